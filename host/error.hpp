@@ -1,0 +1,20 @@
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace flitlab {
+
+/// The user's input is wrong (exit code 2). `what()` is the whole message: the dotted path or file, the value
+/// given, what is allowed, and the fix.
+class ConfigError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A run failed (exit code 3): deadlock, a conservation fault, a device fault.
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace flitlab

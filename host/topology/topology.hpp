@@ -1,0 +1,52 @@
+#pragma once
+/// Wiring of a network: which port of which router or terminal a channel joins. Immutable once built.
+#include <string>
+#include <vector>
+
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+/// The far end of a port's channel pair (one channel each way). 8 bytes, read by the kernels as it is.
+struct Peer {
+  u32 item = kNone;  ///< router or terminal index; kNone: the port is not wired
+  u16 port = 0;      ///< its port there (0 for a terminal)
+  u16 is_terminal = 0;
+};
+
+/// Ports of a router: first the network ports, then one port per attached terminal.
+/// On Cartesian topologies port 2d is the + direction of dimension d, and 2d+1 its - direction
+/// (a hypercube dimension, having one link, uses port d alone).
+struct Topology {
+  std::string kind;                  ///< "mesh", "torus", "ring", "hypercube", "graph"
+  std::vector<u32> shape;            ///< radix of each dimension, dimension 0 fastest; {routers} for a graph
+  bool wraps = false;                ///< torus and ring: wrap-around channels exist
+  u32 concentration = 1;             ///< terminals per router
+  u32 routers = 0;
+  u32 terminals = 0;
+  u32 network_ports = 0;             ///< per router, the largest over all routers
+  u32 ports = 0;                     ///< network_ports + concentration
+  std::vector<Peer> peers;           ///< [routers][ports]
+  std::vector<u32> address;          ///< [routers] packed coordinates (Cartesian), or the router's index (graph)
+  std::vector<u8> dim_shift;         ///< [dims] position of a dimension's coordinate in an address
+  std::vector<u32> dim_mask;         ///< [dims] its mask after shifting
+  u64 channels = 0;                  ///< unidirectional router-to-router channels
+  u64 bisection_channels = 0;        ///< unidirectional channels cut by halving the largest dimension; 0 if unknown
+
+  const Peer& peer(u32 router, u32 port) const { return peers[std::size_t{router} * ports + port]; }
+  u32 terminal_router(u32 terminal) const { return terminal / concentration; }
+  u32 terminal_port(u32 terminal) const { return network_ports + terminal % concentration; }
+  /// Coordinate of `router` along dimension `dim`.
+  u32 coordinate(u32 router, u32 dim) const { return (address[router] >> dim_shift[dim]) & dim_mask[dim]; }
+};
+
+/// Mesh, torus or ring of any radix per dimension (each >= 1; a dimension of radix 1 has no channels; a torus
+/// dimension of radix 2 has two parallel channel pairs). Throws ConfigError on a bad shape.
+Topology make_mesh(const std::vector<u32>& shape, u32 concentration);
+Topology make_torus(const std::vector<u32>& shape, u32 concentration);
+Topology make_hypercube(u32 dimensions, u32 concentration);
+/// Any connected undirected graph from an edge list: CSV lines "a,b" of router indices 0..n-1, '#' comments.
+/// Parallel edges are allowed; a self-loop, an isolated router or a disconnected graph is refused by name.
+Topology make_graph(const std::string& path, u32 concentration);
+
+}  // namespace flitlab

@@ -1,0 +1,46 @@
+#pragma once
+/// Bit sets as words: lowest member, rotation-fair member.
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+FLITLAB_HD inline u32 lowest_bit(u32 set) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<u32>(__ffs(static_cast<int>(set)) - 1);
+#else
+  return static_cast<u32>(__builtin_ctz(set));
+#endif
+}
+
+FLITLAB_HD inline u32 lowest_bit(u64 set) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<u32>(__ffsll(static_cast<long long>(set)) - 1);
+#else
+  return static_cast<u32>(__builtin_ctzll(set));
+#endif
+}
+
+FLITLAB_HD inline u32 bit_count(u32 set) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<u32>(__popc(set));
+#else
+  return static_cast<u32>(__builtin_popcount(set));
+#endif
+}
+
+/// Round-robin choice: the first member at or after `pointer`, wrapping around. `set` must not be empty.
+FLITLAB_HD inline u32 first_at_or_after(u32 set, u32 pointer) {
+  const u32 above = set & (~0u << pointer);
+  return lowest_bit(above ? above : set);
+}
+
+/// A well-mixed 64-bit hash of a word (the finaliser of SplitMix64).
+FLITLAB_HD inline u64 mix64(u64 x) {
+  x ^= x >> 30;
+  x *= 0xBF58476D1CE4E5B9ull;
+  x ^= x >> 27;
+  x *= 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+}  // namespace flitlab

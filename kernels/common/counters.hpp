@@ -1,0 +1,66 @@
+#pragma once
+/// What a run counts, kept where the state is. A shard belongs to one worker (a CPU thread, a thread block); shards
+/// are added up at epoch boundaries. Sums and maxima of integers do not depend on order, so neither do results.
+#include "kernels/common/histogram.hpp"
+
+namespace flitlab {
+
+/// Totals since cycle 0, unless "measured": only packets created inside the measurement window.
+enum class Total : u32 {
+  kPacketsCreated,
+  kFlitsCreated,
+  kPacketsInjected,  ///< head has left the source queue
+  kFlitsInjected,
+  kPacketsDelivered,  ///< tail has arrived
+  kFlitsDelivered,
+  kPacketsDropped,
+  kFlitMoves,       ///< crossbar traversals
+  kLatencySum,      ///< creation to tail arrival, all delivered packets, cycles
+  kMeasuredCreated,
+  kMeasuredDelivered,
+  kMeasuredLatencySum,
+  kMeasuredNetworkLatencySum,  ///< head's entry to tail arrival
+  kMeasuredHops,
+  kLastDelivery,  ///< maximum, not a sum: cycle of the latest delivery
+  kLatencyMax,    ///< maximum over measured packets
+  kNetworkLatencyMax,
+  kRequestsDone,  ///< replies received by their requester (request-reply traffic)
+  kRoundTripSum,  ///< cycles from a request's creation to its reply's arrival, measured requests
+  kCount
+};
+
+inline constexpr u32 kTotals = static_cast<u32>(Total::kCount);
+
+FLITLAB_HD constexpr bool is_maximum(u32 total) {
+  return total == static_cast<u32>(Total::kLastDelivery) || total == static_cast<u32>(Total::kLatencyMax) ||
+         total == static_cast<u32>(Total::kNetworkLatencyMax);
+}
+
+struct alignas(64) CounterShard {
+  u64 total[kTotals];
+  u64 latency[kHistogramBins];          ///< measured packets by latency
+  u64 network_latency[kHistogramBins];  ///< measured packets by network latency
+};
+
+FLITLAB_HD inline void count(u64& cell, u64 amount = 1) {
+#if defined(__CUDA_ARCH__)
+  atomicAdd(reinterpret_cast<unsigned long long*>(&cell), static_cast<unsigned long long>(amount));
+#else
+  cell += amount;
+#endif
+}
+
+FLITLAB_HD inline void count(CounterShard& shard, Total total, u64 amount = 1) {
+  count(shard.total[static_cast<u32>(total)], amount);
+}
+
+FLITLAB_HD inline void raise_to(CounterShard& shard, Total total, u64 value) {
+  u64& cell = shard.total[static_cast<u32>(total)];
+#if defined(__CUDA_ARCH__)
+  atomicMax(reinterpret_cast<unsigned long long*>(&cell), static_cast<unsigned long long>(value));
+#else
+  if (cell < value) cell = value;
+#endif
+}
+
+}  // namespace flitlab

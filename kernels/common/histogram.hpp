@@ -1,0 +1,34 @@
+#pragma once
+/// Log-binned histogram of cycle counts: exact below 128, then 64 bins per octave (relative width at most 1/64).
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+inline constexpr u32 kExactBins = 128;
+inline constexpr u32 kBinsPerOctave = 64;
+inline constexpr u32 kHistogramBins = kExactBins + kBinsPerOctave * (32 - 7);
+
+/// Position of the highest set bit of a non-zero word.
+FLITLAB_HD inline u32 log2_floor(u32 x) {
+#if defined(__CUDA_ARCH__)
+  return 31u - static_cast<u32>(__clz(static_cast<int>(x)));
+#else
+  return 31u - static_cast<u32>(__builtin_clz(x));
+#endif
+}
+
+FLITLAB_HD inline u32 histogram_bin(u32 value) {
+  if (value < kExactBins) return value;
+  const u32 octave = log2_floor(value);  // >= 7
+  return kExactBins + (octave - 7) * kBinsPerOctave + ((value >> (octave - 6)) & (kBinsPerOctave - 1));
+}
+
+/// Smallest value that falls into a bin; the next bin's is one past the largest.
+FLITLAB_HD inline u64 histogram_bin_start(u32 bin) {
+  if (bin < kExactBins) return bin;
+  const u32 octave = 7 + (bin - kExactBins) / kBinsPerOctave;
+  const u64 step = (bin - kExactBins) % kBinsPerOctave;
+  return (u64{1} << octave) + (step << (octave - 6));
+}
+
+}  // namespace flitlab

@@ -1,0 +1,49 @@
+#pragma once
+/// Where state lives. An item (a router, a terminal) is a list of fields; a field is an array of `count` elements of
+/// one type per item. Items are stored in blocks of W: field by field, element by element, W items side by side.
+/// W = 1 keeps an item's state together, which suits one CPU core; W = 32 lets the lanes of a warp read neighbours.
+/// The models see only `item.at(field, index)`, so the choice is the engine's.
+#include <string_view>
+#include <type_traits>
+
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+/// Handle of a field: the byte offset of its first element in an item stored with W = 1.
+template <class T>
+struct Field {
+  u32 offset = 0;
+};
+
+/// One item of a block-of-W store.
+template <int W>
+struct Item {
+  std::byte* block;
+  u32 lane;
+
+  template <class T>
+  FLITLAB_HD T& at(Field<T> field, u32 index = 0) const {
+    if constexpr (W == 1)
+      return *reinterpret_cast<T*>(block + field.offset + std::size_t{index} * sizeof(T));
+    else
+      return *reinterpret_cast<T*>(block + std::size_t{field.offset} * W +
+                                   (std::size_t{index} * W + lane) * sizeof(T));
+  }
+};
+
+/// All items of one kind in one replica.
+template <int W>
+struct Items {
+  std::byte* base;
+  u32 item_bytes;
+
+  FLITLAB_HD Item<W> operator[](u32 item) const {
+    if constexpr (W == 1)
+      return {base + std::size_t{item} * item_bytes, 0};
+    else
+      return {base + std::size_t{item / W} * W * item_bytes, item % W};
+  }
+};
+
+}  // namespace flitlab

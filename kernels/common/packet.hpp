@@ -1,0 +1,22 @@
+#pragma once
+/// A packet's descriptor. It travels once per hop, with the head flit; body flits are only counted.
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+struct alignas(16) Packet {
+  u32 dst;         ///< address of the destination router (Topology::address)
+  u32 src;         ///< source terminal
+  Cycle created;   ///< cycle it entered the source queue
+  Cycle injected;  ///< cycle its head left the source queue
+  u32 id;          ///< number of the packet at its source; (src, id) is unique in a run
+  u32 via;         ///< address of the intermediate router (Valiant, ROMM), or what a model wants
+  u16 flits;       ///< length
+  u16 hops;        ///< router-to-router channels crossed so far
+  u8 message_class;
+  u8 route_bits;   ///< routing state, see the routing functions
+  u16 dst_port;    ///< port of the destination terminal at its router
+};
+static_assert(sizeof(Packet) == 32);
+
+}  // namespace flitlab

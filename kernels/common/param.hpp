@@ -1,0 +1,36 @@
+#pragma once
+/// One record per configuration parameter: the single source of its name, type, default, range, unit and help.
+/// Validation, `--help`, `flitlab inspect`, the docs and sweeps all iterate these records.
+#include <span>
+#include <string_view>
+
+namespace flitlab {
+
+enum class ParamType {
+  kBool,
+  kInt,
+  kFloat,
+  kString,    ///< free text (a path, a list file)
+  kChoice,    ///< one word out of `choices`
+  kIntList,   ///< a list of integers; one integer is read as a list of one
+  kLengths,   ///< packet lengths: an integer, or a list of [flits, weight] pairs
+  kIntOrAuto  ///< a non-negative integer, or the word "auto"
+};
+
+struct ParamRecord {
+  std::string_view path;           ///< dotted path of the TOML key, e.g. "router.vcs"
+  ParamType type;
+  std::string_view default_value;  ///< as it would be written in TOML: "4", "0.1", "uniform", "[8,8]"; "" = required
+  double min = 0;                  ///< inclusive; for lists, of every element
+  double max = 0;                  ///< inclusive; min == max == 0 means no range
+  std::string_view choices = "";   ///< kChoice: the words, separated by '|'
+  std::string_view unit = "";
+  std::string_view help = "";
+  std::string_view cite = "";      ///< source and section, or the textbook's
+  std::string_view only_if = "";   ///< "topology.kind=torus|mesh": the key belongs to these values alone
+  bool per_replica = false;        ///< may differ between replicas of one job (load, seed); all else is shared
+};
+
+using ParamTable = std::span<const ParamRecord>;
+
+}  // namespace flitlab

@@ -1,0 +1,13 @@
+#pragma once
+/// Every random stream of the project, so that no two uses share a key. Never reuse a number.
+#include "kernels/common/types.hpp"
+
+namespace flitlab::stream {
+
+inline constexpr u32 kInjection = 1;    ///< inter-arrival gaps of a terminal's source; counter = packet number
+inline constexpr u32 kPacket = 2;       ///< destination and length of a packet; counter = packet number
+inline constexpr u32 kRouting = 3;      ///< intermediate node, dimension order; counter = packet number
+inline constexpr u32 kPermutation = 4;  ///< host: random permutations
+inline constexpr u32 kBurst = 5;        ///< on-off sources: burst and pause lengths; counter = burst number
+
+}  // namespace flitlab::stream

@@ -1,0 +1,26 @@
+#pragma once
+/// Integer names and the host/device marker used by everything under kernels/.
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define FLITLAB_HD __host__ __device__
+#else
+#define FLITLAB_HD
+#endif
+
+namespace flitlab {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+/// Simulated time in router clocks. Wraps after 2^32 cycles; differences stay right across one wrap.
+using Cycle = u32;
+
+/// "No such item / port / cycle": the largest value of the type.
+inline constexpr u32 kNone = 0xFFFFFFFFu;
+inline constexpr Cycle kNever = 0xFFFFFFFFu;
+
+}  // namespace flitlab

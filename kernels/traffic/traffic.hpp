@@ -1,0 +1,153 @@
+#pragma once
+/// What terminals send: when packets are created, how long they are and where they go. All of it is a pure function
+/// of (seed, terminal, packet number), so a source queue of any length is two cursors over the same sequence: one
+/// at the next creation, one at the next injection. Nothing is stored per waiting packet.
+#include "kernels/common/bits.hpp"
+#include "kernels/common/exact_math.hpp"
+#include "kernels/common/philox.hpp"
+#include "kernels/common/replica.hpp"
+#include "kernels/common/streams.hpp"
+
+namespace flitlab {
+
+enum class Injection : u8 { kBernoulli, kPeriodic, kOnOff, kAllAtOnce };
+enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix };
+enum class LengthLaw : u8 { kTable, kGeometric };
+
+/// Shared by all replicas; filled by the host.
+struct TrafficTable {
+  Injection injection = Injection::kBernoulli;
+  Pattern pattern = Pattern::kUniform;
+  LengthLaw length_law = LengthLaw::kTable;
+  u32 terminals = 0;
+  u32 batch_packets = 0;             ///< kAllAtOnce: packets per terminal
+  const u32* destination = nullptr;  ///< [terminals] kPermutation; [hot_count] kHot: the hot terminals
+  u32 hot_count = 0;
+  u32 hot_threshold = 0;             ///< kHot: a 32-bit draw below this goes to a hot terminal
+  const u32* row_start = nullptr;    ///< [terminals + 1] kMatrix
+  const u32* column = nullptr;       ///< [entries] kMatrix: destination terminal
+  const u32* cumulative = nullptr;   ///< [entries] kMatrix: 32-bit draws below this take this entry
+  u32 lengths = 1;                   ///< entries of the length table
+  const u32* length_flits = nullptr;       ///< [lengths]
+  const u32* length_cumulative = nullptr;  ///< [lengths] 32-bit draws below this take this length
+  double inverse_log_continue = 0;   ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
+  u32 max_flits = 0;                 ///< longest packet
+};
+
+/// A place in a terminal's sequence of creations.
+struct SourceCursor {
+  Cycle at;        ///< creation cycle of packet `index`; kNever: there is none
+  u32 index;       ///< packet number
+  Cycle on_until;  ///< on-off: first cycle after the present burst
+  u32 burst;       ///< on-off: number of the burst
+};
+
+namespace detail {
+
+FLITLAB_HD inline void next_burst(const ReplicaRow& row, u32 terminal, SourceCursor& cursor, Cycle& at) {
+  const Random4 r = philox(row.seed, stream::kBurst, terminal, cursor.burst++);
+  at = cursor.on_until + geometric_trials(unit_interval(r.word[0]), row.inverse_log_stay_off);
+  cursor.on_until = at + geometric_trials(unit_interval(r.word[1]), row.inverse_log_stay_on);
+}
+
+}  // namespace detail
+
+/// Moves a cursor to the creation of packet `cursor.index`; the caller has just counted the index up (or it is the
+/// first). `from` is the earliest cycle it may be created in.
+FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal,
+                                     SourceCursor& cursor, Cycle from) {
+  if (row.silent) {
+    cursor.at = kNever;
+    return;
+  }
+  switch (t.injection) {
+    case Injection::kBernoulli: {
+      const Random4 r = philox(row.seed, stream::kInjection, terminal, cursor.index);
+      cursor.at = from + geometric_trials(unit_interval(r.word[0]), row.inverse_log_miss) - 1;
+      return;
+    }
+    case Injection::kPeriodic: {
+      // A random phase per terminal, then packet n at floor(phase + n * period).
+      const Random4 r = philox(row.seed, stream::kInjection, terminal, 0);
+      const double when = (unit_interval(r.word[0]) + static_cast<double>(cursor.index)) * row.period;
+      cursor.at = when < 4294967294.0 ? static_cast<Cycle>(when) : kNever;
+      return;
+    }
+    case Injection::kOnOff: {
+      // Memoryless on both sides: a gap that would end in the pause starts again with the next burst.
+      const Random4 r = philox(row.seed, stream::kInjection, terminal, cursor.index);
+      Cycle at = from;
+      if (at >= cursor.on_until) detail::next_burst(row, terminal, cursor, at);
+      u32 gap = geometric_trials(unit_interval(r.word[0]), row.inverse_log_miss) - 1;
+      while (gap >= cursor.on_until - at) {
+        gap -= cursor.on_until - at;
+        detail::next_burst(row, terminal, cursor, at);
+      }
+      cursor.at = at + gap;
+      return;
+    }
+    case Injection::kAllAtOnce:
+      cursor.at = cursor.index < t.batch_packets ? 0 : kNever;
+      return;
+  }
+}
+
+FLITLAB_HD inline SourceCursor first_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal) {
+  SourceCursor cursor{0, 0, 0, 0};
+  seek_creation(t, row, terminal, cursor, 0);
+  return cursor;
+}
+
+FLITLAB_HD inline void next_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal,
+                                     SourceCursor& cursor) {
+  ++cursor.index;
+  seek_creation(t, row, terminal, cursor, cursor.at + 1);
+}
+
+/// Index of the first of `count` rising thresholds above the draw; the last entry takes what is left.
+FLITLAB_HD inline u32 pick_weighted(const u32* cumulative, u32 count, u32 draw) {
+  u32 low = 0, high = count - 1;
+  while (low < high) {
+    const u32 middle = (low + high) / 2;
+    if (draw < cumulative[middle])
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/// Length in flits of a packet whose draws are `r`.
+FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const Random4& r) {
+  if (t.length_law == LengthLaw::kGeometric) {
+    const u32 n = geometric_trials(unit_interval(r.word[1]), t.inverse_log_continue);
+    return n < t.max_flits ? n : t.max_flits;
+  }
+  return t.lengths == 1 ? t.length_flits[0]
+                        : t.length_flits[pick_weighted(t.length_cumulative, t.lengths, r.word[1])];
+}
+
+/// Draws of packet `index` of a terminal: word 0 and 2 its destination, word 1 its length.
+FLITLAB_HD inline Random4 packet_draws(const ReplicaRow& row, u32 terminal, u32 index) {
+  return philox(row.seed, stream::kPacket, terminal, index);
+}
+
+/// Destination terminal of a packet whose draws are `r`.
+FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, u32 terminal, const Random4& r) {
+  switch (t.pattern) {
+    case Pattern::kUniform:
+      return below(r.word[0], t.terminals);
+    case Pattern::kPermutation:
+      return t.destination[terminal];
+    case Pattern::kHot:
+      return r.word[2] < t.hot_threshold ? t.destination[below(r.word[0], t.hot_count)]
+                                         : below(r.word[0], t.terminals);
+    case Pattern::kMatrix: {
+      const u32 begin = t.row_start[terminal];
+      return t.column[begin + pick_weighted(t.cumulative + begin, t.row_start[terminal + 1] - begin, r.word[0])];
+    }
+  }
+  return 0;
+}
+
+}  // namespace flitlab
