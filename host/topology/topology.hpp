@@ -3,16 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/common/peer.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
-
-/// The far end of a port's channel pair (one channel each way). 8 bytes, read by the kernels as it is.
-struct Peer {
-  u32 item = kNone;  ///< router or terminal index; kNone: the port is not wired
-  u16 port = 0;      ///< its port there (0 for a terminal)
-  u16 is_terminal = 0;
-};
 
 /// Ports of a router: first the network ports, then one port per attached terminal.
 /// On Cartesian topologies port 2d is the + direction of dimension d, and 2d+1 its - direction

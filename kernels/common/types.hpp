@@ -11,6 +11,7 @@
 
 namespace flitlab {
 
+using i32 = std::int32_t;
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;

@@ -1,0 +1,66 @@
+#pragma once
+/// Description of a replica's state: kinds of items, their fields, their sizes. One description serves allocation,
+/// hashing, checkpoints and inspection.
+#include <string>
+#include <vector>
+
+#include "kernels/common/layout.hpp"
+
+namespace flitlab {
+
+struct FieldInfo {
+  std::string name;
+  u32 offset;        ///< bytes from the start of an item stored with W = 1
+  u32 count;         ///< elements per item
+  u32 element_bytes;
+};
+
+struct ItemKind {
+  std::string name;
+  u32 count = 0;       ///< items per replica
+  u32 item_bytes = 0;  ///< multiple of 16
+  std::vector<FieldInfo> fields;
+
+  /// Bytes that `count` items take in blocks of `width`.
+  std::size_t bytes(u32 width) const {
+    return (std::size_t{count} + width - 1) / width * width * item_bytes;
+  }
+
+  /// Appends a field. Elements must have no padding, because state is hashed and stored byte by byte.
+  template <class T>
+  Field<T> add(std::string field_name, u32 elements) {
+    static_assert(std::has_unique_object_representations_v<T> && std::is_trivially_copyable_v<T>);
+    item_bytes = (item_bytes + alignof(T) - 1) / alignof(T) * alignof(T);
+    fields.push_back({std::move(field_name), item_bytes, elements, sizeof(T)});
+    const Field<T> field{item_bytes};
+    item_bytes += elements * static_cast<u32>(sizeof(T));
+    return field;
+  }
+
+  void finish() { item_bytes = (item_bytes + 15) / 16 * 16; }
+};
+
+struct StateLayout {
+  std::vector<ItemKind> kinds;
+
+  std::size_t bytes(u32 width) const {
+    std::size_t sum = 0;
+    for (const ItemKind& kind : kinds) sum += kind.bytes(width);
+    return sum;
+  }
+  /// Byte offset of a kind's items in a replica stored in blocks of `width`.
+  std::size_t kind_offset(u32 kind, u32 width) const {
+    std::size_t sum = 0;
+    for (u32 k = 0; k < kind; ++k) sum += kinds[k].bytes(width);
+    return sum;
+  }
+};
+
+/// Copies a replica between blocks of `from_width` and of `to_width`; padding items become zero.
+void convert_state(const StateLayout& layout, const std::byte* from, u32 from_width, std::byte* to, u32 to_width);
+
+/// Hash of a replica's state in the canonical (W = 1) order: a sum over 8-byte words of mixed (position, content), so
+/// that it can be taken in parallel and in any order, and does not depend on the layout it is stored in.
+u64 hash_state(const StateLayout& layout, const std::byte* state, u32 width);
+
+}  // namespace flitlab

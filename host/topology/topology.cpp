@@ -1,0 +1,93 @@
+#include "host/topology/topology.hpp"
+
+#include <bit>
+#include <numeric>
+
+#include "host/error.hpp"
+
+namespace flitlab {
+namespace {
+
+/// Everything of a Cartesian network but its wiring.
+Topology cartesian(std::string kind, const std::vector<u32>& shape, u32 concentration, u32 ports_per_dim) {
+  Topology t;
+  t.kind = std::move(kind);
+  t.shape = shape;
+  t.concentration = concentration;
+  u64 routers = 1;
+  u32 shift = 0;
+  for (u32 radix : shape) {
+    routers *= radix;
+    const u32 bits = static_cast<u32>(std::bit_width(radix - 1));
+    if (routers * concentration > (u64{1} << 24) || shift + bits > 31)
+      throw ConfigError("topology.shape: " + std::to_string(routers) +
+                        " routers or more; at most 16777216 terminals are supported. Use smaller radices.");
+    t.dim_shift.push_back(static_cast<u8>(shift));
+    t.dim_mask.push_back((1u << bits) - 1);
+    shift += bits;
+  }
+  t.routers = static_cast<u32>(routers);
+  t.terminals = t.routers * concentration;
+  t.network_ports = static_cast<u32>(shape.size()) * ports_per_dim;
+  t.ports = t.network_ports + concentration;
+  t.peers.resize(std::size_t{t.routers} * t.ports);
+  t.address.resize(t.routers);
+  std::vector<u32> at(shape.size(), 0);
+  for (u32 r = 0; r < t.routers; ++r) {
+    u32 address = 0;
+    for (u32 d = 0; d < shape.size(); ++d) address |= at[d] << t.dim_shift[d];
+    t.address[r] = address;
+    for (u32 d = 0; d < shape.size() && ++at[d] == shape[d]; ++d) at[d] = 0;
+  }
+  return t;
+}
+
+/// Wires the terminals and counts the channels.
+void finish(Topology& t) {
+  for (u32 r = 0; r < t.routers; ++r) {
+    for (u32 p = 0; p < t.network_ports; ++p) t.channels += t.peer(r, p).item != kNone;
+    for (u32 c = 0; c < t.concentration; ++c)
+      t.peers[std::size_t{r} * t.ports + t.network_ports + c] = Peer{r * t.concentration + c, 0, 1};
+  }
+}
+
+Topology make_grid(const std::vector<u32>& shape, u32 concentration, bool wraps) {
+  Topology t = cartesian(wraps ? (shape.size() == 1 ? "ring" : "torus") : "mesh", shape, concentration, 2);
+  t.wraps = wraps;
+  u32 stride = 1;
+  for (u32 d = 0; d < shape.size(); ++d) {
+    const u32 k = shape[d];
+    for (u32 r = 0; r < t.routers && k > 1; ++r) {
+      const u32 x = r / stride % k;
+      const auto plus = static_cast<u16>(2 * d), minus = static_cast<u16>(2 * d + 1);
+      Peer* peers = &t.peers[std::size_t{r} * t.ports];
+      if (x + 1 < k || wraps) peers[plus] = Peer{x + 1 < k ? r + stride : r - (k - 1) * stride, minus, 0};
+      if (x > 0 || wraps) peers[minus] = Peer{x > 0 ? r - stride : r + (k - 1) * stride, plus, 0};
+    }
+    stride *= k;
+  }
+  finish(t);
+  // Cutting the largest dimension in half crosses routers / k rows, twice if they are rings, in both directions.
+  u32 k = 1;
+  for (u32 radix : shape) k = std::max(k, radix);
+  if (k > 1) t.bisection_channels = u64{t.routers} / k * 2 * (wraps ? 2 : 1);
+  return t;
+}
+
+}  // namespace
+
+Topology make_mesh(const std::vector<u32>& shape, u32 concentration) { return make_grid(shape, concentration, false); }
+
+Topology make_torus(const std::vector<u32>& shape, u32 concentration) { return make_grid(shape, concentration, true); }
+
+Topology make_hypercube(u32 dimensions, u32 concentration) {
+  Topology t = cartesian("hypercube", std::vector<u32>(dimensions, 2), concentration, 1);
+  for (u32 r = 0; r < t.routers; ++r)
+    for (u32 d = 0; d < dimensions; ++d)
+      t.peers[std::size_t{r} * t.ports + d] = Peer{r ^ (1u << d), static_cast<u16>(d), 0};
+  finish(t);
+  t.bisection_channels = t.routers;
+  return t;
+}
+
+}  // namespace flitlab

@@ -1,0 +1,34 @@
+#pragma once
+/// What happened in a cycle, for traces and for looking inside. Each item writes its own short list, so the order
+/// does not depend on threads; only a traced build of the phases writes any.
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+enum class EventKind : u8 { kCreated, kInjected, kArrived, kRouted, kVcGranted, kSwitchGranted, kDelivered };
+
+struct Event {
+  u32 src;  ///< packet's source terminal
+  u32 id;   ///< packet's number at its source
+  EventKind kind;
+  u8 port;  ///< input port
+  u8 vc;
+  u8 out_port;
+  u8 out_vc;
+  u8 flit;  ///< 1 head, 2 tail, 3 both, 0 body
+  u16 flits;  ///< packet length
+};
+static_assert(sizeof(Event) == 16);
+
+struct EventLog {
+  Event* events = nullptr;  ///< [items][capacity]
+  u32* counts = nullptr;    ///< [items] written since the host last cleared it; may exceed capacity
+  u32 capacity = 0;
+
+  FLITLAB_HD void write(u32 item, const Event& event) const {
+    const u32 n = counts[item]++;
+    if (n < capacity) events[std::size_t{item} * capacity + n] = event;
+  }
+};
+
+}  // namespace flitlab

@@ -1,0 +1,194 @@
+#pragma once
+/// The CPU engine: runs any model's phases over all items with threads. Many replicas: a thread takes whole replicas,
+/// no barrier at all. Few: the items of a replica are divided among the threads, with a barrier per stage.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "kernels/engines/engine.hpp"
+#include "kernels/engines/phases.hpp"
+
+namespace flitlab {
+
+/// Spinning barrier for short stages; yields when a thread is late, since cores may be shared.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(u32 parties) : parties_(parties) {}
+
+  void wait() {
+    const u32 generation = generation_.load(std::memory_order_acquire);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      generation_.fetch_add(1, std::memory_order_release);
+      return;
+    }
+    for (u32 spins = 0; generation_.load(std::memory_order_acquire) == generation; ++spins)
+      if (spins > 4096) std::this_thread::yield();
+  }
+
+ private:
+  const u32 parties_;
+  alignas(64) std::atomic<u32> arrived_{0};
+  alignas(64) std::atomic<u32> generation_{0};
+};
+
+template <class Model, int W, bool Traced>
+class CpuEngine final : public Engine {
+ public:
+  using View = typename Model::template View<W, Traced>;
+
+  CpuEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows, u32 threads)
+      : table_(table),
+        layout_(std::move(layout)),
+        rows_(std::move(rows)),
+        threads_(std::max(1u, threads)),
+        replica_bytes_((layout_.bytes(W) + 63) / 64 * 64),
+        arena_(static_cast<std::byte*>(::operator new(replica_bytes_ * rows_.size(), std::align_val_t{64}))),
+        shards_(rows_.size() * threads_) {
+    std::memset(arena_.get(), 0, replica_bytes_ * rows_.size());
+    std::memset(static_cast<void*>(shards_.data()), 0, shards_.size() * sizeof(CounterShard));
+    if constexpr (Traced) {
+      items_ = 0;
+      for (const ItemKind& kind : layout_.kinds) items_ += kind.count;
+      events_.resize(rows_.size() * items_ * kEventsPerItem);
+      event_counts_.resize(rows_.size() * items_);
+    }
+    for (u32 r = 0; r < rows_.size(); ++r) run_stages<typename Model::Start>(view(r, 0), 0, 1, 0, nullptr);
+  }
+
+  std::string backend() const override { return "cpu"; }
+  std::string device() const override { return std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads"); }
+  u32 threads() const override { return threads_; }
+  u32 replicas() const override { return static_cast<u32>(rows_.size()); }
+  Cycle now() const override { return now_; }
+
+  void advance(u32 cycles, std::span<const u32> active) override {
+    if (threads_ == 1 || active.empty()) {
+      for (u32 replica : active) run_cycles(replica, 0, 0, 1, cycles, nullptr);
+    } else if (active.size() >= threads_) {
+      std::atomic<std::size_t> next{0};
+      parallel([&](u32 thread) {
+        for (std::size_t i; (i = next.fetch_add(1)) < active.size();)
+          run_cycles(active[i], thread, 0, 1, cycles, nullptr);
+      });
+    } else {
+      SpinBarrier barrier(threads_);
+      parallel([&](u32 thread) {
+        for (u32 replica : active) run_cycles(replica, thread, thread, threads_, cycles, &barrier);
+      });
+    }
+    now_ += cycles;
+  }
+
+  CounterShard counters(u32 replica) override {
+    CounterShard sum = shards_[std::size_t{replica} * threads_];
+    for (u32 thread = 1; thread < threads_; ++thread) {
+      const CounterShard& shard = shards_[std::size_t{replica} * threads_ + thread];
+      for (u32 i = 0; i < kTotals; ++i)
+        sum.total[i] = is_maximum(i) ? std::max(sum.total[i], shard.total[i]) : sum.total[i] + shard.total[i];
+      for (u32 i = 0; i < kHistogramBins; ++i) {
+        sum.latency[i] += shard.latency[i];
+        sum.network_latency[i] += shard.network_latency[i];
+      }
+    }
+    return sum;
+  }
+
+  void set_counters(u32 replica, const CounterShard& counters) override {
+    CounterShard* shards = &shards_[std::size_t{replica} * threads_];
+    std::memset(static_cast<void*>(shards), 0, threads_ * sizeof(CounterShard));
+    shards[0] = counters;
+  }
+
+  void set_row(u32 replica, const ReplicaRow& row) override { rows_[replica] = row; }
+  const ReplicaRow& row(u32 replica) const override { return rows_[replica]; }
+  void set_now(Cycle now) override { now_ = now; }
+
+  FaultReport audit(u32 replica) override {
+    const View v = view(replica, 0);
+    run_stages<typename Model::Audit>(v, 0, 1, now_, nullptr);
+    return Model::first_fault(v);
+  }
+
+  const StateLayout& layout() const override { return layout_; }
+
+  std::vector<std::byte> state(u32 replica) const override {
+    std::vector<std::byte> canonical(layout_.bytes(1));
+    convert_state(layout_, replica_state(replica), W, canonical.data(), 1);
+    return canonical;
+  }
+  void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
+    convert_state(layout_, canonical.data(), 1, replica_state(replica), W);
+  }
+  u64 state_hash(u32 replica) const override { return hash_state(layout_, replica_state(replica), W); }
+
+  std::vector<std::vector<Event>> take_events(u32 replica) override {
+    std::vector<std::vector<Event>> taken(items_);
+    for (std::size_t i = 0; i < items_; ++i) {
+      u32& n = event_counts_[replica * items_ + i];
+      const Event* first = &events_[(replica * items_ + i) * kEventsPerItem];
+      taken[i].assign(first, first + std::min(n, kEventsPerItem));
+      n = 0;
+    }
+    return taken;
+  }
+
+ private:
+  static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
+
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{64}); }
+  };
+
+  std::byte* replica_state(u32 replica) const { return arena_.get() + replica_bytes_ * replica; }
+
+  View view(u32 replica, u32 thread) {
+    EventLog log;
+    if constexpr (Traced)
+      log = EventLog{&events_[replica * items_ * kEventsPerItem], &event_counts_[replica * items_], kEventsPerItem};
+    return Model::template make_view<W, Traced>(table_, layout_, replica_state(replica), &rows_[replica],
+                                                &shards_[std::size_t{replica} * threads_ + thread], log);
+  }
+
+  /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items.
+  template <class List>
+  static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier) {
+    List::for_each([&]<class OneStage>() {
+      OneStage::for_each([&]<class Phase>() {
+        const u64 n = Phase::items(v);
+        const u32 begin = static_cast<u32>(n * part / parts), end = static_cast<u32>(n * (part + 1) / parts);
+        for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
+      });
+      if (barrier) barrier->wait();
+    });
+  }
+
+  void run_cycles(u32 replica, u32 thread, u32 part, u32 parts, u32 cycles, SpinBarrier* barrier) {
+    const View v = view(replica, thread);  // a local whose address goes nowhere: its members stay in registers
+    for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
+      run_stages<typename Model::Cycle>(v, part, parts, cycle, barrier);
+  }
+
+  template <class F>
+  void parallel(F&& work) {
+    std::vector<std::jthread> pool;
+    for (u32 thread = 1; thread < threads_; ++thread) pool.emplace_back([&work, thread] { work(thread); });
+    work(0u);
+  }
+
+  typename Model::Table table_;
+  StateLayout layout_;
+  std::vector<ReplicaRow> rows_;
+  u32 threads_;
+  std::size_t replica_bytes_;
+  std::unique_ptr<std::byte, Free> arena_;
+  std::vector<CounterShard> shards_;
+  std::size_t items_ = 0;
+  std::vector<Event> events_;
+  std::vector<u32> event_counts_;
+  Cycle now_ = 0;
+};
+
+}  // namespace flitlab

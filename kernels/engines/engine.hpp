@@ -1,0 +1,55 @@
+#pragma once
+/// What the host sees of an engine: a job of replicas that share a plan and advance together.
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/state_layout.hpp"
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/replica.hpp"
+
+namespace flitlab {
+
+/// A device fault found by an audit.
+struct FaultReport {
+  u32 bits = 0;      ///< Fault bits of the first faulty item; 0: none
+  u32 kind = 0;      ///< its item kind (index into StateLayout::kinds)
+  u32 item = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual std::string backend() const = 0;  ///< "cpu" or "cuda"
+  virtual std::string device() const = 0;   ///< for people: "2 threads", "NVIDIA H200"
+  virtual u32 threads() const = 0;
+  virtual u32 replicas() const = 0;
+  virtual Cycle now() const = 0;
+
+  /// Advances the listed replicas by `cycles`; the others stand still.
+  virtual void advance(u32 cycles, std::span<const u32> active) = 0;
+  /// Sum over shards of what a replica has counted. `audit` totals are fresh as of the last call of audit().
+  virtual CounterShard counters(u32 replica) = 0;
+  /// Replaces a replica's run parameters, between cycles.
+  virtual void set_row(u32 replica, const ReplicaRow& row) = 0;
+  virtual const ReplicaRow& row(u32 replica) const = 0;
+  /// Runs the model's audit phases and reports the first fault of a replica.
+  virtual FaultReport audit(u32 replica) = 0;
+
+  virtual const StateLayout& layout() const = 0;
+  /// A replica's state in canonical order (W = 1).
+  virtual std::vector<std::byte> state(u32 replica) const = 0;
+  virtual void set_state(u32 replica, const std::vector<std::byte>& state) = 0;
+  virtual u64 state_hash(u32 replica) const = 0;
+  /// Counters and clock, for checkpoints.
+  virtual void set_counters(u32 replica, const CounterShard& counters) = 0;
+  virtual void set_now(Cycle now) = 0;
+
+  /// Events written since the last call, by item (routers first, then terminals); empty unless traced.
+  virtual std::vector<std::vector<Event>> take_events(u32 replica) = 0;
+};
+
+}  // namespace flitlab

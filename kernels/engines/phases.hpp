@@ -1,0 +1,38 @@
+#pragma once
+/// How a router model tells an engine what a cycle is.
+///
+/// A model is a type with
+///   `Table`                  trivially copyable plan: sizes, parameters, pointers to tables, field handles
+///   `View<W, Traced>`        what a phase sees of one replica; built by `make_view`
+///   `Start`, `Cycle`, `Audit`  lists of stages: run once before cycle 0, every cycle, and between cycles
+/// and a phase is a type with
+///   `static u32 items(const View&)`                   how many items it runs over
+///   `static void run(const View&, u32 item, Cycle)`   the work of one item, host and device
+/// Phases of one stage run in any order, concurrently, over all items; a barrier separates stages and cycles.
+#include <tuple>
+
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+/// Phases that need no barrier between them.
+template <class... Phases>
+struct Stage {
+  template <class F>
+  FLITLAB_HD static void for_each(F&& f) {
+    (f.template operator()<Phases>(), ...);
+  }
+};
+
+/// The step list of a cycle.
+template <class... Stages>
+struct StageList {
+  static constexpr u32 size = sizeof...(Stages);
+
+  template <class F>
+  FLITLAB_HD static void for_each(F&& f) {
+    (f.template operator()<Stages>(), ...);
+  }
+};
+
+}  // namespace flitlab

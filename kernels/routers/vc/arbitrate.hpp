@@ -1,0 +1,112 @@
+#pragma once
+/// Arbiters of the virtual-channel router (Dally & Towles chapter 18): round robin, matrix (least recently served)
+/// and oldest packet first. Each decides over a set given as bits; state changes only for grants that are used.
+#include "kernels/routers/vc/state.hpp"
+
+namespace flitlab::vc {
+
+/// Creation time of the front packet of an input VC, as an age in cycles (larger is older).
+template <int W>
+FLITLAB_HD inline u32 front_age(const VcTable& t, const Item<W>& router, u32 flat, Cycle now) {
+  const InputVc& in = router.at(t.router_fields.input, flat);
+  return now - router.at(t.router_fields.ring, flat * t.ring + in.first).created;
+}
+
+/// The member of `set` that beats all others in a matrix whose row i holds the members that i beats.
+template <int W>
+FLITLAB_HD inline u32 matrix_winner(const Item<W>& router, Field<u32> matrix, u32 row0, u32 set) {
+  for (u32 rest = set; rest; rest &= rest - 1) {
+    const u32 i = lowest_bit(rest);
+    if (!(set & ~router.at(matrix, row0 + i) & ~(1u << i))) return i;
+  }
+  return lowest_bit(set);
+}
+
+/// After a grant the winner falls behind everybody.
+template <int W>
+FLITLAB_HD inline void matrix_update(const Item<W>& router, Field<u32> matrix, u32 row0, u32 n, u32 winner) {
+  for (u32 i = 0; i < n; ++i) router.at(matrix, row0 + i) |= 1u << winner;
+  router.at(matrix, row0 + winner) = 0;
+}
+
+/// Which VC of input port `port` speaks for it; `set` is not empty.
+template <int W>
+FLITLAB_HD inline u32 pick_vc(const VcTable& t, const Item<W>& router, u32 port, u32 set, Cycle now) {
+  if (!(set & (set - 1))) return lowest_bit(set);
+  switch (t.arbiter) {
+    case ArbiterKind::kMatrix:
+      return matrix_winner(router, t.router_fields.input_matrix, port * t.vcs, set);
+    case ArbiterKind::kOldestFirst: {
+      u32 best = lowest_bit(set), age = 0;
+      for (u32 rest = set; rest; rest &= rest - 1) {
+        const u32 candidate_age = front_age(t, router, port * t.vcs + lowest_bit(rest), now);
+        if (candidate_age > age) age = candidate_age, best = lowest_bit(rest);
+      }
+      return best;
+    }
+    default:
+      return first_at_or_after(set, router.at(t.router_fields.port, port).pick_vc);
+  }
+}
+
+/// Which input port gets output port `out`; `vc_of[i]` is the VC that input i offers it.
+template <int W>
+FLITLAB_HD inline u32 pick_input(const VcTable& t, const Item<W>& router, u32 out, u32 set, const u8* vc_of,
+                                 Cycle now) {
+  if (!(set & (set - 1))) return lowest_bit(set);
+  switch (t.arbiter) {
+    case ArbiterKind::kMatrix:
+      return matrix_winner(router, t.router_fields.output_matrix, out * t.ports, set);
+    case ArbiterKind::kOldestFirst: {
+      u32 best = lowest_bit(set), age = 0;
+      for (u32 rest = set; rest; rest &= rest - 1) {
+        const u32 i = lowest_bit(rest);
+        const u32 candidate_age = front_age(t, router, i * t.vcs + vc_of[i], now);
+        if (candidate_age > age) age = candidate_age, best = i;
+      }
+      return best;
+    }
+    default:
+      return first_at_or_after(set, router.at(t.router_fields.port, out).pick_input);
+  }
+}
+
+/// Tells the arbiters that VC `vc` of input `in` won output `out`.
+template <int W>
+FLITLAB_HD inline void arbiters_served(const VcTable& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
+  if (t.arbiter == ArbiterKind::kMatrix) {
+    matrix_update(router, t.router_fields.input_matrix, in * t.vcs, t.vcs, vc);
+    matrix_update(router, t.router_fields.output_matrix, out * t.ports, t.ports, in);
+    return;
+  }
+  PortState& input = router.at(t.router_fields.port, in);
+  input.pick_vc = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
+  input.pick_output = static_cast<u8>(out + 1 == t.ports ? 0 : out + 1);
+  router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1 == t.ports ? 0 : in + 1);
+}
+
+/// For an output VC: does bidder `a` (an input VC) beat bidder `b`?
+template <int W>
+FLITLAB_HD inline bool beats(const VcTable& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a,
+                             u32 b, Cycle now) {
+  const u32 n = t.ports * t.vcs;
+  switch (t.arbiter) {
+    case ArbiterKind::kOldestFirst: {
+      const u32 age_a = front_age(t, router, a, now), age_b = front_age(t, router, b, now);
+      return age_a != age_b ? age_a > age_b : a < b;
+    }
+    case ArbiterKind::kMatrix: {
+      // The output's matrix ranks input ports; VCs of one port take turns.
+      const u32 pa = a / t.vcs, pb = b / t.vcs;
+      if (pa != pb) return (router.at(t.router_fields.output_matrix, out_port * t.ports + pa) >> pb) & 1;
+      [[fallthrough]];
+    }
+    default: {
+      const u32 da = a >= out.pick ? a - out.pick : a + n - out.pick;
+      const u32 db = b >= out.pick ? b - out.pick : b + n - out.pick;
+      return da < db;
+    }
+  }
+}
+
+}  // namespace flitlab::vc

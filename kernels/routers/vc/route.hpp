@@ -1,0 +1,164 @@
+#pragma once
+/// Route computation: from (this router, packet, where it came from) to an output port and the virtual channels it
+/// may use there. Dally & Towles chapters 8 to 11 (routing), 14 (deadlock avoidance by datelines and by escape
+/// channels).
+#include "kernels/routers/vc/state.hpp"
+
+namespace flitlab::vc {
+
+/// Packet::route_bits
+inline constexpr u8 kSecondPhase = 1;   ///< Valiant, ROMM: the intermediate router has been reached
+inline constexpr u8 kReverseOrder = 2;  ///< O1TURN: highest dimension first
+
+struct Route {
+  u32 port = kNone;
+  u16 allowed = 0;
+};
+
+/// Coordinate of an address along a dimension.
+FLITLAB_HD inline u32 coordinate(const VcTable& t, u32 address, u32 dim) {
+  return (address >> t.dim_shift[dim]) & t.dim_mask[dim];
+}
+
+/// True to go in the - direction. Half-way around an even ring both are minimal: one bit of a hash of the packet's
+/// name decides, so ties split evenly and a packet never changes its mind.
+FLITLAB_HD inline bool goes_minus(const VcTable& t, const Packet& packet, u32 dim, u32 from, u32 to) {
+  if (!t.wraps) return to < from;
+  const u32 radix = t.dim_radix[dim];
+  const u32 plus = to >= from ? to - from : to + radix - from;
+  if (2 * plus != radix) return 2 * plus > radix;
+  return (mix64((u64{packet.src} << 32) | packet.id) >> dim) & 1;
+}
+
+FLITLAB_HD inline u32 direction_port(const VcTable& t, u32 dim, bool minus) {
+  return t.one_port_per_dim ? dim : 2 * dim + (minus ? 1 : 0);
+}
+
+/// Dateline class of a hop: 0 while the packet still has to cross the wrap-around channel of this dimension (that
+/// channel included), 1 once it need not.
+FLITLAB_HD inline u32 dateline_class(bool minus, u32 from, u32 to) { return (minus ? to > from : to < from) ? 0 : 1; }
+
+/// One step of dimension order toward `target`, which differs from `here`. `first_class` is the first of the routing
+/// classes this phase may use.
+FLITLAB_HD inline Route dimension_order(const VcTable& t, const Packet& packet, u32 here, u32 target, bool reverse,
+                                        u32 first_class, u32 in_port, u32 in_vc) {
+  const u32 differ = here ^ target;
+  const u32 dim = t.dim_of_bit[reverse ? log2_floor(differ) : lowest_bit(differ)];
+  const u32 from = coordinate(t, here, dim), to = coordinate(t, target, dim);
+  const bool minus = goes_minus(t, packet, dim, from, to);
+  const u16* masks = t.class_mask[packet.message_class];
+  Route route{direction_port(t, dim, minus), masks[first_class]};
+  if (t.wraps) {
+    const u32 crossed = dateline_class(minus, from, to);
+    route.allowed = masks[first_class + crossed];
+    if (t.vc_assignment == VcAssignment::kAny) {
+      route.allowed = t.message_mask[packet.message_class];
+    } else if (t.vc_assignment == VcAssignment::kBalanced && crossed) {
+      // A packet that never crosses may use either class as long as it never goes back from 1 to 0; one that has
+      // crossed came from class 0 over the wrap channel, where `from` is the edge, and stays in class 1.
+      const bool straight = in_port < t.network_ports && in_port / 2 == dim;
+      const bool was_high = straight && ((masks[first_class + 1] >> in_vc) & 1);
+      const bool just_crossed = straight && (minus ? from == t.dim_radix[dim] - 1 : from == 0);
+      if (!was_high && !just_crossed) route.allowed |= masks[first_class];
+    }
+  }
+  return route;
+}
+
+/// Output VCs among `allowed` of an output port that a packet may take now.
+template <int W>
+FLITLAB_HD inline u32 free_vcs(const VcTable& t, const Item<W>& router, u32 port, u32 allowed, u32 credits_needed) {
+  u32 free = 0;
+  for (u32 set = allowed; set; set &= set - 1) {
+    const u32 vc = lowest_bit(set);
+    const OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
+    if (out.owner == kNoOwner && out.credits >= credits_needed) free |= 1u << vc;
+  }
+  return free;
+}
+
+/// Minimal adaptive routing with escape channels (Duato): the productive port with a free adaptive VC and the most
+/// credits, ties to the lowest dimension; with none free, the escape VC in dimension order. Taken anew every cycle.
+template <int W>
+FLITLAB_HD inline Route minimal_adaptive(const VcTable& t, const Packet& packet, const Item<W>& router, u32 here,
+                                         u32 in_port, u32 in_vc) {
+  const u16* masks = t.class_mask[packet.message_class];
+  const u32 adaptive = masks[t.wraps ? 2 : 1];
+  const u32 needed = t.atomic_adaptive ? t.buffer_flits
+                     : t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
+  Route best;
+  u32 most = 0;
+  for (u32 differ = here ^ packet.dst; differ;) {
+    const u32 dim = t.dim_of_bit[lowest_bit(differ)];
+    differ &= ~(t.dim_mask[dim] << t.dim_shift[dim]);
+    const u32 from = coordinate(t, here, dim), to = coordinate(t, packet.dst, dim);
+    const u32 port = direction_port(t, dim, goes_minus(t, packet, dim, from, to));
+    const u32 free = free_vcs(t, router, port, adaptive, needed);
+    if (!free) continue;
+    u32 credits = 1;
+    for (u32 set = adaptive; set; set &= set - 1)
+      credits += router.at(t.router_fields.output, port * t.vcs + lowest_bit(set)).credits;
+    if (credits > most) {
+      most = credits;
+      best = Route{port, static_cast<u16>(free)};
+    }
+  }
+  if (best.port != kNone) return best;
+  return dimension_order(t, packet, here, packet.dst, false, 0, in_port, in_vc);
+}
+
+/// The route of the packet at the front of input VC (in_port, in_vc) of `router`.
+template <int W>
+FLITLAB_HD inline Route compute_route(const VcTable& t, const Item<W>& router, u32 router_index, Packet& packet,
+                                      u32 in_port, u32 in_vc) {
+  const u32 here = t.address[router_index];
+  u32 target = packet.dst;
+  u32 first_class = 0;
+  if (t.algorithm == Algorithm::kValiant || t.algorithm == Algorithm::kRomm) {
+    if (here == packet.via) packet.route_bits |= kSecondPhase;
+    if (packet.route_bits & kSecondPhase)
+      first_class = t.wraps ? 2 : 1;
+    else
+      target = packet.via;
+  }
+  if (here == target) return Route{packet.dst_port, t.message_mask[packet.message_class]};
+  switch (t.algorithm) {
+    case Algorithm::kTable: {
+      const u32 source = packet.src / t.concentration;
+      return Route{t.next_port[std::size_t{router_index} * t.routers + target],
+                   t.class_mask[packet.message_class][t.layer[std::size_t{source} * t.routers + target]]};
+    }
+    case Algorithm::kMinimalAdaptive:
+      return minimal_adaptive(t, packet, router, here, in_port, in_vc);
+    case Algorithm::kO1Turn: {
+      const bool reverse = packet.route_bits & kReverseOrder;
+      return dimension_order(t, packet, here, target, reverse, reverse ? 1 : 0, in_port, in_vc);
+    }
+    default:
+      return dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
+  }
+}
+
+/// Choices made once, at the source: the intermediate router or the dimension order.
+FLITLAB_HD inline void plan_route(const VcTable& t, u64 seed, u32 source_address, Packet& packet) {
+  packet.route_bits = 0;
+  packet.via = 0;
+  if (t.algorithm != Algorithm::kValiant && t.algorithm != Algorithm::kRomm && t.algorithm != Algorithm::kO1Turn)
+    return;
+  const Random4 r = philox(seed, stream::kRouting, packet.src, packet.id);
+  if (t.algorithm == Algorithm::kO1Turn) {
+    if (r.word[0] & 1) packet.route_bits = kReverseOrder;
+  } else if (t.algorithm == Algorithm::kValiant) {
+    packet.via = t.address[below(r.word[0], t.routers)];
+  } else {
+    for (u32 dim = 0; dim < t.dims; ++dim) {  // ROMM: uniformly inside the minimal box
+      const u32 a = coordinate(t, source_address, dim), b = coordinate(t, packet.dst, dim);
+      const u32 low = a < b ? a : b, high = a < b ? b : a;
+      // Four dimensions share a draw; each gets 32 fresh bits by rehashing it.
+      const u32 draw = static_cast<u32>(mix64((u64{r.word[dim & 3]} << 32) | dim));
+      packet.via |= (low + below(draw, high - low + 1)) << t.dim_shift[dim];
+    }
+  }
+}
+
+}  // namespace flitlab::vc
