@@ -24,8 +24,7 @@ enum class Total : u32 {
   kLastDelivery,  ///< maximum, not a sum: cycle of the latest delivery
   kLatencyMax,    ///< maximum over measured packets
   kNetworkLatencyMax,
-  kRequestsDone,  ///< replies received by their requester (request-reply traffic)
-  kRoundTripSum,  ///< cycles from a request's creation to its reply's arrival, measured requests
+  kAuditedFlits,  ///< grows at every audit by the flits then inside the network
   kCount
 };
 

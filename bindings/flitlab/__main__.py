@@ -1,0 +1,5 @@
+import sys
+
+from flitlab.cli import main
+
+sys.exit(main())

@@ -1,0 +1,52 @@
+"""Speed of the engines: router-cycles per second, stepping only (no warm-up, statistics or start-up in the time)."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from flitlab import _core
+from flitlab.experiment import Experiment, load, parse_setting
+
+
+def measure(experiment: Experiment, backend: str, threads: int, cycles: int = 0) -> dict:
+    """Router-cycles per second of one network after a run-in; best of three windows."""
+    network = _core.Network(experiment.core, backend, threads, False)
+    routers = int(experiment.derived()["routers"])
+    network.step(500)
+    if not cycles:
+        started = time.perf_counter()
+        network.step(200)
+        cycles = max(200, int(200 * 0.7 / (time.perf_counter() - started)))
+    best = 0.0
+    for _ in range(3):
+        started = time.perf_counter()
+        network.step(cycles)
+        best = max(best, cycles * routers / (time.perf_counter() - started))
+    return {"backend": backend, "threads": threads, "routers": routers, "cycles": cycles,
+            "router_cycles_per_second": best}
+
+
+def main(args) -> int:
+    settings = dict(parse_setting(s) for s in args.set or [])
+    if args.config:
+        experiment = load(args.config)
+    else:
+        experiment = Experiment.from_dict({"topology.shape": [8, 8, 8]}, name="torus-8x8x8")
+    loads = [settings["traffic.load"]] if "traffic.load" in settings else [0.05, 0.25, 0.45]
+    backends = _core.backends()
+    runs = [("cpu", n) for n in sorted({1, backends["cpu"]["threads"]})]
+    if backends["cuda"]["available"]:
+        runs.append(("cuda", 0))
+    rows = []
+    for load_value in loads:
+        point = experiment.set(settings | {"traffic.load": load_value})
+        for backend, threads in runs:
+            row = {"config": experiment.name, "load": load_value} | measure(point, backend, threads, args.cycles)
+            rows.append(row)
+            if not args.json:
+                print(f"{experiment.name}  load {load_value:<5} {backend} x{threads}: "
+                      f"{row['router_cycles_per_second'] / 1e6:.2f} million router-cycles/s", flush=True)
+    if args.json:
+        print(json.dumps(rows))
+    return 0

@@ -1,0 +1,170 @@
+"""The command line. Bad input: one line on stderr and exit code 2; a failed run (deadlock): 3; interrupted: 130."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+from flitlab import _core
+from flitlab._core import ConfigError, RunError
+
+
+def _experiment(args):
+    from flitlab.experiment import load, parse_setting
+
+    experiment = load(args.config)
+    settings = dict(parse_setting(s) for s in args.set or [])
+    if getattr(args, "seed", None) is not None:
+        settings["run.seed"] = args.seed
+    return experiment.set(settings) if settings else experiment
+
+
+def _run(args) -> int:
+    from flitlab.runner import run
+
+    result = run(_experiment(args), args.backend, args.threads)
+    print(json.dumps(result.to_dict()) if args.json else repr(result))
+    return 0
+
+
+def _sweep(args) -> int:
+    from flitlab.sweeps import parse_over, sweep
+
+    started = time.monotonic()
+    over = dict(parse_over(text) for text in args.over)
+    curve = sweep(_experiment(args), over, args.seeds, args.out, args.resume, args.backend, args.threads)
+    print(curve.table())
+    if curve.saturation is not None:
+        print(f"saturated from traffic.load = {curve.saturation}; highest throughput "
+              f"{curve.throughput:.4f} flits/cycle/terminal")
+    if args.out:
+        print(f"{args.out}/curve.csv, {args.out}/curve.png, {args.out}/experiment.toml written", end=" ")
+    print(f"in {time.monotonic() - started:.1f} s")
+    return 0
+
+
+def _reproduce(args) -> int:
+    from flitlab.reproduction import main
+
+    return main(args.names, args.list, args.json)
+
+
+def _inspect(args) -> int:
+    experiment = _experiment(args)
+    flat, derived = experiment.flat(), experiment.derived()
+    if args.json:
+        print(json.dumps({"config": flat, "derived": derived}))
+        return 0
+    records = {r["path"]: r for r in _core.parameters()}
+    for path, value in flat.items():
+        text = json.dumps(value)
+        print(f"{path:<32} {text:<24} {records[path]['help']}")
+    print()
+    for name, value in derived.items():
+        print(f"{name:<32} {value:g}" if isinstance(value, float) else f"{name:<32} {value}")
+    return 0
+
+
+def _trace(args) -> int:
+    from flitlab.tracing import write_trace
+
+    count = write_trace(_experiment(args), args.cycles, args.format, args.out, args.routers)
+    print(f"{count} events written to {args.out}")
+    return 0
+
+
+def _bench(args) -> int:
+    from flitlab.bench import main
+
+    return main(args)
+
+
+def _doctor(args) -> int:
+    from flitlab.doctor import report
+
+    print(report())
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="flitlab", description="Lockstep emulation of interconnection networks.")
+    parser.add_argument("--version", action="version", version=f"flitlab {_core.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name, function, help_text, config=True, engine=False):
+        sub = commands.add_parser(name, help=help_text, description=help_text)
+        sub.set_defaults(function=function)
+        if config:
+            sub.add_argument("config", metavar="CONFIG", help="a TOML configuration")
+            sub.add_argument("--set", action="append", metavar="KEY=VALUE",
+                             help="change a parameter, e.g. traffic.load=0.3 (repeatable)")
+        if engine:
+            sub.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto", help="where to run")
+            sub.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads (default: all cores)")
+        return sub
+
+    sub = command("run", _run, "Run one experiment: warm-up, measurement, drain.", engine=True)
+    sub.add_argument("--seed", type=int, metavar="N", help="run.seed")
+    sub.add_argument("--json", action="store_true", help="print one JSON object")
+
+    sub = command("sweep", _sweep, "Run the product of parameter values and draw the curve.", engine=True)
+    sub.add_argument("--over", action="append", required=True, metavar="KEY=VALUES",
+                     help="START:STOP:STEP or a,b,c (repeatable: product)")
+    sub.add_argument("--seeds", type=int, default=1, metavar="N", help="seeds per point")
+    sub.add_argument("--out", metavar="DIR", help="folder for curve.csv, curve.png, points.jsonl, experiment.toml")
+    sub.add_argument("--resume", action="store_true", help="keep the finished points in --out")
+
+    sub = command("reproduce", _reproduce, "Run published experiments and compare.", config=False)
+    sub.add_argument("names", nargs="*", metavar="NAME", help="an experiment, or a prefix such as t3e")
+    sub.add_argument("--list", action="store_true", help="list the experiments")
+    sub.add_argument("--json", action="store_true", help="print a list of rows")
+
+    sub = command("inspect", _inspect, "Show resolved parameters and derived numbers.")
+    sub.add_argument("--json", action="store_true", help="print one JSON object")
+
+    sub = command("trace", _trace, "Write what happens in a window of cycles.")
+    sub.add_argument("--cycles", required=True, metavar="A:B", help="first cycle and one past the last")
+    sub.add_argument("--format", choices=["vcd", "perfetto", "jsonl"], required=True)
+    sub.add_argument("--out", required=True, metavar="FILE")
+    sub.add_argument("--routers", metavar="LIST", help="only these routers, e.g. 0,5,9-12 (default: all)")
+
+    sub = commands.add_parser("bench", help="Measure router-cycles per second.")
+    sub.set_defaults(function=_bench)
+    sub.add_argument("config", nargs="?", metavar="CONFIG", help="default: an 8x8x8 torus")
+    sub.add_argument("--set", action="append", metavar="KEY=VALUE")
+    sub.add_argument("--cycles", type=int, default=0, metavar="N", help="cycles per measurement (default: about 1 s)")
+    sub.add_argument("--json", action="store_true")
+
+    command("doctor", _doctor, "Show version, backends and devices.", config=False)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = _parser().parse_args(argv)
+    if getattr(args, "threads", 0) < 0:
+        print(f"flitlab: --threads {args.threads}: it must not be negative.", file=sys.stderr)
+        return 2
+    try:
+        return args.function(args)
+    except ConfigError as error:
+        print(f"flitlab: {error}", file=sys.stderr)
+        return 2
+    except RunError as error:
+        print(f"flitlab: {error}", file=sys.stderr)
+        return 3
+    except MemoryError:
+        print("flitlab: not enough memory for this configuration.", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        out = getattr(args, "out", None)
+        kept = f" Finished points are in {out}; go on with --resume." if args.command == "sweep" and out else ""
+        print(f"flitlab: interrupted.{kept}", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

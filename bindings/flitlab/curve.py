@@ -1,0 +1,109 @@
+"""The table of a sweep."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+COLUMNS = [
+    "offered", "accepted", "saturated", "latency_mean", "latency_ci95", "latency_p50", "latency_p95",
+    "latency_p99", "latency_max", "network_latency_mean", "hops_mean", "channel_use_mean", "channel_use_max",
+    "packets_delivered", "cycles", "state_hash",
+]
+
+
+def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    latency, packets = result["latency_cycles"], result["packets"]
+    values = [
+        result["offered"], result["accepted"], result["saturated"], latency["mean"], latency["ci95"],
+        latency["p50"], latency["p95"], latency["p99"], latency["max"], result["network_latency_cycles"]["mean"],
+        result["hops_mean"], result["channel_utilization"]["mean"], result["channel_utilization"]["max"],
+        packets["delivered"], result["cycles"], result["state_hash"],
+    ]
+    row = {k: str(v) if isinstance(v, (list, tuple)) else v for k, v in setting.items()}
+    return row | dict(zip(COLUMNS, values, strict=True))
+
+
+class Curve:
+    """Rows of a sweep in the order asked for; ``.frame`` is a pandas DataFrame, one row per point and seed."""
+
+    def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = ""):
+        self.keys = keys
+        self.rows = rows
+        self.name = name
+        self._frame = None
+
+    @classmethod
+    def from_results(cls, keys, settings, results, experiment) -> Curve:
+        return cls(list(keys), [_row(s, r) for s, r in zip(settings, results, strict=True)], experiment.name)
+
+    @property
+    def frame(self):
+        """pandas.DataFrame; latencies are NaN where the point is saturated."""
+        if self._frame is None:
+            import pandas as pd
+
+            self._frame = pd.DataFrame(self.rows)
+            for column in COLUMNS:
+                if column.startswith("latency") or column in ("network_latency_mean", "hops_mean"):
+                    self._frame[column] = self._frame[column].astype(float)
+        return self._frame
+
+    @property
+    def saturation(self) -> float | None:
+        """Lowest load at which any seed saturated, None if none did."""
+        loads = [r["traffic.load"] for r in self.rows if r["saturated"] and "traffic.load" in r]
+        return min(loads) if loads else None
+
+    @property
+    def throughput(self) -> float:
+        """Highest accepted load of any point, flits/cycle/terminal."""
+        return max(r["accepted"] for r in self.rows)
+
+    def csv_text(self) -> str:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(self.rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in self.rows:
+            writer.writerow({k: "" if v is None else repr(v) if isinstance(v, float) else v for k, v in row.items()})
+        return text.getvalue()
+
+    def to_csv(self, path: str | os.PathLike) -> None:
+        Path(path).write_text(self.csv_text(), encoding="utf-8")
+
+    def plot(self, axes=None, label: str | None = None):
+        """Latency and accepted load against offered load; returns the two axes."""
+        from flitlab.plot import plot_curve
+
+        return plot_curve(self, axes, label)
+
+    def save_plot(self, path: str | os.PathLike) -> None:
+        from flitlab.plot import save_curve
+
+        save_curve(self, path)
+
+    def table(self) -> str:
+        """The main columns as text."""
+        keys = [*self.keys, *(["run.seed"] if len({r["run.seed"] for r in self.rows}) > 1 else [])]
+        head = [*keys, "accepted", "latency", "+-", "p99", ""]
+        lines = [head]
+        for r in self.rows:
+            lines.append([
+                *(str(r[k]) for k in keys), f"{r['accepted']:.4f}", _number(r["latency_mean"]),
+                _number(r["latency_ci95"]), _number(r["latency_p99"]), "saturated" if r["saturated"] else "",
+            ])
+        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+        return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+    def __repr__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        return self.frame._repr_html_()
+
+
+def _number(x: float | None) -> str:
+    return "-" if x is None else f"{x:.2f}"

@@ -1,0 +1,19 @@
+"""What this installation can do."""
+
+from __future__ import annotations
+
+import platform
+
+from flitlab import _core
+
+
+def report() -> str:
+    backends = _core.backends()
+    cuda = backends["cuda"]
+    lines = [
+        f"flitlab  {_core.__version__}",
+        f"python   {platform.python_version()} on {platform.system()} {platform.machine()}",
+        f"cpu      available, {backends['cpu']['threads']} threads",
+        f"cuda     {'available' if cuda['available'] else 'not available: ' + cuda['reason']}",
+    ]
+    return "\n".join(lines)

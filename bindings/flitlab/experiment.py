@@ -1,0 +1,136 @@
+"""Configurations: TOML files and dictionaries, checked and resolved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flitlab import _core
+from flitlab._core import ConfigError
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
+
+def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables to dotted paths: ``{"a": {"b": 1}}`` becomes ``{"a.b": 1}``."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        path = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            flat.update(flatten(value, path + "."))
+        else:
+            flat[path] = _plain(value)
+    return flat
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars and arrays as Python numbers and lists."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def parse_value(text: str) -> Any:
+    """A value as in a TOML file; a bare word is a string."""
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def parse_setting(setting: str) -> tuple[str, Any]:
+    """``KEY=VALUE`` of the command line. Raises ConfigError if there is no ``=``."""
+    key, equals, text = setting.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(f"--set {setting}: it must be KEY=VALUE, for example traffic.load=0.3.")
+    return key.strip(), parse_value(text.strip())
+
+
+class Experiment:
+    """A checked configuration. Immutable: :meth:`set` gives a new one."""
+
+    def __init__(self, given: Mapping[str, Any], base_dir: str = ".", name: str = "experiment"):
+        self._given = dict(given)
+        self.base_dir = os.path.abspath(base_dir)
+        self.name = name
+        self.core = _core.Experiment(self._given, self.base_dir)
+
+    @classmethod
+    def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:
+        """From a nested or dotted dictionary, e.g. ``{"router": {"vcs": 4}}`` or ``{"router.vcs": 4}``."""
+        return cls(flatten(tree), base_dir, name)
+
+    def set(self, key: str | Mapping[str, Any], value: Any = None) -> Experiment:
+        """A copy with one dotted path changed, or with all paths of a mapping changed."""
+        changes = flatten(key) if isinstance(key, Mapping) else {key: _plain(value)}
+        return Experiment({**self._given, **changes}, self.base_dir, self.name)
+
+    def __getitem__(self, path: str) -> Any:
+        values = self.flat()
+        if path not in values:
+            raise KeyError(f"{path} does not apply to this configuration")
+        return values[path]
+
+    def flat(self) -> dict[str, Any]:
+        """Every resolved parameter by dotted path."""
+        return self.core.flat()
+
+    def derived(self) -> dict[str, float]:
+        """Numbers that follow: routers, channels, bisection, bytes of state, zero-load latency (cycles)."""
+        return self.core.derived()
+
+    def to_toml(self) -> str:
+        """The resolved configuration as TOML."""
+        lines: list[str] = []
+        section = None
+        for path, value in self.flat().items():
+            table, _, key = path.partition(".")
+            if table != section:
+                lines += ([""] if lines else []) + [f"[{table}]"]
+                section = table
+            lines.append(f"{key} = {_toml(value)}")
+        return "\n".join(lines) + "\n"
+
+    def __getstate__(self):
+        return {"given": self._given, "base_dir": self.base_dir, "name": self.name}
+
+    def __setstate__(self, state):
+        self.__init__(state["given"], state["base_dir"], state["name"])
+
+    def __repr__(self) -> str:
+        flat = self.flat()
+        shape = "x".join(str(k) for k in flat["topology.shape"]) if "topology.shape" in flat else ""
+        return (
+            f"<Experiment {self.name}: {shape} {flat['topology.kind']}, {flat['router.kind']} router, "
+            f"{flat['routing.algorithm']}, {flat['traffic.pattern']} at {flat.get('traffic.load', 'batch')}>"
+        )
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, (list, tuple)):
+        if len(value) == 1 and isinstance(value[0], (list, tuple)):
+            return str(value[0][0])  # one packet length
+        return "[" + ", ".join(_toml(v) for v in value) + "]"
+    return repr(value)
+
+
+def load(path: str | os.PathLike) -> Experiment:
+    """Reads a TOML configuration. Raises ConfigError with the file and line of what is wrong."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path} cannot be read: {reason}.") from None
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}.") from None
+    return Experiment.from_dict(tree, str(path.parent), path.stem)

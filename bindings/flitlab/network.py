@@ -1,0 +1,154 @@
+"""A network advanced by hand, and what is inside it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from flitlab import _core
+from flitlab.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class VirtualChannel:
+    """One virtual channel of a port: the input buffer, and the output VC of the same numbers."""
+
+    stage: str  # idle, routing, waiting, head, body
+    flits: int  # in the input buffer
+    packets: int
+    left: int  # flits of the front packet still to go
+    out_port: int | None
+    out_vc: int | None
+    src: int | None  # front packet: source terminal and number there
+    id: int | None
+    dst_router: int | None
+    credits: int  # of the output VC
+    owner_port: int | None  # input VC that holds the output VC
+    owner_vc: int | None
+
+    def __repr__(self) -> str:
+        if self.stage == "idle":
+            return f"<idle, {self.credits} credits>"
+        to = f" to port {self.out_port}" if self.out_port is not None else ""
+        vc = f" VC {self.out_vc}" if self.out_vc is not None else ""
+        return f"<{self.stage} {self.src}#{self.id}{to}{vc}, {self.flits} flits here, {self.credits} credits>"
+
+
+@dataclass(frozen=True)
+class Port:
+    name: str
+    peer: int | None  # router or terminal at the far end
+    to_terminal: bool
+    vcs: tuple[VirtualChannel, ...]
+
+    def __repr__(self) -> str:
+        where = "not wired" if self.peer is None else f"{'terminal' if self.to_terminal else 'router'} {self.peer}"
+        lines = [f"port {self.name} ({where})"]
+        lines += [f"  VC {i}: {vc!r}" for i, vc in enumerate(self.vcs) if vc.stage != "idle"]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Router:
+    index: int
+    name: str
+    cycle: int
+    ports: tuple[Port, ...]
+
+    @property
+    def flits(self) -> int:
+        return sum(vc.flits for port in self.ports for vc in port.vcs)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"router {self.name} at cycle {self.cycle}: {self.flits} flits",
+                          *(f"  {line}" for port in self.ports for line in repr(port).splitlines())])
+
+    def plot(self, axes=None):
+        """Buffers of all ports and VCs as filled cells."""
+        import matplotlib.pyplot as plt
+        import numpy as np
+
+        if axes is None:
+            _, axes = plt.subplots(figsize=(1.2 + 0.5 * len(self.ports[0].vcs), 0.6 + 0.4 * len(self.ports)),
+                                   layout="constrained")
+        grid = np.array([[vc.flits for vc in port.vcs] for port in self.ports])
+        axes.imshow(grid, cmap="Blues", vmin=0, vmax=max(1, grid.max()), aspect="auto")
+        for (row, column), flits in np.ndenumerate(grid):
+            if flits:
+                axes.text(column, row, str(flits), ha="center", va="center",
+                          color="white" if flits > grid.max() / 2 else "black")
+        axes.set(xticks=range(grid.shape[1]), yticks=range(len(self.ports)), yticklabels=[p.name for p in self.ports],
+                 xlabel="virtual channel", ylabel="input port")
+        axes.set_title(f"flits in router {self.name}\ncycle {self.cycle}", fontsize=9)
+        return axes
+
+
+@dataclass(frozen=True)
+class Terminal:
+    index: int
+    created: int
+    sent: int
+    received: int
+    queued: int
+    flits_left: int
+    vc: int
+    next_creation: int | None
+    credits: list[int] = field(repr=False)
+
+
+class Network:
+    """A network under your hands: ``net.step(10); net.router(5)``.
+
+    trace: keep every event, read with :meth:`events` (CPU only).
+    """
+
+    def __init__(self, experiment: Experiment, backend: str = "cpu", threads: int = 1, trace: bool = False):
+        self.experiment = experiment
+        self._core = _core.Network(experiment.core, backend, threads, trace)
+
+    def step(self, cycles: int = 1) -> Network:
+        if cycles < 0:
+            raise _core.ConfigError(f"step({cycles}): the number of cycles must not be negative.")
+        self._core.step(cycles)
+        return self
+
+    @property
+    def cycle(self) -> int:
+        return self._core.cycle
+
+    @property
+    def state_hash(self) -> str:
+        return self._core.state_hash()
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Counts since cycle 0: packets and flits created, injected, delivered."""
+        return self._core.totals()
+
+    def router(self, index: int) -> Router:
+        ports = tuple(
+            Port(p["name"], p["peer"], p["to_terminal"], tuple(VirtualChannel(**vc) for vc in p["vcs"]))
+            for p in self._core.router(index)
+        )
+        return Router(index, self._core.router_name(index), self.cycle, ports)
+
+    def terminal(self, index: int) -> Terminal:
+        return Terminal(index, **self._core.terminal(index))
+
+    def events(self) -> list[dict]:
+        """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits."""
+        return self._core.events()
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a checkpoint."""
+        self._core.save(os.fspath(path))
+
+    def load(self, path: str | os.PathLike) -> Network:
+        """Goes on from a checkpoint of the same configuration."""
+        self._core.load(os.fspath(path))
+        return self
+
+    def __repr__(self) -> str:
+        t = self.totals
+        return (f"<Network {self.experiment.name} at cycle {self.cycle}: {t['packets_created']} packets created, "
+                f"{t['packets_delivered']} delivered>")

@@ -1,0 +1,76 @@
+"""What a run measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class _Record:
+    """Attribute access to a dictionary of the JSON output."""
+
+    def __init__(self, values: dict[str, Any]):
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = self.__dict__["_values"][name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}") from None
+        return _Record(value) if isinstance(value, dict) and name != "config" else value
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._values]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._values
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={_short(v)}' for k, v in self._values.items())})"
+
+
+class Result(_Record):
+    """One run; attributes are the keys of ``flitlab run --json``, e.g. ``result.latency_cycles.mean``."""
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The main numbers as (name, text) for people."""
+        v = self._values
+        latency, network = v["latency_cycles"], v["network_latency_cycles"]
+        rows = [
+            ("network", f"{v['routers']} routers, {v['terminals']} terminals, {v['channels']} channels"),
+            ("run", f"{v['cycles']} cycles ({v['warmup_cycles']} warm-up, {v['measured_cycles']} measured, "
+                    f"{v['drain_cycles']} drain), seed {v['seed']}, {v['backend']}, {v['device']}"),
+            ("offered load", f"{v['offered']:.4f} flits/cycle/terminal"),
+            ("accepted load", f"{v['accepted']:.4f} flits/cycle/terminal"
+                              + ("   SATURATED: latency has no steady value" if v["saturated"] else "")),
+            ("latency", _latency(latency)),
+            ("network latency", _latency(network)),
+            ("hops", _short(v["hops_mean"])),
+            ("channel use", f"mean {v['channel_utilization']['mean']:.3f}, "
+                            f"max {v['channel_utilization']['max']:.3f} flits/cycle"),
+            ("packets", ", ".join(f"{n} {k.replace('_', ' ')}" for k, n in v["packets"].items())),
+            ("speed", f"{v['router_cycles_per_second'] / 1e6:.2f} million router-cycles/s, "
+                      f"{v['wall_seconds']:.2f} s"),
+            ("state hash", v["state_hash"]),
+        ]
+        return rows + [(k.replace("_", " "), _short(n)) for k, n in v["model"].items()]
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name, _ in self.rows())
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in self.rows())
+
+    def _repr_html_(self) -> str:
+        cells = "".join(f"<tr><th style='text-align:left'>{a}</th><td style='text-align:left'>{b}</td></tr>"
+                        for a, b in self.rows())
+        return f"<table>{cells}</table>"
+
+
+def _latency(stats: dict[str, Any]) -> str:
+    if stats["mean"] is None:
+        return "not measured"
+    interval = "" if stats["ci95"] is None else f" +- {stats['ci95']:.2f}"
+    return (f"{stats['mean']:.2f}{interval} cycles (p50 {stats['p50']:g}, p95 {stats['p95']:g}, "
+            f"p99 {stats['p99']:g}, max {stats['max']:g})")
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

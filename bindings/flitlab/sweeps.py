@@ -1,0 +1,204 @@
+"""Sweeps: many experiments, grouped into jobs whose replicas advance together; resumable."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import as_completed
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from flitlab import _core
+from flitlab.curve import Curve
+from flitlab.experiment import Experiment, parse_value
+from flitlab.runner import run, run_job
+
+# Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
+REPLICAS_PER_JOB = 64
+
+
+def parse_over(text: str) -> tuple[str, list[Any]]:
+    """``KEY=START:STOP:STEP`` (stop included, steps exact in decimal) or ``KEY=a,b,c``."""
+    key, equals, values = text.partition("=")
+    if not equals or not values:
+        raise _core.ConfigError(f"--over {text}: it must be KEY=START:STOP:STEP or KEY=a,b,c.")
+    if values.count(":") == 2 and "[" not in values:
+        try:
+            start, stop, step = (Decimal(part) for part in values.split(":"))
+        except InvalidOperation:
+            raise _core.ConfigError(f"--over {text}: START, STOP and STEP must be numbers.") from None
+        if step <= 0 or stop < start:
+            raise _core.ConfigError(f"--over {text}: STEP must be positive and STOP not below START.")
+        count = int((stop - start) / step) + 1
+        if count > 100000:
+            raise _core.ConfigError(f"--over {text}: {count} points; at most 100000 are allowed.")
+        return key, [parse_value(str(start + i * step)) for i in range(count)]
+    if values.startswith("["):
+        parsed = parse_value(f"[{values}]")
+        return key, parsed if isinstance(parsed, list) else [parsed]
+    return key, [parse_value(part.strip()) for part in values.split(",")]
+
+
+class _Journal:
+    """Finished points, one JSON line each, appended as they come; a line cut short by a crash is ignored."""
+
+    def __init__(self, path: Path | None, resume: bool):
+        self.path = path
+        self.points: dict[str, dict] = {}
+        if path is None:
+            return
+        if resume and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    entry = json.loads(line)
+                    self.points[entry["key"]] = entry["result"]
+                except (json.JSONDecodeError, KeyError, TypeError):
+                    continue
+        path.write_text(
+            "".join(json.dumps({"key": k, "result": r}) + "\n" for k, r in self.points.items()), encoding="utf-8"
+        )
+
+    def add(self, key: str, result: dict) -> None:
+        self.points[key] = result
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"key": key, "result": result}) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+
+def _run_group(experiments: list[Experiment], backend: str, threads: int) -> list[dict]:
+    return run_job(experiments, backend, threads)
+
+
+def sweep(
+    experiment: Experiment,
+    over: Mapping[str, Iterable[Any]],
+    seeds: int = 1,
+    out: str | os.PathLike | None = None,
+    resume: bool = False,
+    backend: str = "auto",
+    threads: int = 0,
+    executor: Any = None,
+    progress: bool = True,
+) -> Curve:
+    """Runs the product of all values of ``over``, each with ``seeds`` seeds.
+
+    over: dotted path -> values. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for points.jsonl
+    (every finished point, at once), curve.csv, curve.png and experiment.toml. resume: keep the points of an
+    interrupted sweep in ``out``. executor: anything with ``submit`` (concurrent.futures, a Dask client); without
+    one, this machine's GPU or cores. Ctrl-C keeps the finished points.
+    """
+    if seeds < 1:
+        raise _core.ConfigError(f"--seeds {seeds}: at least one seed is needed.")
+    keys = list(over)
+    if not keys:
+        raise _core.ConfigError("a sweep needs at least one --over KEY=VALUES.")
+    first_seed = experiment["run.seed"]
+    settings = [
+        dict(zip(keys, values, strict=True)) | {"run.seed": first_seed + s}
+        for values in itertools.product(*(list(v) for v in over.values()))
+        for s in range(seeds)
+    ]
+    points = [experiment.set(setting) for setting in settings]  # everything is checked before anything runs
+    folder = None
+    if out is not None:
+        folder = Path(out)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "experiment.toml").write_text(experiment.to_toml(), encoding="utf-8")
+        except OSError as error:
+            raise _core.ConfigError(f"--out {folder} cannot be written: {error.strerror}.") from None
+    journal = _Journal(folder / "points.jsonl" if folder else None, resume)
+    names = [json.dumps(p.flat(), sort_keys=True) for p in points]
+    _run_missing(points, names, journal, backend, threads, executor, progress)
+    curve = Curve.from_results(keys, settings, [journal.points[name] for name in names], experiment)
+    if folder:
+        curve.to_csv(folder / "curve.csv")
+        curve.save_plot(folder / "curve.png")
+    return curve
+
+
+def _groups(points: Sequence[Experiment], names: Sequence[str], done: Mapping[str, dict]) -> list[list[int]]:
+    """Indices of the points still to run, one list per job."""
+    by_structure: dict[str, list[int]] = {}
+    seen = set(done)
+    for i, point in enumerate(points):
+        if names[i] not in seen:
+            seen.add(names[i])
+            by_structure.setdefault(point.core.structure_key(), []).append(i)
+    return [
+        group[start : start + REPLICAS_PER_JOB]
+        for group in by_structure.values()
+        for start in range(0, len(group), REPLICAS_PER_JOB)
+    ]
+
+
+def _run_missing(points, names, journal, backend, threads, executor, progress) -> None:
+    from tqdm import tqdm
+
+    groups = _groups(points, names, journal.points)
+    total = len(set(names))
+    with tqdm(total=total, initial=total - sum(map(len, groups)), unit="point", delay=1, disable=not progress) as bar:
+
+        def finished(index: int, result: dict) -> None:
+            journal.add(names[index], result)
+            bar.update()
+
+        with _terminate_as_interrupt():
+            if executor is None:
+                for group in groups:
+                    run_job([points[i] for i in group], backend, threads,
+                            lambda k, result, group=group: finished(group[k], result))
+                return
+            futures = {executor.submit(_run_group, [points[i] for i in group], backend, threads): group
+                       for group in groups}
+            wait = getattr(executor, "as_completed", None) or _completed
+            for future in wait(list(futures)):
+                for index, result in zip(futures[future], future.result(), strict=True):
+                    finished(index, result)
+
+
+def _completed(futures):
+    """Futures as they finish; those that are not of concurrent.futures (Dask's) in their order."""
+    try:
+        yield from as_completed(futures)
+    except (AttributeError, TypeError):
+        yield from futures
+
+
+class _terminate_as_interrupt:
+    """SIGTERM stops a sweep as Ctrl-C does (in the main thread, where signals can be caught)."""
+
+    def __enter__(self):
+        self.old = None
+        if threading.current_thread() is threading.main_thread():
+            self.old = signal.signal(signal.SIGTERM, self._raise)
+
+    @staticmethod
+    def _raise(*_):
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_):
+        if self.old is not None:
+            signal.signal(signal.SIGTERM, self.old)
+
+
+def find_saturation(
+    experiment: Experiment, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: str = "auto"
+) -> float:
+    """Highest load (flits/cycle/terminal) that is not saturated, by bisection to within ``tolerance``."""
+    if not 0 <= low < high <= 1 or tolerance <= 0:
+        raise _core.ConfigError("find_saturation: it needs 0 <= low < high <= 1 and a positive tolerance.")
+    while high - low > tolerance:
+        middle = (low + high) / 2
+        if run(experiment.set("traffic.load", middle), backend).saturated:
+            high = middle
+        else:
+            low = middle
+    return low

@@ -1,0 +1,165 @@
+"""``flitlab trace``: what happened in a window of cycles, for viewers and scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from flitlab._core import ConfigError
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+
+
+def parse_window(text: str) -> tuple[int, int]:
+    first, colon, last = text.partition(":")
+    if not colon or not first.isdigit() or not last.isdigit() or int(first) >= int(last):
+        raise ConfigError(f"--cycles {text}: it must be A:B with A < B, the first cycle and one past the last.")
+    return int(first), int(last)
+
+
+def parse_routers(text: str | None, routers: int) -> set[int] | None:
+    if text is None:
+        return None
+    chosen: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) >= routers:
+            raise ConfigError(f"--routers {text}: it must be a list such as 0,5,9-12 of routers 0 to {routers - 1}.")
+        chosen.update(range(int(first), int(last or first) + 1))
+    return chosen
+
+
+def trace_events(experiment: Experiment, first: int, last: int, routers: set[int] | None = None) -> Iterator[dict]:
+    """Events of cycles first..last-1, of the chosen routers and their terminals, in the order of cycles."""
+    concentration = experiment["topology.concentration"]
+    skip = Network(experiment, trace=False)
+    traced = Network(experiment, trace=True)
+    if first:  # the fast engine runs up to the window; the state carries over
+        import tempfile
+        from pathlib import Path
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "start"
+            skip.step(first).save(path)
+            traced.load(path)
+    while traced.cycle < last:
+        traced.step(min(64, last - traced.cycle))
+        for event in traced.events():
+            router = event["index"] // concentration if event["item"] == "terminal" else event["index"]
+            if routers is None or router in routers:
+                yield event
+
+
+def write_trace(experiment: Experiment, cycles: str, form: str, out: str, routers: str | None = None) -> int:
+    """Writes a trace file and returns the number of events."""
+    first, last = parse_window(cycles)
+    chosen = parse_routers(routers, int(experiment.derived()["routers"]))
+    writer = {"jsonl": write_jsonl, "perfetto": write_perfetto, "vcd": write_vcd}[form]
+    try:
+        with open(out, "w", encoding="utf-8") as file:
+            return writer(file, experiment, trace_events(experiment, first, last, chosen), (first, last))
+    except OSError as error:
+        raise ConfigError(f"--out {out} cannot be written: {error.strerror}.") from None
+
+
+def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int]) -> int:
+    """One JSON object per event and line."""
+    count = 0
+    for event in events:
+        file.write(json.dumps(event) + "\n")
+        count += 1
+    return count
+
+
+def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int]) -> int:
+    """Chrome trace format (ui.perfetto.dev): a process per router, a track per input VC, a span per packet from the
+    arrival of its head to the departure of its tail. One microsecond on screen is one cycle."""
+    spans: list[dict] = []
+    open_at: dict[tuple, tuple[int, int]] = {}
+    tracks: set[tuple[int, int]] = set()
+    count = 0
+    vcs = experiment["router.vcs"]
+    for e in events:
+        count += 1
+        name = f"{e['src']}#{e['id']}"
+        if e["item"] == "terminal":
+            spans.append({"name": f"{e['kind']} {name}", "ph": "i", "s": "t", "ts": e["cycle"], "pid": 1_000_000,
+                          "tid": e["index"]})
+            continue
+        key = (e["index"], e["port"], e["vc"], e["src"], e["id"])
+        track = e["port"] * vcs + e["vc"]
+        tracks.add((e["index"], track))
+        if e["kind"] == "arrived":
+            open_at[key] = (e["cycle"], e["flits"])
+        elif e["kind"] == "switch_granted" and "tail" in e["flit"]:
+            begin, flits = open_at.pop(key, (window[0], e["flits"]))
+            spans.append({"name": name, "cat": "packet", "ph": "X", "ts": begin, "dur": e["cycle"] + 1 - begin,
+                          "pid": e["index"], "tid": track,
+                          "args": {"flits": flits, "out_port": e["out_port"], "out_vc": e["out_vc"]}})
+    for (router, port, vc, src, number), (begin, flits) in open_at.items():
+        spans.append({"name": f"{src}#{number}", "cat": "packet", "ph": "X", "ts": begin, "dur": window[1] - begin,
+                      "pid": router, "tid": port * vcs + vc, "args": {"flits": flits, "unfinished": True}})
+    for router in sorted({r for r, _ in tracks}):
+        spans.append({"name": "process_name", "ph": "M", "pid": router, "args": {"name": f"router {router}"}})
+    for router, track in sorted(tracks):
+        spans.append({"name": "thread_name", "ph": "M", "pid": router, "tid": track,
+                      "args": {"name": f"port {track // vcs} VC {track % vcs}"}})
+    spans.append({"name": "process_name", "ph": "M", "pid": 1_000_000, "args": {"name": "terminals"}})
+    json.dump({"displayTimeUnit": "ms", "traceEvents": spans}, file)
+    return count
+
+
+def _vcd_name(number: int) -> str:
+    """Short identifiers of printable characters."""
+    name = ""
+    while True:
+        name += chr(33 + number % 94)
+        number //= 94
+        if not number:
+            return name
+
+
+def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int]) -> int:
+    """Value change dump (GTKWave): per router and output port, which input port and VC sends (one clock wide), and
+    per input VC, the packet whose head arrived last, as source and number."""
+    events = list(events)
+    signals: dict[tuple, tuple[str, int]] = {}
+
+    def declare(key: tuple, width: int) -> None:
+        if key not in signals:
+            signals[key] = (_vcd_name(len(signals)), width)
+
+    changes: dict[int, dict[tuple, int | None]] = {}
+
+    def change(cycle: int, key: tuple, width: int, value: int | None) -> None:
+        declare(key, width)
+        changes.setdefault(cycle, {})[key] = value
+
+    for e in events:
+        if e["item"] == "terminal":
+            continue
+        r = e["index"]
+        if e["kind"] == "switch_granted":
+            key = (r, f"out{e['out_port']}_sends")
+            change(e["cycle"], key, 16, e["port"] << 8 | e["vc"])
+            changes.setdefault(e["cycle"] + 1, {}).setdefault(key, None)
+        elif e["kind"] == "arrived":
+            change(e["cycle"], (r, f"in{e['port']}_vc{e['vc']}_packet"), 64, e["src"] << 32 | e["id"])
+    file.write("$timescale 1 ns $end\n$comment one ns is one cycle $end\n")
+    for router in sorted({key[0] for key in signals}):
+        file.write(f"$scope module router_{router} $end\n")
+        for key, (name, width) in sorted(signals.items()):
+            if key[0] == router:
+                file.write(f"$var wire {width} {name} {key[1]} $end\n")
+        file.write("$upscope $end\n")
+    file.write(f"$enddefinitions $end\n#{window[0]}\n$dumpvars\n")
+    for name, _width in signals.values():
+        file.write(f"bx {name}\n")
+    file.write("$end\n")
+    for cycle in sorted(changes):
+        file.write(f"#{cycle}\n")
+        for key, value in sorted(changes[cycle].items(), key=lambda item: item[0]):
+            file.write(f"b{'x' if value is None else format(value, 'b')} {signals[key][0]}\n")
+    file.write(f"#{window[1]}\n")
+    return len(events)

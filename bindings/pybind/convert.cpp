@@ -1,0 +1,197 @@
+#include "bindings/pybind/convert.hpp"
+
+#include <pybind11/stl.h>
+
+#include <cmath>
+
+#include "host/error.hpp"
+
+namespace py = pybind11;
+
+namespace flitlab {
+namespace {
+
+py::object none_if(u32 x) { return x == kNone ? py::object(py::none()) : py::object(py::int_(x)); }
+
+py::dict to_dict(const LatencyStats& s) {
+  py::dict d;
+  d["mean"] = s.mean != s.mean ? py::object(py::none()) : py::object(py::float_(s.mean));
+  d["p50"] = number(s.p50);
+  d["p95"] = number(s.p95);
+  d["p99"] = number(s.p99);
+  d["max"] = number(s.max);
+  d["ci95"] = s.ci95 != s.ci95 ? py::object(py::none()) : py::object(py::float_(s.ci95));
+  return d;
+}
+
+Value value_from(const std::string& path, const py::handle& x) {
+  if (py::isinstance<py::bool_>(x)) return x.cast<bool>();
+  if (py::isinstance<py::int_>(x)) {
+    try {
+      return x.cast<std::int64_t>();
+    } catch (const py::cast_error&) {
+      throw ConfigError(path + " = " + std::string(py::str(x)) + " is too large for an integer parameter.");
+    }
+  }
+  if (py::isinstance<py::float_>(x)) return x.cast<double>();
+  if (py::isinstance<py::str>(x)) return x.cast<std::string>();
+  if (py::isinstance<py::list>(x) || py::isinstance<py::tuple>(x)) {
+    IntList ints;
+    Lengths pairs;
+    bool all_ints = true, all_pairs = true;
+    for (const py::handle item : x) {
+      if (py::isinstance<py::int_>(item) && !py::isinstance<py::bool_>(item)) {
+        ints.push_back(item.cast<std::int64_t>());
+        all_pairs = false;
+      } else {
+        all_ints = false;
+        if ((py::isinstance<py::list>(item) || py::isinstance<py::tuple>(item)) && py::len(item) == 2 &&
+            py::isinstance<py::int_>(item[py::int_(0)]))
+          try {
+            pairs.emplace_back(item[py::int_(0)].cast<std::int64_t>(), item[py::int_(1)].cast<double>());
+          } catch (const py::cast_error&) {
+            all_pairs = false;
+          }
+        else
+          all_pairs = false;
+      }
+    }
+    if (all_ints) return ints;
+    if (all_pairs) return pairs;
+  }
+  throw ConfigError(path + " = " + std::string(py::repr(x)) +
+                    " has a type that no parameter has: use a number, a word, true or false, a list of integers, or a "
+                    "list of [flits, weight] pairs.");
+}
+
+}  // namespace
+
+py::object to_python(const Value& value) {
+  return std::visit([](const auto& x) { return py::object(py::cast(x)); }, value);
+}
+
+RawConfig from_python(const py::dict& flat) {
+  RawConfig raw;
+  for (const auto& [key, value] : flat) {
+    const std::string path = key.cast<std::string>();
+    raw.emplace(path, value_from(path, value));
+  }
+  return raw;
+}
+
+py::object number(double x) {
+  if (x != x) return py::none();
+  if (x == std::floor(x) && std::fabs(x) < 9e15) return py::int_(static_cast<std::int64_t>(x));
+  return py::float_(x);
+}
+
+py::dict to_dict(const Experiment& experiment, const Result& r) {
+  py::dict d, config, packets, use, model;
+  for (const auto& [path, value] : experiment.flat()) config[path.c_str()] = to_python(value);
+  d["version"] = FLITLAB_VERSION;
+  d["backend"] = r.backend;
+  d["device"] = r.device;
+  d["threads"] = r.threads;
+  d["seed"] = r.seed;
+  d["config"] = config;
+  d["routers"] = r.routers;
+  d["terminals"] = r.terminals;
+  d["channels"] = r.channels;
+  d["cycles"] = r.cycles;
+  d["warmup_cycles"] = r.warmup_cycles;
+  d["measured_cycles"] = r.measured_cycles;
+  d["drain_cycles"] = r.drain_cycles;
+  d["wall_seconds"] = r.wall_seconds;
+  d["router_cycles_per_second"] = r.router_cycles_per_second;
+  d["state_bytes"] = r.state_bytes;
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(r.state_hash));
+  d["state_hash"] = std::string(hash);
+  d["offered"] = r.offered;
+  d["accepted"] = r.accepted;
+  d["saturated"] = r.saturated;
+  d["latency_cycles"] = to_dict(r.latency);
+  d["network_latency_cycles"] = to_dict(r.network_latency);
+  d["hops_mean"] = r.hops_mean != r.hops_mean ? py::object(py::none()) : py::object(py::float_(r.hops_mean));
+  packets["created"] = r.created;
+  packets["injected"] = r.injected;
+  packets["delivered"] = r.delivered;
+  packets["dropped"] = r.dropped;
+  packets["in_flight"] = r.in_flight;
+  packets["queued"] = r.queued;
+  d["packets"] = packets;
+  use["mean"] = r.channel_utilization_mean;
+  use["max"] = r.channel_utilization_max;
+  d["channel_utilization"] = use;
+  for (const auto& [name, value] : r.model) model[name.c_str()] = number(value);
+  d["model"] = model;
+  return d;
+}
+
+py::dict to_dict(const TerminalSnapshot& t) {
+  py::dict d;
+  d["created"] = t.created;
+  d["sent"] = t.sent;
+  d["received"] = t.received;
+  d["queued"] = t.queued;
+  d["flits_left"] = t.flits_left;
+  d["vc"] = t.vc;
+  d["next_creation"] = t.next_creation == kNever ? py::object(py::none()) : py::object(py::int_(t.next_creation));
+  d["credits"] = t.credits;
+  return d;
+}
+
+py::list ports_to_list(const std::vector<PortSnapshot>& ports) {
+  py::list list;
+  for (const PortSnapshot& port : ports) {
+    py::dict d;
+    py::list vcs;
+    for (const VcSnapshot& s : port.vcs) {
+      py::dict v;
+      v["stage"] = s.stage;
+      v["flits"] = s.flits;
+      v["packets"] = s.packets;
+      v["left"] = s.left;
+      v["out_port"] = none_if(s.out_port);
+      v["out_vc"] = none_if(s.out_vc);
+      v["src"] = none_if(s.src);
+      v["id"] = s.src == kNone ? py::object(py::none()) : py::object(py::int_(s.id));
+      v["dst_router"] = none_if(s.dst_router);
+      v["credits"] = s.credits;
+      v["owner_port"] = none_if(s.owner_port);
+      v["owner_vc"] = none_if(s.owner_vc);
+      vcs.append(v);
+    }
+    d["name"] = port.name;
+    d["peer"] = none_if(port.peer);
+    d["to_terminal"] = port.to_terminal;
+    d["vcs"] = vcs;
+    list.append(d);
+  }
+  return list;
+}
+
+py::list events_to_list(const std::vector<TimedEvent>& events) {
+  static constexpr const char* kKinds[] = {"created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"};
+  static constexpr const char* kFlits[] = {"body", "head", "tail", "head+tail"};
+  py::list list;
+  for (const TimedEvent& e : events) {
+    py::dict d;
+    d["cycle"] = e.cycle;
+    d["kind"] = kKinds[static_cast<int>(e.event.kind)];
+    d["item"] = e.terminal ? "terminal" : "router";
+    d["index"] = e.index;
+    d["port"] = e.event.port;
+    d["vc"] = e.event.vc;
+    d["out_port"] = e.event.out_port;
+    d["out_vc"] = e.event.out_vc;
+    d["src"] = e.event.src;
+    d["id"] = e.event.id;
+    d["flit"] = kFlits[e.event.flit & 3];
+    d["flits"] = e.event.flits;
+    list.append(d);
+  }
+  return list;
+}
+
+}  // namespace flitlab

@@ -1,0 +1,23 @@
+#pragma once
+/// Conversions between the core's types and Python's.
+#include <pybind11/pybind11.h>
+
+#include "host/config/experiment.hpp"
+#include "host/plan.hpp"
+#include "host/result.hpp"
+#include "host/stepped.hpp"
+
+namespace flitlab {
+
+pybind11::object to_python(const Value& value);
+/// Throws ConfigError for a value that no parameter could have.
+RawConfig from_python(const pybind11::dict& flat);
+
+/// None for not-a-number, int for whole numbers beyond doubt, else float.
+pybind11::object number(double x);
+pybind11::dict to_dict(const Experiment& experiment, const Result& result);
+pybind11::dict to_dict(const TerminalSnapshot& terminal);
+pybind11::list ports_to_list(const std::vector<PortSnapshot>& ports);
+pybind11::list events_to_list(const std::vector<TimedEvent>& events);
+
+}  // namespace flitlab

@@ -1,0 +1,128 @@
+/// The extension module flitlab._core: configuration, runs and the stepped network. Everything a user touches is
+/// wrapped once more in Python (bindings/flitlab); this layer only converts.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <thread>
+
+#include "bindings/pybind/convert.hpp"
+#include "host/config/check.hpp"
+#include "host/config/registry.hpp"
+#include "host/error.hpp"
+#include "host/run.hpp"
+#include "host/stepped.hpp"
+
+namespace py = pybind11;
+using namespace flitlab;
+
+namespace {
+
+py::list parameters() {
+  py::list list;
+  static constexpr const char* kTypes[] = {"bool", "int", "float", "string", "choice", "int list", "lengths", "int or auto"};
+  for (const ParamRecord* r : all_parameters()) {
+    py::dict d;
+    d["path"] = std::string(r->path);
+    d["type"] = kTypes[static_cast<int>(r->type)];
+    d["default"] = to_python(default_value(*r));
+    d["min"] = r->min == r->max ? py::object(py::none()) : py::object(py::float_(r->min));
+    d["max"] = r->min == r->max ? py::object(py::none()) : py::object(py::float_(r->max));
+    d["choices"] = split_words(r->choices);
+    d["unit"] = std::string(r->unit);
+    d["help"] = std::string(r->help);
+    d["cite"] = std::string(r->cite);
+    d["only_if"] = std::string(r->only_if);
+    d["per_replica"] = r->per_replica;
+    list.append(d);
+  }
+  return list;
+}
+
+py::dict backends() {
+  py::dict cpu, cuda, all;
+  cpu["available"] = true;
+  cpu["threads"] = std::max(1u, std::thread::hardware_concurrency());
+#ifdef FLITLAB_CUDA
+  cuda["built"] = true;
+#else
+  cuda["built"] = false;
+#endif
+  const std::string reason = cuda_unavailable();
+  cuda["available"] = reason.empty();
+  cuda["reason"] = reason;
+  all["cpu"] = cpu;
+  all["cuda"] = cuda;
+  return all;
+}
+
+py::dict derived(const Experiment& e) {
+  py::dict d;
+  for (const auto& [name, value] : make_plan(e)->derived()) d[name.c_str()] = number(value);
+  return d;
+}
+
+py::list run(const std::vector<Experiment>& experiments, const std::string& backend, u32 threads,
+             const py::object& progress) {
+  std::vector<Result> results;
+  {
+    py::gil_scoped_release released;
+    results = run_job(experiments, EngineChoice{backend, threads, false, 1}, [&](const Progress& p) {
+      py::gil_scoped_acquire held;
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (progress.is_none()) return;
+      py::dict d, finished;
+      for (const auto& [i, result] : p.finished) finished[py::int_(i)] = to_dict(experiments[i], result);
+      d["cycle"] = p.cycle;
+      d["running"] = p.running;
+      d["results"] = finished;
+      progress(d);
+    });
+  }
+  py::list list;
+  for (std::size_t i = 0; i < results.size(); ++i) list.append(to_dict(experiments[i], results[i]));
+  return list;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, m) {
+  m.doc() = "flitlab's compiled core.";
+  m.attr("__version__") = FLITLAB_VERSION;
+  py::register_exception<ConfigError>(m, "ConfigError", PyExc_ValueError);
+  py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
+
+  m.def("parameters", &parameters, "parameters() -> list[dict]: one record per configuration parameter.");
+  m.def("backends", &backends, "backends() -> dict: what this build can run on.");
+  m.def("run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
+        "run(experiments, backend, threads, progress) -> list[dict]: runs experiments of one structure as replicas.");
+
+  py::class_<Experiment>(m, "Experiment")
+      .def(py::init([](const py::dict& flat, const std::string& base_dir) {
+             return Experiment::resolve(from_python(flat), base_dir);
+           }),
+           py::arg("flat"), py::arg("base_dir"))
+      .def("flat",
+           [](const Experiment& e) {
+             py::dict d;
+             for (const auto& [path, value] : e.flat()) d[path.c_str()] = to_python(value);
+             return d;
+           })
+      .def("structure_key", &Experiment::structure_key)
+      .def("derived", &derived);
+
+  py::class_<SteppedNetwork>(m, "Network")
+      .def(py::init<const Experiment&, const std::string&, u32, bool>(), py::arg("experiment"), py::arg("backend"),
+           py::arg("threads"), py::arg("trace"))
+      .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("cycle", &SteppedNetwork::cycle)
+      .def("state_hash", &SteppedNetwork::state_hash)
+      .def("router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); })
+      .def("router_name", &SteppedNetwork::router_name)
+      .def("terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); })
+      .def("totals", &SteppedNetwork::totals)
+      .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
+      .def("save", &SteppedNetwork::save)
+      .def("load", &SteppedNetwork::load);
+}

@@ -1,0 +1,187 @@
+#include "host/config/check.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "host/config/registry.hpp"
+#include "host/error.hpp"
+
+namespace flitlab {
+namespace {
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string plain(double x) {
+  if (x == std::floor(x) && std::fabs(x) < 1e15) return std::to_string(static_cast<std::int64_t>(x));
+  return to_text(Value{x});
+}
+
+std::string expected(const ParamRecord& r) {
+  const std::string example(r.default_value);
+  switch (r.type) {
+    case ParamType::kBool: return "true or false";
+    case ParamType::kInt: return "an integer, e.g. " + example;
+    case ParamType::kFloat: return "a number, e.g. " + example;
+    case ParamType::kString: return "a string";
+    case ParamType::kChoice: return "one of the words " + std::string(r.choices);
+    case ParamType::kIntList: return "a list of integers, e.g. " + example;
+    case ParamType::kLengths: return "an integer such as " + example + " or pairs such as [[1, 0.5], [5, 0.5]]";
+    case ParamType::kIntOrAuto: return "an integer or \"auto\"";
+  }
+  return "";
+}
+
+[[noreturn]] void wrong_type(const ParamRecord& r, const Value& v) {
+  throw ConfigError(std::string(r.path) + " = " + to_text(v) + " has the wrong type: it must be " + expected(r) + ".");
+}
+
+void check_range(const ParamRecord& r, const Value& given, double x) {
+  if (r.min == r.max || (x >= r.min && x <= r.max)) return;
+  throw ConfigError(std::string(r.path) + " = " + to_text(given) + " is out of range: allowed are " + plain(r.min) +
+                    " to " + plain(r.max) + (r.unit.empty() ? "" : " " + std::string(r.unit)) + ".");
+}
+
+}  // namespace
+
+std::vector<std::string> split_words(std::string_view words, char separator) {
+  std::vector<std::string> list;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(separator), words.size());
+    list.emplace_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return list;
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t least = ~std::size_t{0};
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+Value default_value(const ParamRecord& r) {
+  const std::string text(r.default_value);
+  switch (r.type) {
+    case ParamType::kBool: return text == "true";
+    case ParamType::kInt: return static_cast<std::int64_t>(std::stoll(text));
+    case ParamType::kFloat: {
+      double x = 0;
+      std::from_chars(text.data(), text.data() + text.size(), x);
+      return x;
+    }
+    case ParamType::kLengths: return Lengths{{std::stoll(text), 1.0}};
+    case ParamType::kIntList: {
+      IntList list;
+      for (const std::string& word : split_words(std::string_view(text).substr(1, text.size() - 2), ','))
+        list.push_back(std::stoll(word));
+      return list;
+    }
+    default: return text;
+  }
+}
+
+Value check_value(const ParamRecord& r, const Value& v) {
+  const auto* integer = std::get_if<std::int64_t>(&v);
+  const auto* word = std::get_if<std::string>(&v);
+  switch (r.type) {
+    case ParamType::kBool:
+      if (!std::holds_alternative<bool>(v)) wrong_type(r, v);
+      return v;
+    case ParamType::kInt:
+      if (!integer) wrong_type(r, v);
+      check_range(r, v, static_cast<double>(*integer));
+      return v;
+    case ParamType::kFloat: {
+      const auto* real = std::get_if<double>(&v);
+      if (!integer && !real) wrong_type(r, v);
+      const double x = real ? *real : static_cast<double>(*integer);
+      if (!std::isfinite(x)) wrong_type(r, v);
+      check_range(r, v, x);
+      return x;
+    }
+    case ParamType::kString:
+      if (!word) wrong_type(r, v);
+      return v;
+    case ParamType::kChoice: {
+      if (!word) wrong_type(r, v);
+      const std::vector<std::string> choices = split_words(r.choices);
+      if (std::find(choices.begin(), choices.end(), *word) != choices.end()) return v;
+      std::string all;
+      for (const std::string& choice : choices) all += (all.empty() ? "" : ", ") + choice;
+      throw ConfigError(std::string(r.path) + " = " + to_text(v) + " is not known: did you mean \"" +
+                        nearest(*word, choices) + "\"? Allowed are " + all + ".");
+    }
+    case ParamType::kIntList: {
+      IntList list;
+      if (integer)
+        list = {*integer};
+      else if (const auto* given = std::get_if<IntList>(&v))
+        list = *given;
+      else
+        wrong_type(r, v);
+      if (list.empty()) throw ConfigError(std::string(r.path) + " = [] is empty: give at least one integer.");
+      for (std::int64_t x : list) check_range(r, v, static_cast<double>(x));
+      return list;
+    }
+    case ParamType::kLengths: {
+      Lengths list;
+      if (integer)
+        list = {{*integer, 1.0}};
+      else if (const auto* given = std::get_if<Lengths>(&v))
+        list = *given;
+      else
+        wrong_type(r, v);
+      double weight = 0;
+      for (const auto& [flits, w] : list) {
+        check_range(r, v, static_cast<double>(flits));
+        if (!(w >= 0) || !std::isfinite(w))
+          throw ConfigError(std::string(r.path) + " = " + to_text(v) + ": weights must not be negative.");
+        weight += w;
+      }
+      if (!(weight > 0))
+        throw ConfigError(std::string(r.path) + " = " + to_text(v) + ": at least one weight must be positive.");
+      return list;
+    }
+    case ParamType::kIntOrAuto:
+      if (word && *word == "auto") return v;
+      if (!integer) wrong_type(r, v);
+      check_range(r, v, static_cast<double>(*integer));
+      return v;
+  }
+  return v;
+}
+
+void unknown_key(const std::string& path, const Value& value) {
+  std::vector<std::string> known, same_name;
+  const std::string name = path.substr(path.rfind('.') + 1);
+  for (const ParamRecord* record : all_parameters()) {
+    known.emplace_back(record->path);
+    if (record->path.substr(record->path.rfind('.') + 1) == name) same_name.emplace_back(record->path);
+  }
+  const std::string guess = same_name.empty() ? nearest(path, known) : nearest(path, same_name);
+  throw ConfigError("unknown key " + path + " = " + to_text(value) + ": did you mean " + guess +
+                    "? `flitlab inspect` lists all keys of a configuration.");
+}
+
+}  // namespace flitlab

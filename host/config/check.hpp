@@ -1,0 +1,28 @@
+#pragma once
+/// Checks of single values against their record, and the wording of what is wrong.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/config/value.hpp"
+#include "kernels/common/param.hpp"
+
+namespace flitlab {
+
+/// The words of a '|'-separated list.
+std::vector<std::string> split_words(std::string_view words, char separator = '|');
+
+/// The candidate nearest to a word by edit distance.
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+/// The default of a record as a value of its type.
+Value default_value(const ParamRecord& record);
+
+/// The value in the record's own type (an integer given for a float becomes one). Throws ConfigError for a wrong
+/// type, a value out of range, or a word that is not a choice.
+Value check_value(const ParamRecord& record, const Value& value);
+
+/// ConfigError for a key that no record has.
+[[noreturn]] void unknown_key(const std::string& path, const Value& value);
+
+}  // namespace flitlab

@@ -1,0 +1,157 @@
+#include "host/config/cross_checks.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "host/error.hpp"
+
+namespace flitlab {
+namespace {
+
+bool is_ring(const Experiment& e) { return e.str("topology.kind") == "torus" || e.str("topology.kind") == "ring"; }
+
+std::string quoted(const Experiment& e, const std::string& path) { return path + " = \"" + e.str(path) + "\""; }
+
+void check_topology(const Experiment& e) {
+  const std::string& kind = e.str("topology.kind");
+  if (kind == "graph" && e.str("topology.file").empty())
+    throw ConfigError("topology.kind = \"graph\" needs topology.file, the name of an edge list (CSV lines a,b).");
+  if (kind == "ring" && e.ints("topology.shape").size() != 1)
+    throw ConfigError("topology.shape: a ring has one dimension; give one radix, or use topology.kind = \"torus\".");
+  if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
+    throw ConfigError("topology.shape has " + std::to_string(e.ints("topology.shape").size()) +
+                      " dimensions: at most 10 are supported.");
+}
+
+void check_routing(const Experiment& e) {
+  const std::string& algorithm = e.str("routing.algorithm");
+  const std::string& kind = e.str("topology.kind");
+  if ((kind == "graph") != (algorithm == "table"))
+    throw ConfigError(quoted(e, "routing.algorithm") + " does not fit " + quoted(e, "topology.kind") +
+                      ": graphs are routed by \"table\", all other topologies by another algorithm.");
+  const bool two_dimensional = kind == "mesh" && e.ints("topology.shape").size() == 2;
+  if (algorithm == "o1turn" && !two_dimensional)
+    throw ConfigError("routing.algorithm = \"o1turn\" needs a mesh of two dimensions; use \"valiant\" or "
+                      "\"minimal_adaptive\" on other topologies.");
+  if (algorithm == "romm" && is_ring(e))
+    throw ConfigError("routing.algorithm = \"romm\" needs a mesh or a hypercube; use \"valiant\" on a " + kind + ".");
+  const u32 needed = routing_classes(e), vcs = e.u32_of("router.vcs");
+  if (vcs < needed)
+    throw ConfigError("router.vcs = " + std::to_string(vcs) + " is too few: " + quoted(e, "routing.algorithm") +
+                      " on a " + kind + " needs at least " + std::to_string(needed) +
+                      " to be free of deadlock. Raise router.vcs" +
+                      (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to watch it deadlock." : "."));
+}
+
+void check_buffers(const Experiment& e) {
+  const std::string& flow = e.str("router.flow_control");
+  if (flow != "wormhole" && longest_packet(e) > e.u32_of("router.buffer_flits"))
+    throw ConfigError("router.buffer_flits = " + std::to_string(e.u32_of("router.buffer_flits")) +
+                      " is too small: router.flow_control = \"" + flow + "\" needs room for the longest packet, " +
+                      std::to_string(longest_packet(e)) + " flits. Raise it, or use \"wormhole\".");
+}
+
+u64 terminal_count(const Experiment& e) {
+  u64 n = e.u32_of("topology.concentration");
+  if (e.has("topology.dimensions")) return n << e.u32_of("topology.dimensions");
+  for (u32 radix : e.ints("topology.shape")) n *= radix;
+  return n;
+}
+
+void check_pattern(const Experiment& e) {
+  const std::string& pattern = e.str("traffic.pattern");
+  const bool graph = e.str("topology.kind") == "graph";
+  const bool by_bits = pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle";
+  const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region";
+  if (graph && by_place)
+    throw ConfigError(quoted(e, "traffic.pattern") + " needs coordinates, which a graph does not have; use uniform, "
+                      "hot_spot, random_permutation or matrix.");
+  if (pattern == "matrix" && e.str("traffic.matrix_file").empty())
+    throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,weight).");
+  if (!graph && (by_bits || pattern == "transpose")) {
+    const u64 n = terminal_count(e);
+    const bool square = e.has("topology.shape") && e.ints("topology.shape").size() == 2 &&
+                        e.ints("topology.shape")[0] == e.ints("topology.shape")[1];
+    if (by_bits && !std::has_single_bit(n))
+      throw ConfigError(quoted(e, "traffic.pattern") + " needs a power-of-two number of terminals, and there are " +
+                        std::to_string(n) + "; use another topology.shape or pattern.");
+    if (pattern == "transpose" && !square && !(std::has_single_bit(n) && std::countr_zero(n) % 2 == 0))
+      throw ConfigError("traffic.pattern = \"transpose\" needs a square mesh or torus of two dimensions, or an even "
+                        "number of address bits; there are " + std::to_string(n) + " terminals.");
+  }
+  if (pattern == "hot_spot" && !graph)
+    for (u32 hot : e.ints("traffic.hot_terminals"))
+      if (hot >= terminal_count(e))
+        throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
+                          std::to_string(terminal_count(e) - 1) + ".");
+  if (pattern == "hot_region") {
+    const std::vector<u32> extent = e.ints("traffic.hot_shape");
+    const std::vector<u32> shape = e.has("topology.shape") ? e.ints("topology.shape")
+                                                           : std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+    bool fits = extent.size() == shape.size();
+    for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = extent[d] <= shape[d];
+    if (!fits)
+      throw ConfigError("traffic.hot_shape must have one extent per dimension, none above its radix; the network has " +
+                        std::to_string(shape.size()) + " dimensions.");
+  }
+}
+
+void check_injection(const Experiment& e) {
+  if (!e.has("traffic.load")) return;
+  const double mean = mean_packet(e);
+  if (e.str("traffic.injection") == "on_off") {
+    const double load = e.f64("traffic.load"), burst = e.f64("traffic.burst_load");
+    if (load > 0 && load >= burst)
+      throw ConfigError("traffic.load = " + to_text(Value{load}) + " must be below traffic.burst_load = " +
+                        to_text(Value{burst}) + ", the load within a burst.");
+  }
+  (void)mean;
+}
+
+}  // namespace
+
+u32 routing_classes(const Experiment& e) {
+  const std::string& algorithm = e.str("routing.algorithm");
+  const bool ring = is_ring(e);
+  if (ring && e.str("routing.vc_assignment") == "any") return 1;
+  if (algorithm == "valiant") return ring ? 4 : 2;
+  if (algorithm == "romm" || algorithm == "o1turn") return 2;
+  if (algorithm == "minimal_adaptive") return ring ? 3 : 2;
+  if (algorithm == "dimension_order") return ring ? 2 : 1;
+  return 1;
+}
+
+u32 longest_packet(const Experiment& e) {
+  if (e.str("traffic.packet_length") == "geometric") return static_cast<u32>(std::min(4095.0, 16 * mean_packet(e)));
+  std::int64_t longest = 1;
+  for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
+    if (weight > 0) longest = std::max(longest, flits);
+  return static_cast<u32>(longest);
+}
+
+u32 shortest_packet(const Experiment& e) {
+  if (e.str("traffic.packet_length") == "geometric") return 1;
+  std::int64_t shortest = 4095;
+  for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
+    if (weight > 0) shortest = std::min(shortest, flits);
+  return static_cast<u32>(shortest);
+}
+
+double mean_packet(const Experiment& e) {
+  double flits = 0, weights = 0;
+  for (const auto& [length, weight] : e.lengths("traffic.packet_flits")) {
+    flits += static_cast<double>(length) * weight;
+    weights += weight;
+  }
+  return flits / weights;
+}
+
+void check_together(const Experiment& e) {
+  check_topology(e);
+  check_routing(e);
+  check_buffers(e);
+  check_pattern(e);
+  check_injection(e);
+}
+
+}  // namespace flitlab

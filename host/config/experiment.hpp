@@ -1,0 +1,45 @@
+#pragma once
+/// A resolved configuration: every parameter that applies, checked against its record.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/config/value.hpp"
+#include "kernels/common/param.hpp"
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+class Experiment {
+ public:
+  /// Checks a configuration and fills in the defaults. `base_dir` is where relative file names start.
+  /// Throws ConfigError for the first thing that is wrong.
+  static Experiment resolve(const RawConfig& given, std::string base_dir);
+
+  bool has(const std::string& path) const;
+  bool flag(const std::string& path) const;
+  std::int64_t i64(const std::string& path) const;
+  u32 u32_of(const std::string& path) const;
+  double f64(const std::string& path) const;
+  const std::string& str(const std::string& path) const;
+  std::vector<u32> ints(const std::string& path) const;
+  const Lengths& lengths(const std::string& path) const;
+  /// kIntOrAuto: true if the value is the word "auto".
+  bool is_auto(const std::string& path) const;
+  /// A file name, made absolute with base_dir; "" stays "".
+  std::string file(const std::string& path) const;
+
+  /// All resolved parameters in record order.
+  const std::vector<std::pair<std::string, Value>>& flat() const { return values_; }
+  /// Equal for experiments that can be replicas of one job.
+  std::string structure_key() const;
+
+ private:
+  const Value& at(const std::string& path) const;
+
+  std::vector<std::pair<std::string, Value>> values_;
+  std::vector<bool> per_replica_;
+  std::string base_dir_;
+};
+
+}  // namespace flitlab

@@ -1,0 +1,171 @@
+/// Deadlock, found exactly: the largest set of blocked virtual channels each of whose ways forward leads into the set.
+/// A packet that waits for any one of several output VCs is only in it if all of them are.
+#include <algorithm>
+
+#include "host/models/vc_plan.hpp"
+#include "kernels/routers/vc/route.hpp"
+
+namespace flitlab {
+namespace {
+
+class Search {
+ public:
+  Search(const vc::VcTable& t, const Topology& topology, const StateLayout& layout, const std::vector<std::byte>& state)
+      : t_(t), topology_(topology), routers_{const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes} {}
+
+  /// Input VCs (router, port, vc numbered in one) of the deadlocked set; empty if there is none.
+  std::vector<u64> run() {
+    const u64 n = u64{t_.routers} * t_.ports * t_.vcs;
+    blocked_.assign(n, false);
+    for (u64 i = 0; i < n; ++i) blocked_[i] = !can_move(i);
+    // Whoever waits for somebody outside the set leaves it, until nothing changes.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (u64 i = 0; i < n; ++i) {
+        if (!blocked_[i]) continue;
+        const std::vector<u64> waits = waits_for(i);
+        if (waits.empty() || std::any_of(waits.begin(), waits.end(), [&](u64 w) { return !blocked_[w]; })) {
+          blocked_[i] = false;
+          changed = true;
+        }
+      }
+    }
+    std::vector<u64> members;
+    for (u64 i = 0; i < n; ++i)
+      if (blocked_[i]) members.push_back(i);
+    return members;
+  }
+
+  /// A cycle of waiting inside the set.
+  std::vector<u64> cycle(u64 from) {
+    std::vector<u64> walk{from};
+    for (;;) {
+      const u64 next = waits_for(walk.back()).front();
+      const auto seen = std::find(walk.begin(), walk.end(), next);
+      if (seen != walk.end()) return {seen, walk.end()};
+      walk.push_back(next);
+    }
+  }
+
+  u32 router_of(u64 i) const { return static_cast<u32>(i / (t_.ports * t_.vcs)); }
+  u32 port_of(u64 i) const { return static_cast<u32>(i / t_.vcs % t_.ports); }
+  u32 vc_of(u64 i) const { return static_cast<u32>(i % t_.vcs); }
+
+ private:
+  u64 number(u32 router, u32 flat) const { return u64{router} * t_.ports * t_.vcs + flat; }
+  u32 flat_of(u64 i) const { return port_of(i) * t_.vcs + vc_of(i); }
+
+  /// Whether mail of the given field is under way for (port, vc).
+  bool mail(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
+    for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
+      const u64 word = router.at(field, slot * t_.port_words + port / 8);
+      if ((static_cast<u32>(word >> (port % 8 * 8)) & vc::kVcBits) == vc + 1) return true;
+    }
+    return false;
+  }
+
+  /// Output VCs (port * vcs + vc) that the waiting packet of an input VC could take.
+  std::vector<u32> candidates(const Item<1>& router, u32 index, u32 flat, const vc::InputVc& in) const {
+    std::vector<u32> list;
+    const auto add = [&](u32 port, u32 mask) {
+      for (; mask; mask &= mask - 1) list.push_back(port * t_.vcs + lowest_bit(mask));
+    };
+    add(in.out_port, in.allowed);
+    if (t_.algorithm == vc::Algorithm::kMinimalAdaptive) {
+      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      const u32 here = t_.address[index];
+      for (u32 d = 0; d < t_.dims; ++d) {
+        const u32 from = vc::coordinate(t_, here, d), to = vc::coordinate(t_, packet.dst, d);
+        if (from == to) continue;
+        add(vc::direction_port(t_, d, vc::goes_minus(t_, packet, d, from, to)),
+            t_.class_mask[packet.message_class][t_.wraps ? 2 : 1]);
+      }
+    }
+    return list;
+  }
+
+  /// True if nothing but time stands between an input VC and progress (or it is empty).
+  bool can_move(u64 i) const {
+    const u32 index = router_of(i), flat = flat_of(i);
+    const Item<1> router = routers_[index];
+    const vc::InputVc& in = router.at(t_.router_fields.input, flat);
+    if (in.stage == vc::Stage::kIdle || in.stage == vc::Stage::kRouting) return true;
+    if (mail(router, t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
+    if (in.stage == vc::Stage::kWaiting) {
+      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      if (t_.flow_control == vc::FlowControl::kStoreAndForward && in.flits < in.left) return false;
+      for (u32 out : candidates(router, index, flat, in)) {
+        const vc::OutputVc& o = router.at(t_.router_fields.output, out);
+        const u32 adaptive = t_.class_mask[packet.message_class][t_.wraps ? 2 : 1];
+        const bool empty_only = t_.atomic_adaptive && ((adaptive >> out % t_.vcs) & 1) && out / t_.vcs < t_.network_ports;
+        const u32 needed = t_.flow_control != vc::FlowControl::kWormhole ? packet.flits
+                           : empty_only                                  ? t_.buffer_flits
+                                                                         : 0;
+        if (o.owner == vc::kNoOwner && o.credits >= needed) return true;
+        if (mail(router, t_.router_fields.credit_mail, out / t_.vcs, out % t_.vcs)) return true;
+        if (out / t_.vcs >= t_.network_ports) return true;  // a terminal takes everything sooner or later
+      }
+      return false;
+    }
+    const u32 out = in.out_port * t_.vcs + in.out_vc;
+    if (!in.flits) return topology_.peer(index, port_of(i)).is_terminal;
+    if (in.out_port >= t_.network_ports) return true;
+    return router.at(t_.router_fields.output, out).credits > 0 ||
+           mail(router, t_.router_fields.credit_mail, in.out_port, in.out_vc);
+  }
+
+  /// Input VCs any one of which, by moving, would let input VC i move.
+  std::vector<u64> waits_for(u64 i) const {
+    const u32 index = router_of(i), flat = flat_of(i);
+    const Item<1> router = routers_[index];
+    const vc::InputVc& in = router.at(t_.router_fields.input, flat);
+    std::vector<u64> waits;
+    const auto downstream = [&](u32 out) {
+      const Peer& peer = topology_.peer(index, out / t_.vcs);
+      waits.push_back(number(peer.item, peer.port * t_.vcs + out % t_.vcs));
+    };
+    const bool short_of_flits = in.stage == vc::Stage::kWaiting ? in.flits < in.left : !in.flits;
+    if (short_of_flits && (in.stage != vc::Stage::kWaiting || t_.flow_control == vc::FlowControl::kStoreAndForward)) {
+      const Peer& peer = topology_.peer(index, port_of(i));
+      if (peer.is_terminal) return waits;
+      const vc::OutputVc& feeding = routers_[peer.item].at(t_.router_fields.output, peer.port * t_.vcs + vc_of(i));
+      if (feeding.owner != vc::kNoOwner) waits.push_back(number(peer.item, feeding.owner));
+      return waits;
+    }
+    if (in.stage == vc::Stage::kWaiting) {
+      for (u32 out : candidates(router, index, flat, in)) {
+        const vc::OutputVc& o = router.at(t_.router_fields.output, out);
+        if (o.owner != vc::kNoOwner)
+          waits.push_back(number(index, o.owner));
+        else
+          downstream(out);
+      }
+      return waits;
+    }
+    downstream(in.out_port * t_.vcs + in.out_vc);
+    return waits;
+  }
+
+  const vc::VcTable& t_;
+  const Topology& topology_;
+  Items<1> routers_;
+  std::vector<bool> blocked_;
+};
+
+}  // namespace
+
+std::string VcPlan::find_deadlock(const std::vector<std::byte>& state) const {
+  Search search(table_, topology_, layout_, state);
+  std::vector<u64> members = search.run();
+  if (members.empty()) return "";
+  const std::vector<u64> cycle = search.cycle(members.front());
+  std::string text = std::to_string(members.size()) + " virtual channels are blocked for ever; " +
+                     std::to_string(cycle.size()) + " of them wait for one another in a cycle:";
+  for (std::size_t i = 0; i < cycle.size() && i < 32; ++i)
+    text += "\n  router " + router_name(search.router_of(cycle[i])) + " input " + port_name(search.port_of(cycle[i])) +
+            " VC " + std::to_string(search.vc_of(cycle[i])) + (i + 1 < cycle.size() ? " waits for" : " waits for the first");
+  if (cycle.size() > 32) text += "\n  ... and " + std::to_string(cycle.size() - 32) + " more";
+  return text;
+}
+
+}  // namespace flitlab

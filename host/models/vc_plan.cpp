@@ -1,0 +1,254 @@
+#include "host/models/vc_plan.hpp"
+
+#include <bit>
+#include <cmath>
+#include <thread>
+
+#include "host/config/cross_checks.hpp"
+#include "host/error.hpp"
+#include "host/models/vc_engines.hpp"
+#include "host/topology/metrics.hpp"
+
+namespace flitlab {
+namespace {
+
+/// Position of a word in the '|'-separated list its enum follows.
+u8 choice(const std::string& word, std::initializer_list<const char*> words) {
+  u8 i = 0;
+  for (const char* candidate : words) {
+    if (word == candidate) return i;
+    ++i;
+  }
+  throw ConfigError("no such choice: " + word);
+}
+
+u16 vc_range(u32 first, u32 end) { return static_cast<u16>((1u << end) - (1u << first)); }
+
+}  // namespace
+
+VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)) {
+  set_parameters(e);
+  set_classes(e);
+  set_traffic(e);
+  set_layout();
+}
+
+void VcPlan::set_parameters(const Experiment& e) {
+  vc::VcTable& t = table_;
+  t.routers = topology_.routers;
+  t.terminals = topology_.terminals;
+  t.network_ports = topology_.network_ports;
+  t.ports = topology_.ports;
+  t.concentration = topology_.concentration;
+  if (t.ports > vc::kMaxPorts)
+    throw ConfigError("topology: routers would have " + std::to_string(t.ports) + " ports; at most " +
+                      std::to_string(vc::kMaxPorts) + " are supported. Use fewer dimensions or a smaller "
+                      "topology.concentration.");
+  t.vcs = e.u32_of("router.vcs");
+  t.buffer_flits = e.u32_of("router.buffer_flits");
+  t.routing_delay = e.u32_of("router.routing_delay");
+  t.allocation_delay = e.u32_of("router.vc_allocation_delay");
+  const u32 crossing = e.u32_of("router.switch_allocation_delay") + e.u32_of("router.switch_traversal_delay");
+  t.link_delay = crossing + e.u32_of("topology.channel_delay");
+  t.eject_delay = crossing + 1;
+  t.inject_delay = 1;
+  t.credit_delay = e.u32_of("router.credit_delay");
+  t.slot_mask = std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1) - 1;
+  t.port_words = (t.ports + 7) / 8;
+  t.flow_control = static_cast<vc::FlowControl>(
+      choice(e.str("router.flow_control"), {"wormhole", "virtual_cut_through", "store_and_forward"}));
+  const auto allocator = [&](const char* path) {
+    return static_cast<vc::Allocator>(
+        choice(e.str(path), {"separable_input_first", "separable_output_first", "islip", "wavefront"}));
+  };
+  t.vc_allocator = allocator("router.vc_allocator");
+  t.switch_allocator = allocator("router.switch_allocator");
+  t.iterations = static_cast<u8>(e.u32_of("router.allocator_iterations"));
+  t.arbiter = static_cast<vc::ArbiterKind>(choice(e.str("router.arbiter"), {"round_robin", "matrix", "oldest_first"}));
+  t.speculative = e.flag("router.speculative");
+  t.algorithm = static_cast<vc::Algorithm>(choice(
+      e.str("routing.algorithm"), {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive", "table"}));
+  if (e.has("routing.vc_assignment"))
+    t.vc_assignment =
+        static_cast<vc::VcAssignment>(choice(e.str("routing.vc_assignment"), {"dateline", "balanced", "any"}));
+  t.wraps = topology_.wraps;
+  t.one_port_per_dim = topology_.kind == "hypercube";
+  t.message_classes = 1;
+  t.dims = static_cast<u32>(topology_.shape.size());
+  for (u32 d = 0; d < t.dims; ++d) {
+    t.dim_radix[d] = topology_.shape[d];
+    t.dim_mask[d] = topology_.dim_mask[d];
+    t.dim_shift[d] = topology_.dim_shift[d];
+    for (u32 bit = 0; bit < 32; ++bit)
+      if ((u64{t.dim_mask[d]} << t.dim_shift[d]) >> bit & 1) t.dim_of_bit[bit] = static_cast<u8>(d);
+  }
+  t.peers = topology_.peers.data();
+  t.address = topology_.address.data();
+}
+
+void VcPlan::set_classes(const Experiment& e) {
+  vc::VcTable& t = table_;
+  t.message_mask[0] = vc_range(0, t.vcs);
+  u16* masks = t.class_mask[0];
+  if (t.algorithm == vc::Algorithm::kTable) {
+    routes_ = e.str("routing.table_file").empty() ? shortest_path_table(topology_, t.vcs)
+                                                  : read_table(e.file("routing.table_file"), topology_, t.vcs);
+    t.next_port = routes_.port.data();
+    t.layer = routes_.layer.data();
+    for (u32 c = 0; c < routes_.layers; ++c)
+      masks[c] = vc_range(c * t.vcs / routes_.layers, (c + 1) * t.vcs / routes_.layers);
+  } else if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
+    const u32 escapes = t.wraps ? 2 : 1;  // one VC for each escape class, all others adaptive
+    for (u32 c = 0; c < escapes; ++c) masks[c] = vc_range(c, c + 1);
+    masks[escapes] = vc_range(escapes, t.vcs);
+    t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
+  } else {
+    const u32 classes = t.vc_assignment == vc::VcAssignment::kAny ? 1 : routing_classes(e);
+    for (u32 c = 0; c < vc::kMaxVcs; ++c)
+      masks[c] = c < classes ? vc_range(c * t.vcs / classes, (c + 1) * t.vcs / classes) : t.message_mask[0];
+  }
+}
+
+void VcPlan::set_traffic(const Experiment& e) {
+  TrafficTable& t = table_.traffic;
+  t.terminals = topology_.terminals;
+  mean_flits_ = mean_packet(e);
+  shortest_ = shortest_packet(e);
+  if (e.str("traffic.mode") == "batch") {
+    t.injection = Injection::kAllAtOnce;
+    t.batch_packets = e.u32_of("traffic.batch_packets");
+  } else {
+    t.injection = static_cast<Injection>(choice(e.str("traffic.injection"), {"bernoulli", "periodic", "on_off"}));
+  }
+  const std::string& pattern = e.str("traffic.pattern");
+  if (pattern == "matrix") {
+    matrix_ = read_matrix(e.file("traffic.matrix_file"), topology_.terminals);
+    t.pattern = Pattern::kMatrix;
+    t.row_start = matrix_.row_start.data();
+    t.column = matrix_.column.data();
+    t.cumulative = matrix_.cumulative.data();
+  } else if (pattern == "hot_spot" || pattern == "hot_region") {
+    t.pattern = Pattern::kHot;
+    destinations_ = pattern == "hot_spot" ? e.ints("traffic.hot_terminals")
+                                          : hot_region(topology_, e.ints("traffic.hot_shape"));
+    for (u32 hot : destinations_)
+      if (hot >= topology_.terminals)
+        throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) +
+                          ": terminals are numbered 0 to " + std::to_string(topology_.terminals - 1) + ".");
+    t.hot_count = static_cast<u32>(destinations_.size());
+    t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
+  } else if (pattern != "uniform") {
+    // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
+    destinations_ = make_permutation(pattern, topology_, 1);
+    t.pattern = Pattern::kPermutation;
+  }
+  t.destination = destinations_.data();
+  t.max_flits = longest_packet(e);
+  if (e.str("traffic.packet_length") == "geometric") {
+    t.length_law = LengthLaw::kGeometric;
+    t.inverse_log_continue = mean_flits_ > 1 ? 1 / std::log1p(-1 / mean_flits_) : 0;
+  }
+  std::vector<double> weights;
+  for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) {
+    length_flits_.push_back(static_cast<u32>(flits));
+    weights.push_back(weight);
+  }
+  length_cumulative_ = cumulative_thresholds(weights);
+  t.lengths = static_cast<u32>(length_flits_.size());
+  t.length_flits = length_flits_.data();
+  t.length_cumulative = length_cumulative_.data();
+}
+
+void VcPlan::set_layout() {
+  vc::VcTable& t = table_;
+  // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
+  const u32 b = t.buffer_flits;
+  t.ring = b < 2 ? 1 : std::min(b, (b - 2) / shortest_ + 2);
+  const u32 slots = t.slot_mask + 1, vcs = t.ports * t.vcs;
+  layout_.kinds.resize(2);
+  ItemKind& router = layout_.kinds[0];
+  router.name = "router";
+  router.count = t.routers;
+  vc::RouterFields& f = t.router_fields;
+  f.control = router.add<vc::RouterControl>("control", 1);
+  f.flit_mail = router.add<u64>("flit_mail", slots * t.port_words);
+  f.credit_mail = router.add<u64>("credit_mail", slots * t.port_words);
+  f.port = router.add<vc::PortState>("port", t.ports);
+  f.input = router.add<vc::InputVc>("input", vcs);
+  f.output = router.add<vc::OutputVc>("output", vcs);
+  if (t.arbiter == vc::ArbiterKind::kMatrix) {
+    f.input_matrix = router.add<u32>("input_matrix", vcs);
+    f.output_matrix = router.add<u32>("output_matrix", t.ports * t.ports);
+  }
+  f.ring = router.add<Packet>("ring", vcs * t.ring);
+  router.finish();
+  ItemKind& terminal = layout_.kinds[1];
+  terminal.name = "terminal";
+  terminal.count = t.terminals;
+  vc::TerminalFields& g = t.terminal_fields;
+  g.control = terminal.add<vc::TerminalControl>("control", 1);
+  g.flit_mail = terminal.add<u8>("flit_mail", slots);
+  g.credit_mail = terminal.add<u8>("credit_mail", slots);
+  g.output = terminal.add<vc::OutputVc>("output", t.vcs);
+  g.first = terminal.add<u8>("first", t.vcs);
+  g.ring = terminal.add<Packet>("ring", t.vcs * t.ring);
+  terminal.finish();
+}
+
+std::vector<std::pair<std::string, double>> VcPlan::derived() const {
+  const vc::VcTable& t = table_;
+  const DistanceMetrics distance = distance_metrics(topology_);
+  const double router = t.routing_delay + t.allocation_delay + t.eject_delay - 1;
+  const double hops = distance.mean_hops;
+  // docs/architecture.md, "Zero-load latency".
+  const double zero_load = t.inject_delay + hops * (t.routing_delay + t.allocation_delay + t.link_delay) + router + 1 +
+                           mean_flits_ - 1;
+  const ItemKind& kind = layout_.kinds[0];
+  double tables = static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 +
+                                      routes_.port.size() + routes_.layer.size());
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"ports", t.ports},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
+          {"diameter", distance.diameter},
+          {"hops_mean", hops},
+          {"zero_load_latency_cycles", zero_load},
+          {"vc_layers", routes_.layers},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", kind.item_bytes},
+          {"router_hot_bytes", static_cast<double>(kind.fields.back().offset)},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"table_bytes", tables}};
+}
+
+std::string VcPlan::router_name(u32 router) const {
+  if (topology_.kind == "graph") return std::to_string(router);
+  std::string text = std::to_string(router) + " (";
+  for (u32 d = 0; d < topology_.shape.size(); ++d)
+    text += (d ? "," : "") + std::to_string(topology_.coordinate(router, d));
+  return text + ")";
+}
+
+std::string VcPlan::port_name(u32 port) const {
+  if (port >= topology_.network_ports) return "terminal " + std::to_string(port - topology_.network_ports);
+  if (topology_.kind == "graph") return "port " + std::to_string(port);
+  const u32 dim = table_.one_port_per_dim ? port : port / 2;
+  const std::string axis = topology_.shape.size() <= 3 ? std::string(1, "xyz"[dim]) : "d" + std::to_string(dim);
+  return table_.one_port_per_dim ? axis : (port % 2 ? "-" : "+") + axis;
+}
+
+std::unique_ptr<Engine> VcPlan::make_engine(const std::vector<Experiment>& replicas, const EngineChoice& choice) const {
+  std::vector<ReplicaRow> rows;
+  for (const Experiment& e : replicas) rows.push_back(make_row(e));
+  EngineChoice chosen = choice;
+  const std::string why_not = chosen.backend == "cpu" ? "" : cuda_unavailable();
+  if (chosen.backend == "cuda" && !why_not.empty())
+    throw ConfigError("--backend cuda cannot be used: " + why_not + " Use --backend cpu or auto.");
+  if (chosen.backend == "auto") chosen.backend = why_not.empty() && !chosen.traced ? "cuda" : "cpu";
+  if (chosen.threads == 0) chosen.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (chosen.backend == "cuda") return make_vc_cuda_engine(table_, topology_, layout_, std::move(rows));
+  return make_vc_cpu_engine(table_, layout_, std::move(rows), chosen);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,46 @@
+#include "host/plan.hpp"
+
+#include <cmath>
+
+#include "host/config/cross_checks.hpp"
+#include "host/models/vc_plan.hpp"
+
+namespace flitlab {
+namespace {
+
+/// 1 / ln(1 - p) for geometric_trials(); 0 stands for p = 1.
+double inverse_log_miss(double p) { return p < 1 ? 1 / std::log1p(-p) : 0; }
+
+}  // namespace
+
+Topology make_topology(const Experiment& e) {
+  const std::string& kind = e.str("topology.kind");
+  const u32 concentration = e.u32_of("topology.concentration");
+  if (kind == "graph") return make_graph(e.file("topology.file"), concentration);
+  if (kind == "hypercube") return make_hypercube(e.u32_of("topology.dimensions"), concentration);
+  if (kind == "mesh") return make_mesh(e.ints("topology.shape"), concentration);
+  return make_torus(e.ints("topology.shape"), concentration);
+}
+
+ReplicaRow make_row(const Experiment& e) {
+  ReplicaRow row;
+  row.seed = static_cast<u64>(e.i64("run.seed"));
+  if (!e.has("traffic.load")) return row;
+  const double load = e.f64("traffic.load"), packets = load / mean_packet(e);
+  row.silent = load == 0;
+  if (row.silent) return row;
+  row.inverse_log_miss = inverse_log_miss(packets);
+  row.period = 1 / packets;
+  if (e.str("traffic.injection") == "on_off") {
+    const double burst_load = e.f64("traffic.burst_load"), on = e.f64("traffic.burst_cycles");
+    const double off = on * (burst_load / load - 1);
+    row.inverse_log_miss = inverse_log_miss(burst_load / mean_packet(e));
+    row.inverse_log_stay_on = inverse_log_miss(1 / on);
+    row.inverse_log_stay_off = inverse_log_miss(1 / std::max(1.0, off));
+  }
+  return row;
+}
+
+std::unique_ptr<Plan> make_plan(const Experiment& e) { return std::make_unique<VcPlan>(e); }
+
+}  // namespace flitlab

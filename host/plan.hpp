@@ -1,0 +1,76 @@
+#pragma once
+/// A plan: the immutable side of a job (wiring, routes, parameters, layout of the state), and what only the model
+/// knows how to do with a state on the host.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/config/experiment.hpp"
+#include "host/topology/topology.hpp"
+#include "kernels/engines/engine.hpp"
+
+namespace flitlab {
+
+struct EngineChoice {
+  std::string backend = "auto";  ///< auto, cpu, cuda
+  u32 threads = 0;               ///< 0: one per core
+  bool traced = false;           ///< write events (CPU only)
+  u32 width = 1;                 ///< items side by side in memory; the CUDA layout can be tried on the CPU
+};
+
+struct VcSnapshot {
+  std::string stage;  ///< idle, routing, waiting, head, body
+  u32 flits = 0, packets = 0, left = 0;
+  u32 out_port = kNone, out_vc = kNone;  ///< kNone unless granted (port also while waiting)
+  u32 src = kNone, id = 0, dst_router = kNone;  ///< front packet
+  u32 credits = 0;                        ///< of the output VC with the same numbers
+  u32 owner_port = kNone, owner_vc = kNone;  ///< input VC that holds that output VC
+};
+
+struct PortSnapshot {
+  std::string name;  ///< "+x", "-y", "terminal 0", "port 3"
+  u32 peer = kNone;
+  bool to_terminal = false;
+  std::vector<VcSnapshot> vcs;
+};
+
+struct TerminalSnapshot {
+  u32 created = 0, sent = 0, received = 0, queued = 0, flits_left = 0, vc = 0;
+  Cycle next_creation = kNever;
+  std::vector<u32> credits;
+};
+
+class Plan {
+ public:
+  virtual ~Plan() = default;
+
+  virtual std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas, const EngineChoice& choice) const = 0;
+  virtual const Topology& topology() const = 0;
+  virtual const StateLayout& layout() const = 0;
+  /// Numbers for `flitlab inspect`, in order.
+  virtual std::vector<std::pair<std::string, double>> derived() const = 0;
+
+  /// "" or a text that names the blocked virtual channels and shows the cycle in which they wait for each other.
+  virtual std::string find_deadlock(const std::vector<std::byte>& state) const = 0;
+  virtual std::string router_name(u32 router) const = 0;
+  virtual std::string port_name(u32 port) const = 0;
+  virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;
+  virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
+  /// Flits sent per router-to-router channel since cycle 0, in channel order.
+  virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
+};
+
+/// Builds the plan of an experiment's router model.
+std::unique_ptr<Plan> make_plan(const Experiment& experiment);
+
+/// Topology of an experiment.
+Topology make_topology(const Experiment& experiment);
+
+/// Run parameters of one replica, except its measurement window.
+ReplicaRow make_row(const Experiment& experiment);
+
+/// Why the CUDA engine cannot be used, or "" if it can.
+std::string cuda_unavailable();
+
+}  // namespace flitlab

@@ -1,0 +1,38 @@
+#pragma once
+/// What a run has measured. Not-a-number stands for "not measured" and becomes null in JSON.
+#include <limits>
+#include <map>
+#include <string>
+
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+struct LatencyStats {
+  double mean = kNotMeasured, p50 = kNotMeasured, p95 = kNotMeasured, p99 = kNotMeasured, max = kNotMeasured,
+         ci95 = kNotMeasured;  ///< cycles; ci95 is the half width of the 95 % confidence interval of the mean
+};
+
+struct Result {
+  std::string backend, device;
+  u32 threads = 1;
+  u64 seed = 0;
+  u32 routers = 0, terminals = 0;
+  u64 channels = 0;
+  u64 cycles = 0;  ///< simulated by this replica
+  double wall_seconds = 0;  ///< of the whole job so far
+  double router_cycles_per_second = 0;  ///< all replicas of the job together
+  u64 state_bytes = 0, state_hash = 0;
+  double offered = 0, accepted = 0;  ///< flits/cycle/terminal in the measurement window
+  bool saturated = false;
+  LatencyStats latency, network_latency;
+  double hops_mean = kNotMeasured;
+  u64 created = 0, injected = 0, delivered = 0, dropped = 0, in_flight = 0, queued = 0;  ///< packets
+  double channel_utilization_mean = 0, channel_utilization_max = 0;  ///< flits/cycle in the measurement window
+  u64 warmup_cycles = 0, measured_cycles = 0, drain_cycles = 0;
+  std::map<std::string, double> model;  ///< special to the router or the traffic
+};
+
+}  // namespace flitlab

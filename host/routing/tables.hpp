@@ -1,0 +1,26 @@
+#pragma once
+/// Routing tables for arbitrary graphs, with virtual channels that keep them free of deadlock.
+#include <string>
+#include <vector>
+
+#include "host/topology/topology.hpp"
+
+namespace flitlab {
+
+struct RouteTable {
+  std::vector<u8> port;   ///< [routers][routers] output port at a router toward a destination router
+  std::vector<u8> layer;  ///< [routers][routers] VC class of all packets from a source router to a destination
+  u32 layers = 1;         ///< classes in use
+};
+
+/// Shortest paths, spread over channels, and layers: every (source, destination) path lies in one layer, and the
+/// channel dependencies of each layer are acyclic (layered shortest-path routing; Skeie et al. 2002). Throws
+/// ConfigError if that takes more than `max_layers`.
+RouteTable shortest_path_table(const Topology& topology, u32 max_layers);
+
+/// A user's table: CSV lines router,destination,port or router,destination,port,layer (the layer of packets that
+/// start at `router`). Refused if a pair is missing or loops, or if its dependencies have a cycle that `max_layers`
+/// layers cannot break (with layers given: any cycle); the message shows the cycle.
+RouteTable read_table(const std::string& path, const Topology& topology, u32 max_layers);
+
+}  // namespace flitlab

@@ -1,0 +1,30 @@
+#pragma once
+/// Run control: warm-up until steady, a measurement window, drain; for all replicas of a job side by side.
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "host/plan.hpp"
+#include "host/result.hpp"
+
+namespace flitlab {
+
+struct Progress {
+  u64 cycle = 0;
+  u32 running = 0;                  ///< replicas not finished
+  std::map<u32, Result> finished;   ///< newly finished, by position in the job
+};
+
+/// Runs experiments that share a structure as the replicas of one job. `report` is called after every epoch; what
+/// it throws stops the run. A replica's result does not depend on which others share its job. Throws RunError on
+/// deadlock, a broken conservation law or a device fault.
+std::vector<Result> run_job(const std::vector<Experiment>& experiments, const EngineChoice& choice,
+                            const std::function<void(const Progress&)>& report);
+
+/// Throws RunError if the audit of a replica finds a fault or flits are missing.
+void check_conservation(Engine& engine, const Plan& plan, u32 replica);
+
+/// Bytes that a job of `replicas` takes; throws ConfigError if that is more than the machine has free.
+u64 check_memory(const Plan& plan, u32 replicas);
+
+}  // namespace flitlab

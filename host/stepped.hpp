@@ -1,0 +1,48 @@
+#pragma once
+/// A network that is advanced by hand: looked into between steps, traced, saved and restored.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/plan.hpp"
+
+namespace flitlab {
+
+struct TimedEvent {
+  u64 cycle;
+  bool terminal;  ///< written by a terminal, else by a router
+  u32 index;
+  Event event;
+};
+
+class SteppedNetwork {
+ public:
+  /// `trace`: keep the events of every cycle stepped (slower; CPU only).
+  SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace);
+
+  void step(u32 cycles);
+  u64 cycle() const { return engine_->now(); }
+  std::string state_hash() const;
+  /// Throws ConfigError if there is no such router or terminal.
+  std::vector<PortSnapshot> router(u32 index) const;
+  TerminalSnapshot terminal(u32 index) const;
+  std::string router_name(u32 index) const;
+  /// What has been counted since cycle 0, by name.
+  std::map<std::string, u64> totals();
+  std::vector<TimedEvent> take_events();
+
+  /// Writes a checkpoint; resuming from it continues bit by bit as if there had been no pause.
+  void save(const std::string& path);
+  /// Throws ConfigError if the file is not a whole, undamaged checkpoint of this very configuration.
+  void load(const std::string& path);
+
+ private:
+  Experiment experiment_;
+  std::unique_ptr<Plan> plan_;
+  std::unique_ptr<Engine> engine_;
+  bool trace_;
+  std::vector<TimedEvent> events_;
+};
+
+}  // namespace flitlab

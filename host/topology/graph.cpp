@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <numeric>
+
+#include "host/csv.hpp"
+#include "host/error.hpp"
+#include "host/topology/topology.hpp"
+
+namespace flitlab {
+
+Topology make_graph(const std::string& path, u32 concentration) {
+  std::vector<std::pair<u32, u32>> edges;
+  u32 routers = 0;
+  read_csv("topology.file", path, [&](const std::vector<double>& fields, std::size_t line) {
+    const std::string where = "topology.file: " + path + ":" + std::to_string(line) + ": ";
+    if (fields.size() != 2) throw ConfigError(where + "an edge is two router numbers, a,b.");
+    for (double x : fields)
+      if (x < 0 || x != static_cast<u32>(x) || x > 65535)
+        throw ConfigError(where + "router numbers are integers from 0 to 65535.");
+    const u32 a = static_cast<u32>(fields[0]), b = static_cast<u32>(fields[1]);
+    if (a == b) throw ConfigError(where + "router " + std::to_string(a) + " is joined to itself.");
+    edges.emplace_back(a, b);
+    routers = std::max({routers, a + 1, b + 1});
+  });
+  if (edges.empty()) throw ConfigError("topology.file: " + path + " has no edges.");
+
+  std::vector<u32> degree(routers, 0), component(routers);
+  std::iota(component.begin(), component.end(), 0u);
+  const auto root = [&](u32 r) {
+    while (component[r] != r) r = component[r] = component[component[r]];
+    return r;
+  };
+  for (const auto& [a, b] : edges) {
+    ++degree[a];
+    ++degree[b];
+    component[root(a)] = root(b);
+  }
+  for (u32 r = 0; r < routers; ++r)
+    if (root(r) != root(0))
+      throw ConfigError("topology.file: " + path + ": router " + std::to_string(r) +
+                        (degree[r] ? " cannot be reached from router 0" : " has no edge") +
+                        "; the graph must be connected.");
+
+  Topology t;
+  t.kind = "graph";
+  t.shape = {routers};
+  t.concentration = concentration;
+  t.routers = routers;
+  t.terminals = routers * concentration;
+  t.network_ports = *std::max_element(degree.begin(), degree.end());
+  t.ports = t.network_ports + concentration;
+  if (t.ports > 32)
+    throw ConfigError("topology.file: " + path + ": a router has " + std::to_string(t.network_ports) +
+                      " channels; at most " + std::to_string(32 - concentration) + " are supported with " +
+                      std::to_string(concentration) + " terminals.");
+  t.peers.resize(std::size_t{routers} * t.ports);
+  t.address.resize(routers);
+  std::iota(t.address.begin(), t.address.end(), 0u);
+  t.dim_shift = {0};
+  t.dim_mask = {0xFFFFFFu};
+  std::vector<u16> next(routers, 0);
+  for (const auto& [a, b] : edges) {
+    const u16 pa = next[a]++, pb = next[b]++;
+    t.peers[std::size_t{a} * t.ports + pa] = Peer{b, pb, 0};
+    t.peers[std::size_t{b} * t.ports + pb] = Peer{a, pa, 0};
+  }
+  for (u32 r = 0; r < routers; ++r)
+    for (u32 c = 0; c < concentration; ++c)
+      t.peers[std::size_t{r} * t.ports + t.network_ports + c] = Peer{r * concentration + c, 0, 1};
+  t.channels = 2 * edges.size();
+  return t;
+}
+
+}  // namespace flitlab

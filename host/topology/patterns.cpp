@@ -1,0 +1,122 @@
+#include "host/topology/patterns.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "host/csv.hpp"
+#include "host/error.hpp"
+#include "kernels/common/philox.hpp"
+#include "kernels/common/streams.hpp"
+
+namespace flitlab {
+namespace {
+
+u32 reverse_bits(u32 x, u32 bits) {
+  u32 y = 0;
+  for (u32 i = 0; i < bits; ++i) y |= ((x >> i) & 1) << (bits - 1 - i);
+  return y;
+}
+
+/// Moves every coordinate of a router by `shift(radix)`, around the ring.
+template <class Shift>
+std::vector<u32> move_coordinates(const Topology& t, Shift shift) {
+  std::vector<u32> to(t.terminals);
+  for (u32 s = 0; s < t.terminals; ++s) {
+    u32 router = 0, stride = 1, rest = s / t.concentration;
+    for (u32 k : t.shape) {
+      router += (rest % k + shift(k)) % k * stride;
+      rest /= k;
+      stride *= k;
+    }
+    to[s] = router * t.concentration + s % t.concentration;
+  }
+  return to;
+}
+
+std::vector<u32> random_permutation(u32 n, u64 seed) {
+  std::vector<u32> to(n);
+  std::iota(to.begin(), to.end(), 0u);
+  for (u32 i = n; i > 1; --i) std::swap(to[i - 1], to[below(philox(seed, stream::kPermutation, 0, i).word[0], i)]);
+  return to;
+}
+
+}  // namespace
+
+std::vector<u32> make_permutation(const std::string& pattern, const Topology& t, u64 seed) {
+  const u32 n = t.terminals;
+  if (pattern == "random_permutation") return random_permutation(n, seed);
+  if (pattern == "tornado") return move_coordinates(t, [](u32 k) { return (k + 1) / 2 - 1; });
+  if (pattern == "neighbour") return move_coordinates(t, [](u32) { return 1u; });
+  std::vector<u32> to(n);
+  if (pattern == "transpose" && t.shape.size() == 2 && t.shape[0] == t.shape[1]) {
+    for (u32 s = 0; s < n; ++s) {
+      const u32 r = s / t.concentration, k = t.shape[0];
+      to[s] = (r / k + r % k * k) * t.concentration + s % t.concentration;
+    }
+    return to;
+  }
+  if (!std::has_single_bit(n))
+    throw ConfigError("traffic.pattern = \"" + pattern + "\" needs a power-of-two number of terminals, and there are " +
+                      std::to_string(n) + ".");
+  const u32 bits = static_cast<u32>(std::countr_zero(n));
+  for (u32 s = 0; s < n; ++s) {
+    if (pattern == "bit_complement") to[s] = ~s & (n - 1);
+    if (pattern == "bit_reverse") to[s] = reverse_bits(s, bits);
+    if (pattern == "shuffle") to[s] = ((s << 1) | (bits ? s >> (bits - 1) : 0)) & (n - 1);
+    if (pattern == "transpose") to[s] = ((s << bits / 2) | (s >> bits / 2)) & (n - 1);
+  }
+  return to;
+}
+
+std::vector<u32> hot_region(const Topology& t, const std::vector<u32>& extent) {
+  std::vector<u32> hot;
+  for (u32 r = 0; r < t.routers; ++r) {
+    bool inside = true;
+    for (u32 d = 0; d < extent.size(); ++d) inside = inside && t.coordinate(r, d) < extent[d];
+    for (u32 c = 0; inside && c < t.concentration; ++c) hot.push_back(r * t.concentration + c);
+  }
+  return hot;
+}
+
+std::vector<u32> cumulative_thresholds(const std::vector<double>& weights) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<u32> thresholds;
+  double sum = 0;
+  for (double weight : weights) {
+    sum += weight;
+    thresholds.push_back(static_cast<u32>(std::min(std::floor(sum / total * 4294967296.0), 4294967295.0)));
+  }
+  return thresholds;
+}
+
+TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
+  std::vector<std::vector<std::pair<u32, double>>> rows(terminals);
+  read_csv("traffic.matrix_file", path, [&](const std::vector<double>& f, std::size_t line) {
+    const std::string where = "traffic.matrix_file: " + path + ":" + std::to_string(line) + ": ";
+    if (f.size() != 3) throw ConfigError(where + "a line is source,destination,weight.");
+    for (int i = 0; i < 2; ++i)
+      if (f[i] < 0 || f[i] >= terminals || f[i] != std::floor(f[i]))
+        throw ConfigError(where + "terminals are numbered 0 to " + std::to_string(terminals - 1) + ".");
+    if (!(f[2] >= 0) || !std::isfinite(f[2])) throw ConfigError(where + "the weight must not be negative.");
+    if (f[2] > 0) rows[static_cast<u32>(f[0])].emplace_back(static_cast<u32>(f[1]), f[2]);
+  });
+  TrafficMatrix matrix;
+  matrix.row_start.push_back(0);
+  for (u32 s = 0; s < terminals; ++s) {
+    if (rows[s].empty())
+      throw ConfigError("traffic.matrix_file: " + path + ": terminal " + std::to_string(s) +
+                        " has no positive weight; every terminal needs a destination.");
+    std::vector<double> weights;
+    for (const auto& [destination, weight] : rows[s]) {
+      matrix.column.push_back(destination);
+      weights.push_back(weight);
+    }
+    for (u32 threshold : cumulative_thresholds(weights)) matrix.cumulative.push_back(threshold);
+    matrix.row_start.push_back(static_cast<u32>(matrix.column.size()));
+  }
+  return matrix;
+}
+
+}  // namespace flitlab

@@ -1,0 +1,50 @@
+#pragma once
+/// Parameters of the traffic that terminals offer.
+#include <array>
+
+#include "kernels/common/param.hpp"
+
+namespace flitlab {
+
+inline constexpr std::array kTrafficParams{
+    ParamRecord{.path = "traffic.mode", .type = ParamType::kChoice, .default_value = "open",
+                .choices = "open|batch",
+                .help = "open: packets are created at a given load whatever the network does; batch: every terminal "
+                        "sends a number of packets, and the time to finish is what counts.",
+                .cite = "Dally & Towles 23.1, 24.1"},
+    ParamRecord{.path = "traffic.pattern", .type = ParamType::kChoice, .default_value = "uniform",
+                .choices = "uniform|bit_complement|bit_reverse|shuffle|transpose|tornado|neighbour|hot_spot|"
+                           "hot_region|random_permutation|matrix",
+                .help = "Who sends to whom.", .cite = "Dally & Towles Table 3.1"},
+    ParamRecord{.path = "traffic.load", .type = ParamType::kFloat, .default_value = "0.1", .min = 0, .max = 1,
+                .unit = "flits/cycle/terminal", .help = "Offered load.", .only_if = "traffic.mode=open",
+                .per_replica = true},
+    ParamRecord{.path = "traffic.injection", .type = ParamType::kChoice, .default_value = "bernoulli",
+                .choices = "bernoulli|periodic|on_off", .help = "Injection process of each terminal.",
+                .cite = "Dally & Towles 24.2", .only_if = "traffic.mode=open"},
+    ParamRecord{.path = "traffic.burst_cycles", .type = ParamType::kFloat, .default_value = "32", .min = 1,
+                .max = 1e6, .unit = "cycles", .help = "Mean length of a burst.", .only_if = "traffic.injection=on_off"},
+    ParamRecord{.path = "traffic.burst_load", .type = ParamType::kFloat, .default_value = "0.5", .min = 0.0001,
+                .max = 1, .unit = "flits/cycle/terminal", .help = "Load within a burst; must exceed traffic.load.",
+                .only_if = "traffic.injection=on_off"},
+    ParamRecord{.path = "traffic.packet_flits", .type = ParamType::kLengths, .default_value = "4", .min = 1,
+                .max = 4095, .unit = "flits",
+                .help = "Packet length: one number, or [flits, weight] pairs; the mean if the law is geometric."},
+    ParamRecord{.path = "traffic.packet_length", .type = ParamType::kChoice, .default_value = "list",
+                .choices = "list|geometric", .help = "Law of the packet lengths."},
+    ParamRecord{.path = "traffic.hot_terminals", .type = ParamType::kIntList, .default_value = "[0]", .min = 0,
+                .max = 16777215, .help = "Terminals of the hot spot.", .only_if = "traffic.pattern=hot_spot"},
+    ParamRecord{.path = "traffic.hot_shape", .type = ParamType::kIntList, .default_value = "[2, 2]", .min = 1,
+                .max = 65535, .unit = "routers", .help = "Extent of the hot region from the origin, per dimension.",
+                .only_if = "traffic.pattern=hot_region"},
+    ParamRecord{.path = "traffic.hot_fraction", .type = ParamType::kFloat, .default_value = "0.1", .min = 0,
+                .max = 1, .help = "Part of the packets that go to the hot terminals; the rest is uniform.",
+                .only_if = "traffic.pattern=hot_spot|hot_region"},
+    ParamRecord{.path = "traffic.matrix_file", .type = ParamType::kString, .default_value = "",
+                .help = "Traffic matrix: CSV lines source,destination,weight.", .only_if = "traffic.pattern=matrix"},
+    ParamRecord{.path = "traffic.batch_packets", .type = ParamType::kInt, .default_value = "100", .min = 1,
+                .max = 1000000000, .unit = "packets/terminal", .help = "Size of a batch.",
+                .only_if = "traffic.mode=batch"},
+};
+
+}  // namespace flitlab
