@@ -16,6 +16,17 @@ std::size_t place(const ItemKind& kind, const FieldInfo& field, std::size_t item
 
 }  // namespace
 
+Placement place_items(const StateLayout& layout, u32 width) {
+  Placement p{};
+  p.kinds = static_cast<u32>(layout.kinds.size());
+  for (u32 k = 0; k < p.kinds; ++k) {
+    p.offset[k] = layout.kind_offset(k, width);
+    p.item_bytes[k] = layout.kinds[k].item_bytes;
+    p.count[k] = layout.kinds[k].count;
+  }
+  return p;
+}
+
 void convert_state(const StateLayout& layout, const std::byte* from, u32 from_width, std::byte* to, u32 to_width) {
   std::memset(to, 0, layout.bytes(to_width));
   for (const ItemKind& kind : layout.kinds) {

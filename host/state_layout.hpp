@@ -56,6 +56,9 @@ struct StateLayout {
   }
 };
 
+/// The layout as the kernels need it.
+Placement place_items(const StateLayout& layout, u32 width);
+
 /// Copies a replica between blocks of `from_width` and of `to_width`; padding items become zero.
 void convert_state(const StateLayout& layout, const std::byte* from, u32 from_width, std::byte* to, u32 to_width);
 

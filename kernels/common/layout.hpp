@@ -46,4 +46,19 @@ struct Items {
   }
 };
 
+inline constexpr u32 kMaxItemKinds = 4;
+
+/// Where the items of each kind start in a replica's memory, for one block width.
+struct Placement {
+  u64 offset[kMaxItemKinds];
+  u32 item_bytes[kMaxItemKinds];
+  u32 count[kMaxItemKinds];
+  u32 kinds;
+
+  template <int W>
+  FLITLAB_HD Items<W> items(std::byte* state, u32 kind) const {
+    return {state + offset[kind], item_bytes[kind]};
+  }
+};
+
 }  // namespace flitlab

@@ -42,6 +42,7 @@ class CpuEngine final : public Engine {
   CpuEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows, u32 threads)
       : table_(table),
         layout_(std::move(layout)),
+        place_(place_items(layout_, W)),
         rows_(std::move(rows)),
         threads_(std::max(1u, threads)),
         replica_bytes_((layout_.bytes(W) + 63) / 64 * 64),
@@ -109,7 +110,10 @@ class CpuEngine final : public Engine {
   FaultReport audit(u32 replica) override {
     const View v = view(replica, 0);
     run_stages<typename Model::Audit>(v, 0, 1, now_, nullptr);
-    return Model::first_fault(v);
+    for (u32 kind = 0; kind < place_.kinds; ++kind)
+      for (u32 item = 0; item < place_.count[kind]; ++item)
+        if (const u32 bits = Model::fault_of(v, kind, item)) return {bits, kind, item};
+    return {};
   }
 
   const StateLayout& layout() const override { return layout_; }
@@ -148,7 +152,7 @@ class CpuEngine final : public Engine {
     EventLog log;
     if constexpr (Traced)
       log = EventLog{&events_[replica * items_ * kEventsPerItem], &event_counts_[replica * items_], kEventsPerItem};
-    return Model::template make_view<W, Traced>(table_, layout_, replica_state(replica), &rows_[replica],
+    return Model::template make_view<W, Traced>(table_, place_, replica_state(replica), &rows_[replica],
                                                 &shards_[std::size_t{replica} * threads_ + thread], log);
   }
 
@@ -180,6 +184,7 @@ class CpuEngine final : public Engine {
 
   typename Model::Table table_;
   StateLayout layout_;
+  Placement place_;
   std::vector<ReplicaRow> rows_;
   u32 threads_;
   std::size_t replica_bytes_;

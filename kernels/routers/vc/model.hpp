@@ -1,7 +1,7 @@
 #pragma once
 /// The canonical virtual-channel router as a model: its state's start, its cycle, its audit.
 #include "kernels/common/fault.hpp"
-#include "kernels/engines/engine.hpp"
+#include "kernels/common/layout.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/vc/audit.hpp"
 #include "kernels/routers/vc/phases.hpp"
@@ -20,23 +20,16 @@ struct VcModel {
   using Audit = StageList<Stage<vc::AuditRouter>>;
 
   template <int W, bool Traced>
-  static View<W, Traced> make_view(const Table& table, const StateLayout& layout, std::byte* state,
-                                   const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
-    return {table,
-            Items<W>{state, layout.kinds[0].item_bytes},
-            Items<W>{state + layout.kind_offset(1, W), layout.kinds[1].item_bytes},
-            row,
-            shard,
-            log};
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+                                              const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
+    return {table, place.items<W>(state, 0), place.items<W>(state, 1), row, shard, log};
   }
 
-  template <int W, bool Traced>
-  static FaultReport first_fault(const View<W, Traced>& v) {
-    for (u32 r = 0; r < v.t.routers; ++r)
-      if (const u32 bits = v.routers[r].at(v.t.router_fields.control).fault) return {bits, 0, r};
-    for (u32 i = 0; i < v.t.terminals; ++i)
-      if (const u32 bits = v.terminals[i].at(v.t.terminal_fields.control).fault) return {bits, 1, i};
-    return {};
+  /// Fault bits of one item, of the kinds in the order of the layout.
+  template <class V>
+  FLITLAB_HD static u32 fault_of(const V& v, u32 kind, u32 item) {
+    return kind == 0 ? v.routers[item].at(v.t.router_fields.control).fault
+                     : v.terminals[item].at(v.t.terminal_fields.control).fault;
   }
 };
 

@@ -1,0 +1,280 @@
+#pragma once
+/// The CUDA engine: the only place with launch syntax. It runs the same phase functions as the CPU engine.
+///
+/// A replica that one block can handle stays with that block for a whole epoch: one launch advances all replicas by
+/// many cycles, with a block barrier per stage. Larger networks run on a cooperative grid over all replicas, with a
+/// grid barrier per stage. Either way nothing is allocated and nothing crosses to the host inside the cycle loop.
+#include <cooperative_groups.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <algorithm>
+#include <cub/device/device_reduce.cuh>
+
+#include "kernels/common/bits.hpp"
+#include "kernels/engines/device_memory.cuh"
+#include "kernels/engines/engine.hpp"
+#include "kernels/engines/phases.hpp"
+
+namespace flitlab {
+
+/// Everything a kernel needs to build the views of all replicas; passed by value.
+template <class Model>
+struct DeviceJob {
+  typename Model::Table table;
+  Placement place;
+  std::byte* arena;
+  std::size_t replica_bytes;
+  const ReplicaRow* rows;
+  CounterShard* shards;  ///< one per replica, shared through atomics
+  const u32* active;     ///< replicas to advance
+  u32 active_count;
+
+  static constexpr int kWidth = 32;
+  using View = typename Model::template View<kWidth, false>;
+
+  FLITLAB_HD View view(u32 replica) const {
+    return Model::template make_view<kWidth, false>(table, place, arena + replica_bytes * replica, rows + replica,
+                                                    shards + replica, EventLog{});
+  }
+};
+
+/// One block per active replica, resident for all cycles.
+template <class Model, class List>
+__global__ void __launch_bounds__(512) resident_kernel(const DeviceJob<Model> job, Cycle from, u32 cycles) {
+  const auto v = job.view(job.active[blockIdx.x]);
+  for (Cycle now = from; now != from + cycles; ++now)
+    List::for_each([&]<class OneStage>() {
+      OneStage::for_each([&]<class Phase>() {
+        for (u32 item = threadIdx.x; item < Phase::items(v); item += blockDim.x) Phase::run(v, item, now);
+      });
+      __syncthreads();
+    });
+}
+
+/// The whole grid over all active replicas, with a grid barrier per stage.
+template <class Model, class List>
+__global__ void __launch_bounds__(256) grid_kernel(const DeviceJob<Model> job, Cycle from, u32 cycles) {
+  const auto grid = cooperative_groups::this_grid();
+  const u32 threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x;
+  for (Cycle now = from; now != from + cycles; ++now)
+    List::for_each([&]<class OneStage>() {
+      for (u32 r = 0; r < job.active_count; ++r) {
+        const auto v = job.view(job.active[r]);
+        OneStage::for_each([&]<class Phase>() {
+          for (u32 item = me; item < Phase::items(v); item += threads) Phase::run(v, item, now);
+        });
+      }
+      grid.sync();
+    });
+}
+
+/// Hash contribution of one 8-byte word of the canonical state.
+struct HashWord {
+  const std::byte* state;
+  const uint2* place;  ///< [canonical byte of an item]: offset in a block at lane 0, and bytes from lane to lane
+  u64 first_word;      ///< canonical word number of the kind's first item
+  u32 item_bytes;
+
+  __device__ u64 operator()(u64 i) const {
+    const u64 item = i * 8 / item_bytes;
+    const u32 byte = static_cast<u32>(i * 8 % item_bytes);
+    const std::byte* block = state + item / 32 * 32 * item_bytes;
+    u64 word = 0;
+    for (u32 b = 0; b < 8; ++b) {
+      const uint2 at = place[byte + b];
+      if (at.y) word |= static_cast<u64>(block[at.x + item % 32 * at.y]) << (8 * b);
+    }
+    return mix64(word ^ mix64(first_word + i + 0x9E3779B97F4A7C15ull));
+  }
+};
+
+/// Item number of a faulty item, or a large number.
+template <class Model>
+struct FaultyItem {
+  typename DeviceJob<Model>::View view;
+  u32 kind;
+  __device__ u32 operator()(u32 item) const { return Model::fault_of(view, kind, item) ? item : kNone; }
+};
+
+template <class Model>
+class CudaEngine final : public Engine {
+ public:
+  static constexpr u32 kWidth = DeviceJob<Model>::kWidth;
+  /// Up to this many routers a block is at least as good as the grid: the barrier is a block's, and other replicas
+  /// fill the other multiprocessors.
+  static constexpr u32 kResidentItems = 4096;
+
+  CudaEngine(const typename Model::Table& device_table, StateLayout layout, std::vector<ReplicaRow> rows)
+      : layout_(std::move(layout)),
+        rows_(std::move(rows)),
+        replica_bytes_((layout_.bytes(kWidth) + 255) / 256 * 256),
+        arena_(replica_bytes_ * rows_.size()),
+        device_rows_(rows_.data(), rows_.size()),
+        shards_(rows_.size()),
+        active_(rows_.size()) {
+    arena_.zero();
+    shards_.zero();
+    job_ = {device_table,        place_items(layout_, kWidth), arena_.data(), replica_bytes_,
+            device_rows_.data(), shards_.data(),               active_.data(), 0};
+    for (const ItemKind& kind : layout_.kinds) {
+      std::vector<uint2> bytes(kind.item_bytes, make_uint2(0, 0));
+      for (const FieldInfo& f : kind.fields)
+        for (u32 i = 0; i < f.count; ++i)
+          for (u32 b = 0; b < f.element_bytes; ++b)
+            bytes[f.offset + i * f.element_bytes + b] =
+                make_uint2(f.offset * kWidth + i * kWidth * f.element_bytes + b, f.element_bytes);
+      byte_places_.emplace_back(bytes.data(), bytes.size());
+    }
+    result64_ = DeviceArray<u64>(1);
+    result32_ = DeviceArray<u32>(1);
+    std::vector<u32> all(rows_.size());
+    for (u32 r = 0; r < all.size(); ++r) all[r] = r;
+    launch<typename Model::Start>(all, 1);
+    FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
+  }
+
+  std::string backend() const override { return "cuda"; }
+  std::string device() const override {
+    cudaDeviceProp properties{};
+    FLITLAB_CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+    return properties.name;
+  }
+  u32 threads() const override { return 1; }
+  u32 replicas() const override { return static_cast<u32>(rows_.size()); }
+  Cycle now() const override { return now_; }
+
+  void advance(u32 cycles, std::span<const u32> active) override {
+    launch<typename Model::Cycle>(active, cycles);
+    FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
+    now_ += cycles;
+  }
+
+  CounterShard counters(u32 replica) override {
+    CounterShard shard;
+    shards_.copy_to(&shard, 1, replica);
+    return shard;
+  }
+  void set_counters(u32 replica, const CounterShard& counters) override { shards_.copy_from(&counters, 1, replica); }
+  void set_row(u32 replica, const ReplicaRow& row) override {
+    rows_[replica] = row;
+    device_rows_.copy_from(&row, 1, replica);
+  }
+  const ReplicaRow& row(u32 replica) const override { return rows_[replica]; }
+  void set_now(Cycle now) override { now_ = now; }
+
+  FaultReport audit(u32 replica) override {
+    const u32 only[] = {replica};
+    launch<typename Model::Audit>(only, 1);
+    for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
+      const auto items = thrust::make_transform_iterator(thrust::make_counting_iterator(u32{0}),
+                                                         FaultyItem<Model>{job_.view(replica), kind});
+      reduce([&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceReduce::Min(scratch, bytes, items, result32_.data(), job_.place.count[kind]);
+      });
+      u32 item = kNone;
+      result32_.copy_to(&item, 1);
+      if (item == kNone) continue;
+      // The bits themselves are rare news: fetch them through the canonical state.
+      const std::vector<std::byte> canonical = state(replica);
+      Placement place = place_items(layout_, 1);
+      const auto v = Model::template make_view<1, false>(job_.table, place, const_cast<std::byte*>(canonical.data()),
+                                                         nullptr, nullptr, EventLog{});
+      return {Model::fault_of(v, kind, item), kind, item};
+    }
+    return {};
+  }
+
+  const StateLayout& layout() const override { return layout_; }
+  std::vector<std::byte> state(u32 replica) const override {
+    std::vector<std::byte> raw(layout_.bytes(kWidth)), canonical(layout_.bytes(1));
+    arena_.copy_to(raw.data(), raw.size(), replica_bytes_ * replica);
+    convert_state(layout_, raw.data(), kWidth, canonical.data(), 1);
+    return canonical;
+  }
+  void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
+    std::vector<std::byte> raw(layout_.bytes(kWidth));
+    convert_state(layout_, canonical.data(), 1, raw.data(), kWidth);
+    arena_.copy_from(raw.data(), raw.size(), replica_bytes_ * replica);
+  }
+
+  u64 state_hash(u32 replica) const override {
+    u64 sum = 0, first_word = 0;
+    for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
+      const HashWord word{arena_.data() + replica_bytes_ * replica + job_.place.offset[kind],
+                          byte_places_[kind].data(), first_word, job_.place.item_bytes[kind]};
+      const u64 words = u64{job_.place.count[kind]} * job_.place.item_bytes[kind] / 8;
+      const auto terms = thrust::make_transform_iterator(thrust::make_counting_iterator(u64{0}), word);
+      reduce([&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceReduce::Sum(scratch, bytes, terms, result64_.data(), words);
+      });
+      u64 part = 0;
+      result64_.copy_to(&part, 1);
+      sum += part;
+      first_word += words;
+    }
+    return sum;
+  }
+
+  std::vector<std::vector<Event>> take_events(u32) override { return {}; }
+
+ private:
+  /// Runs a CUB reduction with scratch space that only ever grows.
+  template <class F>
+  void reduce(F&& call) const {
+    std::size_t bytes = 0;
+    FLITLAB_CUDA_CHECK(call(nullptr, bytes));
+    if (bytes > scratch_.size()) scratch_ = DeviceArray<std::byte>(bytes);
+    FLITLAB_CUDA_CHECK(call(scratch_.data(), bytes));
+  }
+
+  template <class List>
+  void launch(std::span<const u32> active, u32 cycles) {
+    if (active.empty() || !cycles) return;
+    active_.copy_from(active.data(), active.size());
+    job_.active_count = static_cast<u32>(active.size());
+    const u32 items = job_.place.count[0];
+    if (items <= kResidentItems) {
+      const u32 block = resident_block<List>(items);
+      resident_kernel<Model, List><<<job_.active_count, block>>>(job_, now_, cycles);
+      FLITLAB_CUDA_CHECK(cudaGetLastError());
+      return;
+    }
+    int device = 0, processors = 0, per_processor = 0;
+    FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
+    FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    FLITLAB_CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, grid_kernel<Model, List>, 256, 0));
+    const u32 needed = (items + 255) / 256;
+    const u32 blocks = std::max(1u, std::min<u32>(needed, static_cast<u32>(processors * per_processor)));
+    Cycle from = now_;
+    void* arguments[] = {&job_, &from, &cycles};
+    FLITLAB_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(grid_kernel<Model, List>), dim3(blocks),
+                                                   dim3(256), arguments, 0, nullptr));
+  }
+
+  /// Threads of a resident block: one per router, at most what the kernel's registers allow.
+  template <class List>
+  u32 resident_block(u32 items) const {
+    cudaFuncAttributes attributes{};
+    FLITLAB_CUDA_CHECK(cudaFuncGetAttributes(&attributes, resident_kernel<Model, List>));
+    const u32 most = static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
+    return std::min(most, (items + 31) / 32 * 32);
+  }
+
+  StateLayout layout_;
+  std::vector<ReplicaRow> rows_;
+  std::size_t replica_bytes_;
+  DeviceArray<std::byte> arena_;
+  DeviceArray<ReplicaRow> device_rows_;
+  DeviceArray<CounterShard> shards_;
+  DeviceArray<u32> active_;
+  std::vector<DeviceArray<uint2>> byte_places_;
+  DeviceArray<u64> result64_;
+  DeviceArray<u32> result32_;
+  mutable DeviceArray<std::byte> scratch_;
+  DeviceJob<Model> job_{};
+  Cycle now_ = 0;
+};
+
+}  // namespace flitlab

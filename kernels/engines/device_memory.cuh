@@ -1,0 +1,45 @@
+#pragma once
+/// Memory of the device that frees itself.
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "kernels/engines/cuda_check.cuh"
+
+namespace flitlab {
+
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  explicit DeviceArray(std::size_t n) : size_(n) {
+    if (n) FLITLAB_CUDA_CHECK(cudaMalloc(&data_, n * sizeof(T)));
+  }
+  DeviceArray(const T* host, std::size_t n) : DeviceArray(n) { copy_from(host, n); }
+  DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~DeviceArray() { cudaFree(data_); }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+  void copy_from(const T* host, std::size_t n, std::size_t at = 0) {
+    if (n) FLITLAB_CUDA_CHECK(cudaMemcpy(data_ + at, host, n * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  void copy_to(T* host, std::size_t n, std::size_t at = 0) const {
+    if (n) FLITLAB_CUDA_CHECK(cudaMemcpy(host, data_ + at, n * sizeof(T), cudaMemcpyDeviceToHost));
+  }
+  void zero() {
+    if (size_) FLITLAB_CUDA_CHECK(cudaMemset(data_, 0, size_ * sizeof(T)));
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace flitlab
