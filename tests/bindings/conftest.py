@@ -1,0 +1,34 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import flitlab as fl
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def small():
+    """A 4x4 torus that is measured in a blink."""
+    return fl.Experiment.from_dict(
+        {"topology.shape": [4, 4], "traffic.load": 0.2, "run.warmup_cycles": 500, "run.measure_cycles": 2000},
+        name="small",
+    )
+
+
+@pytest.fixture
+def cli(tmp_path):
+    """Runs the command line in a process of its own: cli("run", ...) -> CompletedProcess."""
+
+    def call(*args, **kwargs):
+        return subprocess.run([sys.executable, "-m", "flitlab", *map(str, args)], capture_output=True, text=True,
+                              cwd=tmp_path, timeout=300, **kwargs)
+
+    return call
+
+
+@pytest.fixture
+def config():
+    return lambda name: ROOT / "configs" / f"{name}.toml"

@@ -1,0 +1,215 @@
+"""The Python interface: experiments, results, curves, stepped networks, traces."""
+
+import json
+import pickle
+import re
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import flitlab as fl
+from flitlab.sweeps import parse_over
+
+
+def test_experiments_are_immutable_and_pickle(small):
+    other = small.set("traffic.load", 0.3)
+    assert small["traffic.load"] == 0.2 and other["traffic.load"] == 0.3
+    assert pickle.loads(pickle.dumps(other)).flat() == other.flat()
+    assert "torus" in repr(small)
+    with pytest.raises(fl.ConfigError, match="did you mean"):
+        small.set("router.vc", 3)
+
+
+def test_a_resolved_configuration_resolves_to_itself(small, tmp_path):
+    (tmp_path / "x.toml").write_text(small.to_toml())
+    assert fl.load(tmp_path / "x.toml").flat() == small.flat()
+
+
+def test_results_read_like_the_json(small):
+    result = fl.run(small)
+    assert result.latency_cycles.mean > 0
+    assert result.packets.created == result.to_dict()["packets"]["created"]
+    assert "latency" in repr(result) and "<table>" in result._repr_html_()
+    with pytest.raises(AttributeError):
+        _ = result.nonsense
+
+
+def test_a_saturated_point_has_no_latency(small):
+    result = fl.run(small.set("traffic.load", 1.0))
+    assert result.saturated and result.latency_cycles.mean is None
+    assert result.accepted < 0.9
+
+
+@pytest.mark.parametrize(("text", "values"), [
+    ("traffic.load=0.1:0.3:0.1", [0.1, 0.2, 0.3]),
+    ("router.vcs=1,2,8", [1, 2, 8]),
+    ("traffic.pattern=uniform,tornado", ["uniform", "tornado"]),
+    ("topology.shape=[4,4],[8,8]", [[4, 4], [8, 8]]),
+])
+def test_over_is_read_exactly(text, values):
+    assert parse_over(text)[1] == values
+
+
+def test_sweep_points_do_not_depend_on_their_company(small):
+    loads = [0.1, 0.2, 0.5]
+    together = fl.sweep(small, {"traffic.load": loads}, seeds=2, progress=False)
+    assert list(together.frame["traffic.load"]) == [0.1, 0.1, 0.2, 0.2, 0.5, 0.5]
+    for row in together.rows:
+        alone = fl.run(small.set({"traffic.load": row["traffic.load"], "run.seed": row["run.seed"]}))
+        assert alone.state_hash == row["state_hash"]
+        assert alone.latency_cycles.mean == row["latency_mean"]
+
+
+def test_sweep_on_an_executor_gives_the_same_table(small):
+    over = {"router.vcs": [2, 4], "traffic.load": [0.1, 0.2]}
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        there = fl.sweep(small, over, executor=pool, progress=False)
+    assert there.csv_text() == fl.sweep(small, over, progress=False).csv_text()
+
+
+def test_curves_know_saturation_and_draw(small, tmp_path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    curve = fl.sweep(small, {"traffic.load": [0.1, 0.3, 0.95]}, seeds=2, out=tmp_path, progress=False)
+    assert curve.saturation == 0.95
+    axes = curve.plot()
+    for axis in axes:
+        assert "flits/cycle/terminal" in axis.get_xlabel()
+    assert "cycles" in axes[0].get_ylabel()
+    assert (tmp_path / "curve.png").stat().st_size > 10000
+    assert "saturated" in curve.table()
+
+
+def test_saturation_by_bisection(small):
+    found = fl.find_saturation(small, tolerance=0.1)
+    assert 0.4 < found < 1.0
+    assert not fl.run(small.set("traffic.load", found)).saturated
+
+
+def test_a_network_steps_and_shows_itself(small):
+    net = fl.Network(small.set("traffic.load", 0.5)).step(200)
+    assert net.cycle == 200
+    router = net.router(5)
+    assert [p.name for p in router.ports] == ["+x", "-x", "+y", "-y", "terminal 0"]
+    assert all(0 <= vc.flits <= 8 and 0 <= vc.credits <= 8 for p in router.ports for vc in p.vcs)
+    assert "router 5 (1,1)" in repr(router)
+    terminal = net.terminal(5)
+    assert terminal.created == terminal.sent + terminal.queued
+    assert net.totals["packets_created"] > 0 and "cycle 200" in repr(net)
+    with pytest.raises(fl.ConfigError, match="0 to 15"):
+        net.router(16)
+
+
+def test_checkpoints_resume_bit_by_bit(small, tmp_path):
+    path = tmp_path / "state"
+    whole = fl.Network(small).step(700)
+    fl.Network(small).step(300).save(path)
+    resumed = fl.Network(small, threads=2).load(path).step(400)
+    assert resumed.state_hash == whole.state_hash and resumed.totals == whole.totals
+    data = path.read_bytes()
+    damaged = {"cut short": data[:-100], "damaged": data[:5000] + bytes([data[5000] ^ 1]) + data[5001:],
+               "not a flitlab checkpoint": b"x" * 200}
+    for said, content in damaged.items():
+        path.write_bytes(content)
+        with pytest.raises(fl.ConfigError, match=said):
+            fl.Network(small).load(path)
+    path.write_bytes(data)
+    with pytest.raises(fl.ConfigError, match="another configuration"):
+        fl.Network(small.set("router.vcs", 2)).load(path)
+    with pytest.raises(fl.ConfigError, match="cannot be written"):
+        fl.Network(small).save(tmp_path / "no" / "state")
+
+
+def test_events_tell_one_packet_s_story(small):
+    net = fl.Network(small.set({"traffic.load": 0.01}), trace=True).step(1500)
+    events = net.events()
+    delivered = next(e for e in events if e["kind"] == "delivered")
+    story = [e for e in events if (e["src"], e["id"]) == (delivered["src"], delivered["id"])]
+    kinds = [e["kind"] for e in story if not (e["kind"] == "switch_granted" and "head" not in e["flit"])]
+    hops = kinds.count("arrived") - 1
+    assert kinds == ["created", "injected"] + ["arrived", "routed", "vc_granted", "switch_granted"] * (hops + 1) + ["delivered"]
+    times = [e["cycle"] for e in story if e["kind"] in ("arrived", "routed", "vc_granted", "switch_granted")
+             and not (e["kind"] == "switch_granted" and "head" not in e["flit"])]
+    assert [b - a for a, b in zip(times, times[1:])] == ([1, 0, 1, 3] * (hops + 1))[:-1]
+
+
+def test_traces_are_readable(cli, config, tmp_path):
+    for form in ("jsonl", "perfetto", "vcd"):
+        done = cli("trace", config("vc-mesh-8x8"), "--cycles", "200:260", "--format", form, "--out", form,
+                   "--routers", "0-3,9")
+        assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in (tmp_path / "jsonl").read_text().splitlines()]
+    assert events and {e["index"] for e in events} <= {0, 1, 2, 3, 9}
+    assert all(200 <= e["cycle"] < 260 for e in events)
+    spans = json.loads((tmp_path / "perfetto").read_text())["traceEvents"]
+    assert any(s["ph"] == "X" and s["dur"] > 0 for s in spans)
+    _check_vcd((tmp_path / "vcd").read_text())
+
+
+def _check_vcd(text):
+    """A strict reader of the parts of IEEE 1364 that the writer uses."""
+    head, body = text.split("$enddefinitions $end\n")
+    names = dict(re.findall(r"\$var wire (?:\d+) (\S+) (\S+) \$end", head))
+    assert names and head.count("$scope") == head.count("$upscope")
+    time = -1
+    for line in body.splitlines():
+        if line.startswith("#"):
+            assert int(line[1:]) >= time
+            time = int(line[1:])
+        elif line not in ("$dumpvars", "$end"):
+            assert re.fullmatch(r"b[01x]+ \S+", line), line
+            assert line.split()[1] in names
+    assert time == 260
+
+
+def test_a_trace_starts_where_the_fast_engine_is(small):
+    """Events of a window are the same whether or not the cycles before it were traced."""
+    from flitlab.tracing import trace_events
+
+    net = fl.Network(small, trace=True).step(150)
+    expected = [e for e in net.events() if e["cycle"] >= 100]
+    assert list(trace_events(small, 100, 150)) == expected
+
+
+@st.composite
+def configurations(draw):
+    kind = draw(st.sampled_from(["torus", "mesh", "ring", "hypercube"]))
+    flat = {"topology.kind": kind, "topology.concentration": draw(st.integers(1, 3)),
+            "topology.channel_delay": draw(st.integers(1, 4)), "router.vcs": draw(st.integers(4, 8)),
+            "router.buffer_flits": draw(st.integers(5, 12)), "router.speculative": draw(st.booleans()),
+            "router.arbiter": draw(st.sampled_from(["round_robin", "matrix", "oldest_first"])),
+            "router.flow_control": draw(st.sampled_from(["wormhole", "virtual_cut_through", "store_and_forward"])),
+            "router.routing_delay": draw(st.integers(0, 2)), "router.credit_delay": draw(st.integers(1, 5)),
+            "router.vc_allocation_delay": draw(st.integers(0, 2)),
+            "traffic.load": draw(st.floats(0, 1)), "traffic.packet_flits": draw(st.integers(1, 5)),
+            "traffic.injection": draw(st.sampled_from(["bernoulli", "periodic"])),
+            "run.seed": draw(st.integers(0, 2**40)), "run.warmup_cycles": 500, "run.measure_cycles": 1000,
+            "run.drain_cycles": 2000, "run.watchdog_cycles": 1000}
+    for key in ("router.vc_allocator", "router.switch_allocator"):
+        flat[key] = draw(st.sampled_from(["separable_input_first", "separable_output_first", "islip", "wavefront"]))
+    algorithms = ["dimension_order", "valiant", "minimal_adaptive"]
+    if kind == "hypercube":
+        flat["topology.dimensions"] = draw(st.integers(1, 4))
+    else:
+        dims = 1 if kind == "ring" else draw(st.integers(1, 3))
+        flat["topology.shape"] = draw(st.lists(st.integers(1, 4), min_size=dims, max_size=dims))
+    if kind in ("mesh", "hypercube"):
+        algorithms.append("romm")
+    flat["routing.algorithm"] = draw(st.sampled_from(algorithms))
+    return flat
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(configurations())
+def test_any_configuration_conserves_and_is_identical_on_any_number_of_threads(flat):
+    """Credits and flits are audited in every epoch; a deadlock or a lost flit would raise RunError."""
+    experiment = fl.Experiment.from_dict(flat)
+    one, three = fl.run(experiment, threads=1, backend="cpu"), fl.run(experiment, threads=3, backend="cpu")
+    assert one.state_hash == three.state_hash
+    p = one.packets
+    assert p.created == p.delivered + p.dropped + p.in_flight + p.queued
+    assert one.accepted <= 1.0 + 1e-9

@@ -1,0 +1,135 @@
+"""The command line as a user meets it: output, messages, exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SMALL = ["--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=1000"]
+
+
+def test_run_json_has_the_promised_keys(cli, config):
+    done = cli("run", config("vc-mesh-8x8"), "--json", "--seed", 3, *SMALL)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    keys = """version backend device threads seed config routers terminals channels cycles wall_seconds
+        router_cycles_per_second state_bytes state_hash offered accepted saturated latency_cycles
+        network_latency_cycles hops_mean packets channel_utilization model""".split()
+    assert set(keys) <= set(result)
+    assert set(result["latency_cycles"]) == {"mean", "p50", "p95", "p99", "max", "ci95"}
+    assert result["seed"] == 3 and result["config"]["run.seed"] == 3
+    p = result["packets"]
+    assert p["created"] == p["delivered"] + p["dropped"] + p["in_flight"] + p["queued"]
+    assert result["accepted"] == pytest.approx(0.2, rel=0.05)
+
+
+def test_run_for_people(cli, config):
+    done = cli("run", config("vc-mesh-8x8"), *SMALL)
+    assert done.returncode == 0
+    assert "latency" in done.stdout and "flits/cycle/terminal" in done.stdout
+
+
+def test_threads_do_not_show(cli, config):
+    hashes = {json.loads(cli("run", config("vc-torus-8x8"), "--json", "--threads", n, *SMALL).stdout)["state_hash"]
+              for n in (1, 2, 3)}
+    assert len(hashes) == 1
+
+
+def test_inspect_lists_parameters_and_numbers(cli, config):
+    derived = json.loads(cli("inspect", config("vc-torus-32x32x32"), "--json").stdout)["derived"]
+    assert derived["routers"] == 32768
+    assert derived["state_bytes"] < 200e6
+    assert derived["router_hot_bytes"] <= 1200
+    assert derived["zero_load_latency_cycles"] == 129
+    assert "router.vcs" in cli("inspect", config("vc-mesh-8x8")).stdout
+
+
+def test_sweep_writes_its_files(cli, config, tmp_path):
+    done = cli("sweep", config("vc-mesh-8x8"), "--over", "traffic.load=0.1:0.3:0.1", "--out", "o", *SMALL)
+    assert done.returncode == 0, done.stderr
+    assert {f.name for f in (tmp_path / "o").iterdir()} == {"curve.csv", "curve.png", "points.jsonl", "experiment.toml"}
+    assert (tmp_path / "o" / "curve.csv").read_text().splitlines()[0].startswith("traffic.load,run.seed,offered")
+    again = cli("inspect", "o/experiment.toml")
+    assert again.returncode == 0, again.stderr
+
+
+def test_an_interrupted_sweep_resumes_to_the_same_table(cli, config, tmp_path):
+    args = ["sweep", config("vc-torus-8x8"), "--over", "router.vcs=2,3,4,5,6,7,8", "--over", "traffic.load=0.1,0.2",
+            "--set", "run.warmup_cycles=2000", "--set", "run.measure_cycles=20000"]
+    assert cli(*args, "--out", "whole").returncode == 0
+    process = subprocess.Popen([sys.executable, "-m", "flitlab", *map(str, args), "--out", "part"], cwd=tmp_path,
+                               stderr=subprocess.PIPE, text=True)
+    journal = tmp_path / "part" / "points.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (journal.exists() and journal.read_text().count("\n") >= 2):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    message = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, message
+    assert "--resume" in message and "Traceback" not in message
+    kept = journal.read_text().count("\n")
+    assert 2 <= kept < 14
+    journal.write_text(journal.read_text() + '{"key": "cut sh')  # a crash in the middle of a line
+    assert cli(*args, "--out", "part", "--resume").returncode == 0
+    assert (tmp_path / "part" / "curve.csv").read_bytes() == (tmp_path / "whole" / "curve.csv").read_bytes()
+
+
+def test_a_deadlock_exits_3_with_its_cycle(cli, config):
+    done = cli("run", config("vc-torus-8x8"), "--set", "router.vcs=1", "--set", "routing.vc_assignment=any",
+               "--set", "traffic.load=1", "--set", "router.buffer_flits=2", "--set", "traffic.packet_flits=8")
+    assert done.returncode == 3
+    assert "wait for one another in a cycle" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["run", "{mesh}", "--set", "router.vc=4"], ["router.vc", "router.vcs"]),
+    (["run", "{mesh}", "--set", "router.vcs=many"], ['"many"', "integer"]),
+    (["run", "{mesh}", "--set", "topology.shape=[8,0]"], ["topology.shape", "1 to 65535"]),
+    (["run", "{mesh}", "--set", "nonsense"], ["KEY=VALUE"]),
+    (["run", "nowhere.toml"], ["nowhere.toml", "cannot be read"]),
+    (["run", "broken.toml"], ["broken.toml", "TOML", "line 2"]),
+    (["run", "{mesh}", "--threads", "-1"], ["--threads -1"]),
+    (["run", "{mesh}", "--set", "topology.shape=[200,200,200]", "--set", "router.vcs=16", "--set",
+      "router.buffer_flits=255", "--set", "traffic.packet_flits=1"], ["MB", "would fit"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1:0.5"], ["traffic.load=0.1:0.5"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.5:0.1:0.1"], ["STOP"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1,2"], ["traffic.load = 2", "0 to 1"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--out", "broken.toml/x"], ["--out", "cannot be written"]),
+    (["trace", "{mesh}", "--cycles", "9:3", "--format", "vcd", "--out", "x"], ["--cycles 9:3"]),
+    (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "no/x"], ["--out no/x", "cannot be written"]),
+    (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "x", "--routers", "64"], ["--routers 64", "63"]),
+    (["reproduce", "t9x"], ["t9x"]),
+])
+def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, said):
+    (tmp_path / "broken.toml").write_text("[router]\nvcs = \n")
+    done = cli(*[str(config("vc-mesh-8x8")) if a == "{mesh}" else a for a in arguments])
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("flitlab: ") and done.stderr.count("\n") == 1
+    for part in said:
+        assert part in done.stderr
+
+
+def test_cuda_is_refused_clearly_without_a_device(cli, config):
+    from flitlab import _core
+
+    if _core.backends()["cuda"]["available"]:
+        pytest.skip("a GPU answers here")
+    done = cli("run", config("vc-mesh-8x8"), "--backend", "cuda")
+    assert done.returncode == 2
+    assert "--backend cuda cannot be used" in done.stderr
+
+
+def test_doctor_and_bench_and_reproduce_answer(cli, config):
+    assert "cpu" in cli("doctor").stdout
+    rows = json.loads(cli("bench", config("vc-mesh-8x8"), "--set", "traffic.load=0.1", "--cycles", 500, "--json").stdout)
+    assert rows[0]["router_cycles_per_second"] > 0
+    assert cli("reproduce", "--list").returncode == 0
+
+
+def test_import_is_quick():
+    code = "import sys, flitlab; assert 'pandas' not in sys.modules and 'matplotlib' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ})

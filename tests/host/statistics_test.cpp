@@ -1,0 +1,67 @@
+#include "host/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/common/philox.hpp"
+
+namespace flitlab {
+namespace {
+
+TEST(Quantiles, AreExactForSmallValues) {
+  std::vector<u64> bins(kHistogramBins, 0);
+  for (u32 v = 1; v <= 100; ++v) ++bins[v];
+  EXPECT_EQ(histogram_quantile(bins.data(), 0.5), 50);
+  EXPECT_EQ(histogram_quantile(bins.data(), 0.95), 95);
+  EXPECT_EQ(histogram_quantile(bins.data(), 0.99), 99);
+  EXPECT_EQ(histogram_quantile(bins.data(), 1.0), 100);
+}
+
+TEST(Quantiles, AreWithinABinForLargeOnes) {
+  std::vector<u64> bins(kHistogramBins, 0);
+  std::vector<u32> values;
+  for (u32 i = 0; i < 20000; ++i) values.push_back(philox(1, 0, 0, i).word[0] % 100000);
+  for (u32 v : values) ++bins[histogram_bin(v)];
+  std::sort(values.begin(), values.end());
+  for (double q : {0.1, 0.5, 0.9, 0.99})
+    EXPECT_NEAR(histogram_quantile(bins.data(), q), values[static_cast<std::size_t>(q * 20000) - 1], 100000.0 / 64);
+}
+
+/// The 95 % interval of batch means covers the true mean about 95 times in 100.
+TEST(BatchMeans, CoverTheTrueMean) {
+  int covered = 0;
+  for (u32 run = 0; run < 400; ++run) {
+    std::vector<double> sums, counts;
+    for (u32 i = 0; i < 40; ++i) {
+      double sum = 0;
+      for (u32 j = 0; j < 10; ++j) sum += philox(run, 0, j, i).word[0] / 4294967296.0;
+      sums.push_back(sum);
+      counts.push_back(10);
+    }
+    const MeanOf m = batch_means(sums, counts);
+    covered += std::fabs(m.mean - 0.5) <= m.half_width;
+  }
+  EXPECT_GT(covered, 365);
+  EXPECT_LT(covered, 395);
+}
+
+TEST(BatchMeans, SayNothingAboutTooFewBatches) {
+  EXPECT_TRUE(std::isnan(batch_means({1, 2, 3}, {1, 1, 1}).half_width));
+}
+
+TEST(Settled, SeesATrendThroughNoise) {
+  std::vector<double> flat, rising;
+  for (u32 i = 0; i < 32; ++i) {
+    const double noise = philox(5, 0, 0, i).word[0] / 4294967296.0;
+    flat.push_back(100 + 10 * noise);
+    rising.push_back(100 + 10 * noise + 5 * i);
+  }
+  EXPECT_TRUE(settled(flat, 8, 0.0));
+  EXPECT_FALSE(settled(rising, 8, 0.01));
+  EXPECT_FALSE(settled({1, 1, 1}, 8, 0.01));  // too short to tell
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,106 @@
+/// Hand-derived cycle counts of the virtual-channel router.
+#include <gtest/gtest.h>
+
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+struct Delays {
+  int routing, allocation, switching, traversal, channel;
+};
+
+class ZeroLoad : public ::testing::TestWithParam<std::tuple<Delays, int, const char*>> {};
+
+/// Every terminal of a 9-ring sends one packet: single flits 4 hops on (tornado), longer packets to the neighbour, so
+/// that no two of them ever meet in a channel or a buffer. With H hops,
+///   1 (injection) + (H + 1) (routing + allocation + switching + traversal) + H channels + 1 (ejection) + length - 1.
+TEST_P(ZeroLoad, LatencyIsTheSumOfItsParts) {
+  const auto [d, flits, flow] = GetParam();
+  Network net(experiment({{"topology.kind", word("ring")},
+                          {"topology.shape", integer(9)},
+                          {"topology.channel_delay", integer(d.channel)},
+                          {"router.routing_delay", integer(d.routing)},
+                          {"router.vc_allocation_delay", integer(d.allocation)},
+                          {"router.switch_allocation_delay", integer(d.switching)},
+                          {"router.switch_traversal_delay", integer(d.traversal)},
+                          {"router.flow_control", word(flow)},
+                          {"traffic.mode", word("batch")},
+                          {"traffic.batch_packets", integer(1)},
+                          {"traffic.pattern", word(flits == 1 ? "tornado" : "neighbour")},
+                          {"traffic.packet_flits", integer(flits)}}));
+  net.step(400);
+  ASSERT_EQ(net.total(Total::kPacketsDelivered), 9u);
+  const int router = d.routing + d.allocation + d.switching + d.traversal;
+  const int hops = flits == 1 ? 4 : 1;
+  int latency = 1 + (hops + 1) * router + hops * d.channel + 1 + flits - 1;
+  // Store and forward: every router waits for the tail, which overlaps its route computation.
+  if (std::string(flow) == "store_and_forward") latency += (hops + 1) * (std::max(flits - 1, d.routing) - d.routing);
+  EXPECT_EQ(net.total(Total::kLatencySum), 9u * static_cast<u64>(latency));
+}
+
+INSTANTIATE_TEST_SUITE_P(Delays, ZeroLoad,
+                         ::testing::Combine(::testing::Values(Delays{1, 1, 1, 1, 1}, Delays{0, 1, 1, 1, 1},
+                                                              Delays{1, 0, 1, 1, 1}, Delays{0, 0, 1, 0, 1},
+                                                              Delays{2, 3, 2, 2, 3}, Delays{4, 1, 3, 0, 7}),
+                                            ::testing::Values(1, 3, 4),
+                                            ::testing::Values("wormhole", "virtual_cut_through", "store_and_forward")));
+
+/// Speculation saves the allocation cycle at each of the five routers, since nobody else wants the crossbar.
+TEST(Speculation, SavesTheAllocationStage) {
+  for (bool speculative : {false, true}) {
+    Network net(experiment({{"topology.kind", word("ring")},
+                            {"topology.shape", integer(9)},
+                            {"router.speculative", speculative},
+                            {"traffic.mode", word("batch")},
+                            {"traffic.batch_packets", integer(1)},
+                            {"traffic.packet_flits", integer(1)},
+                            {"traffic.pattern", word("tornado")}}));
+    net.step(200);
+    EXPECT_EQ(net.total(Total::kLatencySum), 9u * (1 + 5 * (speculative ? 3 : 4) + 4 + 1));
+  }
+}
+
+/// A flit's place is usable again link_delay (3) + credit_delay (2) cycles after it was sent, so one VC of B flits
+/// carries B flits every 5 cycles at most, and a full rate from B = 5 on.
+TEST(CreditLoop, BoundsTheRateOfOneVc) {
+  for (int buffer = 1; buffer <= 6; ++buffer) {
+    Network net(experiment({{"topology.kind", word("ring")},
+                            {"topology.shape", integer(8)},
+                            {"router.vcs", integer(1)},
+                            {"router.buffer_flits", integer(buffer)},
+                            {"routing.vc_assignment", word("any")},
+                            {"traffic.pattern", word("neighbour")},
+                            {"traffic.packet_flits", integer(1000)},
+                            {"traffic.mode", word("batch")},
+                            {"traffic.batch_packets", integer(100)}}));
+    net.step(1000);
+    const u64 before = net.total(Total::kFlitsDelivered);
+    net.step(10000);
+    const double rate = static_cast<double>(net.total(Total::kFlitsDelivered) - before) / (8.0 * 10000);
+    // Between two packets of a VC lie one cycle more and the stages of a head: under 1 % of a packet's time.
+    EXPECT_NEAR(rate, std::min(1.0, buffer / 5.0), 0.01) << buffer;
+  }
+}
+
+/// Two flows meet in one channel of a line: it carries one flit per cycle, and each flow gets half.
+TEST(Channel, CarriesOneFlitPerCycle) {
+  Network net(experiment({{"topology.kind", word("mesh")},
+                          {"topology.shape", IntList{3}},
+                          {"traffic.pattern", word("hot_spot")},
+                          {"traffic.hot_terminals", IntList{2}},
+                          {"traffic.hot_fraction", 1.0},
+                          {"traffic.load", 1.0}}));
+  net.step(1000);
+  const u64 before = net.total(Total::kFlitsDelivered);
+  net.step(1000);
+  EXPECT_EQ(net.total(Total::kFlitsDelivered) - before, 1000u);  // the hot terminal's own channel is the limit
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,39 @@
+#pragma once
+/// Small networks for tests.
+#include <memory>
+
+#include "host/config/experiment.hpp"
+#include "host/plan.hpp"
+
+namespace flitlab::testing {
+
+/// A 4x4 torus with everything else at its default, changed by `changes`.
+inline Experiment experiment(const RawConfig& changes = {}) {
+  RawConfig raw{{"topology.shape", IntList{4, 4}}};
+  if (const auto kind = changes.find("topology.kind");
+      kind != changes.end() && (std::get<std::string>(kind->second) == "hypercube" ||
+                                std::get<std::string>(kind->second) == "graph"))
+    raw.erase("topology.shape");
+  for (const auto& [path, value] : changes) raw[path] = value;
+  return Experiment::resolve(raw, ".");
+}
+
+inline std::int64_t integer(std::int64_t x) { return x; }
+inline Value word(const char* text) { return std::string(text); }
+
+/// One replica of an experiment on the CPU.
+struct Network {
+  explicit Network(const Experiment& e, EngineChoice choice = {"cpu", 1, false, 1})
+      : plan(make_plan(e)), engine(plan->make_engine({e}, choice)) {}
+
+  void step(u32 cycles) {
+    const u32 only[] = {0};
+    engine->advance(cycles, only);
+  }
+  u64 total(Total t) { return engine->counters(0).total[static_cast<u32>(t)]; }
+
+  std::unique_ptr<Plan> plan;
+  std::unique_ptr<Engine> engine;
+};
+
+}  // namespace flitlab::testing

@@ -1,0 +1,45 @@
+"""Makes .venv and installs flitlab into it: `venv.py package` for use, `venv.py tests` with what the tests need."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+
+
+def fail(message: str) -> None:
+    sys.exit(f"make: {message}")
+
+
+def check_machine() -> None:
+    if sys.version_info < (3, 10):
+        fail(f"Python 3.10 or newer is needed, and python3 is {sys.version.split()[0]}.")
+    compiler = os.environ.get("CXX") or next((c for c in ("c++", "g++", "clang++") if shutil.which(c)), None)
+    if compiler is None:
+        fail("a C++20 compiler is needed, and neither c++, g++ nor clang++ is on PATH (or set CXX).")
+    source = "#include <concepts>\n#include <span>\nint main() { static_assert(std::integral<int>); }\n"
+    probe = subprocess.run([*compiler.split(), "-std=c++20", "-x", "c++", "-fsyntax-only", "-"],
+                           input=source, text=True, capture_output=True)
+    if probe.returncode:
+        fail(f"{compiler} does not compile C++20; GCC 11, Clang 14 or newer will do.")
+
+
+def main(what: str) -> None:
+    check_machine()
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        print("making .venv", flush=True)
+        made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True)
+        if made.returncode:
+            fail(f"python3 -m venv failed; on Debian install python3-venv.\n{made.stdout}{made.stderr}")
+    target = ".[test]" if what == "tests" else "."
+    print(f"building and installing flitlab ({what})", flush=True)
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", target]
+    if subprocess.run(command, cwd=ROOT).returncode:
+        fail("pip install failed; its messages are above.")
+
+
+main(sys.argv[1])
