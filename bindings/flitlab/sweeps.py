@@ -27,11 +27,11 @@ def parse_over(text: str) -> tuple[str, list[Any]]:
     key, equals, values = text.partition("=")
     if not equals or not values:
         raise _core.ConfigError(f"--over {text}: it must be KEY=START:STOP:STEP or KEY=a,b,c.")
-    if values.count(":") == 2 and "[" not in values:
+    if ":" in values and "[" not in values:
         try:
             start, stop, step = (Decimal(part) for part in values.split(":"))
-        except InvalidOperation:
-            raise _core.ConfigError(f"--over {text}: START, STOP and STEP must be numbers.") from None
+        except (InvalidOperation, ValueError):
+            raise _core.ConfigError(f"--over {text}: a range is START:STOP:STEP, three numbers.") from None
         if step <= 0 or stop < start:
             raise _core.ConfigError(f"--over {text}: STEP must be positive and STOP not below START.")
         count = int((stop - start) / step) + 1
