@@ -8,6 +8,12 @@
 #else
 #define FLITLAB_HD
 #endif
+/// For the inside of a cycle: inlined into the phase, so that the view of the state stays in registers.
+#if defined(__CUDACC__)
+#define FLITLAB_INLINE FLITLAB_HD __forceinline__
+#else
+#define FLITLAB_INLINE inline __attribute__((always_inline))
+#endif
 
 namespace flitlab {
 

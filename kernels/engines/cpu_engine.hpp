@@ -158,9 +158,9 @@ class CpuEngine final : public Engine {
 
   /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items.
   template <class List>
-  static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier) {
-    List::for_each([&]<class OneStage>() {
-      OneStage::for_each([&]<class Phase>() {
+  FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier) {
+    List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
+      OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u64 n = Phase::items(v);
         const u32 begin = static_cast<u32>(n * part / parts), end = static_cast<u32>(n * (part + 1) / parts);
         for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);

@@ -20,7 +20,7 @@ namespace flitlab {
 template <class... Phases>
 struct Stage {
   template <class F>
-  FLITLAB_HD static void for_each(F&& f) {
+  FLITLAB_INLINE static void for_each(F&& f) {
     (f.template operator()<Phases>(), ...);
   }
 };
@@ -31,7 +31,7 @@ struct StageList {
   static constexpr u32 size = sizeof...(Stages);
 
   template <class F>
-  FLITLAB_HD static void for_each(F&& f) {
+  FLITLAB_INLINE static void for_each(F&& f) {
     (f.template operator()<Stages>(), ...);
   }
 };

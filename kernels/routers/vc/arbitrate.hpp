@@ -6,15 +6,15 @@
 namespace flitlab::vc {
 
 /// Creation time of the front packet of an input VC, as an age in cycles (larger is older).
-template <int W>
-FLITLAB_HD inline u32 front_age(const VcTable& t, const Item<W>& router, u32 flat, Cycle now) {
+template <class T, int W>
+FLITLAB_INLINE u32 front_age(const T& t, const Item<W>& router, u32 flat, Cycle now) {
   const InputVc& in = router.at(t.router_fields.input, flat);
   return now - router.at(t.router_fields.ring, flat * t.ring + in.first).created;
 }
 
 /// The member of `set` that beats all others in a matrix whose row i holds the members that i beats.
 template <int W>
-FLITLAB_HD inline u32 matrix_winner(const Item<W>& router, Field<u32> matrix, u32 row0, u32 set) {
+FLITLAB_INLINE u32 matrix_winner(const Item<W>& router, Field<u32> matrix, u32 row0, u32 set) {
   for (u32 rest = set; rest; rest &= rest - 1) {
     const u32 i = lowest_bit(rest);
     if (!(set & ~router.at(matrix, row0 + i) & ~(1u << i))) return i;
@@ -24,14 +24,14 @@ FLITLAB_HD inline u32 matrix_winner(const Item<W>& router, Field<u32> matrix, u3
 
 /// After a grant the winner falls behind everybody.
 template <int W>
-FLITLAB_HD inline void matrix_update(const Item<W>& router, Field<u32> matrix, u32 row0, u32 n, u32 winner) {
+FLITLAB_INLINE void matrix_update(const Item<W>& router, Field<u32> matrix, u32 row0, u32 n, u32 winner) {
   for (u32 i = 0; i < n; ++i) router.at(matrix, row0 + i) |= 1u << winner;
   router.at(matrix, row0 + winner) = 0;
 }
 
 /// Which VC of input port `port` speaks for it; `set` is not empty.
-template <int W>
-FLITLAB_HD inline u32 pick_vc(const VcTable& t, const Item<W>& router, u32 port, u32 set, Cycle now) {
+template <class T, int W>
+FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set, Cycle now) {
   if (!(set & (set - 1))) return lowest_bit(set);
   switch (t.arbiter) {
     case ArbiterKind::kMatrix:
@@ -50,8 +50,8 @@ FLITLAB_HD inline u32 pick_vc(const VcTable& t, const Item<W>& router, u32 port,
 }
 
 /// Which input port gets output port `out`; `vc_of[i]` is the VC that input i offers it.
-template <int W>
-FLITLAB_HD inline u32 pick_input(const VcTable& t, const Item<W>& router, u32 out, u32 set, const u8* vc_of,
+template <class T, int W>
+FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 set, const u8* vc_of,
                                  Cycle now) {
   if (!(set & (set - 1))) return lowest_bit(set);
   switch (t.arbiter) {
@@ -72,8 +72,8 @@ FLITLAB_HD inline u32 pick_input(const VcTable& t, const Item<W>& router, u32 ou
 }
 
 /// Tells the arbiters that VC `vc` of input `in` won output `out`.
-template <int W>
-FLITLAB_HD inline void arbiters_served(const VcTable& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
+template <class T, int W>
+FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
   if (t.arbiter == ArbiterKind::kMatrix) {
     matrix_update(router, t.router_fields.input_matrix, in * t.vcs, t.vcs, vc);
     matrix_update(router, t.router_fields.output_matrix, out * t.ports, t.ports, in);
@@ -81,13 +81,14 @@ FLITLAB_HD inline void arbiters_served(const VcTable& t, const Item<W>& router, 
   }
   PortState& input = router.at(t.router_fields.port, in);
   input.pick_vc = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
-  input.pick_output = static_cast<u8>(out + 1 == t.ports ? 0 : out + 1);
+  if (t.switch_allocator != Allocator::kInputFirst)
+    input.pick_output = static_cast<u8>(out + 1 == t.ports ? 0 : out + 1);
   router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1 == t.ports ? 0 : in + 1);
 }
 
 /// For an output VC: does bidder `a` (an input VC) beat bidder `b`?
-template <int W>
-FLITLAB_HD inline bool beats(const VcTable& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a,
+template <class T, int W>
+FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a,
                              u32 b, Cycle now) {
   const u32 n = t.ports * t.vcs;
   switch (t.arbiter) {

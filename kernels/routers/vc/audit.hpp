@@ -6,7 +6,7 @@
 
 namespace flitlab::vc {
 
-FLITLAB_HD inline u8 mail_byte(u64 word, u32 port) { return static_cast<u8>(word >> ((port & 7) * 8)); }
+FLITLAB_INLINE u8 mail_byte(u64 word, u32 port) { return static_cast<u8>(word >> ((port & 7) * 8)); }
 
 struct AuditRouter {
   template <class V>
@@ -17,7 +17,7 @@ struct AuditRouter {
   /// Checks the channels that enter this router and the one that leaves for each of its terminals.
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
-    const VcTable& t = v.t;
+    const auto& t = v.t;
     const auto router = v.routers[index];
     u32 fault = 0, flits = 0;
     for (u32 port = 0; port < t.ports; ++port) {

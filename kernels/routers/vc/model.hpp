@@ -10,10 +10,11 @@
 
 namespace flitlab {
 
-struct VcModel {
-  using Table = vc::VcTable;
+template <class TableType>
+struct VcModelOf {
+  using Table = TableType;
   template <int W, bool Traced>
-  using View = vc::View<W, Traced>;
+  using View = vc::View<W, Traced, Table>;
 
   using Start = StageList<Stage<vc::StartRouter, vc::StartTerminal>>;
   using Cycle = StageList<Stage<vc::TerminalPhase, vc::RouterPhase>>;
@@ -32,5 +33,8 @@ struct VcModel {
                      : v.terminals[item].at(v.t.terminal_fields.control).fault;
   }
 };
+
+using VcModel = VcModelOf<vc::VcTable>;
+using PlainVcModel = VcModelOf<vc::PlainVcTable>;
 
 }  // namespace flitlab

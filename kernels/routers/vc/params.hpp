@@ -41,7 +41,7 @@ inline constexpr std::array kVcParams{
                 .max = 15, .unit = "cycles", .help = "Switch allocation stage."},
     ParamRecord{.path = "router.switch_traversal_delay", .type = ParamType::kInt, .default_value = "1", .min = 0,
                 .max = 15, .unit = "cycles", .help = "Switch traversal stage."},
-    ParamRecord{.path = "router.credit_delay", .type = ParamType::kInt, .default_value = "2", .min = 1, .max = 64,
+    ParamRecord{.path = "router.credit_delay", .type = ParamType::kInt, .default_value = "3", .min = 1, .max = 64,
                 .unit = "cycles",
                 .help = "From the cycle in which a flit wins the switch to the first in which its place upstream "
                         "can be used.",

@@ -12,15 +12,15 @@
 namespace flitlab::vc {
 
 /// An input VC whose packet owns an output VC may bid if it has a flit, a credit, and no allocation delay to sit out.
-FLITLAB_HD inline void set_ready(RouterControl& control, PortState& state, u32 port, u32 vc) {
+FLITLAB_INLINE void set_ready(RouterControl& control, PortState& state, u32 port, u32 vc) {
   if ((state.pending >> vc) & 1) return;
   state.ready |= static_cast<u16>(1u << vc);
   control.ready |= 1u << port;
 }
 
 template <class V, int W>
-FLITLAB_HD inline void receive_credit(const V& v, const Item<W>& router, u32 port, u32 vc) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, u32 port, u32 vc) {
+  const auto& t = v.t;
   OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
   RouterControl& control = router.at(t.router_fields.control);
   if (++out.credits > t.buffer_flits) control.fault |= kFaultCreditOverflow;
@@ -30,8 +30,8 @@ FLITLAB_HD inline void receive_credit(const V& v, const Item<W>& router, u32 por
 }
 
 template <class V, int W>
-FLITLAB_HD inline void receive_flit(const V& v, const Item<W>& router, u32 index, u32 port, u8 mail, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void receive_flit(const V& v, const Item<W>& router, u32 index, u32 port, u8 mail, Cycle now) {
+  const auto& t = v.t;
   const u32 vc = (mail & kVcBits) - 1u, flat = port * t.vcs + vc;
   InputVc& in = router.at(t.router_fields.input, flat);
   RouterControl& control = router.at(t.router_fields.control);
@@ -55,8 +55,8 @@ FLITLAB_HD inline void receive_flit(const V& v, const Item<W>& router, u32 index
 
 /// Packets whose allocation delay is over join the switch allocation.
 template <class V, int W>
-FLITLAB_HD inline void release_pending(const V& v, const Item<W>& router, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, Cycle now) {
+  const auto& t = v.t;
   RouterControl& control = router.at(t.router_fields.control);
   for (u32 ports = control.pending; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
@@ -82,8 +82,8 @@ struct RouterPhase {
   }
 
   template <class V>
-  FLITLAB_HD static inline void run(const V& v, u32 index, Cycle now) {
-    const VcTable& t = v.t;
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
     const auto router = v.routers[index];
     RouterControl& control = router.at(t.router_fields.control);
     const u32 first_word = (now & t.slot_mask) * t.port_words;

@@ -16,13 +16,15 @@ struct Route {
 };
 
 /// Coordinate of an address along a dimension.
-FLITLAB_HD inline u32 coordinate(const VcTable& t, u32 address, u32 dim) {
+template <class T>
+FLITLAB_INLINE u32 coordinate(const T& t, u32 address, u32 dim) {
   return (address >> t.dim_shift[dim]) & t.dim_mask[dim];
 }
 
 /// True to go in the - direction. Half-way around an even ring both are minimal: one bit of a hash of the packet's
 /// name decides, so ties split evenly and a packet never changes its mind.
-FLITLAB_HD inline bool goes_minus(const VcTable& t, const Packet& packet, u32 dim, u32 from, u32 to) {
+template <class T>
+FLITLAB_INLINE bool goes_minus(const T& t, const Packet& packet, u32 dim, u32 from, u32 to) {
   if (!t.wraps) return to < from;
   const u32 radix = t.dim_radix[dim];
   const u32 plus = to >= from ? to - from : to + radix - from;
@@ -30,17 +32,19 @@ FLITLAB_HD inline bool goes_minus(const VcTable& t, const Packet& packet, u32 di
   return (mix64((u64{packet.src} << 32) | packet.id) >> dim) & 1;
 }
 
-FLITLAB_HD inline u32 direction_port(const VcTable& t, u32 dim, bool minus) {
+template <class T>
+FLITLAB_INLINE u32 direction_port(const T& t, u32 dim, bool minus) {
   return t.one_port_per_dim ? dim : 2 * dim + (minus ? 1 : 0);
 }
 
 /// Dateline class of a hop: 0 while the packet still has to cross the wrap-around channel of this dimension (that
 /// channel included), 1 once it need not.
-FLITLAB_HD inline u32 dateline_class(bool minus, u32 from, u32 to) { return (minus ? to > from : to < from) ? 0 : 1; }
+FLITLAB_INLINE u32 dateline_class(bool minus, u32 from, u32 to) { return (minus ? to > from : to < from) ? 0 : 1; }
 
 /// One step of dimension order toward `target`, which differs from `here`. `first_class` is the first of the routing
 /// classes this phase may use.
-FLITLAB_HD inline Route dimension_order(const VcTable& t, const Packet& packet, u32 here, u32 target, bool reverse,
+template <class T>
+FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here, u32 target, bool reverse,
                                         u32 first_class, u32 in_port, u32 in_vc) {
   const u32 differ = here ^ target;
   const u32 dim = t.dim_of_bit[reverse ? log2_floor(differ) : lowest_bit(differ)];
@@ -66,8 +70,8 @@ FLITLAB_HD inline Route dimension_order(const VcTable& t, const Packet& packet, 
 }
 
 /// Output VCs among `allowed` of an output port that a packet may take now.
-template <int W>
-FLITLAB_HD inline u32 free_vcs(const VcTable& t, const Item<W>& router, u32 port, u32 allowed, u32 credits_needed) {
+template <class T, int W>
+FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, u32 port, u32 allowed, u32 credits_needed) {
   u32 free = 0;
   for (u32 set = allowed; set; set &= set - 1) {
     const u32 vc = lowest_bit(set);
@@ -79,8 +83,8 @@ FLITLAB_HD inline u32 free_vcs(const VcTable& t, const Item<W>& router, u32 port
 
 /// Minimal adaptive routing with escape channels (Duato): the productive port with a free adaptive VC and the most
 /// credits, ties to the lowest dimension; with none free, the escape VC in dimension order. Taken anew every cycle.
-template <int W>
-FLITLAB_HD inline Route minimal_adaptive(const VcTable& t, const Packet& packet, const Item<W>& router, u32 here,
+template <class T, int W>
+FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Item<W>& router, u32 here,
                                          u32 in_port, u32 in_vc) {
   const u16* masks = t.class_mask[packet.message_class];
   const u32 adaptive = masks[t.wraps ? 2 : 1];
@@ -108,8 +112,8 @@ FLITLAB_HD inline Route minimal_adaptive(const VcTable& t, const Packet& packet,
 }
 
 /// The route of the packet at the front of input VC (in_port, in_vc) of `router`.
-template <int W>
-FLITLAB_HD inline Route compute_route(const VcTable& t, const Item<W>& router, u32 router_index, Packet& packet,
+template <class T, int W>
+FLITLAB_INLINE Route compute_route(const T& t, const Item<W>& router, u32 router_index, Packet& packet,
                                       u32 in_port, u32 in_vc) {
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
@@ -140,7 +144,8 @@ FLITLAB_HD inline Route compute_route(const VcTable& t, const Item<W>& router, u
 }
 
 /// Choices made once, at the source: the intermediate router or the dimension order.
-FLITLAB_HD inline void plan_route(const VcTable& t, u64 seed, u32 source_address, Packet& packet) {
+template <class T>
+FLITLAB_INLINE void plan_route(const T& t, u64 seed, u32 source_address, Packet& packet) {
   packet.route_bits = 0;
   packet.via = 0;
   if (t.algorithm != Algorithm::kValiant && t.algorithm != Algorithm::kRomm && t.algorithm != Algorithm::kO1Turn)

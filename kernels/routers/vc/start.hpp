@@ -11,7 +11,7 @@ struct StartRouter {
   }
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
-    const VcTable& t = v.t;
+    const auto& t = v.t;
     const auto router = v.routers[index];
     for (u32 port = 0; port < t.ports; ++port) {
       const bool wired = t.peers[std::size_t{index} * t.ports + port].item != kNone;
@@ -39,7 +39,7 @@ struct StartTerminal {
   }
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
-    const VcTable& t = v.t;
+    const auto& t = v.t;
     const auto terminal = v.terminals[index];
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     control.next = first_creation(t.traffic, *v.row, index);

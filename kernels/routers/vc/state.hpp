@@ -160,14 +160,89 @@ struct VcTable {
   TerminalFields terminal_fields;
 };
 
+/// The most common router, with its choices known at compile time: the constants hide the members of the same name,
+/// so that code written for any table loses its branches.
+struct PlainVcTable : VcTable {
+  PlainVcTable() = default;
+  explicit PlainVcTable(const VcTable& table) : VcTable(table) {}
+
+  static constexpr FlowControl flow_control = FlowControl::kWormhole;
+  static constexpr Allocator vc_allocator = Allocator::kInputFirst;
+  static constexpr Allocator switch_allocator = Allocator::kInputFirst;
+  static constexpr ArbiterKind arbiter = ArbiterKind::kRoundRobin;
+  static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
+  static constexpr u8 speculative = 0;
+  static constexpr u8 one_port_per_dim = 0;
+  static constexpr u32 atomic_adaptive = 0;
+  static constexpr u32 port_words = 1;
+};
+
+inline bool is_plain(const VcTable& t) {
+  return t.flow_control == FlowControl::kWormhole && t.vc_allocator == Allocator::kInputFirst &&
+         t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin &&
+         t.algorithm == Algorithm::kDimensionOrder && !t.speculative && !t.one_port_per_dim && t.port_words == 1;
+}
+
+/// A plain router whose sizes are known as well: P ports of which one leads to a terminal, V virtual channels, mail of
+/// four slots. Addresses inside a router become constants.
+template <u32 P, u32 V>
+struct FixedVcTable : PlainVcTable {
+  FixedVcTable() = default;
+  explicit FixedVcTable(const VcTable& table) : PlainVcTable(table) {}
+
+  static constexpr u32 ports = P;
+  static constexpr u32 network_ports = P - 1;
+  static constexpr u32 concentration = 1;
+  static constexpr u32 vcs = V;
+  static constexpr u32 slot_mask = 3;
+  static constexpr u32 dims = (P - 1) / 2;
+  static constexpr u32 align(u32 bytes, u32 to) { return (bytes + to - 1) / to * to; }
+  static constexpr RouterFields make_router_fields() {
+    RouterFields f{};
+    f.flit_mail.offset = sizeof(RouterControl);
+    f.credit_mail.offset = f.flit_mail.offset + 4 * sizeof(u64);
+    f.port.offset = f.credit_mail.offset + 4 * sizeof(u64);
+    f.input.offset = f.port.offset + P * sizeof(PortState);
+    f.output.offset = f.input.offset + P * V * sizeof(InputVc);
+    f.ring.offset = align(f.output.offset + P * V * sizeof(OutputVc), alignof(Packet));
+    return f;
+  }
+  static constexpr TerminalFields make_terminal_fields() {
+    TerminalFields f{};
+    f.flit_mail.offset = sizeof(TerminalControl);
+    f.credit_mail.offset = f.flit_mail.offset + 4;
+    f.output.offset = f.credit_mail.offset + 4;
+    f.first.offset = f.output.offset + V * sizeof(OutputVc);
+    f.ring.offset = align(f.first.offset + V, alignof(Packet));
+    return f;
+  }
+  static constexpr RouterFields router_fields = make_router_fields();
+  static constexpr TerminalFields terminal_fields = make_terminal_fields();
+
+  /// Whether these constants describe a table; its layout is compared, not assumed.
+  static bool fits(const VcTable& t) {
+    const RouterFields& r = t.router_fields;
+    const TerminalFields& e = t.terminal_fields;
+    return is_plain(t) && t.ports == P && t.network_ports == P - 1 && t.vcs == V && t.slot_mask == 3 &&
+           t.dims == (P - 1) / 2 && r.control.offset == 0 && r.flit_mail.offset == router_fields.flit_mail.offset &&
+           r.credit_mail.offset == router_fields.credit_mail.offset && r.port.offset == router_fields.port.offset &&
+           r.input.offset == router_fields.input.offset && r.output.offset == router_fields.output.offset &&
+           r.ring.offset == router_fields.ring.offset && e.control.offset == 0 &&
+           e.flit_mail.offset == terminal_fields.flit_mail.offset &&
+           e.credit_mail.offset == terminal_fields.credit_mail.offset &&
+           e.output.offset == terminal_fields.output.offset && e.first.offset == terminal_fields.first.offset &&
+           e.ring.offset == terminal_fields.ring.offset;
+  }
+};
+
 /// The ring position after `place`, for rings of `size` places.
 FLITLAB_HD inline u8 next_place(u32 place, u32 size) { return static_cast<u8>(place + 1 == size ? 0 : place + 1); }
 
 /// What a phase sees: the plan, one replica's items, its run parameters, the worker's counters.
-template <int W, bool Traced>
+template <int W, bool Traced, class T>
 struct View {
   static constexpr bool traced = Traced;
-  VcTable t;
+  T t;
   Items<W> routers;
   Items<W> terminals;
   const ReplicaRow* row;

@@ -6,12 +6,12 @@
 namespace flitlab::vc {
 
 /// Puts a byte of mail into a word of eight ports.
-FLITLAB_HD inline void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
+FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
 
 /// Tells the sender at the far end of an input port that a place of `vc` is free.
 template <class V>
-FLITLAB_HD inline void return_credit(const V& v, const Peer& sender, u32 vc, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void return_credit(const V& v, const Peer& sender, u32 vc, Cycle now) {
+  const auto& t = v.t;
   const u32 slot = (now + t.credit_delay) & t.slot_mask;
   if (sender.is_terminal)
     v.terminals[sender.item].at(t.terminal_fields.credit_mail, slot) = static_cast<u8>(vc + 1);
@@ -21,8 +21,8 @@ FLITLAB_HD inline void return_credit(const V& v, const Peer& sender, u32 vc, Cyc
 }
 
 /// Makes the packet at the front of an input VC start its route computation.
-template <int W>
-FLITLAB_HD inline void start_front(const VcTable& t, const Item<W>& router, u32 port, u32 vc, InputVc& in, Cycle from) {
+template <class T, int W>
+FLITLAB_INLINE void start_front(const T& t, const Item<W>& router, u32 port, u32 vc, InputVc& in, Cycle from) {
   in.left = router.at(t.router_fields.ring, (port * t.vcs + vc) * t.ring + in.first).flits;
   in.stage = Stage::kRouting;
   in.ready_at = from + t.routing_delay;
@@ -32,8 +32,8 @@ FLITLAB_HD inline void start_front(const VcTable& t, const Item<W>& router, u32 
 
 /// One flit of input VC (port, vc) crosses to the output VC that its packet owns.
 template <class V, int W>
-FLITLAB_HD inline void send_flit(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, Cycle now) {
+  const auto& t = v.t;
   const u32 flat = port * t.vcs + vc;
   PortState& state = router.at(t.router_fields.port, port);
   InputVc& in = router.at(t.router_fields.input, flat);
@@ -97,8 +97,8 @@ struct Matching {
 };
 
 /// VCs of an input port, out of `set`, whose packets leave through output `out`.
-template <int W>
-FLITLAB_HD inline u32 vcs_toward(const VcTable& t, const Item<W>& router, u32 port, u32 set, u32 out) {
+template <class T, int W>
+FLITLAB_INLINE u32 vcs_toward(const T& t, const Item<W>& router, u32 port, u32 set, u32 out) {
   u32 found = 0;
   for (; set; set &= set - 1) {
     const u32 vc = lowest_bit(set);
@@ -108,8 +108,8 @@ FLITLAB_HD inline u32 vcs_toward(const VcTable& t, const Item<W>& router, u32 po
 }
 
 /// Separable, input first: each input port puts forward one VC, each output port takes one input.
-template <int W>
-FLITLAB_HD inline void match_input_first(const VcTable& t, const Item<W>& router, Matching& m, Cycle now) {
+template <class T, int W>
+FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, Matching& m, Cycle now) {
   u32 contenders[kMaxPorts];
   u32 outputs = 0;
   for (u32 ports = router.at(t.router_fields.control).ready; ports; ports &= ports - 1) {
@@ -130,8 +130,8 @@ FLITLAB_HD inline void match_input_first(const VcTable& t, const Item<W>& router
 }
 
 /// Outputs that input `port` has a ready VC for.
-template <int W>
-FLITLAB_HD inline u32 outputs_wanted(const VcTable& t, const Item<W>& router, u32 port) {
+template <class T, int W>
+FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, u32 port) {
   u32 wanted = 0;
   for (u32 set = router.at(t.router_fields.port, port).ready; set; set &= set - 1)
     wanted |= 1u << router.at(t.router_fields.input, port * t.vcs + lowest_bit(set)).out_port;
@@ -139,8 +139,8 @@ FLITLAB_HD inline u32 outputs_wanted(const VcTable& t, const Item<W>& router, u3
 }
 
 /// Separable, output first; with more rounds it is iSLIP, whose pointers move only for first-round matches.
-template <int W>
-FLITLAB_HD inline void match_output_first(const VcTable& t, const Item<W>& router, u32 rounds, Matching& m,
+template <class T, int W>
+FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, u32 rounds, Matching& m,
                                           u32& first_round_inputs, Cycle now) {
   u32 wants[kMaxPorts], offers[kMaxPorts];
   const u32 bidders = router.at(t.router_fields.control).ready;
@@ -180,8 +180,8 @@ FLITLAB_HD inline void match_output_first(const VcTable& t, const Item<W>& route
 }
 
 /// Wavefront: ports on one diagonal of the request matrix never conflict; the first diagonal moves on every cycle.
-template <int W>
-FLITLAB_HD inline void match_wavefront(const VcTable& t, const Item<W>& router, Matching& m, Cycle now) {
+template <class T, int W>
+FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, Matching& m, Cycle now) {
   u32 wants[kMaxPorts];
   const u32 bidders = router.at(t.router_fields.control).ready;
   for (u32 ports = bidders; ports; ports &= ports - 1) {
@@ -203,9 +203,9 @@ FLITLAB_HD inline void match_wavefront(const VcTable& t, const Item<W>& router, 
 /// Speculative bids: packets that bid for an output VC in this same cycle also bid for ports that nobody else
 /// wants. A win is wasted unless the output VC was granted and has a credit.
 template <class V, int W>
-FLITLAB_HD inline void speculate(const V& v, const Item<W>& router, u32 index, u32 bidding_ports, const Matching& m,
+FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, u32 index, u32 bidding_ports, const Matching& m,
                                  Cycle now) {
-  const VcTable& t = v.t;
+  const auto& t = v.t;
   u32 contenders[kMaxPorts];
   u8 vc_of[kMaxPorts];
   u32 outputs = 0;
@@ -240,8 +240,8 @@ FLITLAB_HD inline void speculate(const V& v, const Item<W>& router, u32 index, u
 /// The switch allocation and traversal stages of one router. `bidding_ports` are those with packets that bid for an
 /// output VC in this cycle (speculation).
 template <class V, int W>
-FLITLAB_HD inline void allocate_switch(const V& v, const Item<W>& router, u32 index, u32 bidding_ports, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, u32 index, u32 bidding_ports, Cycle now) {
+  const auto& t = v.t;
   Matching m;
   if (router.at(t.router_fields.control).ready) {
     u32 pointer_inputs = ~0u;

@@ -7,8 +7,8 @@ namespace flitlab::vc {
 
 /// A packet's tail has arrived.
 template <class V>
-FLITLAB_HD inline void deliver(const V& v, u32 index, TerminalControl& control, const Packet& packet, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, const Packet& packet, Cycle now) {
+  const auto& t = v.t;
   CounterShard& shard = *v.shard;
   ++control.received;
   if (packet.dst != t.address[index / t.concentration] ||
@@ -33,9 +33,9 @@ FLITLAB_HD inline void deliver(const V& v, u32 index, TerminalControl& control, 
 }
 
 template <class V, int W>
-FLITLAB_HD inline void receive_at_terminal(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+FLITLAB_INLINE void receive_at_terminal(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                            u8 mail, Cycle now) {
-  const VcTable& t = v.t;
+  const auto& t = v.t;
   const u32 vc = (mail & kVcBits) - 1u;
   count(*v.shard, Total::kFlitsDelivered);
   if (mail & kTailMark) {
@@ -51,8 +51,8 @@ FLITLAB_HD inline void receive_at_terminal(const V& v, const Item<W>& terminal, 
 
 /// Packets whose creation is due enter the source queue.
 template <class V>
-FLITLAB_HD inline void create_packets(const V& v, u32 index, TerminalControl& control, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void create_packets(const V& v, u32 index, TerminalControl& control, Cycle now) {
+  const auto& t = v.t;
   while (control.next.at <= now) {
     const u32 flits = packet_flits(t.traffic, packet_draws(*v.row, index, control.next.index));
     count(*v.shard, Total::kPacketsCreated);
@@ -68,9 +68,9 @@ FLITLAB_HD inline void create_packets(const V& v, u32 index, TerminalControl& co
 
 /// The oldest queued packet starts to move if a virtual channel of its class has room.
 template <class V, int W>
-FLITLAB_HD inline bool start_packet(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     Cycle now) {
-  const VcTable& t = v.t;
+  const auto& t = v.t;
   const Random4 draws = packet_draws(*v.row, index, control.oldest.index);
   Packet packet;
   packet.flits = static_cast<u16>(packet_flits(t.traffic, draws));
@@ -119,8 +119,8 @@ struct TerminalPhase {
   }
 
   template <class V>
-  FLITLAB_HD static inline void run(const V& v, u32 index, Cycle now) {
-    const VcTable& t = v.t;
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
     const auto terminal = v.terminals[index];
     const u32 slot = now & t.slot_mask;
     TerminalControl& control = terminal.at(t.terminal_fields.control);

@@ -7,7 +7,8 @@
 namespace flitlab::vc {
 
 /// Credits an output VC must have before a packet may take it.
-FLITLAB_HD inline u32 credits_to_start(const VcTable& t, const Packet& packet, u32 allowed) {
+template <class T>
+FLITLAB_INLINE u32 credits_to_start(const T& t, const Packet& packet, u32 allowed) {
   if (t.flow_control != FlowControl::kWormhole) return packet.flits;  // room for the whole packet downstream
   const u32 adaptive = t.class_mask[packet.message_class][t.wraps ? 2 : 1];
   return t.atomic_adaptive && (allowed & adaptive) ? t.buffer_flits : 0;
@@ -15,9 +16,9 @@ FLITLAB_HD inline u32 credits_to_start(const VcTable& t, const Packet& packet, u
 
 /// Route computation where it is due. Returns true if the packet may bid for an output VC in this cycle.
 template <class V, int W>
-FLITLAB_HD inline bool route_due(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
+FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
                                  Cycle now) {
-  const VcTable& t = v.t;
+  const auto& t = v.t;
   if (static_cast<i32>(now - in.ready_at) < 0) return false;
   const u32 flat = port * t.vcs + vc;
   Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
@@ -42,9 +43,9 @@ FLITLAB_HD inline bool route_due(const V& v, const Item<W>& router, u32 index, u
 
 /// Hands output VC `vc` of in.out_port to input VC `flat`.
 template <class V, int W>
-FLITLAB_HD inline void grant_vc(const V& v, const Item<W>& router, u32 index, u32 flat, InputVc& in, u32 vc,
+FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, u32 index, u32 flat, InputVc& in, u32 vc,
                                 Cycle now) {
-  const VcTable& t = v.t;
+  const auto& t = v.t;
   const u32 port = flat / t.vcs, in_vc = flat % t.vcs;
   OutputVc& out = router.at(t.router_fields.output, in.out_port * t.vcs + vc);
   out.owner = static_cast<u16>(flat);
@@ -74,9 +75,9 @@ FLITLAB_HD inline void grant_vc(const V& v, const Item<W>& router, u32 index, u3
 /// Bids of one round: every waiting input VC (input-first: for one free VC of its choice; otherwise for all of
 /// them) contends through OutputVc::claim. Returns false if nobody bid.
 template <class V, int W>
-FLITLAB_HD inline bool bid_round(const V& v, const Item<W>& router, u32 index, bool one_choice, bool first_round,
+FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, u32 index, bool one_choice, bool first_round,
                                  Cycle now) {
-  const VcTable& t = v.t;
+  const auto& t = v.t;
   bool any = false;
   for (u32 ports = router.at(t.router_fields.control).waiting; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
@@ -108,8 +109,8 @@ FLITLAB_HD inline bool bid_round(const V& v, const Item<W>& router, u32 index, b
 
 /// Bidders take one of the output VCs they won; the claims are cleared for the next round.
 template <class V, int W>
-FLITLAB_HD inline void accept_round(const V& v, const Item<W>& router, u32 index, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void accept_round(const V& v, const Item<W>& router, u32 index, Cycle now) {
+  const auto& t = v.t;
   for (u32 ports = router.at(t.router_fields.control).waiting; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
     PortState& state = router.at(t.router_fields.port, port);
@@ -132,8 +133,8 @@ FLITLAB_HD inline void accept_round(const V& v, const Item<W>& router, u32 index
 /// Wavefront: cells (input VC, output VC) on one diagonal never conflict, so diagonals are served in turn, the
 /// first one moving on by one every cycle.
 template <class V, int W>
-FLITLAB_HD inline void wavefront_vcs(const V& v, const Item<W>& router, u32 index, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, u32 index, Cycle now) {
+  const auto& t = v.t;
   const u32 n = t.ports * t.vcs;
   u32 bidders = 0;
   for (u32 ports = router.at(t.router_fields.control).waiting; ports; ports &= ports - 1) {
@@ -170,8 +171,8 @@ FLITLAB_HD inline void wavefront_vcs(const V& v, const Item<W>& router, u32 inde
 
 /// The VC allocation stage of one router.
 template <class V, int W>
-FLITLAB_HD inline void allocate_vcs(const V& v, const Item<W>& router, u32 index, Cycle now) {
-  const VcTable& t = v.t;
+FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, u32 index, Cycle now) {
+  const auto& t = v.t;
   if (t.vc_allocator == Allocator::kWavefront) {
     wavefront_vcs(v, router, index, now);
     return;

@@ -23,6 +23,9 @@ std::vector<Experiment> variations(std::string_view kind) {
                                  {"router.allocator_iterations", integer(2)},
                                  {"router.arbiter", word(arbiter)},
                                  {"traffic.load", 0.5}}));
+  // The tables with sizes known at compile time (default above), without them, and in three dimensions.
+  list.push_back(experiment({{"router.vcs", integer(3)}, {"traffic.load", 0.35}}));
+  list.push_back(experiment({{"topology.shape", IntList{3, 4, 2}}, {"traffic.load", 0.35}}));
   for (const char* routing : {"valiant", "minimal_adaptive"})
     list.push_back(experiment({{"routing.algorithm", word(routing)}, {"router.speculative", true},
                                {"traffic.load", 0.4}, {"traffic.injection", word("on_off")},
