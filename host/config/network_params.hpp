@@ -32,9 +32,11 @@ inline constexpr std::array kRoutingParams{
                 .cite = "Dally & Towles ch. 8-11; O1TURN: Seo et al. 2005; ROMM: Nesson & Johnsson 1995; adaptive "
                         "with escape: Duato 1993"},
     ParamRecord{.path = "routing.vc_assignment", .type = ParamType::kChoice, .default_value = "dateline",
-                .choices = "dateline|balanced|any",
-                .help = "Virtual channels on rings: two classes split at a dateline; balanced lets packets that "
-                        "never cross it use both; any avoids nothing and may deadlock.",
+                .choices = "dateline|balanced|by_crossing|any",
+                .help = "Virtual channels on rings, in two classes. dateline: 0 until the wrap-around channel has "
+                        "been crossed, then 1; balanced: packets that never cross it may use both; by_crossing: 1 "
+                        "all along the ring for packets that cross it, 0 for the others; any: one class, which may "
+                        "deadlock.",
                 .cite = "Dally & Towles 14.2.3", .only_if = "topology.kind=torus|ring"},
     ParamRecord{.path = "routing.table_file", .type = ParamType::kString, .default_value = "",
                 .help = "Routing table to use instead of computed shortest paths: CSV lines router,destination,port.",

@@ -70,7 +70,7 @@ void VcPlan::set_parameters(const Experiment& e) {
       e.str("routing.algorithm"), {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive", "table"}));
   if (e.has("routing.vc_assignment"))
     t.vc_assignment =
-        static_cast<vc::VcAssignment>(choice(e.str("routing.vc_assignment"), {"dateline", "balanced", "any"}));
+        static_cast<vc::VcAssignment>(choice(e.str("routing.vc_assignment"), {"dateline", "balanced", "by_crossing", "any"}));
   t.wraps = topology_.wraps;
   t.one_port_per_dim = topology_.kind == "hypercube";
   t.message_classes = 1;

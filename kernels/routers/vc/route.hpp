@@ -57,6 +57,13 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
     route.allowed = masks[first_class + crossed];
     if (t.vc_assignment == VcAssignment::kAny) {
       route.allowed = t.message_mask[packet.message_class];
+    } else if (t.vc_assignment == VcAssignment::kByCrossing) {
+      // Decided on entering the ring and kept: a minimal path over the wrap channel never crosses the middle.
+      // Valiant's second phase starts anew even if it goes on in the same dimension.
+      const bool straight = in_port < t.network_ports && in_port / 2 == dim &&
+                            (((masks[first_class] | masks[first_class + 1]) >> in_vc) & 1);
+      const u32 crosses = straight ? (masks[first_class + 1] >> in_vc) & 1 : 1 - crossed;
+      route.allowed = masks[first_class + crosses];
     } else if (t.vc_assignment == VcAssignment::kBalanced && crossed) {
       // A packet that never crosses may use either class as long as it never goes back from 1 to 0; one that has
       // crossed came from class 0 over the wrap channel, where `from` is the edge, and stays in class 1.

@@ -21,7 +21,7 @@ enum class FlowControl : u8 { kWormhole, kVirtualCutThrough, kStoreAndForward };
 enum class Allocator : u8 { kInputFirst, kOutputFirst, kIslip, kWavefront };
 enum class ArbiterKind : u8 { kRoundRobin, kMatrix, kOldestFirst };
 enum class Algorithm : u8 { kDimensionOrder, kO1Turn, kValiant, kRomm, kMinimalAdaptive, kTable };
-enum class VcAssignment : u8 { kDateline, kBalanced, kAny };
+enum class VcAssignment : u8 { kDateline, kBalanced, kByCrossing, kAny };
 
 /// Life of the packet at the front of an input virtual channel.
 enum class Stage : u8 {

@@ -78,7 +78,7 @@ RawConfig mesh(const char* algorithm, int vcs) {
 
 TEST(Dependencies, OfDimensionOrderAreAcyclic) {
   EXPECT_TRUE(dependency_cycle(experiment(mesh("dimension_order", 2))).empty());
-  for (const char* assignment : {"dateline", "balanced"})
+  for (const char* assignment : {"dateline", "balanced", "by_crossing"})
     for (int vcs : {2, 3, 4}) EXPECT_TRUE(dependency_cycle(experiment(torus("dimension_order", assignment, vcs))).empty());
 }
 
@@ -88,6 +88,7 @@ TEST(Dependencies, OfObliviousRoutingAreAcyclic) {
   EXPECT_TRUE(dependency_cycle(experiment(mesh("valiant", 2))).empty());
   EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "dateline", 4))).empty());
   EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "balanced", 4))).empty());
+  EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "by_crossing", 4))).empty());
 }
 
 TEST(Dependencies, OfEscapeChannelsAreAcyclic) {
@@ -123,7 +124,7 @@ TEST(Watchdog, NamesTheCycleOfADeadlock) {
 }
 
 TEST(Watchdog, IsSilentWhereThereIsNone) {
-  for (const char* assignment : {"dateline", "balanced"})
+  for (const char* assignment : {"dateline", "balanced", "by_crossing"})
     EXPECT_TRUE(run_job({heavy(assignment, 2)}, {"cpu", 1, false, 1}, nullptr).front().saturated);
 }
 
