@@ -96,7 +96,8 @@ class Curve:
                 _number(r["latency_ci95"]), _number(r["latency_p99"]), "saturated" if r["saturated"] else "",
             ])
         widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+        padded = [[cell.rjust(w) for cell, w in zip(line, widths, strict=True)] for line in lines]
+        return "\n".join("  ".join(line).rstrip() for line in padded)
 
     def __repr__(self) -> str:
         return self.table()

@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from multiprocessing import get_context
 
 import pytest
@@ -131,10 +132,11 @@ def test_events_tell_one_packet_s_story(small):
     story = [e for e in events if (e["src"], e["id"]) == (delivered["src"], delivered["id"])]
     kinds = [e["kind"] for e in story if not (e["kind"] == "switch_granted" and "head" not in e["flit"])]
     hops = kinds.count("arrived") - 1
-    assert kinds == ["created", "injected"] + ["arrived", "routed", "vc_granted", "switch_granted"] * (hops + 1) + ["delivered"]
+    at_router = ["arrived", "routed", "vc_granted", "switch_granted"]
+    assert kinds == ["created", "injected"] + at_router * (hops + 1) + ["delivered"]
     times = [e["cycle"] for e in story if e["kind"] in ("arrived", "routed", "vc_granted", "switch_granted")
              and not (e["kind"] == "switch_granted" and "head" not in e["flit"])]
-    assert [b - a for a, b in zip(times, times[1:])] == ([1, 0, 1, 3] * (hops + 1))[:-1]
+    assert [b - a for a, b in pairwise(times)] == ([1, 0, 1, 3] * (hops + 1))[:-1]
 
 
 def test_traces_are_readable(cli, config, tmp_path):

@@ -16,9 +16,11 @@ def test_run_json_has_the_promised_keys(cli, config):
     done = cli("run", config("vc-mesh-8x8"), "--json", "--seed", 3, *SMALL)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    keys = """version backend device threads seed config routers terminals channels cycles wall_seconds
-        router_cycles_per_second state_bytes state_hash offered accepted saturated latency_cycles
-        network_latency_cycles hops_mean packets channel_utilization model""".split()
+    keys = [
+        "version", "backend", "device", "threads", "seed", "config", "routers", "terminals", "channels", "cycles",
+        "wall_seconds", "router_cycles_per_second", "state_bytes", "state_hash", "offered", "accepted", "saturated",
+        "latency_cycles", "network_latency_cycles", "hops_mean", "packets", "channel_utilization", "model",
+    ]
     assert set(keys) <= set(result)
     assert set(result["latency_cycles"]) == {"mean", "p50", "p95", "p99", "max", "ci95"}
     assert result["seed"] == 3 and result["config"]["run.seed"] == 3
@@ -101,7 +103,8 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--out", "broken.toml/x"], ["--out", "cannot be written"]),
     (["trace", "{mesh}", "--cycles", "9:3", "--format", "vcd", "--out", "x"], ["--cycles 9:3"]),
     (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "no/x"], ["--out no/x", "cannot be written"]),
-    (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "x", "--routers", "64"], ["--routers 64", "63"]),
+    (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "x", "--routers", "64"],
+     ["--routers 64", "63"]),
     (["reproduce", "t9x"], ["t9x"]),
 ])
 def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, said):
@@ -125,7 +128,8 @@ def test_cuda_is_refused_clearly_without_a_device(cli, config):
 
 def test_doctor_and_bench_and_reproduce_answer(cli, config):
     assert "cpu" in cli("doctor").stdout
-    rows = json.loads(cli("bench", config("vc-mesh-8x8"), "--set", "traffic.load=0.1", "--cycles", 500, "--json").stdout)
+    done = cli("bench", config("vc-mesh-8x8"), "--set", "traffic.load=0.1", "--cycles", 500, "--json")
+    rows = json.loads(done.stdout)
     assert rows[0]["router_cycles_per_second"] > 0
     assert cli("reproduce", "--list").returncode == 0
 

@@ -26,7 +26,8 @@ def test_outputs_are_stripped(path):
 def test_runs(path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in sys.path if p))
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+    where = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()
     keep = os.environ.get("FLITLAB_KEEP_NOTEBOOKS")  # a folder: to look at the figures
     if keep:
         nbformat.write(notebook, Path(keep) / path.name)

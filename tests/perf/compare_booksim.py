@@ -75,8 +75,8 @@ def main() -> None:
         for load in loads:
             _, _, theirs, _ = booksim(binary, topology, shape, load, 2000 if quick else 5000)
             ours = fl.run(experiment(topology, shape, load)).latency_cycles
-            print(f"| {name} | {load} | {theirs:.2f} | {ours.mean:.2f} +- {ours.ci95:.2f} | {ours.mean - theirs:+.2f} |",
-                  flush=True)
+            mean = f"{ours.mean:.2f} +- {ours.ci95:.2f}"
+            print(f"| {name} | {load} | {theirs:.2f} | {mean} | {ours.mean - theirs:+.2f} |", flush=True)
     print("\n| network | peak accepted, BookSim 2 | peak accepted, flitlab | ratio |\n|---|---|---|---|")
     for name, (topology, shape, _, _, loads) in NETWORKS.items():
         theirs = max(booksim(binary, topology, shape, load, 2000)[3] for load in loads)
