@@ -3,6 +3,7 @@
 
 demo:
 	@python3 tests/tools/venv.py package
+	@rm -rf out/demo
 	@.venv/bin/flitlab sweep configs/vc-torus-8x8x8.toml --over traffic.load=0.05:0.65:0.05 --out out/demo
 
 test:

@@ -33,7 +33,12 @@ def _sweep(args) -> int:
     from flitlab.sweeps import parse_over, sweep
 
     started = time.monotonic()
-    over = dict(parse_over(text) for text in args.over)
+    over: dict = {}
+    for text in args.over:
+        key, values = parse_over(text)
+        if key in over:
+            raise ConfigError(f"--over {text}: {key} is given twice; put all its values into one --over.")
+        over[key] = values
     curve = sweep(_experiment(args), over, args.seeds, args.out, args.resume, args.backend, args.threads)
     print(curve.table())
     if curve.saturation is not None:

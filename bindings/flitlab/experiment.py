@@ -83,10 +83,12 @@ class Experiment:
         return self.core.derived()
 
     def to_toml(self) -> str:
-        """The resolved configuration as TOML."""
+        """The resolved configuration as TOML; file names become absolute, so that it can be kept anywhere."""
         lines: list[str] = []
         section = None
         for path, value in self.flat().items():
+            if path.endswith("file") and value:
+                value = os.path.join(self.base_dir, value)
             table, _, key = path.partition(".")
             if table != section:
                 lines += ([""] if lines else []) + [f"[{table}]"]

@@ -30,6 +30,8 @@ def parse_over(text: str) -> tuple[str, list[Any]]:
     if ":" in values and "[" not in values:
         try:
             start, stop, step = (Decimal(part) for part in values.split(":"))
+            if not all(x.is_finite() for x in (start, stop, step)):
+                raise ValueError
         except (InvalidOperation, ValueError):
             raise _core.ConfigError(f"--over {text}: a range is START:STOP:STEP, three numbers.") from None
         if step <= 0 or stop < start:
@@ -53,21 +55,26 @@ class _Journal:
         if path is None:
             return
         if resume and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
                 try:
                     entry = json.loads(line)
                     self.points[entry["key"]] = entry["result"]
                 except (json.JSONDecodeError, KeyError, TypeError):
                     continue
-        path.write_text(
-            "".join(json.dumps({"key": k, "result": r}) + "\n" for k, r in self.points.items()), encoding="utf-8"
-        )
+        # Rewritten beside the old one and moved into place, so that a kill in between loses nothing.
+        fresh = path.with_suffix(".new")
+        fresh.write_text("".join(self._line(k, r) for k, r in self.points.items()), encoding="utf-8")
+        os.replace(fresh, path)
+
+    @staticmethod
+    def _line(key: str, result: dict) -> str:
+        return json.dumps({"key": key, "result": result}) + "\n"
 
     def add(self, key: str, result: dict) -> None:
         self.points[key] = result
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"key": key, "result": result}) + "\n")
+                file.write(self._line(key, result))
                 file.flush()
                 os.fsync(file.fileno())
 
@@ -114,13 +121,21 @@ def sweep(
             (folder / "experiment.toml").write_text(experiment.to_toml(), encoding="utf-8")
         except OSError as error:
             raise _core.ConfigError(f"--out {folder} cannot be written: {error.strerror}.") from None
-    journal = _Journal(folder / "points.jsonl" if folder else None, resume)
-    names = [json.dumps(p.flat(), sort_keys=True) for p in points]
-    _run_missing(points, names, journal, backend, threads, executor, progress)
-    curve = Curve.from_results(keys, settings, [journal.points[name] for name in names], experiment)
-    if folder:
-        curve.to_csv(folder / "curve.csv")
-        curve.save_plot(folder / "curve.png")
+        if (folder / "points.jsonl").exists() and not resume:
+            raise _core.ConfigError(
+                f"--out {folder} already has finished points: go on with --resume, or choose another folder."
+            )
+    # The version belongs to the key: points of another version are run again.
+    names = [json.dumps([_core.__version__, p.flat()], sort_keys=True) for p in points]
+    try:
+        journal = _Journal(folder / "points.jsonl" if folder else None, resume)
+        _run_missing(points, names, journal, backend, threads, executor, progress)
+        curve = Curve.from_results(keys, settings, [journal.points[name] for name in names], experiment)
+        if folder:
+            curve.to_csv(folder / "curve.csv")
+            curve.save_plot(folder / "curve.png")
+    except OSError as error:
+        raise _core.ConfigError(f"--out {folder} cannot be written: {error.strerror}.") from None
     return curve
 
 
@@ -159,9 +174,13 @@ def _run_missing(points, names, journal, backend, threads, executor, progress) -
             futures = {executor.submit(_run_group, [points[i] for i in group], backend, threads): group
                        for group in groups}
             wait = getattr(executor, "as_completed", None) or _completed
-            for future in wait(list(futures)):
-                for index, result in zip(futures[future], future.result(), strict=True):
-                    finished(index, result)
+            try:
+                for future in wait(list(futures)):
+                    for index, result in zip(futures[future], future.result(), strict=True):
+                        finished(index, result)
+            finally:
+                for future in futures:
+                    future.cancel()
 
 
 def _completed(futures):

@@ -118,11 +118,13 @@ PYBIND11_MODULE(_core, m) {
       .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("cycle", &SteppedNetwork::cycle)
       .def("state_hash", &SteppedNetwork::state_hash)
-      .def("router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); })
-      .def("router_name", &SteppedNetwork::router_name)
-      .def("terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); })
+      .def("router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); },
+           py::arg("router"))
+      .def("router_name", &SteppedNetwork::router_name, py::arg("router"))
+      .def("terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },
+           py::arg("terminal"))
       .def("totals", &SteppedNetwork::totals)
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
-      .def("save", &SteppedNetwork::save)
-      .def("load", &SteppedNetwork::load);
+      .def("save", &SteppedNetwork::save, py::arg("path"))
+      .def("load", &SteppedNetwork::load, py::arg("path"));
 }

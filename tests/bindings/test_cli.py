@@ -99,6 +99,9 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
       "router.buffer_flits=255", "--set", "traffic.packet_flits=1"], ["MB", "would fit"]),
     (["sweep", "{mesh}", "--over", "traffic.load=0.1:0.5"], ["traffic.load=0.1:0.5"]),
     (["sweep", "{mesh}", "--over", "traffic.load=0.5:0.1:0.1"], ["STOP"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0:inf:0.1"], ["traffic.load=0:inf:0.1"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--over", "traffic.load=0.2"], ["given twice"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--out", "kept"], ["kept", "--resume"]),
     (["sweep", "{mesh}", "--over", "traffic.load=0.1,2"], ["traffic.load = 2", "0 to 1"]),
     (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--out", "broken.toml/x"], ["--out", "cannot be written"]),
     (["trace", "{mesh}", "--cycles", "9:3", "--format", "vcd", "--out", "x"], ["--cycles 9:3"]),
@@ -109,6 +112,8 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
 ])
 def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, said):
     (tmp_path / "broken.toml").write_text("[router]\nvcs = \n")
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "points.jsonl").write_text("")
     done = cli(*[str(config("vc-mesh-8x8")) if a == "{mesh}" else a for a in arguments])
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("flitlab: ") and done.stderr.count("\n") == 1

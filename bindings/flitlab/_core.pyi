@@ -1,0 +1,50 @@
+"""flitlab's compiled core: configuration, runs and the stepped network. The package wraps all of it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__version__: str
+
+class ConfigError(ValueError):
+    """Bad input: one line with the path, the value, what is allowed and the fix."""
+
+class RunError(RuntimeError):
+    """A run that failed: deadlock, broken conservation, a device fault."""
+
+class Experiment:
+    """A resolved configuration. ``flat``: dotted path -> value; ``base_dir``: where relative file names start."""
+
+    def __init__(self, flat: dict[str, Any], base_dir: str) -> None: ...
+    def derived(self) -> dict[str, float]: ...
+    def flat(self) -> dict[str, Any]: ...
+    def structure_key(self) -> str: ...
+
+class Network:
+    """One network, advanced by hand."""
+
+    def __init__(self, experiment: Experiment, backend: str, threads: int, trace: bool) -> None: ...
+    @property
+    def cycle(self) -> int: ...
+    def events(self) -> list[dict[str, Any]]: ...
+    def load(self, path: str) -> None: ...
+    def router(self, router: int) -> list[dict[str, Any]]: ...
+    def router_name(self, router: int) -> str: ...
+    def save(self, path: str) -> None: ...
+    def state_hash(self) -> str: ...
+    def step(self, cycles: int) -> None: ...
+    def terminal(self, terminal: int) -> dict[str, Any]: ...
+    def totals(self) -> dict[str, int]: ...
+
+def backends() -> dict[str, dict[str, Any]]:
+    """What this build can run on."""
+
+def parameters() -> list[dict[str, Any]]:
+    """One record per configuration parameter."""
+
+def run(
+    experiments: Sequence[Experiment],
+    backend: str,
+    threads: int,
+    progress: Callable[[dict[str, Any]], None] | None,
+) -> list[dict[str, Any]]:
+    """Runs experiments of one structure as replicas of one job; ``progress`` is called after every epoch."""

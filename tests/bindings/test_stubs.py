@@ -1,0 +1,42 @@
+"""The committed type stub has the names of the module, and the parameters of its functions."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+from flitlab import _core
+
+STUB = ast.parse((Path(__file__).resolve().parents[2] / "bindings/flitlab/_core.pyi").read_text(encoding="utf-8"))
+
+
+def public(names):
+    return {n for n in names if not n.startswith("_")}
+
+
+def parameters(function: ast.FunctionDef) -> list[str]:
+    return [a.arg for a in function.args.args if a.arg != "self"]
+
+
+def documented(function) -> list[str]:
+    """Parameter names out of pybind11's signature line."""
+    signature = re.search(r"\((.*)\) ->", inspect.getdoc(function).splitlines()[0])[1]
+    return [n for n in re.findall(r"(\w+): ", signature) if n not in ("self", "arg0")]
+
+
+def test_module_names():
+    names = {n.name for n in STUB.body if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
+    assert names == public(vars(_core))
+
+
+def test_class_members():
+    for node in STUB.body:
+        if isinstance(node, ast.ClassDef) and not issubclass(getattr(_core, node.name), Exception):
+            members = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+            assert public(members) == public(vars(getattr(_core, node.name))), node.name
+
+
+def test_function_parameters():
+    for node in STUB.body:
+        if isinstance(node, ast.FunctionDef):
+            assert parameters(node) == documented(getattr(_core, node.name)), node.name
