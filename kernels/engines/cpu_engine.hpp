@@ -7,6 +7,10 @@
 #include <memory>
 #include <thread>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "kernels/engines/engine.hpp"
 #include "kernels/engines/phases.hpp"
 
@@ -46,8 +50,14 @@ class CpuEngine final : public Engine {
         rows_(std::move(rows)),
         threads_(std::max(1u, threads)),
         replica_bytes_((layout_.bytes(W) + 63) / 64 * 64),
-        arena_(static_cast<std::byte*>(::operator new(replica_bytes_ * rows_.size(), std::align_val_t{64}))),
+        prefetch_(replica_bytes_ > kCacheBytes),
+        arena_(static_cast<std::byte*>(::operator new(replica_bytes_ * rows_.size(), std::align_val_t{kHugePage}))),
         shards_(rows_.size() * threads_) {
+#if defined(MADV_HUGEPAGE)
+    // A large network touches a few lines of every router in every cycle: small pages would miss the TLB each time.
+    if (replica_bytes_ * rows_.size() >= 4 * kHugePage)
+      madvise(arena_.get(), replica_bytes_ * rows_.size(), MADV_HUGEPAGE);
+#endif
     std::memset(arena_.get(), 0, replica_bytes_ * rows_.size());
     std::memset(static_cast<void*>(shards_.data()), 0, shards_.size() * sizeof(CounterShard));
     if constexpr (Traced) {
@@ -142,8 +152,11 @@ class CpuEngine final : public Engine {
  private:
   static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
 
+  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  static constexpr std::size_t kCacheBytes = std::size_t{1} << 20;  ///< larger replicas are prefetched
+
   struct Free {
-    void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{64}); }
+    void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{kHugePage}); }
   };
 
   std::byte* replica_state(u32 replica) const { return arena_.get() + replica_bytes_ * replica; }
@@ -158,11 +171,20 @@ class CpuEngine final : public Engine {
 
   /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items.
   template <class List>
-  FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier) {
+  FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier, u32 ahead = 0) {
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u64 n = Phase::items(v);
         const u32 begin = static_cast<u32>(n * part / parts), end = static_cast<u32>(n * (part + 1) / parts);
+        if constexpr (requires { Phase::prefetch(v, 0u); }) {
+          if (ahead) {
+            for (u32 item = begin; item < end; ++item) {
+              if (item + ahead < end) Phase::prefetch(v, item + ahead);
+              Phase::run(v, item, now);
+            }
+            return;
+          }
+        }
         for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
       });
       if (barrier) barrier->wait();
@@ -170,9 +192,10 @@ class CpuEngine final : public Engine {
   }
 
   void run_cycles(u32 replica, u32 thread, u32 part, u32 parts, u32 cycles, SpinBarrier* barrier) {
+    const u32 ahead = prefetch_ ? 4 : 0;
     const View v = view(replica, thread);  // a local whose address goes nowhere: its members stay in registers
     for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
-      run_stages<typename Model::Cycle>(v, part, parts, cycle, barrier);
+      run_stages<typename Model::Cycle>(v, part, parts, cycle, barrier, ahead);
   }
 
   template <class F>
@@ -188,6 +211,7 @@ class CpuEngine final : public Engine {
   std::vector<ReplicaRow> rows_;
   u32 threads_;
   std::size_t replica_bytes_;
+  bool prefetch_;
   std::unique_ptr<std::byte, Free> arena_;
   std::vector<CounterShard> shards_;
   std::size_t items_ = 0;

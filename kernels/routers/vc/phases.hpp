@@ -81,6 +81,16 @@ struct RouterPhase {
     return v.t.routers;
   }
 
+  /// Asks for the hot part of a router that will be visited soon.
+  template <class V>
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+#if !defined(__CUDA_ARCH__)
+    const std::byte* hot = v.routers[index].block;
+    const u32 bytes = v.t.router_fields.ring.offset;
+    for (u32 line = 0; line < bytes; line += 64) __builtin_prefetch(hot + line, 1);
+#endif
+  }
+
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
