@@ -1,6 +1,7 @@
 #include "host/config/check.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -45,15 +46,53 @@ std::string expected(const ParamRecord& r) {
   return "";
 }
 
+/// What to change, where the value shows what was meant.
+std::string type_hint(const ParamRecord& r, const Value& v) {
+  const bool wants_integer = r.type == ParamType::kInt || r.type == ParamType::kIntOrAuto;
+  if (const auto* x = std::get_if<double>(&v); x && wants_integer && *x == std::floor(*x) && std::fabs(*x) < 1e15)
+    return " Write " + plain(*x) + ", without a decimal point.";
+  if (const auto* word = std::get_if<std::string>(&v); word && !word->empty()) {
+    double x = 0;
+    const char* end = word->data() + word->size();
+    const bool number = std::from_chars(word->data(), end, x).ptr == end;
+    if (number || *word == "true" || *word == "false") return " Leave out the quotes.";
+  }
+  return "";
+}
+
 [[noreturn]] void wrong_type(const ParamRecord& r, const Value& v) {
-  throw ConfigError(std::string(r.path) + " = " + to_text(v) + " has the wrong type: it must be " + expected(r) + ".");
+  throw ConfigError(std::string(r.path) + " = " + shown(v) + " has the wrong type: it must be " + expected(r) + "." +
+                    type_hint(r, v));
 }
 
 void check_range(const ParamRecord& r, const Value& given, double x) {
   if (r.min == r.max || (x >= r.min && x <= r.max)) return;
-  throw ConfigError(std::string(r.path) + " = " + to_text(given) + " is out of range: allowed are " + plain(r.min) +
-                    " to " + plain(r.max) + (r.unit.empty() ? "" : " " + std::string(r.unit)) + ".");
+  const bool list = std::holds_alternative<IntList>(given) || std::holds_alternative<Lengths>(given);
+  throw ConfigError(std::string(r.path) + " = " + shown(given) + " is out of range: allowed are " + plain(r.min) +
+                    " to " + plain(r.max) + (r.unit.empty() ? "" : " " + std::string(r.unit)) +
+                    (list ? ", and " + plain(x) + " is not." : "."));
 }
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// The candidate with the least distance, the first of equals.
+template <class Distance>
+std::string closest(const std::vector<std::string>& candidates, Distance distance) {
+  std::string best;
+  std::size_t least = ~std::size_t{0};
+  for (const std::string& candidate : candidates) {
+    const std::size_t d = distance(candidate);
+    if (d >= least) continue;
+    least = d;
+    best = candidate;
+  }
+  return best;
+}
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
 }  // namespace
 
@@ -68,16 +107,13 @@ std::vector<std::string> split_words(std::string_view words, char separator) {
 }
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t least = ~std::size_t{0};
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < least) {
-      least = distance;
-      best = candidate;
-    }
-  }
-  return best;
+  return closest(candidates, [&](const std::string& c) { return edit_distance(lower(word), lower(c)); });
+}
+
+std::string nearest_path(const std::string& path, const std::vector<std::string>& candidates) {
+  return closest(candidates, [&](const std::string& c) {
+    return std::min(edit_distance(lower(path), lower(c)), edit_distance(lower(last_name(path)), lower(last_name(c))) + 1);
+  });
 }
 
 Value default_value(const ParamRecord& r) {
@@ -129,7 +165,7 @@ Value check_value(const ParamRecord& r, const Value& v) {
       if (std::find(choices.begin(), choices.end(), *word) != choices.end()) return v;
       std::string all;
       for (const std::string& choice : choices) all += (all.empty() ? "" : ", ") + choice;
-      throw ConfigError(std::string(r.path) + " = " + to_text(v) + " is not known: did you mean \"" +
+      throw ConfigError(std::string(r.path) + " = " + shown(v) + " is not known: did you mean \"" +
                         nearest(*word, choices) + "\"? Allowed are " + all + ".");
     }
     case ParamType::kIntList: {
@@ -156,11 +192,13 @@ Value check_value(const ParamRecord& r, const Value& v) {
       for (const auto& [flits, w] : list) {
         check_range(r, v, static_cast<double>(flits));
         if (!(w >= 0) || !std::isfinite(w))
-          throw ConfigError(std::string(r.path) + " = " + to_text(v) + ": weights must not be negative.");
+          throw ConfigError(std::string(r.path) + " = " + shown(v) + ": weights must not be negative.");
         weight += w;
       }
+      if (!std::isfinite(weight))
+        throw ConfigError(std::string(r.path) + " = " + shown(v) + ": the weights add up to more than a number can hold.");
       if (!(weight > 0))
-        throw ConfigError(std::string(r.path) + " = " + to_text(v) + ": at least one weight must be positive.");
+        throw ConfigError(std::string(r.path) + " = " + shown(v) + ": at least one weight must be positive.");
       return list;
     }
     case ParamType::kIntOrAuto:
@@ -172,15 +210,20 @@ Value check_value(const ParamRecord& r, const Value& v) {
   return v;
 }
 
-void unknown_key(const std::string& path, const Value& value) {
-  std::vector<std::string> known, same_name;
-  const std::string name = path.substr(path.rfind('.') + 1);
-  for (const ParamRecord* record : all_parameters()) {
-    known.emplace_back(record->path);
-    if (record->path.substr(record->path.rfind('.') + 1) == name) same_name.emplace_back(record->path);
-  }
-  const std::string guess = same_name.empty() ? nearest(path, known) : nearest(path, same_name);
-  throw ConfigError("unknown key " + path + " = " + to_text(value) + ": did you mean " + guess +
+void unknown_key(const std::string& path, const Value& value, std::string_view kind) {
+  std::string owners;
+  for (const ModelRecord& model : models())
+    if (model.kind != kind && std::any_of(model.params.begin(), model.params.end(),
+                                          [&](const ParamRecord& r) { return r.path == path; }))
+      owners += (owners.empty() ? "\"" : " or \"") + std::string(model.kind) + '"';
+  if (!owners.empty())
+    throw ConfigError(path + " = " + shown(value) + " belongs to router.kind = " + owners + ", and it is \"" +
+                      std::string(kind) + "\": remove the key or change router.kind.");
+  std::vector<std::string> known;
+  for (const ParamRecord* record : parameters_of(kind)) known.emplace_back(record->path);
+  const std::string name = to_text(Value{path});  // a quoted TOML key may hold anything
+  throw ConfigError("unknown key " + (name.size() == path.size() + 2 ? path : name) + " = " + shown(value) +
+                    ": did you mean " + nearest_path(path, known) +
                     "? `flitlab inspect` lists all keys of a configuration.");
 }
 

@@ -12,8 +12,11 @@ namespace flitlab {
 /// The words of a '|'-separated list.
 std::vector<std::string> split_words(std::string_view words, char separator = '|');
 
-/// The candidate nearest to a word by edit distance.
+/// The candidate nearest to a word by edit distance, whatever the case of its letters.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+/// The dotted path nearest to what was given. A right name in a wrong section counts as one slip.
+std::string nearest_path(const std::string& path, const std::vector<std::string>& candidates);
 
 /// The default of a record as a value of its type.
 Value default_value(const ParamRecord& record);
@@ -22,7 +25,7 @@ Value default_value(const ParamRecord& record);
 /// type, a value out of range, or a word that is not a choice.
 Value check_value(const ParamRecord& record, const Value& value);
 
-/// ConfigError for a key that no record has.
-[[noreturn]] void unknown_key(const std::string& path, const Value& value);
+/// ConfigError for a key that no record of router kind `kind` has: names the kind it belongs to, or the nearest key.
+[[noreturn]] void unknown_key(const std::string& path, const Value& value, std::string_view kind);
 
 }  // namespace flitlab

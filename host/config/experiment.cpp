@@ -35,7 +35,7 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir) {
 
   for (const auto& [path, value] : given)
     if (std::none_of(records.begin(), records.end(), [&](const ParamRecord* r) { return r->path == path; }))
-      unknown_key(path, value);
+      unknown_key(path, value, std::get<std::string>(model));
 
   for (const ParamRecord* record : records) {
     const std::string path(record->path);

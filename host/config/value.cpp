@@ -12,11 +12,30 @@ std::string number(double x) {
   return s.find_first_of(".en") == std::string::npos ? s + ".0" : s;
 }
 
+/// A TOML basic string. Control characters would break a message over lines.
+std::string quoted(const std::string& text) {
+  std::string s = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      s += '\\';
+      s += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      static constexpr char kDigits[] = "0123456789abcdef";
+      s += "\\u00";
+      s += kDigits[static_cast<unsigned char>(c) >> 4];
+      s += kDigits[c & 15];
+    } else {
+      s += c;
+    }
+  }
+  return s + '"';
+}
+
 struct Writer {
   std::string operator()(bool x) const { return x ? "true" : "false"; }
   std::string operator()(std::int64_t x) const { return std::to_string(x); }
   std::string operator()(double x) const { return number(x); }
-  std::string operator()(const std::string& x) const { return '"' + x + '"'; }
+  std::string operator()(const std::string& x) const { return quoted(x); }
   std::string operator()(const IntList& list) const {
     std::string s = "[";
     for (std::size_t i = 0; i < list.size(); ++i) s += (i ? ", " : "") + std::to_string(list[i]);
@@ -33,5 +52,12 @@ struct Writer {
 }  // namespace
 
 std::string to_text(const Value& value) { return std::visit(Writer{}, value); }
+
+std::string shown(const Value& value) {
+  constexpr std::size_t kLongest = 120, kTail = 20;
+  const std::string text = to_text(value);
+  if (text.size() <= kLongest) return text;
+  return text.substr(0, kLongest - kTail) + " ... " + text.substr(text.size() - kTail);
+}
 
 }  // namespace flitlab

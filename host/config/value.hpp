@@ -18,7 +18,10 @@ using Value = std::variant<bool, std::int64_t, double, std::string, IntList, Len
 /// What the user gave: dotted path -> value.
 using RawConfig = std::map<std::string, Value>;
 
-/// A value as it would be written in TOML.
+/// A value as it would be written in TOML, on one line: strings are escaped, so that different values differ.
 std::string to_text(const Value& value);
+
+/// A value for a message: as to_text(), with the middle of a long one left out.
+std::string shown(const Value& value);
 
 }  // namespace flitlab
