@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# On a machine with an NVIDIA GPU: builds the CUDA engine for it, runs the tests that need one, checks a small case with
+# compute-sanitizer, measures both engines, and writes a JSON report.
+#   tests/gpu/run.sh REPORT.json
+# GTEST_SOURCE=DIR names googletest's sources where the library is not installed.
+set -euo pipefail
+report=${1:?usage: tests/gpu/run.sh REPORT.json}
+cd "$(dirname "$0")/../.."
+command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || { echo "tests/gpu/run.sh: no NVIDIA GPU answers here (nvidia-smi -L)." >&2; exit 2; }
+command -v nvcc >/dev/null || { echo "tests/gpu/run.sh: nvcc is not on the PATH." >&2; exit 2; }
+arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+build=build/gpu
+extra=()
+[ -n "${GTEST_SOURCE:-}" ] && extra+=("-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=$GTEST_SOURCE")
+cmake -S . -B "$build" -DFLITLAB_TESTS=ON -DFLITLAB_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$arch-real" "${extra[@]}" >/dev/null
+cmake --build "$build" --parallel "$(nproc)" --target flitlab_tests flitlab_gpu_report >/dev/null
+tests=passed
+"$build/flitlab_tests" --gtest_filter='*Gpu*' || tests=failed
+sanitizer=absent
+if command -v compute-sanitizer >/dev/null; then
+  sanitizer=clean
+  for tool in memcheck racecheck; do
+    compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/flitlab_tests" --gtest_filter='*OfGpuAndCpu*' || sanitizer="$tool failed"
+  done
+fi
+rates=$("$build/flitlab_gpu_report")
+cat > "$report" <<JSON
+{"device": "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)",
+ "date": "$(date -u +%Y-%m-%d)",
+ "commit": "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)",
+ "tests": "$tests", "sanitizer": "$sanitizer",
+ "unit": "router-cycles/s", "rates": $rates}
+JSON
+cat "$report"
+[ "$tests" = passed ] && [ "${sanitizer#*failed}" = "$sanitizer" ]
