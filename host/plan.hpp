@@ -16,6 +16,7 @@ struct EngineChoice {
   std::string backend = "auto";  ///< auto, cpu, cuda
   u32 threads = 0;               ///< 0: one per core
   bool traced = false;           ///< write events (CPU only)
+  u32 grain = 2048;              ///< routers of one replica that are worth a thread of their own (barriers cost)
   u32 width = 1;                 ///< items side by side in memory; the CUDA layout can be tried on the CPU
 };
 

@@ -43,7 +43,7 @@ u64 configuration_hash(const Experiment& e) {
 SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace)
     : experiment_(experiment), plan_(make_plan(experiment)), trace_(trace) {
   check_memory(*plan_, 1);
-  engine_ = plan_->make_engine({experiment_}, EngineChoice{backend, threads, trace, 1});
+  engine_ = plan_->make_engine({experiment_}, EngineChoice{backend, threads, trace});
 }
 
 void SteppedNetwork::step(u32 cycles) {

@@ -33,6 +33,8 @@ def main(names: list[str], list_only: bool, as_json: bool) -> int:
     if as_json:
         print(json.dumps(rows))
     else:
+        if not rows:
+            print("no published experiments are registered in this version")
         for row in rows:
             print(f"{row['verdict']:<8} {row['experiment']:<24} {row['quantity']}: published {row['published']}, "
                   f"measured {row['measured']} {row['unit']}")

@@ -68,7 +68,7 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
   std::vector<Result> results;
   {
     py::gil_scoped_release released;
-    results = run_job(experiments, EngineChoice{backend, threads, false, 1}, [&](const Progress& p) {
+    results = run_job(experiments, EngineChoice{backend, threads, false}, [&](const Progress& p) {
       py::gil_scoped_acquire held;
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       if (progress.is_none()) return;

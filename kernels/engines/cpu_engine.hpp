@@ -1,6 +1,6 @@
 #pragma once
 /// The CPU engine: runs any model's phases over all items with threads. Many replicas: a thread takes whole replicas,
-/// no barrier at all. Few: the items of a replica are divided among the threads, with a barrier per stage.
+/// no barrier at all. Few and large: the items of a replica are divided among the threads, with a barrier per stage.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -43,12 +43,13 @@ class CpuEngine final : public Engine {
  public:
   using View = typename Model::template View<W, Traced>;
 
-  CpuEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows, u32 threads)
+  CpuEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows, u32 threads, u32 grain)
       : table_(table),
         layout_(std::move(layout)),
         place_(place_items(layout_, W)),
         rows_(std::move(rows)),
         threads_(std::max(1u, threads)),
+        parts_(std::clamp(layout_.kinds[0].count / std::max(1u, grain), 1u, threads_)),
         replica_bytes_((layout_.bytes(W) + 63) / 64 * 64),
         prefetch_(replica_bytes_ > kCacheBytes),
         arena_(static_cast<std::byte*>(::operator new(replica_bytes_ * rows_.size(), std::align_val_t{kHugePage}))),
@@ -78,16 +79,17 @@ class CpuEngine final : public Engine {
   void advance(u32 cycles, std::span<const u32> active) override {
     if (threads_ == 1 || active.empty()) {
       for (u32 replica : active) run_cycles(replica, 0, 0, 1, cycles, nullptr);
-    } else if (active.size() >= threads_) {
+    } else if (active.size() >= threads_ || parts_ == 1) {
       std::atomic<std::size_t> next{0};
       parallel([&](u32 thread) {
         for (std::size_t i; (i = next.fetch_add(1)) < active.size();)
           run_cycles(active[i], thread, 0, 1, cycles, nullptr);
       });
     } else {
-      SpinBarrier barrier(threads_);
+      SpinBarrier barrier(parts_);
       parallel([&](u32 thread) {
-        for (u32 replica : active) run_cycles(replica, thread, thread, threads_, cycles, &barrier);
+        if (thread >= parts_) return;
+        for (u32 replica : active) run_cycles(replica, thread, thread, parts_, cycles, &barrier);
       });
     }
     now_ += cycles;
@@ -210,6 +212,7 @@ class CpuEngine final : public Engine {
   Placement place_;
   std::vector<ReplicaRow> rows_;
   u32 threads_;
+  u32 parts_;  ///< threads that share one replica when there are few
   std::size_t replica_bytes_;
   bool prefetch_;
   std::unique_ptr<std::byte, Free> arena_;

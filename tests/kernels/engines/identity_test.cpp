@@ -41,7 +41,7 @@ class Identity : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Identity, OfThreadsAndLayouts) {
   for (const Experiment& e : variations(GetParam())) {
-    Network one(e), two(e, {"cpu", 2, false, 1}), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 32}),
+    Network one(e), two(e, {"cpu", 2, false, 1}), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32}),
         traced(e, {"cpu", 1, true, 1});
     for (int epoch = 0; epoch < 4; ++epoch) {
       for (Network* net : {&one, &two, &three, &wide, &traced}) net->step(150);
