@@ -7,6 +7,7 @@
 
 #include "host/error.hpp"
 #include "host/statistics.hpp"
+#include "kernels/common/packet.hpp"
 #include "kernels/common/fault.hpp"
 
 namespace flitlab {
@@ -27,10 +28,10 @@ enum class Phase { kWarmup, kMeasure, kDrain, kBatch, kDone };
 /// One replica on its way through the phases.
 class Replica {
  public:
-  Replica(const Experiment& e, u32 index, Engine& engine, const Plan& plan)
-      : experiment_(e), index_(index), engine_(engine), plan_(plan), epoch_(e.u32_of("run.epoch_cycles")) {
+  Replica(const Experiment& e, u32 index, Engine& engine, const Plan& plan, const TraceFeed* feed)
+      : experiment_(e), index_(index), engine_(engine), plan_(plan), feed_(feed), epoch_(e.u32_of("run.epoch_cycles")) {
     last_ = engine_.counters(index_);
-    if (e.str("traffic.mode") == "batch") {
+    if (e.str("traffic.mode") == "batch" || e.str("traffic.mode") == "trace") {
       phase_ = Phase::kBatch;
       set_window(0, kNever - 1);
     } else if (!e.is_auto("run.warmup_cycles") && e.i64("run.warmup_cycles") == 0) {
@@ -56,6 +57,7 @@ class Replica {
       case Phase::kMeasure:
         offered_flits_ += created;
         accepted_flits_ += delivered;
+        transactions_ += delta(now, Total::kTransactions);
         shortfall_.push_back(created - delivered);
         add_batch(now);
         if (engine_.now() - window_begin_ >= window_cycles()) end_window(now);
@@ -74,7 +76,9 @@ class Replica {
         offered_flits_ += created;
         accepted_flits_ += delivered;
         add_batch(now);
-        if (get(now, Total::kPacketsCreated) == get(now, Total::kPacketsDelivered) && engine_.now() > 0) finish(now);
+        if (feed_ ? feed_->finished(get(now, Total::kPacketsDelivered))
+                  : get(now, Total::kPacketsCreated) == get(now, Total::kPacketsDelivered))
+          finish(now);
         break;
       case Phase::kDone:
         break;
@@ -146,7 +150,7 @@ class Replica {
       measured_cycles_ = get(c, Total::kLastDelivery) + 1;
       channel_end_ = plan_.channel_flits(state);
       channel_start_.assign(channel_end_.size(), 0);
-      result.model["batch_cycles"] = static_cast<double>(measured_cycles_);
+      result.model[feed_ ? "trace_cycles" : "batch_cycles"] = static_cast<double>(measured_cycles_);
     }
     Result& r = result;
     r.backend = engine_.backend();
@@ -177,6 +181,14 @@ class Replica {
       r.latency = stats(sums_, c.latency, get(c, Total::kLatencyMax));
       r.network_latency = stats(network_sums_, c.network_latency, get(c, Total::kNetworkLatencyMax));
     }
+    if (experiment_.str("traffic.mode") == "request_reply") {
+      const double trips = static_cast<double>(get(c, Total::kRoundTrips));
+      if (trips > 0) {
+        r.model["round_trip_cycles_mean"] = static_cast<double>(get(c, Total::kRoundTripSum)) / trips;
+        r.model["round_trip_cycles_max"] = static_cast<double>(get(c, Total::kRoundTripMax));
+      }
+      r.model["transactions_per_cycle_per_terminal"] = transactions_ / flit_slots;
+    }
     double sum = 0, most = 0;
     for (std::size_t i = 0; i < channel_end_.size(); ++i) {
       const double use = static_cast<u32>(channel_end_[i] - channel_start_[i]) / static_cast<double>(measured_cycles_);
@@ -202,13 +214,14 @@ class Replica {
   u32 index_;
   Engine& engine_;
   const Plan& plan_;
+  const TraceFeed* feed_;  ///< replay: where the packets come from
   u32 epoch_;
   Phase phase_ = Phase::kWarmup;
   CounterShard last_{};
   std::vector<double> latency_, throughput_;   // per warm-up epoch
   std::vector<double> shortfall_;              // per epoch of the window: flits created minus delivered
   std::vector<double> sums_, network_sums_, counts_;  // per epoch from the window on
-  double offered_flits_ = 0, accepted_flits_ = 0;
+  double offered_flits_ = 0, accepted_flits_ = 0, transactions_ = 0;
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;
   std::vector<u32> channel_start_, channel_end_;
 };
@@ -247,6 +260,17 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
                    " are. This is a defect of flitlab; please report it.");
 }
 
+std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
+  std::vector<TraceFeed> feeds;
+  for (const Experiment& e : experiments) {
+    if (e.str("traffic.mode") != "trace") continue;
+    const bool whole = e.str("router.flow_control") != "wormhole";  // a packet must fit into a buffer
+    feeds.emplace_back(e.file("traffic.trace_file"), plan.topology().terminals,
+                       whole ? e.u32_of("router.buffer_flits") : kLongestPacket);
+  }
+  return feeds;
+}
+
 u64 check_memory(const Plan& plan, u32 replicas) {
   const u64 each = plan.layout().bytes(1) + sizeof(CounterShard);
   u64 free_bytes = ~u64{0};
@@ -272,10 +296,11 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
   const std::unique_ptr<Plan> plan = make_plan(experiments.front());
   check_memory(*plan, static_cast<u32>(experiments.size()));
   const std::unique_ptr<Engine> engine = plan->make_engine(experiments, choice);
+  std::vector<TraceFeed> feeds = make_feeds(experiments, *plan);
   std::vector<Replica> replicas;
   std::vector<u32> active;
   for (u32 i = 0; i < experiments.size(); ++i) {
-    replicas.emplace_back(experiments[i], i, *engine, *plan);
+    replicas.emplace_back(experiments[i], i, *engine, *plan, feeds.empty() ? nullptr : &feeds[i]);
     active.push_back(i);
   }
   const u32 epoch = experiments.front().u32_of("run.epoch_cycles");
@@ -283,7 +308,7 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
   u64 next_search = watchdog;
   double router_cycles = 0;
   while (!active.empty()) {
-    engine->advance(epoch, active);
+    advance_with_feeds(*engine, feeds, epoch, active);
     router_cycles += static_cast<double>(active.size()) * epoch * plan->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const bool search = engine->now() >= next_search;

@@ -6,6 +6,7 @@
 
 #include "host/plan.hpp"
 #include "host/result.hpp"
+#include "host/trace_feed.hpp"
 
 namespace flitlab {
 
@@ -20,6 +21,9 @@ struct Progress {
 /// deadlock, a broken conservation law or a device fault.
 std::vector<Result> run_job(const std::vector<Experiment>& experiments, const EngineChoice& choice,
                             const std::function<void(const Progress&)>& report);
+
+/// One feed per experiment that replays a trace; none otherwise. Throws ConfigError if a file cannot be read.
+std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
 
 /// Throws RunError if the audit of a replica finds a fault or flits are missing.
 void check_conservation(Engine& engine, const Plan& plan, u32 replica);

@@ -1,6 +1,7 @@
 #include "host/state_layout.hpp"
 
 #include <cstring>
+#include <stdexcept>
 
 #include "kernels/common/bits.hpp"
 
@@ -42,6 +43,26 @@ void convert_state(const StateLayout& layout, const std::byte* from, u32 from_wi
     from += kind.bytes(from_width);
     to += kind.bytes(to_width);
   }
+}
+
+const FieldInfo& ItemKind::field(std::string_view field_name) const {
+  for (const FieldInfo& f : fields)
+    if (f.name == field_name) return f;
+  throw std::logic_error(name + " has no field " + std::string(field_name));
+}
+
+void read_field(const ItemKind& kind, const FieldInfo& field, const std::byte* items, u32 width, void* out) {
+  auto* to = static_cast<std::byte*>(out);
+  for (std::size_t item = 0; item < kind.count; ++item)
+    for (u32 i = 0; i < field.count; ++i, to += field.element_bytes)
+      std::memcpy(to, items + place(kind, field, item, i, width), field.element_bytes);
+}
+
+void write_field(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, const void* in) {
+  auto* from = static_cast<const std::byte*>(in);
+  for (std::size_t item = 0; item < kind.count; ++item)
+    for (u32 i = 0; i < field.count; ++i, from += field.element_bytes)
+      std::memcpy(items + place(kind, field, item, i, width), from, field.element_bytes);
 }
 
 u64 hash_state(const StateLayout& layout, const std::byte* state, u32 width) {

@@ -2,6 +2,7 @@
 /// Description of a replica's state: kinds of items, their fields, their sizes. One description serves allocation,
 /// hashing, checkpoints and inspection.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/common/layout.hpp"
@@ -37,6 +38,9 @@ struct ItemKind {
     return field;
   }
 
+  /// The field of a name, which must exist.
+  const FieldInfo& field(std::string_view field_name) const;
+
   void finish() { item_bytes = (item_bytes + 15) / 16 * 16; }
 };
 
@@ -61,6 +65,10 @@ Placement place_items(const StateLayout& layout, u32 width);
 
 /// Copies a replica between blocks of `from_width` and of `to_width`; padding items become zero.
 void convert_state(const StateLayout& layout, const std::byte* from, u32 from_width, std::byte* to, u32 to_width);
+
+/// Copies one field of all items of a kind, stored in blocks of `width`, to [items][count] in item order, and back.
+void read_field(const ItemKind& kind, const FieldInfo& field, const std::byte* items, u32 width, void* out);
+void write_field(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, const void* in);
 
 /// Hash of a replica's state in the canonical (W = 1) order: a sum over 8-byte words of mixed (position, content), so
 /// that it can be taken in parallel and in any order, and does not depend on the layout it is stored in.

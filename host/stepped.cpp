@@ -13,12 +13,13 @@ namespace {
 
 constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '1'};
 
-/// A checkpoint is this header, the state in canonical order, and the counters.
+/// A checkpoint is this header, the state in canonical order, the counters, and what a trace feed remembers.
 struct CheckpointHeader {
   char magic[8];
   u64 structure;  ///< hash of the configuration
   u64 cycle;
   u64 state_bytes;
+  u64 feed_bytes;
   u64 checksum;   ///< of state and counters
 };
 
@@ -38,24 +39,32 @@ u64 configuration_hash(const Experiment& e) {
   return hash_bytes(1, text.data(), text.size());
 }
 
+u64 checksum(const CheckpointHeader& header, const std::vector<std::byte>& state, const CounterShard& counters,
+             const std::string& feed) {
+  u64 hash = hash_bytes(header.cycle, state.data(), state.size());
+  hash = hash_bytes(hash, &counters, sizeof counters);
+  return hash_bytes(hash, feed.data(), feed.size());
+}
+
 }  // namespace
 
 SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace)
     : experiment_(experiment), plan_(make_plan(experiment)), trace_(trace) {
   check_memory(*plan_, 1);
   engine_ = plan_->make_engine({experiment_}, EngineChoice{backend, threads, trace});
+  feeds_ = make_feeds({experiment_}, *plan_);
 }
 
 void SteppedNetwork::step(u32 cycles) {
   const u32 only[] = {0};
   if (!trace_) {
-    engine_->advance(cycles, only);
+    advance_with_feeds(*engine_, feeds_, cycles, only);
     return;
   }
   const u32 routers = plan_->topology().routers;
   for (u32 i = 0; i < cycles; ++i) {
     const u64 cycle = engine_->now();
-    engine_->advance(1, only);
+    advance_with_feeds(*engine_, feeds_, 1, only);
     const std::vector<std::vector<Event>> lists = engine_->take_events(0);
     for (u32 item = 0; item < lists.size(); ++item)
       for (const Event& event : lists[item])
@@ -100,14 +109,16 @@ std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(eve
 void SteppedNetwork::save(const std::string& path) {
   const std::vector<std::byte> state = engine_->state(0);
   const CounterShard counters = engine_->counters(0);
-  CheckpointHeader header{{}, configuration_hash(experiment_), engine_->now(), state.size(), 0};
+  const std::string feed = feeds_.empty() ? "" : feeds_.front().save();
+  CheckpointHeader header{{}, configuration_hash(experiment_), engine_->now(), state.size(), feed.size(), 0};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.checksum = hash_bytes(hash_bytes(header.cycle, state.data(), state.size()), &counters, sizeof counters);
+  header.checksum = checksum(header, state, counters, feed);
   const std::string partial = path + ".partial";  // a crash while writing must not damage an older checkpoint
   std::ofstream file(partial, std::ios::binary);
   file.write(reinterpret_cast<const char*>(&header), sizeof header);
   file.write(reinterpret_cast<const char*>(state.data()), static_cast<std::streamsize>(state.size()));
   file.write(reinterpret_cast<const char*>(&counters), sizeof counters);
+  file.write(feed.data(), static_cast<std::streamsize>(feed.size()));
   file.close();
   if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
     std::remove(partial.c_str());
@@ -130,8 +141,12 @@ void SteppedNetwork::load(const std::string& path) {
   file.read(reinterpret_cast<char*>(state.data()), static_cast<std::streamsize>(state.size()));
   file.read(reinterpret_cast<char*>(&counters), sizeof counters);
   if (!file) throw ConfigError(name + "is cut short.");
-  if (header.checksum != hash_bytes(hash_bytes(header.cycle, state.data(), state.size()), &counters, sizeof counters))
+  std::string feed((std::istreambuf_iterator<char>(file)), {});
+  if (feed.size() < header.feed_bytes) throw ConfigError(name + "is cut short.");
+  feed.resize(header.feed_bytes);
+  if (header.checksum != checksum(header, state, counters, feed))
     throw ConfigError(name + "is damaged: its checksum does not match.");
+  if (!feeds_.empty()) feeds_.front().load(feed);
   engine_->set_state(0, state);
   engine_->set_counters(0, counters);
   engine_->set_now(static_cast<Cycle>(header.cycle));

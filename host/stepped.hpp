@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/plan.hpp"
+#include "host/trace_feed.hpp"
 
 namespace flitlab {
 
@@ -41,6 +42,7 @@ class SteppedNetwork {
   Experiment experiment_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
+  std::vector<TraceFeed> feeds_;  ///< one if a trace is replayed
   bool trace_;
   std::vector<TimedEvent> events_;
 };

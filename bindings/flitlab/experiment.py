@@ -105,9 +105,14 @@ class Experiment:
     def __repr__(self) -> str:
         flat = self.flat()
         shape = "x".join(str(k) for k in flat["topology.shape"]) if "topology.shape" in flat else ""
+        mode = flat["traffic.mode"]
+        traffic = flat["traffic.trace_file"] if mode == "trace" else flat["traffic.pattern"]
+        if mode != "open":
+            traffic = f"{mode} {traffic}"
+        load = f" at {flat['traffic.load']}" if "traffic.load" in flat else ""
         return (
             f"<Experiment {self.name}: {shape} {flat['topology.kind']}, {flat['router.kind']} router, "
-            f"{flat['routing.algorithm']}, {flat['traffic.pattern']} at {flat.get('traffic.load', 'batch')}>"
+            f"{flat['routing.algorithm']}, {traffic}{load}>"
         )
 
 

@@ -35,11 +35,11 @@ void check_routing(const Experiment& e) {
                       "\"minimal_adaptive\" on other topologies.");
   if (algorithm == "romm" && is_ring(e))
     throw ConfigError("routing.algorithm = \"romm\" needs a mesh or a hypercube; use \"valiant\" on a " + kind + ".");
-  const u32 needed = routing_classes(e), vcs = e.u32_of("router.vcs");
+  const u32 messages = message_classes(e), needed = routing_classes(e) * messages, vcs = e.u32_of("router.vcs");
   if (vcs < needed)
     throw ConfigError("router.vcs = " + std::to_string(vcs) + " is too few: " + quoted(e, "routing.algorithm") +
-                      " on a " + kind + " needs at least " + std::to_string(needed) +
-                      " to be free of deadlock. Raise router.vcs" +
+                      " on a " + kind + (messages > 1 ? " with traffic.message_classes = " + std::to_string(messages) : "") +
+                      " needs at least " + std::to_string(needed) + " to be free of deadlock. Raise router.vcs" +
                       (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to watch it deadlock." : "."));
 }
 
@@ -59,6 +59,12 @@ u64 terminal_count(const Experiment& e) {
 }
 
 void check_pattern(const Experiment& e) {
+  if (e.str("traffic.mode") == "trace") {
+    if (e.str("traffic.trace_file").empty())
+      throw ConfigError("traffic.mode = \"trace\" needs traffic.trace_file (CSV lines "
+                        "cycle,source,destination,flits[,needs]).");
+    return;
+  }
   const std::string& pattern = e.str("traffic.pattern");
   const bool graph = e.str("topology.kind") == "graph";
   const bool by_bits = pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle";
@@ -108,6 +114,22 @@ void check_injection(const Experiment& e) {
   (void)mean;
 }
 
+/// Calls `f` with lengths that packets can have, the longest and the shortest among them.
+template <class F>
+void for_each_length(const Experiment& e, F f) {
+  if (e.str("traffic.mode") == "trace") return f(1);  // every line is checked when it is read
+  const bool geometric = e.str("traffic.packet_length") == "geometric";
+  if (geometric) {
+    f(1);
+    f(static_cast<std::int64_t>(std::min(4095.0, 16 * mean_packet(e))));
+  }
+  for (const char* path : {"traffic.packet_flits", "traffic.reply_flits"}) {
+    if (!e.has(path) || (geometric && path == std::string_view("traffic.packet_flits"))) continue;
+    for (const auto& [flits, weight] : e.lengths(path))
+      if (weight > 0) f(flits);
+  }
+}
+
 }  // namespace
 
 u32 routing_classes(const Experiment& e) {
@@ -121,19 +143,19 @@ u32 routing_classes(const Experiment& e) {
   return 1;
 }
 
+u32 message_classes(const Experiment& e) {
+  return e.has("traffic.message_classes") ? e.u32_of("traffic.message_classes") : 1;
+}
+
 u32 longest_packet(const Experiment& e) {
-  if (e.str("traffic.packet_length") == "geometric") return static_cast<u32>(std::min(4095.0, 16 * mean_packet(e)));
   std::int64_t longest = 1;
-  for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
-    if (weight > 0) longest = std::max(longest, flits);
+  for_each_length(e, [&](std::int64_t flits) { longest = std::max(longest, flits); });
   return static_cast<u32>(longest);
 }
 
 u32 shortest_packet(const Experiment& e) {
-  if (e.str("traffic.packet_length") == "geometric") return 1;
   std::int64_t shortest = 4095;
-  for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
-    if (weight > 0) shortest = std::min(shortest, flits);
+  for_each_length(e, [&](std::int64_t flits) { shortest = std::min(shortest, flits); });
   return static_cast<u32>(shortest);
 }
 

@@ -1,8 +1,10 @@
 /// Deadlock, found exactly: the largest set of blocked virtual channels each of whose ways forward leads into the set.
-/// A packet that waits for any one of several output VCs is only in it if all of them are.
+/// A packet that waits for any one of several output VCs is only in it if all of them are. In a closed loop the reply
+/// queues of terminals belong to the set as well: a request waits for one, and it waits for the VCs of its replies.
 #include <algorithm>
 
 #include "host/models/vc_plan.hpp"
+#include "kernels/routers/vc/closed_loop.hpp"
 #include "kernels/routers/vc/route.hpp"
 
 namespace flitlab {
@@ -11,11 +13,16 @@ namespace {
 class Search {
  public:
   Search(const vc::VcTable& t, const Topology& topology, const StateLayout& layout, const std::vector<std::byte>& state)
-      : t_(t), topology_(topology), routers_{const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes} {}
+      : t_(t),
+        topology_(topology),
+        routers_{const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes},
+        terminals_{const_cast<std::byte*>(state.data()) + layout.kind_offset(1, 1), layout.kinds[1].item_bytes},
+        input_vcs_(u64{t.routers} * t.ports * t.vcs) {}
 
-  /// Input VCs (router, port, vc numbered in one) of the deadlocked set; empty if there is none.
+  /// The deadlocked set: input VCs (router, port, vc numbered in one), after them the reply queues of terminals.
+  /// Empty if there is none.
   std::vector<u64> run() {
-    const u64 n = u64{t_.routers} * t_.ports * t_.vcs;
+    const u64 n = input_vcs_ + (t_.mode == TrafficMode::kRequestReply ? t_.terminals : 0);
     blocked_.assign(n, false);
     for (u64 i = 0; i < n; ++i) blocked_[i] = !can_move(i);
     // Whoever waits for somebody outside the set leaves it, until nothing changes.
@@ -47,6 +54,8 @@ class Search {
     }
   }
 
+  bool is_terminal(u64 i) const { return i >= input_vcs_; }
+  u32 terminal_of(u64 i) const { return static_cast<u32>(i - input_vcs_); }
   u32 router_of(u64 i) const { return static_cast<u32>(i / (t_.ports * t_.vcs)); }
   u32 port_of(u64 i) const { return static_cast<u32>(i / t_.vcs % t_.ports); }
   u32 vc_of(u64 i) const { return static_cast<u32>(i % t_.vcs); }
@@ -86,6 +95,7 @@ class Search {
 
   /// True if nothing but time stands between an input VC and progress (or it is empty).
   bool can_move(u64 i) const {
+    if (is_terminal(i)) return terminal_can_move(terminal_of(i));
     const u32 index = router_of(i), flat = flat_of(i);
     const Item<1> router = routers_[index];
     const vc::InputVc& in = router.at(t_.router_fields.input, flat);
@@ -103,26 +113,27 @@ class Search {
                                                                          : 0;
         if (o.owner == vc::kNoOwner && o.credits >= needed) return true;
         if (mail(router, t_.router_fields.credit_mail, out / t_.vcs, out % t_.vcs)) return true;
-        if (out / t_.vcs >= t_.network_ports) return true;  // a terminal takes everything sooner or later
+        if (out / t_.vcs >= t_.network_ports && takes(index, out)) return true;
       }
       return false;
     }
     const u32 out = in.out_port * t_.vcs + in.out_vc;
     if (!in.flits) return topology_.peer(index, port_of(i)).is_terminal;
-    if (in.out_port >= t_.network_ports) return true;
+    if (in.out_port >= t_.network_ports && takes(index, out)) return true;
     return router.at(t_.router_fields.output, out).credits > 0 ||
            mail(router, t_.router_fields.credit_mail, in.out_port, in.out_vc);
   }
 
   /// Input VCs any one of which, by moving, would let input VC i move.
   std::vector<u64> waits_for(u64 i) const {
+    if (is_terminal(i)) return terminal_waits_for(terminal_of(i));
     const u32 index = router_of(i), flat = flat_of(i);
     const Item<1> router = routers_[index];
     const vc::InputVc& in = router.at(t_.router_fields.input, flat);
     std::vector<u64> waits;
     const auto downstream = [&](u32 out) {
       const Peer& peer = topology_.peer(index, out / t_.vcs);
-      waits.push_back(number(peer.item, peer.port * t_.vcs + out % t_.vcs));
+      waits.push_back(peer.is_terminal ? input_vcs_ + peer.item : number(peer.item, peer.port * t_.vcs + out % t_.vcs));
     };
     const bool short_of_flits = in.stage == vc::Stage::kWaiting ? in.flits < in.left : !in.flits;
     if (short_of_flits && (in.stage != vc::Stage::kWaiting || t_.flow_control == vc::FlowControl::kStoreAndForward)) {
@@ -146,9 +157,64 @@ class Search {
     return waits;
   }
 
+  const vc::LoopControl& loop(u32 terminal) const { return terminals_[terminal].at(t_.terminal_fields.loop); }
+
+  bool queue_is_full(u32 terminal) const {
+    return u32{loop(terminal).replies} + loop(terminal).promised >= t_.traffic.reply_queue;
+  }
+
+  /// Whether the terminal behind output VC `out` of a router takes flits from it, now or soon. All terminals do but
+  /// those of a closed loop with a full reply queue and a request at the front of the ejection buffer.
+  bool takes(u32 router, u32 out) const {
+    if (t_.mode != TrafficMode::kRequestReply) return true;
+    const u32 terminal = topology_.peer(router, out / t_.vcs).item, vc = out % t_.vcs;
+    const Item<1> item = terminals_[terminal];
+    const vc::HeldVc& held = item.at(t_.terminal_fields.held, vc);
+    if (!held.flits || held.left || !queue_is_full(terminal)) return true;
+    const u32 first = item.at(t_.terminal_fields.first, vc);
+    return item.at(t_.terminal_fields.ring, vc * t_.ring + first).id & vc::kReplyId;
+  }
+
+  /// The injection VCs any of which would let the oldest reply of a terminal go on.
+  u32 reply_vcs(u32 terminal) const {
+    if (loop(terminal).lane.left) return 1u << loop(terminal).lane.vc;
+    const vc::InjectionLane& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
+    if (t_.message_classes == 1 && requests.left) return 1u << requests.vc;
+    return t_.message_mask[t_.message_classes - 1];
+  }
+
+  bool terminal_can_move(u32 terminal) const {
+    if (!queue_is_full(terminal)) return true;
+    const Item<1> item = terminals_[terminal];
+    for (u32 set = reply_vcs(terminal); set; set &= set - 1)
+      if (item.at(t_.terminal_fields.output, lowest_bit(set)).credits) return true;
+    for (u32 slot = 0; slot <= t_.slot_mask; ++slot)
+      if (item.at(t_.terminal_fields.credit_mail, slot) || item.at(t_.terminal_fields.flit_mail, slot)) return true;
+    for (u32 vc = 0; vc < t_.vcs; ++vc) {
+      const vc::HeldVc& held = item.at(t_.terminal_fields.held, vc);
+      if (held.flits && held.left) return true;
+    }
+    return false;
+  }
+
+  std::vector<u64> terminal_waits_for(u32 terminal) const {
+    std::vector<u64> waits;
+    const u32 router = terminal / t_.concentration, port = t_.network_ports + terminal % t_.concentration;
+    if (loop(terminal).replies || loop(terminal).lane.left)
+      for (u32 set = reply_vcs(terminal); set; set &= set - 1)
+        waits.push_back(number(router, port * t_.vcs + lowest_bit(set)));
+    for (u32 vc = 0; vc < t_.vcs; ++vc) {  // requests that are half taken in
+      if (!terminals_[terminal].at(t_.terminal_fields.held, vc).left) continue;
+      const u16 owner = routers_[router].at(t_.router_fields.output, port * t_.vcs + vc).owner;
+      if (owner != vc::kNoOwner) waits.push_back(number(router, owner));
+    }
+    return waits;
+  }
+
   const vc::VcTable& t_;
   const Topology& topology_;
-  Items<1> routers_;
+  Items<1> routers_, terminals_;
+  u64 input_vcs_;
   std::vector<bool> blocked_;
 };
 
@@ -159,11 +225,16 @@ std::string VcPlan::find_deadlock(const std::vector<std::byte>& state) const {
   std::vector<u64> members = search.run();
   if (members.empty()) return "";
   const std::vector<u64> cycle = search.cycle(members.front());
-  std::string text = std::to_string(members.size()) + " virtual channels are blocked for ever; " +
+  std::string text = std::to_string(members.size()) + (table_.mode == TrafficMode::kRequestReply ? " virtual channels and reply queues" : " virtual channels") + " are blocked for ever; " +
                      std::to_string(cycle.size()) + " of them wait for one another in a cycle:";
-  for (std::size_t i = 0; i < cycle.size() && i < 32; ++i)
-    text += "\n  router " + router_name(search.router_of(cycle[i])) + " input " + port_name(search.port_of(cycle[i])) +
-            " VC " + std::to_string(search.vc_of(cycle[i])) + (i + 1 < cycle.size() ? " waits for" : " waits for the first");
+  for (std::size_t i = 0; i < cycle.size() && i < 32; ++i) {
+    const std::string where = search.is_terminal(cycle[i])
+                                  ? "terminal " + std::to_string(search.terminal_of(cycle[i])) + " reply queue"
+                                  : "router " + router_name(search.router_of(cycle[i])) + " input " +
+                                        port_name(search.port_of(cycle[i])) + " VC " +
+                                        std::to_string(search.vc_of(cycle[i]));
+    text += "\n  " + where + (i + 1 < cycle.size() ? " waits for" : " waits for the first");
+  }
   if (cycle.size() > 32) text += "\n  ... and " + std::to_string(cycle.size() - 32) + " more";
   return text;
 }

@@ -59,7 +59,7 @@ TerminalSnapshot VcPlan::inspect_terminal(const std::vector<std::byte>& state, u
   std::byte* base = const_cast<std::byte*>(state.data()) + layout_.kind_offset(1, 1);
   const Item<1> terminal = Items<1>{base, layout_.kinds[1].item_bytes}[index];
   const vc::TerminalControl& c = terminal.at(t.terminal_fields.control);
-  TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.left, c.vc, c.next.at, {}};
+  TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.lane.left, c.lane.vc, c.next.at, {}};
   for (u32 v = 0; v < t.vcs; ++v) s.credits.push_back(terminal.at(t.terminal_fields.output, v).credits);
   return s;
 }

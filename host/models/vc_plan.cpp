@@ -73,7 +73,10 @@ void VcPlan::set_parameters(const Experiment& e) {
         static_cast<vc::VcAssignment>(choice(e.str("routing.vc_assignment"), {"dateline", "balanced", "by_crossing", "any"}));
   t.wraps = topology_.wraps;
   t.one_port_per_dim = topology_.kind == "hypercube";
-  t.message_classes = 1;
+  t.mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
+           : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
+                                                    : TrafficMode::kOpen;
+  t.message_classes = message_classes(e);
   t.dims = static_cast<u32>(topology_.shape.size());
   for (u32 d = 0; d < t.dims; ++d) {
     t.dim_radix[d] = topology_.shape[d];
@@ -88,30 +91,41 @@ void VcPlan::set_parameters(const Experiment& e) {
 
 void VcPlan::set_classes(const Experiment& e) {
   vc::VcTable& t = table_;
-  t.message_mask[0] = vc_range(0, t.vcs);
-  u16* masks = t.class_mask[0];
   if (t.algorithm == vc::Algorithm::kTable) {
-    routes_ = e.str("routing.table_file").empty() ? shortest_path_table(topology_, t.vcs)
-                                                  : read_table(e.file("routing.table_file"), topology_, t.vcs);
+    const u32 layers = t.vcs / t.message_classes;
+    routes_ = e.str("routing.table_file").empty() ? shortest_path_table(topology_, layers)
+                                                  : read_table(e.file("routing.table_file"), topology_, layers);
     t.next_port = routes_.port.data();
     t.layer = routes_.layer.data();
-    for (u32 c = 0; c < routes_.layers; ++c)
-      masks[c] = vc_range(c * t.vcs / routes_.layers, (c + 1) * t.vcs / routes_.layers);
-  } else if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
-    const u32 escapes = t.wraps ? 2 : 1;  // one VC for each escape class, all others adaptive
-    for (u32 c = 0; c < escapes; ++c) masks[c] = vc_range(c, c + 1);
-    masks[escapes] = vc_range(escapes, t.vcs);
-    t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
-  } else {
-    const u32 classes = t.vc_assignment == vc::VcAssignment::kAny ? 1 : routing_classes(e);
+  }
+  // Message classes divide the VCs first, routing classes divide what each of them has.
+  for (u32 m = 0; m < t.message_classes; ++m) {
+    const u32 first = m * t.vcs / t.message_classes, end = (m + 1) * t.vcs / t.message_classes;
+    t.message_mask[m] = vc_range(first, end);
+    u16* masks = t.class_mask[m];
+    if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
+      const u32 escapes = t.wraps ? 2 : 1;  // one VC for each escape class, all others adaptive
+      for (u32 c = 0; c < escapes; ++c) masks[c] = vc_range(first + c, first + c + 1);
+      masks[escapes] = vc_range(first + escapes, end);
+      t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
+      continue;
+    }
+    const u32 classes = t.algorithm == vc::Algorithm::kTable             ? routes_.layers
+                        : t.vc_assignment == vc::VcAssignment::kAny ? 1
+                                                                         : routing_classes(e);
     for (u32 c = 0; c < vc::kMaxVcs; ++c)
-      masks[c] = c < classes ? vc_range(c * t.vcs / classes, (c + 1) * t.vcs / classes) : t.message_mask[0];
+      masks[c] = c < classes ? vc_range(first + c * (end - first) / classes, first + (c + 1) * (end - first) / classes)
+                             : t.message_mask[m];
   }
 }
 
 void VcPlan::set_traffic(const Experiment& e) {
   TrafficTable& t = table_.traffic;
   t.terminals = topology_.terminals;
+  if (table_.mode == TrafficMode::kTrace) {
+    mean_flits_ = shortest_ = 1;
+    return;
+  }
   mean_flits_ = mean_packet(e);
   shortest_ = shortest_packet(e);
   if (e.str("traffic.mode") == "batch") {
@@ -148,15 +162,23 @@ void VcPlan::set_traffic(const Experiment& e) {
     t.length_law = LengthLaw::kGeometric;
     t.inverse_log_continue = mean_flits_ > 1 ? 1 / std::log1p(-1 / mean_flits_) : 0;
   }
+  t.packets = packet_lengths_.set(e.lengths("traffic.packet_flits"));
+  if (table_.mode == TrafficMode::kRequestReply) {
+    t.replies = reply_lengths_.set(e.lengths("traffic.reply_flits"));
+    t.window = e.u32_of("traffic.window");
+    t.reply_delay = e.u32_of("traffic.reply_delay");
+    t.reply_queue = e.u32_of("traffic.reply_queue");
+  }
+}
+
+LengthTable PacketLengths::set(const Lengths& lengths) {
   std::vector<double> weights;
-  for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) {
-    length_flits_.push_back(static_cast<u32>(flits));
+  for (const auto& [length, weight] : lengths) {
+    flits.push_back(static_cast<u32>(length));
     weights.push_back(weight);
   }
-  length_cumulative_ = cumulative_thresholds(weights);
-  t.lengths = static_cast<u32>(length_flits_.size());
-  t.length_flits = length_flits_.data();
-  t.length_cumulative = length_cumulative_.data();
+  cumulative = cumulative_thresholds(weights);
+  return {static_cast<u32>(flits.size()), flits.data(), cumulative.data()};
 }
 
 void VcPlan::set_layout() {
@@ -191,6 +213,16 @@ void VcPlan::set_layout() {
   g.credit_mail = terminal.add<u8>("credit_mail", slots);
   g.output = terminal.add<vc::OutputVc>("output", t.vcs);
   g.first = terminal.add<u8>("first", t.vcs);
+  if (t.mode == TrafficMode::kRequestReply) {
+    g.loop = terminal.add<vc::LoopControl>("loop", 1);
+    g.transaction = terminal.add<vc::Transaction>("transaction", t.traffic.window);
+    g.reply = terminal.add<vc::QueuedReply>("reply", t.traffic.reply_queue);
+    g.held = terminal.add<vc::HeldVc>("held", t.vcs);
+  } else if (t.mode == TrafficMode::kTrace) {
+    g.trace.control = terminal.add<TraceControl>("trace", 1);
+    g.trace.entry = terminal.add<TraceEntry>("trace_entry", kTraceRing);
+    g.trace.arrival = terminal.add<TraceArrival>("trace_arrival", kTraceRing);
+  }
   g.ring = terminal.add<Packet>("ring", t.vcs * t.ring);
   terminal.finish();
 }

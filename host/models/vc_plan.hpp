@@ -7,6 +7,12 @@
 
 namespace flitlab {
 
+/// Storage behind a LengthTable.
+struct PacketLengths {
+  std::vector<u32> flits, cumulative;
+  LengthTable set(const Lengths& lengths);
+};
+
 class VcPlan final : public Plan {
  public:
   explicit VcPlan(const Experiment& experiment);
@@ -36,7 +42,8 @@ class VcPlan final : public Plan {
   Topology topology_;
   RouteTable routes_;
   TrafficMatrix matrix_;
-  std::vector<u32> destinations_, length_flits_, length_cumulative_;
+  std::vector<u32> destinations_;
+  PacketLengths packet_lengths_, reply_lengths_;
   double mean_flits_ = 0;
   u32 shortest_ = 0;
   vc::VcTable table_{};

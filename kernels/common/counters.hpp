@@ -21,9 +21,13 @@ enum class Total : u32 {
   kMeasuredLatencySum,
   kMeasuredNetworkLatencySum,  ///< head's entry to tail arrival
   kMeasuredHops,
+  kRoundTrips,     ///< closed loop: transactions completed whose request was created in the window
+  kRoundTripSum,   ///< creation of the request to arrival of the reply's tail, cycles
+  kTransactions,   ///< transactions completed since cycle 0
   kLastDelivery,  ///< maximum, not a sum: cycle of the latest delivery
   kLatencyMax,    ///< maximum over measured packets
   kNetworkLatencyMax,
+  kRoundTripMax,
   kAuditedFlits,  ///< grows at every audit by the flits then inside the network
   kCount
 };
@@ -32,7 +36,7 @@ inline constexpr u32 kTotals = static_cast<u32>(Total::kCount);
 
 FLITLAB_HD constexpr bool is_maximum(u32 total) {
   return total == static_cast<u32>(Total::kLastDelivery) || total == static_cast<u32>(Total::kLatencyMax) ||
-         total == static_cast<u32>(Total::kNetworkLatencyMax);
+         total == static_cast<u32>(Total::kNetworkLatencyMax) || total == static_cast<u32>(Total::kRoundTripMax);
 }
 
 struct alignas(64) CounterShard {

@@ -9,5 +9,6 @@ inline constexpr u32 kPacket = 2;       ///< destination and length of a packet;
 inline constexpr u32 kRouting = 3;      ///< intermediate node, dimension order; counter = packet number
 inline constexpr u32 kPermutation = 4;  ///< host: random permutations
 inline constexpr u32 kBurst = 5;        ///< on-off sources: burst and pause lengths; counter = burst number
+inline constexpr u32 kReply = 6;        ///< length of a reply; counter = reply number
 
 }  // namespace flitlab::stream

@@ -138,6 +138,12 @@ class CpuEngine final : public Engine {
   void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
     convert_state(layout_, canonical.data(), 1, replica_state(replica), W);
   }
+  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
+    read_field(layout_.kinds[kind], field, replica_state(replica) + place_.offset[kind], W, out);
+  }
+  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
+    write_field(layout_.kinds[kind], field, replica_state(replica) + place_.offset[kind], W, in);
+  }
   u64 state_hash(u32 replica) const override { return hash_state(layout_, replica_state(replica), W); }
 
   std::vector<std::vector<Event>> take_events(u32 replica) override {

@@ -198,6 +198,26 @@ class CudaEngine final : public Engine {
     arena_.copy_from(raw.data(), raw.size(), replica_bytes_ * replica);
   }
 
+  /// A field of one block of items lies together; across blocks it is strided.
+  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
+    const std::size_t row = std::size_t{field.count} * field.element_bytes * kWidth;
+    const std::size_t pitch = std::size_t{layout_.kinds[kind].item_bytes} * kWidth;
+    const std::size_t blocks = (layout_.kinds[kind].count + kWidth - 1) / kWidth;
+    std::vector<std::byte> rows(row * blocks);
+    FLITLAB_CUDA_CHECK(cudaMemcpy2D(rows.data(), row, field_start(replica, kind, field), pitch, row, blocks,
+                                    cudaMemcpyDeviceToHost));
+    read_field(alone(kind, field), FieldInfo{"", 0, field.count, field.element_bytes}, rows.data(), kWidth, out);
+  }
+  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
+    const std::size_t row = std::size_t{field.count} * field.element_bytes * kWidth;
+    const std::size_t pitch = std::size_t{layout_.kinds[kind].item_bytes} * kWidth;
+    const std::size_t blocks = (layout_.kinds[kind].count + kWidth - 1) / kWidth;
+    std::vector<std::byte> rows(row * blocks);  // items that fill up the last block stay zero
+    write_field(alone(kind, field), FieldInfo{"", 0, field.count, field.element_bytes}, rows.data(), kWidth, in);
+    FLITLAB_CUDA_CHECK(cudaMemcpy2D(field_start(replica, kind, field), pitch, rows.data(), row, row, blocks,
+                                    cudaMemcpyHostToDevice));
+  }
+
   u64 state_hash(u32 replica) const override {
     u64 sum = 0, first_word = 0;
     for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
@@ -219,6 +239,15 @@ class CudaEngine final : public Engine {
   std::vector<std::vector<Event>> take_events(u32) override { return {}; }
 
  private:
+  std::byte* field_start(u32 replica, u32 kind, const FieldInfo& field) const {
+    return arena_.data() + replica_bytes_ * replica + job_.place.offset[kind] + std::size_t{field.offset} * kWidth;
+  }
+
+  /// A kind of item that consists of one field.
+  ItemKind alone(u32 kind, const FieldInfo& field) const {
+    return {"", layout_.kinds[kind].count, field.count * field.element_bytes, {}};
+  }
+
   /// Runs a CUB reduction with scratch space that only ever grows.
   template <class F>
   void reduce(F&& call) const {

@@ -43,6 +43,9 @@ class Engine {
   /// A replica's state in canonical order (W = 1).
   virtual std::vector<std::byte> state(u32 replica) const = 0;
   virtual void set_state(u32 replica, const std::vector<std::byte>& state) = 0;
+  /// One field of all items of a kind, [items][count] in item order: what the host exchanges with a running replica.
+  virtual void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const = 0;
+  virtual void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) = 0;
   virtual u64 state_hash(u32 replica) const = 0;
   /// Counters and clock, for checkpoints.
   virtual void set_counters(u32 replica, const CounterShard& counters) = 0;

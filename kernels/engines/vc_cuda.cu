@@ -21,8 +21,10 @@ class VcDeviceTables {
     move(t.column, entries);
     move(t.cumulative, entries);
     move(t.row_start, t.row_start ? t.terminals + 1u : 0);
-    move(t.length_flits, t.lengths);
-    move(t.length_cumulative, t.lengths);
+    for (LengthTable* lengths : {&t.packets, &t.replies}) {
+      move(lengths->flits, lengths->count);
+      move(lengths->cumulative, lengths->count);
+    }
   }
 
   vc::VcTable table;
@@ -58,6 +60,12 @@ class VcCudaEngine final : public Engine {
   const StateLayout& layout() const override { return engine_.layout(); }
   std::vector<std::byte> state(u32 replica) const override { return engine_.state(replica); }
   void set_state(u32 replica, const std::vector<std::byte>& state) override { engine_.set_state(replica, state); }
+  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
+    engine_.get_field(replica, kind, field, out);
+  }
+  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
+    engine_.set_field(replica, kind, field, in);
+  }
   u64 state_hash(u32 replica) const override { return engine_.state_hash(replica); }
   void set_counters(u32 replica, const CounterShard& c) override { engine_.set_counters(replica, c); }
   void set_now(Cycle now) override { engine_.set_now(now); }

@@ -10,9 +10,18 @@
 
 namespace flitlab {
 
+/// Where a terminal's packets come from.
+enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace };
 enum class Injection : u8 { kBernoulli, kPeriodic, kOnOff, kAllAtOnce };
 enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix };
 enum class LengthLaw : u8 { kTable, kGeometric };
+
+/// Packet lengths and how likely they are.
+struct LengthTable {
+  u32 count = 1;
+  const u32* flits = nullptr;       ///< [count]
+  const u32* cumulative = nullptr;  ///< [count] 32-bit draws below this take this length
+};
 
 /// Shared by all replicas; filled by the host.
 struct TrafficTable {
@@ -27,11 +36,13 @@ struct TrafficTable {
   const u32* row_start = nullptr;    ///< [terminals + 1] kMatrix
   const u32* column = nullptr;       ///< [entries] kMatrix: destination terminal
   const u32* cumulative = nullptr;   ///< [entries] kMatrix: 32-bit draws below this take this entry
-  u32 lengths = 1;                   ///< entries of the length table
-  const u32* length_flits = nullptr;       ///< [lengths]
-  const u32* length_cumulative = nullptr;  ///< [lengths] 32-bit draws below this take this length
+  LengthTable packets;               ///< packets of open loops, requests of closed ones
+  LengthTable replies;
   double inverse_log_continue = 0;   ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
   u32 max_flits = 0;                 ///< longest packet
+  u32 window = 0;                    ///< closed loop: requests of a terminal that may be without a reply
+  u32 reply_delay = 0;               ///< closed loop: arrival of a request to creation of its reply, cycles
+  u32 reply_queue = 0;               ///< closed loop: replies that a terminal can hold, packets
 };
 
 /// A place in a terminal's sequence of creations.
@@ -117,14 +128,17 @@ FLITLAB_HD inline u32 pick_weighted(const u32* cumulative, u32 count, u32 draw) 
   return low;
 }
 
+FLITLAB_HD inline u32 length_from(const LengthTable& table, u32 draw) {
+  return table.count == 1 ? table.flits[0] : table.flits[pick_weighted(table.cumulative, table.count, draw)];
+}
+
 /// Length in flits of a packet whose draws are `r`.
 FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const Random4& r) {
   if (t.length_law == LengthLaw::kGeometric) {
     const u32 n = geometric_trials(unit_interval(r.word[1]), t.inverse_log_continue);
     return n < t.max_flits ? n : t.max_flits;
   }
-  return t.lengths == 1 ? t.length_flits[0]
-                        : t.length_flits[pick_weighted(t.length_cumulative, t.lengths, r.word[1])];
+  return length_from(t.packets, r.word[1]);
 }
 
 /// Draws of packet `index` of a terminal: word 0 and 2 its destination, word 1 its length.

@@ -142,3 +142,29 @@ def test_doctor_and_bench_and_reproduce_answer(cli, config):
 def test_import_is_quick():
     code = "import sys, flitlab; assert 'pandas' not in sys.modules and 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ})
+
+
+def test_a_trace_is_replayed(cli, config, tmp_path):
+    lines = [f"{n // 4},{n * 7 % 64},{n * 13 % 64},{1 + n % 4}" for n in range(5000)]
+    lines.append(f"{5000 // 4},{4999 * 13 % 64},0,1,4999")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "t.toml").write_text('traffic.mode = "trace"\ntraffic.trace_file = "t.csv"\n')
+    done = cli("run", "t.toml", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["packets"]["delivered"] == 5001 and result["model"]["trace_cycles"] > 1250
+    (tmp_path / "t.csv").write_text("0,0,1,1\n3,0,64,1\n")
+    bad = cli("run", "t.toml")
+    assert bad.returncode == 2 and "Traceback" not in bad.stderr
+    assert "t.csv:2" in bad.stderr and "numbered 0 to 63" in bad.stderr
+
+
+def test_one_message_class_deadlocks_and_says_where(cli, tmp_path):
+    (tmp_path / "d.toml").write_text(
+        'topology.kind = "mesh"\ntopology.shape = [4, 4]\nrouter.vcs = 2\n'
+        'traffic.mode = "request_reply"\ntraffic.load = 1.0\ntraffic.window = 64\ntraffic.reply_queue = 1\n')
+    done = cli("run", "d.toml", "--set", "traffic.message_classes=1")
+    assert done.returncode == 3 and "reply queue" in done.stderr and "Traceback" not in done.stderr
+    done = cli("run", "d.toml", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["model"]["round_trip_cycles_mean"] > 20

@@ -4,6 +4,7 @@
 
 #include "host/config/experiment.hpp"
 #include "host/plan.hpp"
+#include "host/run.hpp"
 
 namespace flitlab::testing {
 
@@ -24,16 +25,17 @@ inline Value word(const char* text) { return std::string(text); }
 /// One replica of an experiment on the CPU.
 struct Network {
   explicit Network(const Experiment& e, EngineChoice choice = {"cpu", 1, false, 1})
-      : plan(make_plan(e)), engine(plan->make_engine({e}, choice)) {}
+      : plan(make_plan(e)), engine(plan->make_engine({e}, choice)), feeds(make_feeds({e}, *plan)) {}
 
   void step(u32 cycles) {
     const u32 only[] = {0};
-    engine->advance(cycles, only);
+    advance_with_feeds(*engine, feeds, cycles, only);
   }
   u64 total(Total t) { return engine->counters(0).total[static_cast<u32>(t)]; }
 
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Engine> engine;
+  std::vector<TraceFeed> feeds;
 };
 
 }  // namespace flitlab::testing

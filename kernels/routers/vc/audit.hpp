@@ -43,6 +43,11 @@ struct AuditRouter {
           }
         }
         if (peer.is_terminal) {
+          if (t.mode == TrafficMode::kRequestReply) {
+            const u32 held = v.terminals[peer.item].at(t.terminal_fields.held, vc).flits;
+            out_sum += held;
+            flits += held;
+          }
           in_sum += v.terminals[peer.item].at(t.terminal_fields.output, vc).credits;
           out_sum += router.at(t.router_fields.output, port * t.vcs + vc).credits;
           if (out_sum != t.buffer_flits) fault |= kFaultCreditLost;

@@ -50,6 +50,8 @@ struct StartTerminal {
       out.owner = kNoOwner;
       out.claim = kNoOwner;
     }
+    if (t.mode == TrafficMode::kRequestReply)
+      for (u32 i = 0; i < t.traffic.window; ++i) terminal.at(t.terminal_fields.transaction, i).id = kNone;
   }
 };
 

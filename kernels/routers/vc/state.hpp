@@ -7,6 +7,7 @@
 #include "kernels/common/events.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
+#include "kernels/traffic/trace.hpp"
 #include "kernels/traffic/traffic.hpp"
 
 namespace flitlab::vc {
@@ -80,6 +81,13 @@ struct OutputVc {
 };
 static_assert(sizeof(OutputVc) == 12);
 
+/// The packet that a terminal is sending into the network.
+struct InjectionLane {
+  u16 left;  ///< flits not yet sent; 0: none
+  u8 vc;     ///< its virtual channel
+  u8 pick;   ///< round-robin pointer over injection VCs
+};
+
 struct TerminalControl {
   SourceCursor next;     ///< next creation
   SourceCursor oldest;   ///< next injection; equals `next` when the queue is empty
@@ -87,14 +95,43 @@ struct TerminalControl {
   u32 sent;              ///< packets whose head has been injected; created - sent are queued
   u32 received;          ///< packets whose tail has arrived
   u32 fault;             ///< Fault bits
-  u16 left;              ///< flits of the packet being injected not yet sent
-  u8 vc;                 ///< its virtual channel
-  u8 pick;               ///< round-robin pointer over injection VCs
-  u32 outstanding;       ///< request-reply: requests without a reply
-  u32 reply_first;       ///< request-reply: ring position of the oldest queued reply
-  u32 replies;           ///< request-reply: queued replies
+  InjectionLane lane;    ///< packets; requests in a closed loop
 };
-static_assert(sizeof(TerminalControl) == 64);
+static_assert(sizeof(TerminalControl) == 52);
+
+/// Closed loop only: the replying half of a terminal.
+struct LoopControl {
+  InjectionLane lane;  ///< replies
+  u32 outstanding;     ///< requests without a reply
+  u32 replies_sent;    ///< replies whose head has been injected: the number of the oldest queued one
+  u16 reply_first;     ///< ring position of the oldest queued reply
+  u16 replies;         ///< queued replies
+  u16 created;         ///< of these, replies that may leave
+  u16 promised;        ///< places kept for requests that are just being taken in
+  u8 served;           ///< lane that sent last (0 requests, 1 replies); the other one is first now
+  u8 take;             ///< round-robin pointer over VCs with arrived flits
+  u16 pad;
+};
+static_assert(sizeof(LoopControl) == 24);
+
+/// A request on its way, at its source.
+struct Transaction {
+  u32 id;  ///< number of the request; kNone: unused
+  Cycle created;
+};
+
+/// A reply that waits at the terminal that makes it.
+struct QueuedReply {
+  u32 to;         ///< terminal that asked
+  u32 tag;        ///< its transaction
+  Cycle created;  ///< from when it may leave
+};
+
+/// Arrived flits of one VC that a terminal has not taken yet.
+struct HeldVc {
+  u16 flits;
+  u16 left;  ///< flits of the front packet not yet taken; 0: it has not been let in
+};
 
 /// Fields of a router; P ports, V virtual channels, R ring places, S slots, w words of 8 ports.
 struct RouterFields {
@@ -115,6 +152,11 @@ struct TerminalFields {
   Field<u8> credit_mail;           ///< [S] credit arriving, its VC + 1
   Field<OutputVc> output;          ///< [V] the injection channel
   Field<u8> first;                 ///< [V] ring position of the packet arriving next
+  Field<LoopControl> loop;         ///< [1] closed loop only, like the next three
+  Field<Transaction> transaction;  ///< [window]
+  Field<QueuedReply> reply;        ///< [reply_queue]
+  Field<HeldVc> held;              ///< [V]
+  TraceFields trace;               ///< trace replay only
   Field<Packet> ring;              ///< [V][R] descriptors of arriving packets
 };
 
@@ -138,6 +180,7 @@ struct VcTable {
   ArbiterKind arbiter;
   Algorithm algorithm;
   VcAssignment vc_assignment;
+  TrafficMode mode;
   u8 iterations;
   u8 speculative;
   u8 wraps;
@@ -171,6 +214,7 @@ struct PlainVcTable : VcTable {
   static constexpr Allocator switch_allocator = Allocator::kInputFirst;
   static constexpr ArbiterKind arbiter = ArbiterKind::kRoundRobin;
   static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
+  static constexpr TrafficMode mode = TrafficMode::kOpen;
   static constexpr u8 speculative = 0;
   static constexpr u8 one_port_per_dim = 0;
   static constexpr u32 atomic_adaptive = 0;
@@ -180,7 +224,7 @@ struct PlainVcTable : VcTable {
 inline bool is_plain(const VcTable& t) {
   return t.flow_control == FlowControl::kWormhole && t.vc_allocator == Allocator::kInputFirst &&
          t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin &&
-         t.algorithm == Algorithm::kDimensionOrder && !t.speculative && !t.one_port_per_dim && t.port_words == 1;
+         t.algorithm == Algorithm::kDimensionOrder && t.mode == TrafficMode::kOpen && !t.speculative && !t.one_port_per_dim && t.port_words == 1;
 }
 
 /// A plain router whose sizes are known as well: P ports of which one leads to a terminal, V virtual channels, mail of

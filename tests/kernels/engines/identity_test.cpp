@@ -1,8 +1,11 @@
 /// Bit identity, for every registered model: threads, replica batching and memory layout must not show in the state.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "host/config/registry.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
 
 namespace flitlab {
 namespace {
@@ -34,6 +37,15 @@ std::vector<Experiment> variations(std::string_view kind) {
     list.push_back(experiment({{"topology.kind", word("mesh")}, {"routing.algorithm", word(routing)},
                                {"router.flow_control", word("virtual_cut_through")},
                                {"topology.concentration", integer(5)}, {"traffic.load", 0.2}}));
+  for (int classes : {1, 2})
+    list.push_back(experiment({{"traffic.mode", word("request_reply")}, {"traffic.load", 0.4},
+                               {"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}},
+                               {"traffic.reply_queue", integer(2)}, {"traffic.message_classes", integer(classes)}}));
+  const std::string trace = testing::temporary(".csv");
+  std::ofstream file(trace);
+  for (u32 n = 0; n < 2000; ++n)
+    file << n / 5 << ',' << n * 7 % 16 << ',' << n * 11 % 16 << ',' << 1 + n % 5 << '\n';
+  list.push_back(experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}}));
   return list;
 }
 

@@ -41,7 +41,7 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
         packet.src = source;
         packet.id = variant & 1 ? 11 : 4;  // two names that split ties differently
         packet.dst = t.address[destination];
-        packet.dst_port = static_cast<u16>(t.network_ports);
+        packet.dst_port = static_cast<u8>(t.network_ports);
         packet.via = t.address[variant / 2 % vias];
         packet.route_bits = orders == 2 && variant / 2 % 2 ? vc::kReverseOrder : 0;
         std::vector<At> stack{{source, t.network_ports, 0, kNone, packet}};

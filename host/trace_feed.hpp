@@ -1,0 +1,75 @@
+#pragma once
+/// Replay of a trace file, on the host's side: reads the file line by line, a little ahead of the clock, hands each
+/// terminal its next packets, and collects what has arrived. Memory does not depend on the length of the file, only
+/// on how many packets wait at their sources.
+#include <deque>
+#include <fstream>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "kernels/engines/engine.hpp"
+#include "kernels/traffic/trace.hpp"
+
+namespace flitlab {
+
+class TraceFeed {
+ public:
+  /// Opens `path`. Packets may have 1 to `max_flits` flits; terminals are numbered below `terminals`.
+  /// ConfigError if it cannot be read; errors in a line are found when the clock comes near it.
+  TraceFeed(std::string path, u32 terminals, u32 max_flits);
+
+  /// To be called between cycles, whenever the clock is a multiple of kTraceRing.
+  void exchange(Engine& engine, u32 replica);
+
+  /// True once every packet of the file has arrived, given how many have.
+  bool finished(u64 delivered) const { return at_end_ && delivered == packets_; }
+
+  u64 packets() const { return packets_; }  ///< read so far
+
+  /// Everything but the file, for checkpoints. ConfigError if the text does not fit the file.
+  std::string save() const;
+  void load(const std::string& saved);
+
+ private:
+  struct Line {
+    Cycle cycle;
+    u32 source;
+    TraceEntry entry;
+  };
+
+  /// How far back a line may name a packet: destinations are remembered that long.
+  static constexpr u32 kReach = 1u << 20;
+
+  void open();
+  void read_until(u64 cycle);
+  bool read_line();
+  [[noreturn]] void fail(const std::string& what) const;
+  bool has_arrived(u32 id) const { return id < first_open_ || arrived_[id - first_open_]; }
+  void collect(u32 terminal, const TraceArrival& arrival);
+
+  std::string path_;
+  u32 terminals_, max_flits_;
+  std::ifstream file_;
+  std::string text_;           ///< the line being read
+  u64 line_ = 0;               ///< its number in the file, from 1
+  u64 line_start_ = 0;         ///< its byte offset
+  u64 size_ = 0;               ///< of the file, bytes
+  bool at_end_ = false, pending_ = false;
+  Line next_{};                ///< read, but not due yet
+  Cycle last_cycle_ = 0;
+  u32 packets_ = 0;            ///< lines handed over
+  std::vector<u32> destinations_;                ///< [kReach] of packet id, at id % kReach
+  std::vector<std::deque<TraceEntry>> queues_;   ///< per terminal: due, but not yet in its ring
+  std::deque<char> arrived_;                     ///< of packets from first_open_ on
+  u32 first_open_ = 0;                           ///< all packets before this one have arrived
+  std::unordered_set<u32> awaited_;              ///< packets that entries in queues_ wait for
+  std::vector<TraceControl> controls_;           ///< scratch for exchange()
+  std::vector<TraceEntry> entries_;
+  std::vector<TraceArrival> arrivals_;
+};
+
+/// Advances an engine whose replicas may have feeds (one each, or none at all).
+void advance_with_feeds(Engine& engine, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active);
+
+}  // namespace flitlab

@@ -1,0 +1,175 @@
+#pragma once
+/// Request-reply traffic (Dally & Towles 23.1 and 14.1.4): a terminal keeps at most `window` requests without a reply,
+/// and answers those of others. Requests are let in only if there is a place for their reply; while the reply queue
+/// is full they wait in the ejection buffers, hold their credits, and back up into the network. With one message
+/// class that can deadlock; with two, replies have virtual channels of their own, are always let in, and cannot.
+#include "kernels/routers/vc/injection.hpp"
+
+namespace flitlab::vc {
+
+/// Marks the numbers of replies, which are counted apart from requests.
+inline constexpr u32 kReplyId = 0x80000000u;
+
+/// Requests whose time has come are created while the window is open; a full window stops the source's clock.
+template <class V, int W>
+FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                    LoopControl& loop, Cycle now) {
+  const auto& t = v.t;
+  while (control.next.at <= now && loop.outstanding < t.traffic.window) {
+    u32 tag = 0;
+    while (terminal.at(t.terminal_fields.transaction, tag).id != kNone) ++tag;
+    const u32 id = control.next.index;
+    terminal.at(t.terminal_fields.transaction, tag) = Transaction{id, now};
+    count_creation(v, index, id, now, packet_flits(t.traffic, packet_draws(*v.row, index, id)));
+    ++loop.outstanding;
+    ++control.created;
+    control.next.at = now;
+    next_creation(t.traffic, *v.row, index, control.next);
+  }
+}
+
+template <class V, int W>
+FLITLAB_INLINE bool start_request(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                  Cycle now) {
+  const auto& t = v.t;
+  if (control.sent == control.created) return false;
+  u32 tag = 0;
+  while (terminal.at(t.terminal_fields.transaction, tag).id != control.sent) ++tag;
+  const Random4 draws = packet_draws(*v.row, index, control.sent);
+  Packet packet;
+  packet.flits = static_cast<u16>(packet_flits(t.traffic, draws));
+  packet.message_class = 0;
+  packet.tag = static_cast<u8>(tag);
+  packet.id = control.sent;
+  packet.created = terminal.at(t.terminal_fields.transaction, tag).created;
+  const u32 destination = packet_destination(t.traffic, index, draws);
+  if (!start_packet(v, terminal, index, control.lane, packet, destination, now)) return false;
+  ++control.sent;
+  return true;
+}
+
+/// Length of reply `number` of a terminal, flits.
+template <class V>
+FLITLAB_INLINE u32 reply_flits(const V& v, u32 index, u32 number) {
+  return length_from(v.t.traffic.replies, philox(v.row->seed, stream::kReply, index, number).word[0]);
+}
+
+template <class V, int W>
+FLITLAB_INLINE bool start_reply(const V& v, const Item<W>& terminal, u32 index, LoopControl& loop, Cycle now) {
+  const auto& t = v.t;
+  if (!loop.created) return false;
+  const QueuedReply& reply = terminal.at(t.terminal_fields.reply, loop.reply_first);
+  Packet packet;
+  packet.flits = static_cast<u16>(reply_flits(v, index, loop.replies_sent));
+  packet.message_class = static_cast<u8>(t.message_classes - 1);
+  packet.tag = static_cast<u8>(reply.tag);
+  packet.id = kReplyId | loop.replies_sent;
+  packet.created = reply.created;
+  if (!start_packet(v, terminal, index, loop.lane, packet, reply.to, now)) return false;
+  ++loop.replies_sent;
+  --loop.replies;
+  --loop.created;
+  loop.reply_first = static_cast<u16>(loop.reply_first + 1u == t.traffic.reply_queue ? 0 : loop.reply_first + 1);
+  return true;
+}
+
+/// A request has been taken in whole: its reply joins the queue, in the place kept for it.
+template <class V, int W>
+FLITLAB_INLINE void queue_reply(const V& v, const Item<W>& terminal, LoopControl& loop, const Packet& request,
+                                Cycle now) {
+  const auto& t = v.t;
+  const u32 place = (loop.reply_first + loop.replies) % t.traffic.reply_queue;
+  terminal.at(t.terminal_fields.reply, place) = QueuedReply{request.src, request.tag, now + t.traffic.reply_delay};
+  --loop.promised;
+  ++loop.replies;
+}
+
+/// Replies whose delay is over are created.
+template <class V, int W>
+FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 index, LoopControl& loop, Cycle now) {
+  const u32 size = v.t.traffic.reply_queue;
+  for (; loop.created < loop.replies; ++loop.created) {
+    const QueuedReply& reply = terminal.at(v.t.terminal_fields.reply, (loop.reply_first + loop.created) % size);
+    if (static_cast<i32>(now - reply.created) < 0) return;
+    const u32 number = loop.replies_sent + loop.created;
+    count_creation(v, index, kReplyId | number, reply.created, reply_flits(v, index, number));
+  }
+}
+
+/// A reply has been taken in whole: its transaction is over.
+template <class V, int W>
+FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, LoopControl& loop, const Packet& reply,
+                                    Cycle now) {
+  Transaction& transaction = terminal.at(v.t.terminal_fields.transaction, reply.tag);
+  --loop.outstanding;
+  count(*v.shard, Total::kTransactions);
+  if (measured(v, transaction.created)) {
+    count(*v.shard, Total::kRoundTrips);
+    count(*v.shard, Total::kRoundTripSum, now - transaction.created);
+    raise_to(*v.shard, Total::kRoundTripMax, now - transaction.created);
+  }
+  transaction.id = kNone;
+}
+
+/// Takes one flit from the ejection buffers, if there is one that may be taken: VCs take turns.
+template <class V, int W>
+FLITLAB_INLINE void take_flit(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                              LoopControl& loop, Cycle now) {
+  const auto& t = v.t;
+  const bool room = u32{loop.replies} + loop.promised < t.traffic.reply_queue;
+  const auto front = [&](u32 vc) -> const Packet& {
+    return terminal.at(t.terminal_fields.ring, vc * t.ring + terminal.at(t.terminal_fields.first, vc));
+  };
+  u32 candidates = 0;
+  for (u32 vc = 0; vc < t.vcs; ++vc) {
+    const HeldVc& held = terminal.at(t.terminal_fields.held, vc);
+    if (held.flits && (held.left || room || (front(vc).id & kReplyId))) candidates |= 1u << vc;
+  }
+  if (!candidates) return;
+  const u32 vc = first_at_or_after(candidates, loop.take);
+  loop.take = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
+  HeldVc& held = terminal.at(t.terminal_fields.held, vc);
+  const bool is_reply = front(vc).id & kReplyId;
+  if (!held.left) {
+    held.left = front(vc).flits;
+    if (!is_reply) ++loop.promised;
+  }
+  --held.flits;
+  count(*v.shard, Total::kFlitsDelivered);
+  if (!--held.left) {
+    const Packet packet = front(vc);
+    u8& first = terminal.at(t.terminal_fields.first, vc);
+    first = next_place(first, t.ring);
+    deliver(v, index, control, packet, now);
+    if (is_reply)
+      end_transaction(v, terminal, loop, packet, now);
+    else
+      queue_reply(v, terminal, loop, packet, now);
+  }
+  return_ejection_credit(v, index, vc, now);
+}
+
+/// One flit of a request or of a reply goes into the network; the two take turns.
+template <class V, int W>
+FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                  LoopControl& loop, Cycle now) {
+  for (u32 turn = 0; turn < 2; ++turn) {
+    const u32 which = loop.served ^ 1 ^ turn;
+    InjectionLane& lane = which ? loop.lane : control.lane;
+    u8 mark = 0;
+    if (!lane.left) {
+      // In one message class both draw on the same VCs, and flits of two packets must not mix in one of them.
+      if (v.t.message_classes == 1 && (which ? control.lane : loop.lane).left) continue;
+      const bool started = which ? start_reply(v, terminal, index, loop, now)
+                                 : start_request(v, terminal, index, control, now);
+      if (!started) continue;
+      mark = kHeadMark;
+    }
+    if (send_from_lane(v, terminal, index, lane, mark, now)) {
+      loop.served = static_cast<u8>(which);
+      return;
+    }
+  }
+}
+
+}  // namespace flitlab::vc

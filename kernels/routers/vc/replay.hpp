@@ -1,0 +1,60 @@
+#pragma once
+/// Trace replay at a terminal. Its packets are created in the order of the trace: each at the latest of its cycle, the
+/// cycle after the arrival of the packet it needs, and the creation of the one before it.
+#include "kernels/routers/vc/injection.hpp"
+
+namespace flitlab::vc {
+
+template <class V, int W>
+FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                      Cycle now) {
+  const TraceFields& f = v.t.terminal_fields.trace;
+  TraceControl& trace = terminal.at(f.control);
+  while (trace.created < trace.entries) {
+    TraceEntry& entry = terminal.at(f.entry, (trace.first + trace.created) % kTraceRing);
+    if (entry.needs != kNone || entry.cycle > now) return;
+    if (entry.cycle < trace.last_created) entry.cycle = trace.last_created;
+    trace.last_created = entry.cycle;
+    ++trace.created;
+    ++control.created;
+    count_creation(v, index, entry.id, entry.cycle, entry.flits);
+  }
+}
+
+template <class V, int W>
+FLITLAB_INLINE bool start_from_trace(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                     Cycle now) {
+  const TraceFields& f = v.t.terminal_fields.trace;
+  TraceControl& trace = terminal.at(f.control);
+  if (!trace.created) return false;
+  const TraceEntry& entry = terminal.at(f.entry, trace.first);
+  Packet packet;
+  packet.flits = static_cast<u16>(entry.flits);
+  packet.message_class = 0;
+  packet.tag = 0;
+  packet.id = entry.id;
+  packet.created = entry.cycle;
+  if (!start_packet(v, terminal, index, control.lane, packet, entry.destination, now)) return false;
+  trace.first = (trace.first + 1) % kTraceRing;
+  --trace.entries;
+  --trace.created;
+  ++control.sent;
+  return true;
+}
+
+/// Lists an arrival for the host, and releases the queued packets that were waiting for it.
+template <class V, int W>
+FLITLAB_INLINE void note_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now) {
+  const TraceFields& f = v.t.terminal_fields.trace;
+  TraceControl& trace = terminal.at(f.control);
+  if (trace.arrivals < kTraceRing) terminal.at(f.arrival, trace.arrivals) = TraceArrival{packet.id, now};
+  ++trace.arrivals;
+  for (u32 i = trace.created; i < trace.entries; ++i) {
+    TraceEntry& entry = terminal.at(f.entry, (trace.first + i) % kTraceRing);
+    if (entry.needs != packet.id) continue;
+    entry.needs = kNone;
+    if (entry.cycle <= now) entry.cycle = now + 1;
+  }
+}
+
+}  // namespace flitlab::vc

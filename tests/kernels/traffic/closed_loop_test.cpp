@@ -1,0 +1,151 @@
+/// Request-reply traffic: round trips by hand, the window, conservation, and the deadlock that two message classes
+/// avoid.
+#include <gtest/gtest.h>
+
+#include "host/error.hpp"
+#include "host/models/vc_plan.hpp"
+#include "host/run.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+/// Two routers, one terminal each, talking to one another only: requests of 1 flit, replies of 3.
+RawConfig pair() {
+  return {{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(1)},
+          {"traffic.mode", word("request_reply")}, {"traffic.pattern", word("bit_complement")},
+          {"traffic.packet_flits", Lengths{{1, 1.0}}}, {"traffic.reply_flits", Lengths{{3, 1.0}}},
+          {"traffic.load", 1.0}, {"traffic.window", integer(1)}};
+}
+
+/// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture.md), so the request takes 11, its
+/// reply is created `reply_delay` cycles later and takes 13. The next request is created when the reply is here.
+TEST(ClosedLoop, RoundTripByHand) {
+  for (int delay : {0, 1, 7}) {
+    RawConfig config = pair();
+    config["traffic.reply_delay"] = integer(delay);
+    Network net(experiment(config));
+    ReplicaRow row = net.engine->row(0);
+    row.window_begin = 0;
+    row.window_end = kNever - 1;
+    net.engine->set_row(0, row);
+    net.step(1001);  // cycles 0 to 1000
+    const u64 trip = 11 + static_cast<u64>(delay) + 13;
+    EXPECT_EQ(net.total(Total::kTransactions), 2 * (1000 / trip)) << delay;
+    EXPECT_EQ(net.total(Total::kRoundTripSum), net.total(Total::kRoundTrips) * trip);
+    EXPECT_EQ(net.total(Total::kRoundTripMax), trip);
+  }
+}
+
+/// With a window of w and no congestion w transactions share a round trip.
+TEST(ClosedLoop, TheWindowLimitsRequests) {
+  for (int window : {1, 2, 3}) {
+    RawConfig config = pair();
+    config["traffic.window"] = integer(window);
+    Network net(experiment(config));
+    const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
+    u64 most = 0;
+    for (int i = 0; i < 500; ++i) {
+      net.step(1);
+      std::vector<std::byte> state = net.engine->state(0);
+      const Items<1> terminals{state.data() + plan.layout().kind_offset(1, 1), plan.layout().kinds[1].item_bytes};
+      for (u32 t = 0; t < 2; ++t)
+        most = std::max<u64>(most, terminals[t].at(plan.table().terminal_fields.loop).outstanding);
+    }
+    EXPECT_EQ(most, static_cast<u64>(window));
+    EXPECT_NEAR(static_cast<double>(net.total(Total::kTransactions)), 2.0 * window * 500 / 25, 3.0 * window);
+  }
+}
+
+RawConfig busy(int message_classes) {
+  return {{"topology.kind", word("mesh")},          {"traffic.mode", word("request_reply")},
+          {"traffic.load", 1.0},                    {"traffic.window", integer(64)},
+          {"traffic.reply_queue", integer(1)},      {"router.vcs", integer(2)},
+          {"traffic.message_classes", integer(message_classes)}};
+}
+
+TEST(ClosedLoop, OneMessageClassDeadlocksAndTwoDoNot) {
+  Network one(experiment(busy(1))), two(experiment(busy(2)));
+  one.step(20000);
+  two.step(20000);
+  check_conservation(*one.engine, *one.plan, 0);
+  const std::string cycle = one.plan->find_deadlock(one.engine->state(0));
+  EXPECT_NE(cycle.find("reply queue"), std::string::npos) << cycle;
+  const u64 stuck = one.total(Total::kFlitMoves);
+  one.step(1000);
+  EXPECT_EQ(one.total(Total::kFlitMoves), stuck);  // the search was right: nothing moves any more
+  EXPECT_EQ(two.plan->find_deadlock(two.engine->state(0)), "");
+  const u64 before = two.total(Total::kTransactions);
+  two.step(1000);
+  EXPECT_GT(two.total(Total::kTransactions), before + 100);
+}
+
+/// The search never cries wolf: what it calls blocked stays blocked, and what it calls alive goes on.
+TEST(ClosedLoop, TheSearchAgreesWithWhatHappens) {
+  int dead = 0;
+  for (int seed = 1; seed <= 12; ++seed)
+    for (int queue : {1, 4}) {
+      RawConfig config = busy(1);
+      config["run.seed"] = integer(seed);
+      config["traffic.reply_queue"] = integer(queue);
+      config["traffic.window"] = integer(12);
+      Network net(experiment(config));
+      for (int i = 0; i < 20; ++i) {
+        net.step(250);
+        const bool deadlocked = !net.plan->find_deadlock(net.engine->state(0)).empty();
+        const u64 before = net.total(Total::kPacketsDelivered);
+        if (deadlocked) {
+          ++dead;
+          net.step(2000);  // the rest of the network may go on for a while
+          EXPECT_NE(net.plan->find_deadlock(net.engine->state(0)), "") << seed;
+          break;
+        }
+        net.step(50);
+        EXPECT_GT(net.total(Total::kPacketsDelivered), before) << seed;
+      }
+    }
+  EXPECT_GT(dead, 0);
+  EXPECT_LT(dead, 24);
+}
+
+TEST(ClosedLoop, ConservesFlitsAndCredits) {
+  for (int classes : {1, 2})
+    for (const char* flow : {"wormhole", "virtual_cut_through", "store_and_forward"})
+      for (const char* routing : {"dimension_order", "minimal_adaptive"}) {
+        Network net(experiment({{"topology.kind", word("mesh")},
+                                {"topology.concentration", integer(2)},
+                                {"traffic.mode", word("request_reply")},
+                                {"traffic.load", 0.3},
+                                {"traffic.packet_flits", Lengths{{1, 1.0}, {5, 1.0}}},
+                                {"traffic.reply_flits", Lengths{{1, 1.0}, {8, 1.0}}},
+                                {"traffic.message_classes", integer(classes)},
+                                {"traffic.reply_queue", integer(2)},
+                                {"router.flow_control", word(flow)},
+                                {"routing.algorithm", word(routing)}}));
+        for (int i = 0; i < 20; ++i) {
+          net.step(53);
+          check_conservation(*net.engine, *net.plan, 0);
+        }
+        EXPECT_GT(net.total(Total::kTransactions), 100u);
+      }
+}
+
+/// A closed loop that has to wait for its replies ends by itself: created packets are all delivered or under way.
+TEST(ClosedLoop, RunReportsRoundTrips) {
+  RawConfig config = pair();
+  config["run.measure_cycles"] = integer(5000);
+  const Result r = run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front();
+  EXPECT_FALSE(r.saturated);
+  EXPECT_DOUBLE_EQ(r.model.at("round_trip_cycles_mean"), 25);
+  EXPECT_DOUBLE_EQ(r.model.at("round_trip_cycles_max"), 25);
+  EXPECT_NEAR(r.model.at("transactions_per_cycle_per_terminal"), 1 / 25.0, 1e-3);
+  EXPECT_EQ(r.created, r.delivered + r.dropped + r.in_flight + r.queued);
+}
+
+}  // namespace
+}  // namespace flitlab
