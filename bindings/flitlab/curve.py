@@ -24,11 +24,16 @@ def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
         packets["delivered"], result["cycles"], result["state_hash"],
     ]
     row = {k: str(v) if isinstance(v, (list, tuple)) else v for k, v in setting.items()}
-    return row | dict(zip(COLUMNS, values, strict=True))
+    special = {f"model.{k}": v for k, v in sorted(result["model"].items())}
+    return row | dict(zip(COLUMNS, values, strict=True)) | special
 
 
 class Curve:
-    """Rows of a sweep in the order asked for; ``.frame`` is a pandas DataFrame, one row per point and seed."""
+    """Rows of a sweep in the order asked for; ``.frame`` is a pandas DataFrame, one row per point and seed.
+
+    Columns: the keys that were varied, run.seed, those of ``COLUMNS``, and ``model.*``, what is special to the router
+    or the traffic.
+    """
 
     def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = ""):
         self.keys = keys
@@ -65,7 +70,8 @@ class Curve:
 
     def csv_text(self) -> str:
         text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(self.rows[0]), lineterminator="\n")
+        names = list(dict.fromkeys(name for row in self.rows for name in row))  # rows may differ in model.* columns
+        writer = csv.DictWriter(text, fieldnames=names, restval="", lineterminator="\n")
         writer.writeheader()
         for row in self.rows:
             writer.writerow({k: "" if v is None else repr(v) if isinstance(v, float) else v for k, v in row.items()})

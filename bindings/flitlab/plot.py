@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import math
 
+from flitlab import _core
 
-def _groups(curve):
-    """(label, rows) for each setting of the keys other than the load."""
-    others = [k for k in curve.keys if k != "traffic.load"]
+
+def _axis(curve) -> str:
+    """The key on the horizontal axis: the load if it was varied, else the first key."""
+    return "traffic.load" if "traffic.load" in curve.keys else curve.keys[0]
+
+
+def _groups(curve, axis):
+    """(label, rows) for each setting of the keys other than the one on the axis."""
+    others = [k for k in curve.keys if k != axis]
     groups: dict[tuple, list] = {}
     for row in curve.rows:
         groups.setdefault(tuple(row[k] for k in others), []).append(row)
@@ -19,16 +26,18 @@ def _mean(values):
     return sum(values) / len(values)
 
 
-def _points(rows):
-    """Per load: (load, mean latency, half width, mean accepted, saturated) over the seeds."""
-    by_load: dict[float, list] = {}
+def _points(rows, axis):
+    """Per place on the axis, in rising order: (x, mean latency, half width, mean accepted, saturated) over the seeds."""
+    by_x: dict = {}
     for row in rows:
-        by_load.setdefault(row["traffic.load"], []).append(row)
-    for load, same in sorted(by_load.items()):
+        by_x.setdefault(row[axis], []).append(row)
+    numbers = all(isinstance(x, (int, float)) for x in by_x)
+    for x in sorted(by_x) if numbers else by_x:
+        same = by_x[x]
         saturated = any(r["saturated"] for r in same)
         accepted = _mean([r["accepted"] for r in same])
         if saturated or any(r["latency_mean"] is None for r in same):
-            yield load, math.nan, 0.0, accepted, saturated
+            yield x, math.nan, 0.0, accepted, saturated
             continue
         mean = _mean([r["latency_mean"] for r in same])
         if len(same) > 1:
@@ -36,57 +45,46 @@ def _points(rows):
             half = 1.96 * spread / math.sqrt(len(same))
         else:
             half = same[0]["latency_ci95"] or 0.0
-        yield load, mean, half, accepted, saturated
+        yield x, mean, half, accepted, saturated
 
 
 def plot_curve(curve, axes=None, label=None):
-    """Two axes: latency, and accepted load, against offered load. Bands are 95 % confidence intervals."""
+    """Two axes: latency, and accepted load, against offered load, or against the first key of a sweep over something
+    else. Bands are 95 % confidence intervals."""
     import matplotlib.pyplot as plt
 
-    if "traffic.load" not in curve.keys:
-        return _plot_other(curve, axes)
     if axes is None:
         _, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     left, right = axes
+    key = _axis(curve)
+    over_load = key == "traffic.load"
     highest = 0.0
-    for group_label, rows in _groups(curve):
-        points = list(_points(rows))
-        loads = [p[0] for p in points]
-        highest = max(highest, *loads)
+    for group_label, rows in _groups(curve, key):
+        points = list(_points(rows, key))
+        xs = [str(p[0]) if isinstance(p[0], (bool, str)) else p[0] for p in points]
         name = " ".join(part for part in (label, group_label) if part) or curve.name
-        (line,) = left.plot(loads, [p[1] for p in points], "o-", ms=4, label=name)
-        left.fill_between(loads, [p[1] - p[2] for p in points], [p[1] + p[2] for p in points],
+        (line,) = left.plot(xs, [p[1] for p in points], "o-", ms=4, label=name)
+        left.fill_between(xs, [p[1] - p[2] for p in points], [p[1] + p[2] for p in points],
                           color=line.get_color(), alpha=0.2, lw=0)
-        right.plot(loads, [p[3] for p in points], "o-", ms=4, color=line.get_color(), label=name)
-        saturated = [p[0] for p in points if p[4]]
+        right.plot(xs, [p[3] for p in points], "o-", ms=4, color=line.get_color(), label=name)
+        saturated = [(x, p[3]) for x, p in zip(xs, points, strict=True) if p[4]]
         if saturated:
-            left.axvline(min(saturated), color=line.get_color(), ls="--", lw=1)
-            right.plot([p[0] for p in points if p[4]], [p[3] for p in points if p[4]], "s", ms=8, mfc="none",
-                       color=line.get_color())
-    left.set(xlabel="offered load (flits/cycle/terminal)", ylabel="packet latency (cycles)", ylim=(0, None))
-    right.plot([0, highest], [0, highest], ":", color="0.5", lw=1, label="accepted = offered")
-    right.set(xlabel="offered load (flits/cycle/terminal)", ylabel="accepted load (flits/cycle/terminal)",
-              ylim=(0, None))
-    left.set_title("latency (dashed: first saturated load)", fontsize=10)
+            right.plot(*zip(*saturated, strict=True), "s", ms=8, mfc="none", color=line.get_color())
+        if over_load:
+            highest = max(highest, *xs)
+            if saturated:
+                left.axvline(saturated[0][0], color=line.get_color(), ls="--", lw=1)
+    unit = next((p["unit"] for p in _core.parameters() if p["path"] == key), "")
+    xlabel = "offered load (flits/cycle/terminal)" if over_load else f"{key} ({unit})" if unit else key
+    left.set(xlabel=xlabel, ylabel="packet latency (cycles)", ylim=(0, None))
+    right.set(xlabel=xlabel, ylabel="accepted load (flits/cycle/terminal)", ylim=(0, None))
+    left.set_title("latency (dashed: first saturated load)" if over_load else "latency", fontsize=10)
     right.set_title("throughput (squares: saturated)", fontsize=10)
+    if over_load:
+        right.plot([0, highest], [0, highest], ":", color="0.5", lw=1, label="accepted = offered")
     for axis in (left, right):
         axis.grid(alpha=0.3)
         axis.legend(fontsize=8)
-    return axes
-
-
-def _plot_other(curve, axes):
-    """A sweep over something other than the load: accepted load and latency against its first key."""
-    import matplotlib.pyplot as plt
-
-    if axes is None:
-        _, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    key = curve.keys[0]
-    names = [str(r[key]) for r in curve.rows]
-    axes[0].plot(names, [math.nan if r["latency_mean"] is None else r["latency_mean"] for r in curve.rows], "o")
-    axes[1].plot(names, [r["accepted"] for r in curve.rows], "o")
-    axes[0].set(xlabel=key, ylabel="packet latency (cycles)")
-    axes[1].set(xlabel=key, ylabel="accepted load (flits/cycle/terminal)")
     return axes
 
 

@@ -215,3 +215,16 @@ def test_any_configuration_conserves_and_is_identical_on_any_number_of_threads(f
     p = one.packets
     assert p.created == p.delivered + p.dropped + p.in_flight + p.queued
     assert one.accepted <= 1.0 + 1e-9
+
+
+def test_a_sweep_over_something_else_has_its_columns_and_axis(config):
+    loop = fl.load(config("vc-mesh-8x8")).set({
+        "traffic.mode": "request_reply", "traffic.load": 1.0, "traffic.packet_flits": 1,
+        "run.warmup_cycles": 500, "run.measure_cycles": 1000})
+    curve = fl.sweep(loop, over={"traffic.window": [4, 1], "router.vcs": [2, 4]}, progress=False)
+    trips = curve.frame.set_index(["traffic.window", "router.vcs"])["model.round_trip_cycles_mean"]
+    assert trips[1, 4] < trips[4, 2]
+    assert "model.transactions_per_cycle_per_terminal" in curve.csv_text().splitlines()[0]
+    left, right = curve.plot()
+    assert left.get_xlabel() == "traffic.window (requests/terminal)"
+    assert [list(line.get_xdata()) for line in right.get_lines()] == [[1, 4], [1, 4]]  # sorted, one line per router.vcs
