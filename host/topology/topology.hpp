@@ -32,6 +32,13 @@ struct Topology {
   u32 terminal_port(u32 terminal) const { return network_ports + terminal % concentration; }
   /// Coordinate of `router` along dimension `dim`.
   u32 coordinate(u32 router, u32 dim) const { return (address[router] >> dim_shift[dim]) & dim_mask[dim]; }
+  /// The router at a packed address: the inverse of `address`.
+  u32 router_at(u32 packed) const {
+    u32 router = 0, stride = 1;
+    for (std::size_t d = 0; d < shape.size(); stride *= shape[d++])
+      router += ((packed >> dim_shift[d]) & dim_mask[d]) * stride;
+    return router;
+  }
 };
 
 /// Mesh, torus or ring of any radix per dimension (each >= 1; a dimension of radix 1 has no channels; a torus

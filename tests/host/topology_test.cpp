@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <numeric>
 #include <set>
 
@@ -12,9 +10,13 @@
 #include "host/topology/metrics.hpp"
 #include "host/topology/patterns.hpp"
 #include "kernels/common/philox.hpp"
+#include "tests/support/build.hpp"
 
 namespace flitlab {
 namespace {
+
+using testing::graph_text;
+using testing::TextFile;
 
 /// Far ends are mutual, and every channel pair is counted.
 void expect_consistent(const Topology& t) {
@@ -70,6 +72,13 @@ TEST(Shapes, AreConsistentAtRandom) {
   expect_consistent(make_hypercube(5, 2));
 }
 
+TEST(Addresses, LeadBackToTheirRouter) {
+  const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}}));
+  for (const Topology& t :
+       {make_mesh({3, 1, 5}, 2), make_torus({8, 8}, 1), make_hypercube(5, 1), make_graph(ring.path, 1)})
+    for (u32 r = 0; r < t.routers; ++r) EXPECT_EQ(t.router_at(t.address[r]), r) << t.kind;
+}
+
 TEST(Metrics, AgreeWithASearch) {
   for (const Topology& t : {make_mesh({4, 3, 2}, 1), make_torus({5, 4}, 1), make_torus({7}, 1), make_hypercube(4, 1)}) {
     u64 sum = 0;
@@ -102,22 +111,6 @@ TEST(Patterns, AreThoseOfTheTextbook) {
   }
   EXPECT_NE(make_permutation("random_permutation", t, 1), make_permutation("random_permutation", t, 2));
   EXPECT_EQ(hot_region(make_torus({4, 4}, 2), {1, 2}), (std::vector<u32>{0, 1, 8, 9}));
-}
-
-/// A file that removes itself.
-struct TextFile {
-  explicit TextFile(const std::string& text) : path(::testing::TempDir() + "flitlab_" + std::to_string(counter++) + ".csv") {
-    std::ofstream(path) << text;
-  }
-  ~TextFile() { std::remove(path.c_str()); }
-  std::string path;
-  static inline int counter = 0;
-};
-
-std::string graph_text(const std::vector<std::pair<u32, u32>>& edges) {
-  std::string text = "# edges\n";
-  for (const auto& [a, b] : edges) text += std::to_string(a) + "," + std::to_string(b) + "\n";
-  return text;
 }
 
 TEST(Graph, RefusesWhatIsNoNetwork) {
