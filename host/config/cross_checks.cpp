@@ -1,9 +1,11 @@
 #include "host/config/cross_checks.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 
 #include "host/error.hpp"
+#include "host/topology/patterns.hpp"
+#include "host/topology/topology.hpp"
 
 namespace flitlab {
 namespace {
@@ -12,6 +14,13 @@ bool is_ring(const Experiment& e) { return e.str("topology.kind") == "torus" || 
 
 std::string quoted(const Experiment& e, const std::string& path) { return path + " = \"" + e.str(path) + "\""; }
 
+std::string list_text(const std::vector<u32>& list) { return shown(Value{IntList(list.begin(), list.end())}); }
+
+/// Terminals of any topology but a graph, whose size is in its file.
+u32 terminal_count(const Experiment& e) {
+  return e.str("topology.kind") == "graph" ? 0 : count_terminals(grid_shape(e), e.u32_of("topology.concentration"));
+}
+
 void check_topology(const Experiment& e) {
   const std::string& kind = e.str("topology.kind");
   if (kind == "graph" && e.str("topology.file").empty())
@@ -19,8 +28,10 @@ void check_topology(const Experiment& e) {
   if (kind == "ring" && e.ints("topology.shape").size() != 1)
     throw ConfigError("topology.shape: a ring has one dimension; give one radix, or use topology.kind = \"torus\".");
   if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
-    throw ConfigError("topology.shape has " + std::to_string(e.ints("topology.shape").size()) +
-                      " dimensions: at most 10 are supported.");
+    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) + " has " +
+                      std::to_string(e.ints("topology.shape").size()) +
+                      " dimensions: at most 10 are supported. Leave some out.");
+  terminal_count(e);
 }
 
 void check_routing(const Experiment& e) {
@@ -51,48 +62,28 @@ void check_buffers(const Experiment& e) {
                       std::to_string(longest_packet(e)) + " flits. Raise it, or use \"wormhole\".");
 }
 
-u64 terminal_count(const Experiment& e) {
-  u64 n = e.u32_of("topology.concentration");
-  if (e.has("topology.dimensions")) return n << e.u32_of("topology.dimensions");
-  for (u32 radix : e.ints("topology.shape")) n *= radix;
-  return n;
-}
-
 void check_pattern(const Experiment& e) {
   const std::string& pattern = e.str("traffic.pattern");
   const bool graph = e.str("topology.kind") == "graph";
-  const bool by_bits = pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle";
   const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region";
   if (graph && by_place)
     throw ConfigError(quoted(e, "traffic.pattern") + " needs coordinates, which a graph does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str("traffic.matrix_file").empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,weight).");
-  if (!graph && (by_bits || pattern == "transpose")) {
-    const u64 n = terminal_count(e);
-    const bool square = e.has("topology.shape") && e.ints("topology.shape").size() == 2 &&
-                        e.ints("topology.shape")[0] == e.ints("topology.shape")[1];
-    if (by_bits && !std::has_single_bit(n))
-      throw ConfigError(quoted(e, "traffic.pattern") + " needs a power-of-two number of terminals, and there are " +
-                        std::to_string(n) + "; use another topology.shape or pattern.");
-    if (pattern == "transpose" && !square && !(std::has_single_bit(n) && std::countr_zero(n) % 2 == 0))
-      throw ConfigError("traffic.pattern = \"transpose\" needs a square mesh or torus of two dimensions, or an even "
-                        "number of address bits; there are " + std::to_string(n) + " terminals.");
-  }
+  if (!graph) check_permutation(pattern, grid_shape(e), terminal_count(e));  // a graph's size is in its file
   if (pattern == "hot_spot" && !graph)
     for (u32 hot : e.ints("traffic.hot_terminals"))
       if (hot >= terminal_count(e))
         throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
                           std::to_string(terminal_count(e) - 1) + ".");
   if (pattern == "hot_region") {
-    const std::vector<u32> extent = e.ints("traffic.hot_shape");
-    const std::vector<u32> shape = e.has("topology.shape") ? e.ints("topology.shape")
-                                                           : std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+    const std::vector<u32> extent = e.ints("traffic.hot_shape"), shape = grid_shape(e);
     bool fits = extent.size() == shape.size();
     for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = extent[d] <= shape[d];
     if (!fits)
-      throw ConfigError("traffic.hot_shape must have one extent per dimension, none above its radix; the network has " +
-                        std::to_string(shape.size()) + " dimensions.");
+      throw ConfigError("traffic.hot_shape = " + list_text(extent) +
+                        " does not fit the network: give one extent per dimension, at most " + list_text(shape) + ".");
   }
 }
 
@@ -128,6 +119,14 @@ u32 longest_packet(const Experiment& e) {
     if (weight > 0) longest = std::max(longest, flits);
   return static_cast<u32>(longest);
 }
+std::vector<u32> grid_shape(const Experiment& e) {
+  if (e.has("topology.shape")) return e.ints("topology.shape");
+  if (e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+  return {};
+}
+
+u32 geometric_mean(const Experiment& e) { return static_cast<u32>(e.lengths("traffic.packet_flits").front().first); }
+
 
 u32 shortest_packet(const Experiment& e) {
   if (e.str("traffic.packet_length") == "geometric") return 1;

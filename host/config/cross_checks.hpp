@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "host/config/experiment.hpp"
 
 namespace flitlab {
@@ -10,13 +12,19 @@ void check_together(const Experiment& experiment);
 /// Routing classes of virtual channels that the configuration needs to be free of deadlock (1: any VC will do).
 u32 routing_classes(const Experiment& experiment);
 
+/// Radix of each dimension, for a hypercube too; empty for a graph.
+std::vector<u32> grid_shape(const Experiment& experiment);
+
+/// Mean of a geometric law before it is cut at longest_packet().
+u32 geometric_mean(const Experiment& experiment);
+
 /// Longest packet in flits; for a geometric law, the length it is cut at.
 u32 longest_packet(const Experiment& experiment);
 
 /// Shortest packet in flits.
 u32 shortest_packet(const Experiment& experiment);
 
-/// Mean packet length in flits.
+/// Mean packet length in flits, of the lengths that really occur: exact for a geometric law that is cut.
 double mean_packet(const Experiment& experiment);
 
 }  // namespace flitlab

@@ -42,24 +42,36 @@ std::vector<u32> random_permutation(u32 n, u64 seed) {
   return to;
 }
 
+bool is_square(const std::vector<u32>& shape) { return shape.size() == 2 && shape[0] == shape[1]; }
+
 }  // namespace
 
+void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals) {
+  const bool by_bits = pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle";
+  const bool transpose = pattern == "transpose";
+  if (!by_bits && !(transpose && !is_square(shape))) return;
+  if (std::has_single_bit(terminals) && (!transpose || std::countr_zero(terminals) % 2 == 0)) return;
+  throw ConfigError("traffic.pattern = \"" + pattern + "\" does not fit " + std::to_string(terminals) +
+                    " terminals: it needs " +
+                    (transpose ? "a square network of two dimensions, or a number of terminals that is a power of four"
+                               : "a power-of-two number of terminals") +
+                    ". Change the topology or the pattern.");
+}
+
 std::vector<u32> make_permutation(const std::string& pattern, const Topology& t, u64 seed) {
+  check_permutation(pattern, t.shape, t.terminals);
   const u32 n = t.terminals;
   if (pattern == "random_permutation") return random_permutation(n, seed);
   if (pattern == "tornado") return move_coordinates(t, [](u32 k) { return (k + 1) / 2 - 1; });
   if (pattern == "neighbour") return move_coordinates(t, [](u32) { return 1u; });
   std::vector<u32> to(n);
-  if (pattern == "transpose" && t.shape.size() == 2 && t.shape[0] == t.shape[1]) {
+  if (pattern == "transpose" && is_square(t.shape)) {
     for (u32 s = 0; s < n; ++s) {
       const u32 r = s / t.concentration, k = t.shape[0];
       to[s] = (r / k + r % k * k) * t.concentration + s % t.concentration;
     }
     return to;
   }
-  if (!std::has_single_bit(n))
-    throw ConfigError("traffic.pattern = \"" + pattern + "\" needs a power-of-two number of terminals, and there are " +
-                      std::to_string(n) + ".");
   const u32 bits = static_cast<u32>(std::countr_zero(n));
   for (u32 s = 0; s < n; ++s) {
     if (pattern == "bit_complement") to[s] = ~s & (n - 1);

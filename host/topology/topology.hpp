@@ -41,6 +41,9 @@ struct Topology {
   }
 };
 
+/// Terminals of a Cartesian network; throws ConfigError if there are more than a packet can address.
+u32 count_terminals(const std::vector<u32>& shape, u32 concentration);
+
 /// Mesh, torus or ring of any radix per dimension (each >= 1; a dimension of radix 1 has no channels; a torus
 /// dimension of radix 2 has two parallel channel pairs). Throws ConfigError on a bad shape.
 Topology make_mesh(const std::vector<u32>& shape, u32 concentration);

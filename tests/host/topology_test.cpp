@@ -131,6 +131,37 @@ TEST(Graph, RefusesWhatIsNoNetwork) {
   refused("# nothing\n", "no edges");
 }
 
+TEST(Patterns, ThatAreNoPermutationAreRefused) {
+  const auto refused = [](const std::string& pattern, const Topology& t, const std::string& allowed) {
+    try {
+      make_permutation(pattern, t, 1);
+      FAIL() << pattern;
+    } catch (const ConfigError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("traffic.pattern = \"" + pattern + "\""), std::string::npos) << text;
+      EXPECT_NE(text.find(std::to_string(t.terminals) + " terminals"), std::string::npos) << text;
+      EXPECT_NE(text.find(allowed), std::string::npos) << text;
+    }
+  };
+  const TextFile eight(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}}));
+  const TextFile six(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}));
+  refused("transpose", make_graph(eight.path, 1), "power of four");  // three address bits have no halves
+  refused("transpose", make_mesh({4, 8}, 1), "power of four");
+  refused("transpose", make_mesh({4, 3}, 1), "power of four");
+  refused("bit_complement", make_graph(six.path, 1), "power-of-two");
+  refused("shuffle", make_hypercube(3, 3), "power-of-two");
+  EXPECT_EQ(make_permutation("transpose", make_mesh({2, 8}, 1), 1)[1], 4u);
+  EXPECT_EQ(make_permutation("transpose", make_mesh({3, 3}, 2), 1)[2], 6u);
+  EXPECT_EQ(make_permutation("shuffle", make_graph(eight.path, 1), 1)[4], 1u);
+}
+
+TEST(Sizes, TooLargeAreRefusedWithoutOverflow) {
+  for (const std::vector<u32>& shape :
+       {std::vector<u32>{65535, 65535, 65535}, std::vector<u32>(10, 65535), std::vector<u32>{4096, 4097}})
+    EXPECT_THROW(count_terminals(shape, 1), ConfigError);
+  EXPECT_EQ(count_terminals({4096, 256}, 16), 1u << 24);
+}
+
 /// Independent check: depth-first search with colours over all dependencies of a layer.
 bool naive_has_cycle(const std::vector<std::set<u32>>& after) {
   std::vector<int> colour(after.size(), 0);
