@@ -26,7 +26,9 @@ void check_topology(const Experiment& e) {
   if (kind == "graph" && e.str("topology.file").empty())
     throw ConfigError("topology.kind = \"graph\" needs topology.file, the name of an edge list (CSV lines a,b).");
   if (kind == "ring" && e.ints("topology.shape").size() != 1)
-    throw ConfigError("topology.shape: a ring has one dimension; give one radix, or use topology.kind = \"torus\".");
+    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) +
+                      " does not fit a ring, which has one dimension: give one radix, or use "
+                      "topology.kind = \"torus\".");
   if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
     throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) + " has " +
                       std::to_string(e.ints("topology.shape").size()) +
@@ -88,15 +90,20 @@ void check_pattern(const Experiment& e) {
 }
 
 void check_injection(const Experiment& e) {
-  if (!e.has("traffic.load")) return;
-  const double mean = mean_packet(e);
-  if (e.str("traffic.injection") == "on_off") {
-    const double load = e.f64("traffic.load"), burst = e.f64("traffic.burst_load");
-    if (load > 0 && load >= burst)
-      throw ConfigError("traffic.load = " + to_text(Value{load}) + " must be below traffic.burst_load = " +
-                        to_text(Value{burst}) + ", the load within a burst.");
-  }
-  (void)mean;
+  if (!e.has("traffic.burst_load")) return;
+  const double load = e.f64("traffic.load"), burst = e.f64("traffic.burst_load");
+  if (load > 0 && load >= burst)
+    throw ConfigError("traffic.load = " + to_text(Value{load}) + " must be below traffic.burst_load = " +
+                      to_text(Value{burst}) + ", the load within a burst.");
+}
+
+bool geometric(const Experiment& e) { return e.str("traffic.packet_length") == "geometric"; }
+
+void check_lengths(const Experiment& e) {
+  const Lengths& lengths = e.lengths("traffic.packet_flits");
+  if (geometric(e) && lengths.size() != 1)
+    throw ConfigError("traffic.packet_flits = " + shown(Value{lengths}) + " does not fit traffic.packet_length = "
+                      "\"geometric\": give one number, the mean, or use \"list\".");
 }
 
 }  // namespace
@@ -112,13 +119,6 @@ u32 routing_classes(const Experiment& e) {
   return 1;
 }
 
-u32 longest_packet(const Experiment& e) {
-  if (e.str("traffic.packet_length") == "geometric") return static_cast<u32>(std::min(4095.0, 16 * mean_packet(e)));
-  std::int64_t longest = 1;
-  for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
-    if (weight > 0) longest = std::max(longest, flits);
-  return static_cast<u32>(longest);
-}
 std::vector<u32> grid_shape(const Experiment& e) {
   if (e.has("topology.shape")) return e.ints("topology.shape");
   if (e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
@@ -127,9 +127,16 @@ std::vector<u32> grid_shape(const Experiment& e) {
 
 u32 geometric_mean(const Experiment& e) { return static_cast<u32>(e.lengths("traffic.packet_flits").front().first); }
 
+u32 longest_packet(const Experiment& e) {
+  if (geometric(e)) return std::min(4095u, 16 * geometric_mean(e));
+  std::int64_t longest = 1;
+  for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
+    if (weight > 0) longest = std::max(longest, flits);
+  return static_cast<u32>(longest);
+}
 
 u32 shortest_packet(const Experiment& e) {
-  if (e.str("traffic.packet_length") == "geometric") return 1;
+  if (geometric(e)) return 1;
   std::int64_t shortest = 4095;
   for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
     if (weight > 0) shortest = std::min(shortest, flits);
@@ -137,6 +144,10 @@ u32 shortest_packet(const Experiment& e) {
 }
 
 double mean_packet(const Experiment& e) {
+  if (geometric(e)) {  // the mean of min(n, longest): the sum of P(n >= k) for k up to longest
+    const double uncut = geometric_mean(e);
+    return uncut * (1 - std::pow(1 - 1 / uncut, longest_packet(e)));
+  }
   double flits = 0, weights = 0;
   for (const auto& [length, weight] : e.lengths("traffic.packet_flits")) {
     flits += static_cast<double>(length) * weight;
@@ -147,6 +158,7 @@ double mean_packet(const Experiment& e) {
 
 void check_together(const Experiment& e) {
   check_topology(e);
+  check_lengths(e);
   check_routing(e);
   check_buffers(e);
   check_pattern(e);

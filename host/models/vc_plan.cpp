@@ -146,7 +146,8 @@ void VcPlan::set_traffic(const Experiment& e) {
   t.max_flits = longest_packet(e);
   if (e.str("traffic.packet_length") == "geometric") {
     t.length_law = LengthLaw::kGeometric;
-    t.inverse_log_continue = mean_flits_ > 1 ? 1 / std::log1p(-1 / mean_flits_) : 0;
+    const double uncut = geometric_mean(e);
+    t.inverse_log_continue = uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
   }
   std::vector<double> weights;
   for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) {

@@ -31,7 +31,9 @@ inline constexpr std::array kTrafficParams{
                 .max = 4095, .unit = "flits",
                 .help = "Packet length: one number, or [flits, weight] pairs; the mean if the law is geometric."},
     ParamRecord{.path = "traffic.packet_length", .type = ParamType::kChoice, .default_value = "list",
-                .choices = "list|geometric", .help = "Law of the packet lengths."},
+                .choices = "list|geometric",
+                .help = "Law of the packet lengths. A geometric one is cut at 16 times its mean, and at 4095 flits; "
+                        "the packet rate follows from the mean that is left."},
     ParamRecord{.path = "traffic.hot_terminals", .type = ParamType::kIntList, .default_value = "[0]", .min = 0,
                 .max = 16777215, .help = "Terminals of the hot spot.", .only_if = "traffic.pattern=hot_spot"},
     ParamRecord{.path = "traffic.hot_shape", .type = ParamType::kIntList, .default_value = "[2, 2]", .min = 1,
