@@ -41,9 +41,9 @@ void VcPlan::set_parameters(const Experiment& e) {
   t.ports = topology_.ports;
   t.concentration = topology_.concentration;
   if (t.ports > vc::kMaxPorts)
-    throw ConfigError("topology: routers would have " + std::to_string(t.ports) + " ports; at most " +
-                      std::to_string(vc::kMaxPorts) + " are supported. Use fewer dimensions or a smaller "
-                      "topology.concentration.");
+    throw ConfigError("topology.concentration = " + std::to_string(t.concentration) + ": routers would have " +
+                      std::to_string(t.ports) + " ports, and at most " + std::to_string(vc::kMaxPorts) +
+                      " are supported. Use fewer dimensions or a smaller topology.concentration.");
   t.vcs = e.u32_of("router.vcs");
   t.buffer_flits = e.u32_of("router.buffer_flits");
   t.routing_delay = e.u32_of("router.routing_delay");

@@ -111,7 +111,8 @@ TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
     for (int i = 0; i < 2; ++i)
       if (f[i] < 0 || f[i] >= terminals || f[i] != std::floor(f[i]))
         throw ConfigError(where + "terminals are numbered 0 to " + std::to_string(terminals - 1) + ".");
-    if (!(f[2] >= 0) || !std::isfinite(f[2])) throw ConfigError(where + "the weight must not be negative.");
+    if (!(f[2] >= 0 && f[2] <= 1e100))  // their sum must be a number too
+      throw ConfigError(where + "the weight must be a number from 0 to 1e100.");
     if (f[2] > 0) rows[static_cast<u32>(f[0])].emplace_back(static_cast<u32>(f[1]), f[2]);
   });
   TrafficMatrix matrix;
@@ -119,7 +120,8 @@ TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
   for (u32 s = 0; s < terminals; ++s) {
     if (rows[s].empty())
       throw ConfigError("traffic.matrix_file: " + path + ": terminal " + std::to_string(s) +
-                        " has no positive weight; every terminal needs a destination.");
+                        " has no positive weight, and every terminal needs a destination. Add a line " +
+                        std::to_string(s) + ",DESTINATION,WEIGHT.");
     std::vector<double> weights;
     for (const auto& [destination, weight] : rows[s]) {
       matrix.column.push_back(destination);
