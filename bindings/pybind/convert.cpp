@@ -27,7 +27,7 @@ py::dict to_dict(const LatencyStats& s) {
 Value value_from(const std::string& path, const py::handle& x) {
   const auto integer = [&](const py::handle& item) {
     try {
-      return x.cast<std::int64_t>();
+      return item.cast<std::int64_t>();
     } catch (const py::cast_error&) {
       throw ConfigError(path + " = " + std::string(py::str(x)) + " is too large for an integer parameter.");
     }
@@ -111,6 +111,7 @@ py::dict to_dict(const Experiment& experiment, const Result& r) {
   d["offered"] = r.offered;
   d["accepted"] = r.accepted;
   d["saturated"] = r.saturated;
+  d["warmup_steady"] = r.warmup_steady;
   d["latency_cycles"] = to_dict(r.latency);
   d["network_latency_cycles"] = to_dict(r.network_latency);
   d["hops_mean"] = r.hops_mean != r.hops_mean ? py::object(py::none()) : py::object(py::float_(r.hops_mean));
