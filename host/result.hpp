@@ -27,6 +27,7 @@ struct Result {
   u64 state_bytes = 0, state_hash = 0;
   double offered = 0, accepted = 0;  ///< flits/cycle/terminal in the measurement window
   bool saturated = false;
+  bool warmup_steady = true;  ///< false: the automatic warm-up was given up before latency had settled
   LatencyStats latency, network_latency;
   double hops_mean = kNotMeasured;
   u64 created = 0, injected = 0, delivered = 0, dropped = 0, in_flight = 0, queued = 0;  ///< packets

@@ -22,6 +22,11 @@ constexpr double kSteadyTolerance = 0.01;
 /// A window is saturated if throughput falls short of the load by more than this part of it, and by more than
 /// chance explains.
 constexpr double kShortfall = 0.02;
+/// It is saturated as well if a few sources alone cannot keep up, which the total hardly shows. Their queues grow all
+/// along the window, and by Little's law every g packets more in the queues mean g / (packets per cycle) cycles more
+/// of waiting; latency is steady enough if that is within this part of the time that packets spend in the network.
+/// A smaller growth, or one that chance explains, does not matter to the mean latency either.
+constexpr double kLongerWait = 0.1;
 
 enum class Phase { kWarmup, kMeasure, kDrain, kBatch, kDone };
 
@@ -59,6 +64,7 @@ class Replica {
         accepted_flits_ += delivered;
         transactions_ += delta(now, Total::kTransactions);
         shortfall_.push_back(created - delivered);
+        queued_.push_back(static_cast<double>(get(now, Total::kPacketsCreated) - get(now, Total::kPacketsInjected)));
         add_batch(now);
         if (engine_.now() - window_begin_ >= window_cycles()) end_window(now);
         break;
@@ -96,10 +102,15 @@ class Replica {
     return (asked + epoch_ - 1) / epoch_ * epoch_;
   }
 
-  bool warm() const {
+  bool warm() {
     if (!experiment_.is_auto("run.warmup_cycles"))
       return engine_.now() >= static_cast<u64>(experiment_.i64("run.warmup_cycles"));
-    if (throughput_.size() >= kLongestWarmup) return true;
+    if (steady()) return true;
+    result.warmup_steady = throughput_.size() < kLongestWarmup;
+    return !result.warmup_steady;
+  }
+
+  bool steady() const {
     if (!settled(throughput_, kSteadyWindow, kSteadyTolerance)) return false;
     // Past saturation latency grows for ever, while throughput is steady and below the load.
     const double backlog = static_cast<double>(get(last_, Total::kFlitsCreated) - get(last_, Total::kFlitsDelivered));
@@ -134,7 +145,12 @@ class Replica {
     const double n = static_cast<double>(shortfall_.size());
     for (double x : shortfall_) mean += x / n;
     for (double x : shortfall_) variance += (x - mean) * (x - mean) / (n * std::max(1.0, n - 1));
-    result.saturated = mean * n > kShortfall * offered_flits_ && mean > 3 * std::sqrt(variance);
+    const bool falls_short = mean * n > kShortfall * offered_flits_ && mean > 3 * std::sqrt(variance);
+    const double longer_wait =
+        rise(queued_) * static_cast<double>(measured_cycles_) / static_cast<double>(get(now, Total::kMeasuredCreated));
+    const double inside = static_cast<double>(get(now, Total::kMeasuredNetworkLatencySum)) /
+                          static_cast<double>(get(now, Total::kMeasuredDelivered));
+    result.saturated = falls_short || longer_wait > kLongerWait * inside;
     if (result.saturated || get(now, Total::kMeasuredDelivered) == get(now, Total::kMeasuredCreated))
       finish(now);
     else
@@ -220,6 +236,7 @@ class Replica {
   CounterShard last_{};
   std::vector<double> latency_, throughput_;   // per warm-up epoch
   std::vector<double> shortfall_;              // per epoch of the window: flits created minus delivered
+  std::vector<double> queued_;                 // at the end of every epoch of the window: packets in source queues
   std::vector<double> sums_, network_sums_, counts_;  // per epoch from the window on
   double offered_flits_ = 0, accepted_flits_ = 0, transactions_ = 0;
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;

@@ -79,4 +79,28 @@ bool settled(const std::vector<double>& series, std::size_t window, double toler
   return difference <= student_t95(2 * window - 2) * std::sqrt(a.variance + b.variance);
 }
 
+double rise(const std::vector<double>& series) {
+  const double n = static_cast<double>(series.size());
+  if (series.size() < 6) return 0;
+  const double middle = (n - 1) / 2, mean = moments(series.data(), series.size()).mean;
+  double spread = 0, slope = 0;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const double time = static_cast<double>(i) - middle;
+    spread += time * time;
+    slope += time * (series[i] - mean);
+  }
+  slope /= spread;
+  double squares = 0, products = 0, before = 0;  // of what the line leaves over
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const double rest = series[i] - mean - slope * (static_cast<double>(i) - middle);
+    squares += rest * rest;
+    products += rest * before;
+    before = rest;
+  }
+  // Neighbours that resemble each other make the samples worth fewer: the variance of a first-order process.
+  const double alike = squares > 0 ? std::clamp(products / squares, 0.0, 0.95) : 0;
+  const double error = std::sqrt(squares / (n - 2) / spread * (1 + alike) / (1 - alike));
+  return slope > 3 * error ? slope * n : 0;
+}
+
 }  // namespace flitlab

@@ -27,4 +27,8 @@ double student_t95(std::size_t degrees);
 /// than their standard errors explain (Welch's t at 95 %), or by less than `tolerance` relatively.
 bool settled(const std::vector<double>& series, std::size_t window, double tolerance);
 
+/// By how much a series rises over its length along the straight line that fits best; 0 if that is within three
+/// standard errors, which allow for neighbouring samples that resemble each other. Fewer than six samples: 0.
+double rise(const std::vector<double>& series);
+
 }  // namespace flitlab

@@ -126,6 +126,14 @@ void SteppedNetwork::save(const std::string& path) {
   }
 }
 
+void SteppedNetwork::go_on_from(SteppedNetwork& other) {
+  if (configuration_hash(experiment_) != configuration_hash(other.experiment_))
+    throw ConfigError("the other network has another configuration; go on from one of the same.");
+  engine_->set_state(0, other.engine_->state(0));
+  engine_->set_counters(0, other.engine_->counters(0));
+  engine_->set_now(static_cast<Cycle>(other.engine_->now()));
+}
+
 void SteppedNetwork::load(const std::string& path) {
   const std::string name = "checkpoint \"" + path + "\" ";
   std::ifstream file(path, std::ios::binary);

@@ -37,6 +37,8 @@ class SteppedNetwork {
   void save(const std::string& path);
   /// Throws ConfigError if the file is not a whole, undamaged checkpoint of this very configuration.
   void load(const std::string& path);
+  /// Takes over the state, counters and clock of a network of this very configuration, traced or not.
+  void go_on_from(SteppedNetwork& other);
 
  private:
   Experiment experiment_;

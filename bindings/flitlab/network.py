@@ -148,6 +148,11 @@ class Network:
         self._core.load(os.fspath(path))
         return self
 
+    def go_on_from(self, other: Network) -> Network:
+        """Takes over the state of another network of the same configuration."""
+        self._core.go_on_from(other._core)
+        return self
+
     def __repr__(self) -> str:
         t = self.totals
         return (f"<Network {self.experiment.name} at cycle {self.cycle}: {t['packets_created']} packets created, "

@@ -38,7 +38,9 @@ class Result(_Record):
         rows = [
             ("network", f"{v['routers']} routers, {v['terminals']} terminals, {v['channels']} channels"),
             ("run", f"{v['cycles']} cycles ({v['warmup_cycles']} warm-up, {v['measured_cycles']} measured, "
-                    f"{v['drain_cycles']} drain), seed {v['seed']}, {v['backend']}, {v['device']}"),
+                    f"{v['drain_cycles']} drain), seed {v['seed']}, {v['backend']}, {v['device']}"
+                    + ("" if v["warmup_steady"] else
+                       "   WARNING: not steady after the longest automatic warm-up; set run.warmup_cycles")),
             ("offered load", f"{v['offered']:.4f} flits/cycle/terminal"),
             ("accepted load", f"{v['accepted']:.4f} flits/cycle/terminal"
                               + ("   SATURATED: latency has no steady value" if v["saturated"] else "")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TextIO
 
 from flitlab._core import ConfigError
@@ -33,16 +34,9 @@ def parse_routers(text: str | None, routers: int) -> set[int] | None:
 def trace_events(experiment: Experiment, first: int, last: int, routers: set[int] | None = None) -> Iterator[dict]:
     """Events of cycles first..last-1, of the chosen routers and their terminals, in the order of cycles."""
     concentration = experiment["topology.concentration"]
-    skip = Network(experiment, trace=False)
     traced = Network(experiment, trace=True)
-    if first:  # the fast engine runs up to the window; the state carries over
-        import tempfile
-        from pathlib import Path
-
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "start"
-            skip.step(first).save(path)
-            traced.load(path)
+    if first:  # the fast engine runs up to the window
+        traced.go_on_from(Network(experiment).step(first))
     while traced.cycle < last:
         traced.step(min(64, last - traced.cycle))
         for event in traced.events():
@@ -58,12 +52,13 @@ def write_trace(experiment: Experiment, cycles: str, form: str, out: str, router
     writer = {"jsonl": write_jsonl, "perfetto": write_perfetto, "vcd": write_vcd}[form]
     try:
         with open(out, "w", encoding="utf-8") as file:
-            return writer(file, experiment, trace_events(experiment, first, last, chosen), (first, last))
+            return writer(file, experiment, trace_events(experiment, first, last, chosen), (first, last), chosen)
     except OSError as error:
         raise ConfigError(f"--out {out} cannot be written: {error.strerror}.") from None
 
 
-def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int]) -> int:
+def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
+                routers: set[int] | None = None) -> int:
     """One JSON object per event and line."""
     count = 0
     for event in events:
@@ -72,7 +67,8 @@ def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], wi
     return count
 
 
-def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int]) -> int:
+def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
+                   routers: set[int] | None = None) -> int:
     """Chrome trace format (ui.perfetto.dev): a process per router, a track per input VC, a span per packet from the
     arrival of its head to the departure of its tail. One microsecond on screen is one cycle."""
     spans: list[dict] = []
@@ -120,46 +116,51 @@ def _vcd_name(number: int) -> str:
             return name
 
 
-def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int]) -> int:
+def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
+              routers: set[int] | None = None) -> int:
     """Value change dump (GTKWave): per router and output port, which input port and VC sends (one clock wide), and
-    per input VC, the packet whose head arrived last, as source and number."""
-    events = list(events)
-    signals: dict[tuple, tuple[str, int]] = {}
+    per input VC, the packet whose head arrived last, as source and number.
 
-    def declare(key: tuple, width: int) -> None:
-        if key not in signals:
-            signals[key] = (_vcd_name(len(signals)), width)
-
-    changes: dict[int, dict[tuple, int | None]] = {}
-
-    def change(cycle: int, key: tuple, width: int, value: int | None) -> None:
-        declare(key, width)
-        changes.setdefault(cycle, {})[key] = value
-
-    for e in events:
-        if e["item"] == "terminal":
-            continue
-        r = e["index"]
-        if e["kind"] == "switch_granted":
-            key = (r, f"out{e['out_port']}_sends")
-            change(e["cycle"], key, 16, e["port"] << 8 | e["vc"])
-            changes.setdefault(e["cycle"] + 1, {}).setdefault(key, None)
-        elif e["kind"] == "arrived":
-            change(e["cycle"], (r, f"in{e['port']}_vc{e['vc']}_packet"), 64, e["src"] << 32 | e["id"])
+    Events come in the order of cycles and are written as they come; so all variables are declared beforehand, those
+    of ports without a channel too."""
+    derived, vcs = experiment.derived(), experiment["router.vcs"]
+    ports = range(int(derived["ports"]))
+    names: dict[tuple[int, str], str] = {}
     file.write("$timescale 1 ns $end\n$comment one ns is one cycle $end\n")
-    for router in sorted({key[0] for key in signals}):
+    for router in sorted(range(int(derived["routers"])) if routers is None else routers):
         file.write(f"$scope module router_{router} $end\n")
-        for key, (name, width) in sorted(signals.items()):
-            if key[0] == router:
-                file.write(f"$var wire {width} {name} {key[1]} $end\n")
+        variables = [(16, f"out{port}_sends") for port in ports]
+        variables += [(64, f"in{port}_vc{vc}_packet") for port in ports for vc in range(vcs)]
+        for width, variable in variables:
+            names[router, variable] = _vcd_name(len(names))
+            file.write(f"$var wire {width} {names[router, variable]} {variable} $end\n")
         file.write("$upscope $end\n")
     file.write(f"$enddefinitions $end\n#{window[0]}\n$dumpvars\n")
-    for name, _width in signals.values():
-        file.write(f"bx {name}\n")
+    file.writelines(f"bx {name}\n" for name in names.values())
     file.write("$end\n")
-    for cycle in sorted(changes):
-        file.write(f"#{cycle}\n")
-        for key, value in sorted(changes[cycle].items(), key=lambda item: item[0]):
-            file.write(f"b{'x' if value is None else format(value, 'b')} {signals[key][0]}\n")
+
+    def write(cycle: int, changes: dict[tuple[int, str], str]) -> None:
+        if changes:
+            file.write(f"#{cycle}\n")
+            file.writelines(f"b{value} {names[key]}\n" for key, value in sorted(changes.items()))
+
+    count = 0
+    last = window[0]
+    sent: set[tuple[int, str]] = set()  # in cycle `last`; the port is quiet again in the next one
+    for cycle, together in groupby(events, key=lambda e: e["cycle"]):
+        changes = dict.fromkeys(sent, "x")
+        if cycle > last + 1:
+            write(last + 1, changes)
+            changes = {}
+        last, sent = cycle, set()
+        for e in together:
+            count += 1
+            if e["kind"] == "switch_granted":
+                sent.add((e["index"], f"out{e['out_port']}_sends"))
+                changes[e["index"], f"out{e['out_port']}_sends"] = format(e["port"] << 8 | e["vc"], "b")
+            elif e["kind"] == "arrived":
+                changes[e["index"], f"in{e['port']}_vc{e['vc']}_packet"] = format(e["src"] << 32 | e["id"], "b")
+        write(cycle, changes)
+    write(last + 1, dict.fromkeys(sent, "x"))
     file.write(f"#{window[1]}\n")
-    return len(events)
+    return count

@@ -25,14 +25,15 @@ py::dict to_dict(const LatencyStats& s) {
 }
 
 Value value_from(const std::string& path, const py::handle& x) {
-  if (py::isinstance<py::bool_>(x)) return x.cast<bool>();
-  if (py::isinstance<py::int_>(x)) {
+  const auto integer = [&](const py::handle& item) {
     try {
-      return x.cast<std::int64_t>();
+      return item.cast<std::int64_t>();
     } catch (const py::cast_error&) {
       throw ConfigError(path + " = " + std::string(py::str(x)) + " is too large for an integer parameter.");
     }
-  }
+  };
+  if (py::isinstance<py::bool_>(x)) return x.cast<bool>();
+  if (py::isinstance<py::int_>(x)) return integer(x);
   if (py::isinstance<py::float_>(x)) return x.cast<double>();
   if (py::isinstance<py::str>(x)) return x.cast<std::string>();
   if (py::isinstance<py::list>(x) || py::isinstance<py::tuple>(x)) {
@@ -41,14 +42,14 @@ Value value_from(const std::string& path, const py::handle& x) {
     bool all_ints = true, all_pairs = true;
     for (const py::handle item : x) {
       if (py::isinstance<py::int_>(item) && !py::isinstance<py::bool_>(item)) {
-        ints.push_back(item.cast<std::int64_t>());
+        ints.push_back(integer(item));
         all_pairs = false;
       } else {
         all_ints = false;
         if ((py::isinstance<py::list>(item) || py::isinstance<py::tuple>(item)) && py::len(item) == 2 &&
             py::isinstance<py::int_>(item[py::int_(0)]))
           try {
-            pairs.emplace_back(item[py::int_(0)].cast<std::int64_t>(), item[py::int_(1)].cast<double>());
+            pairs.emplace_back(integer(item[py::int_(0)]), item[py::int_(1)].cast<double>());
           } catch (const py::cast_error&) {
             all_pairs = false;
           }
@@ -110,6 +111,7 @@ py::dict to_dict(const Experiment& experiment, const Result& r) {
   d["offered"] = r.offered;
   d["accepted"] = r.accepted;
   d["saturated"] = r.saturated;
+  d["warmup_steady"] = r.warmup_steady;
   d["latency_cycles"] = to_dict(r.latency);
   d["network_latency_cycles"] = to_dict(r.network_latency);
   d["hops_mean"] = r.hops_mean != r.hops_mean ? py::object(py::none()) : py::object(py::float_(r.hops_mean));

@@ -126,5 +126,6 @@ PYBIND11_MODULE(_core, m) {
       .def("totals", &SteppedNetwork::totals)
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))
-      .def("load", &SteppedNetwork::load, py::arg("path"));
+      .def("load", &SteppedNetwork::load, py::arg("path"))
+      .def("go_on_from", &SteppedNetwork::go_on_from, py::arg("other"));
 }

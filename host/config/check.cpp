@@ -31,6 +31,12 @@ std::string plain(double x) {
   return to_text(Value{x});
 }
 
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 std::string expected(const ParamRecord& r) {
   const std::string example(r.default_value);
   switch (r.type) {
@@ -38,7 +44,7 @@ std::string expected(const ParamRecord& r) {
     case ParamType::kInt: return "an integer, e.g. " + example;
     case ParamType::kFloat: return "a number, e.g. " + example;
     case ParamType::kString: return "a string";
-    case ParamType::kChoice: return "one of the words " + std::string(r.choices);
+    case ParamType::kChoice: return "one of the words " + listed(split_words(r.choices));
     case ParamType::kIntList: return "a list of integers, e.g. " + example;
     case ParamType::kLengths: return "an integer such as " + example + " or pairs such as [[1, 0.5], [5, 0.5]]";
     case ParamType::kIntOrAuto: return "an integer or \"auto\"";
@@ -163,10 +169,8 @@ Value check_value(const ParamRecord& r, const Value& v) {
       if (!word) wrong_type(r, v);
       const std::vector<std::string> choices = split_words(r.choices);
       if (std::find(choices.begin(), choices.end(), *word) != choices.end()) return v;
-      std::string all;
-      for (const std::string& choice : choices) all += (all.empty() ? "" : ", ") + choice;
       throw ConfigError(std::string(r.path) + " = " + shown(v) + " is not known: did you mean \"" +
-                        nearest(*word, choices) + "\"? Allowed are " + all + ".");
+                        nearest(*word, choices) + "\"? Allowed are " + listed(choices) + ".");
     }
     case ParamType::kIntList: {
       IntList list;

@@ -1,9 +1,12 @@
 #include "host/config/cross_checks.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 
 #include "host/error.hpp"
+#include "host/topology/patterns.hpp"
+#include "host/topology/topology.hpp"
+#include "kernels/common/packet.hpp"
 
 namespace flitlab {
 namespace {
@@ -12,15 +15,26 @@ bool is_ring(const Experiment& e) { return e.str("topology.kind") == "torus" || 
 
 std::string quoted(const Experiment& e, const std::string& path) { return path + " = \"" + e.str(path) + "\""; }
 
+std::string list_text(const std::vector<u32>& list) { return shown(Value{IntList(list.begin(), list.end())}); }
+
+/// Terminals of any topology but a graph, whose size is in its file.
+u32 terminal_count(const Experiment& e) {
+  return e.str("topology.kind") == "graph" ? 0 : count_terminals(grid_shape(e), e.u32_of("topology.concentration"));
+}
+
 void check_topology(const Experiment& e) {
   const std::string& kind = e.str("topology.kind");
   if (kind == "graph" && e.str("topology.file").empty())
     throw ConfigError("topology.kind = \"graph\" needs topology.file, the name of an edge list (CSV lines a,b).");
   if (kind == "ring" && e.ints("topology.shape").size() != 1)
-    throw ConfigError("topology.shape: a ring has one dimension; give one radix, or use topology.kind = \"torus\".");
+    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) +
+                      " does not fit a ring, which has one dimension: give one radix, or use "
+                      "topology.kind = \"torus\".");
   if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
-    throw ConfigError("topology.shape has " + std::to_string(e.ints("topology.shape").size()) +
-                      " dimensions: at most 10 are supported.");
+    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) + " has " +
+                      std::to_string(e.ints("topology.shape").size()) +
+                      " dimensions: at most 10 are supported. Leave some out.");
+  terminal_count(e);
 }
 
 void check_routing(const Experiment& e) {
@@ -51,13 +65,6 @@ void check_buffers(const Experiment& e) {
                       std::to_string(longest_packet(e)) + " flits. Raise it, or use \"wormhole\".");
 }
 
-u64 terminal_count(const Experiment& e) {
-  u64 n = e.u32_of("topology.concentration");
-  if (e.has("topology.dimensions")) return n << e.u32_of("topology.dimensions");
-  for (u32 radix : e.ints("topology.shape")) n *= radix;
-  return n;
-}
-
 void check_pattern(const Experiment& e) {
   if (e.str("traffic.mode") == "trace") {
     if (e.str("traffic.trace_file").empty())
@@ -67,67 +74,61 @@ void check_pattern(const Experiment& e) {
   }
   const std::string& pattern = e.str("traffic.pattern");
   const bool graph = e.str("topology.kind") == "graph";
-  const bool by_bits = pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle";
   const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region";
   if (graph && by_place)
     throw ConfigError(quoted(e, "traffic.pattern") + " needs coordinates, which a graph does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str("traffic.matrix_file").empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,weight).");
-  if (!graph && (by_bits || pattern == "transpose")) {
-    const u64 n = terminal_count(e);
-    const bool square = e.has("topology.shape") && e.ints("topology.shape").size() == 2 &&
-                        e.ints("topology.shape")[0] == e.ints("topology.shape")[1];
-    if (by_bits && !std::has_single_bit(n))
-      throw ConfigError(quoted(e, "traffic.pattern") + " needs a power-of-two number of terminals, and there are " +
-                        std::to_string(n) + "; use another topology.shape or pattern.");
-    if (pattern == "transpose" && !square && !(std::has_single_bit(n) && std::countr_zero(n) % 2 == 0))
-      throw ConfigError("traffic.pattern = \"transpose\" needs a square mesh or torus of two dimensions, or an even "
-                        "number of address bits; there are " + std::to_string(n) + " terminals.");
-  }
+  if (!graph) check_permutation(pattern, grid_shape(e), terminal_count(e));  // a graph's size is in its file
   if (pattern == "hot_spot" && !graph)
     for (u32 hot : e.ints("traffic.hot_terminals"))
       if (hot >= terminal_count(e))
         throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
                           std::to_string(terminal_count(e) - 1) + ".");
   if (pattern == "hot_region") {
-    const std::vector<u32> extent = e.ints("traffic.hot_shape");
-    const std::vector<u32> shape = e.has("topology.shape") ? e.ints("topology.shape")
-                                                           : std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+    const std::vector<u32> extent = e.ints("traffic.hot_shape"), shape = grid_shape(e);
     bool fits = extent.size() == shape.size();
     for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = extent[d] <= shape[d];
     if (!fits)
-      throw ConfigError("traffic.hot_shape must have one extent per dimension, none above its radix; the network has " +
-                        std::to_string(shape.size()) + " dimensions.");
+      throw ConfigError("traffic.hot_shape = " + list_text(extent) +
+                        " does not fit the network: give one extent per dimension, at most " + list_text(shape) + ".");
   }
 }
 
 void check_injection(const Experiment& e) {
-  if (!e.has("traffic.load")) return;
-  const double mean = mean_packet(e);
-  if (e.str("traffic.injection") == "on_off") {
-    const double load = e.f64("traffic.load"), burst = e.f64("traffic.burst_load");
-    if (load > 0 && load >= burst)
-      throw ConfigError("traffic.load = " + to_text(Value{load}) + " must be below traffic.burst_load = " +
-                        to_text(Value{burst}) + ", the load within a burst.");
-  }
-  (void)mean;
+  if (!e.has("traffic.burst_load")) return;
+  const double load = e.f64("traffic.load"), burst = e.f64("traffic.burst_load");
+  if (load > 0 && load >= burst)
+    throw ConfigError("traffic.load = " + to_text(Value{load}) + " must be below traffic.burst_load = " +
+                      to_text(Value{burst}) + ", the load within a burst.");
+}
+
+bool geometric(const Experiment& e) { return e.str("traffic.packet_length") == "geometric"; }
+
+void check_lengths(const Experiment& e) {
+  if (e.str("traffic.mode") == "trace") return;
+  const Lengths& lengths = e.lengths("traffic.packet_flits");
+  if (geometric(e) && lengths.size() != 1)
+    throw ConfigError("traffic.packet_flits = " + shown(Value{lengths}) + " does not fit traffic.packet_length = "
+                      "\"geometric\": give one number, the mean, or use \"list\".");
 }
 
 /// Calls `f` with lengths that packets can have, the longest and the shortest among them.
 template <class F>
 void for_each_length(const Experiment& e, F f) {
   if (e.str("traffic.mode") == "trace") return f(1);  // every line is checked when it is read
-  const bool geometric = e.str("traffic.packet_length") == "geometric";
-  if (geometric) {
+  const auto each = [&](const Lengths& lengths) {
+    for (const auto& [flits, weight] : lengths)
+      if (weight > 0) f(static_cast<u32>(flits));
+  };
+  if (geometric(e)) {
     f(1);
-    f(static_cast<std::int64_t>(std::min(4095.0, 16 * mean_packet(e))));
+    f(geometric_longest(e));
+  } else {
+    each(e.lengths("traffic.packet_flits"));
   }
-  for (const char* path : {"traffic.packet_flits", "traffic.reply_flits"}) {
-    if (!e.has(path) || (geometric && path == std::string_view("traffic.packet_flits"))) continue;
-    for (const auto& [flits, weight] : e.lengths(path))
-      if (weight > 0) f(flits);
-  }
+  if (e.has("traffic.reply_flits")) each(e.lengths("traffic.reply_flits"));
 }
 
 }  // namespace
@@ -147,19 +148,33 @@ u32 message_classes(const Experiment& e) {
   return e.has("traffic.message_classes") ? e.u32_of("traffic.message_classes") : 1;
 }
 
+std::vector<u32> grid_shape(const Experiment& e) {
+  if (e.has("topology.shape")) return e.ints("topology.shape");
+  if (e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+  return {};
+}
+
+u32 geometric_mean(const Experiment& e) { return static_cast<u32>(e.lengths("traffic.packet_flits").front().first); }
+
+u32 geometric_longest(const Experiment& e) { return std::min(kLongestPacket, 16 * geometric_mean(e)); }
+
 u32 longest_packet(const Experiment& e) {
-  std::int64_t longest = 1;
-  for_each_length(e, [&](std::int64_t flits) { longest = std::max(longest, flits); });
-  return static_cast<u32>(longest);
+  u32 longest = 1;
+  for_each_length(e, [&](u32 flits) { longest = std::max(longest, flits); });
+  return longest;
 }
 
 u32 shortest_packet(const Experiment& e) {
-  std::int64_t shortest = 4095;
-  for_each_length(e, [&](std::int64_t flits) { shortest = std::min(shortest, flits); });
-  return static_cast<u32>(shortest);
+  u32 shortest = kLongestPacket;
+  for_each_length(e, [&](u32 flits) { shortest = std::min(shortest, flits); });
+  return shortest;
 }
 
 double mean_packet(const Experiment& e) {
+  if (geometric(e)) {  // the mean of min(n, longest): the sum of P(n >= k) for k up to longest
+    const double uncut = geometric_mean(e);
+    return uncut * (1 - std::pow(1 - 1 / uncut, geometric_longest(e)));
+  }
   double flits = 0, weights = 0;
   for (const auto& [length, weight] : e.lengths("traffic.packet_flits")) {
     flits += static_cast<double>(length) * weight;
@@ -170,6 +185,7 @@ double mean_packet(const Experiment& e) {
 
 void check_together(const Experiment& e) {
   check_topology(e);
+  check_lengths(e);
   check_routing(e);
   check_buffers(e);
   check_pattern(e);

@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "host/config/experiment.hpp"
 
 namespace flitlab {
@@ -13,13 +15,22 @@ u32 routing_classes(const Experiment& experiment);
 /// Message classes, each of which needs the routing classes on virtual channels of its own.
 u32 message_classes(const Experiment& experiment);
 
-/// Longest packet in flits; for a geometric law, the length it is cut at. 1 for traces, whose lines are checked.
+/// Radix of each dimension, for a hypercube too; empty for a graph.
+std::vector<u32> grid_shape(const Experiment& experiment);
+
+/// Mean of a geometric law before it is cut at geometric_longest().
+u32 geometric_mean(const Experiment& experiment);
+
+/// The length at which a geometric law is cut, flits.
+u32 geometric_longest(const Experiment& experiment);
+
+/// Longest packet in flits. 1 for traces, whose lines are checked when they are read.
 u32 longest_packet(const Experiment& experiment);
 
 /// Shortest packet in flits.
 u32 shortest_packet(const Experiment& experiment);
 
-/// Mean packet length in flits.
+/// Mean packet length in flits, of the lengths that really occur: exact for a geometric law that is cut.
 double mean_packet(const Experiment& experiment);
 
 }  // namespace flitlab

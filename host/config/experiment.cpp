@@ -11,17 +11,45 @@
 namespace flitlab {
 namespace {
 
+/// An `only_if`, taken apart.
+struct Condition {
+  explicit Condition(std::string_view only_if)
+      : key(only_if.substr(0, only_if.find('='))), words(split_words(only_if.substr(only_if.find('=') + 1))) {}
+
+  std::string key;
+  std::vector<std::string> words;
+};
+
 /// Whether an `only_if` condition holds for what is resolved so far.
-bool applies(const ParamRecord& record, const std::vector<std::pair<std::string, Value>>& resolved) {
+bool applies(const ParamRecord& record, const Experiment& e) {
   if (record.only_if.empty()) return true;
-  const std::size_t equals = record.only_if.find('=');
-  const std::string key(record.only_if.substr(0, equals));
-  for (const auto& [path, value] : resolved) {
-    if (path != key) continue;
-    const std::vector<std::string> words = split_words(record.only_if.substr(equals + 1));
-    return std::find(words.begin(), words.end(), std::get<std::string>(value)) != words.end();
+  const Condition condition(record.only_if);
+  return e.has(condition.key) &&
+         std::find(condition.words.begin(), condition.words.end(), e.str(condition.key)) != condition.words.end();
+}
+
+/// Why a record does not apply: what its condition asks for, and what is there instead.
+std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
+  const Condition condition(record.only_if);
+  std::string text = "belongs to " + condition.key + " = ";
+  for (std::size_t i = 0; i < condition.words.size(); ++i)
+    text += (i == 0 ? "\"" : i + 1 < condition.words.size() ? ", \"" : " or \"") + condition.words[i] + "\"";
+  if (e.has(condition.key)) return text + ", and " + condition.key + " is \"" + e.str(condition.key) + "\"";
+  const auto other = std::find_if(records.begin(), records.end(),
+                                  [&](const ParamRecord* r) { return r->path == condition.key; });
+  return text + ", which itself " + why_not(**other, e, records);
+}
+
+/// The default of a record; a few depend on the topology, without which they would not fit it.
+Value default_for(const ParamRecord& record, const Experiment& e) {
+  if (record.path == "routing.algorithm" && e.str("topology.kind") == "graph") return std::string("table");
+  if (record.path == "topology.shape" && e.str("topology.kind") == "ring") return IntList{8};
+  if (record.path == "traffic.hot_shape") {
+    IntList extent;
+    for (u32 radix : grid_shape(e)) extent.push_back(std::min(radix, 2u));
+    if (!extent.empty()) return extent;
   }
-  return false;
+  return default_value(record);
 }
 
 }  // namespace
@@ -40,15 +68,13 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir) {
   for (const ParamRecord* record : records) {
     const std::string path(record->path);
     const auto mine = given.find(path);
-    if (!applies(*record, e.values_)) {
+    if (!applies(*record, e)) {
       if (mine != given.end())
-        throw ConfigError(path + " = " + to_text(mine->second) + " has no effect here: it belongs to " +
-                          std::string(record->only_if) + ". Remove it or change the other key.");
+        throw ConfigError(path + " = " + shown(mine->second) + " has no effect here: it " +
+                          why_not(*record, e, records) + ". Remove it or change the other key.");
       continue;
     }
-    Value value = mine == given.end() ? default_value(*record) : check_value(*record, mine->second);
-    if (path == "routing.algorithm" && mine == given.end() && e.str("topology.kind") == "graph")
-      value = std::string("table");
+    Value value = mine == given.end() ? default_for(*record, e) : check_value(*record, mine->second);
     e.values_.emplace_back(path, std::move(value));
     e.per_replica_.push_back(record->per_replica);
   }

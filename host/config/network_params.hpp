@@ -11,7 +11,7 @@ inline constexpr std::array kTopologyParams{
                 .choices = "mesh|torus|ring|hypercube|graph", .help = "Family of networks.",
                 .cite = "Dally & Towles ch. 5"},
     ParamRecord{.path = "topology.shape", .type = ParamType::kIntList, .default_value = "[8, 8]", .min = 1,
-                .max = 65535, .unit = "routers", .help = "Radix of each dimension; a ring has one.",
+                .max = 65535, .unit = "routers", .help = "Radix of each dimension; a ring has one, 8 by default.",
                 .cite = "Dally & Towles 5.1", .only_if = "topology.kind=mesh|torus|ring"},
     ParamRecord{.path = "topology.dimensions", .type = ParamType::kInt, .default_value = "6", .min = 1, .max = 20,
                 .help = "Dimensions of a hypercube, which has 2^dimensions routers.",

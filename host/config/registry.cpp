@@ -1,5 +1,7 @@
 #include "host/config/registry.hpp"
 
+#include <string>
+
 #include "host/config/network_params.hpp"
 #include "host/run_params.hpp"
 #include "kernels/routers/vc/params.hpp"
@@ -7,9 +9,6 @@
 
 namespace flitlab {
 namespace {
-
-constexpr ParamRecord kKind{.path = "router.kind", .type = ParamType::kChoice, .default_value = "vc",
-                            .choices = "vc", .help = "Router model."};
 
 void append(std::vector<const ParamRecord*>& list, ParamTable table) {
   for (const ParamRecord& record : table) list.push_back(&record);
@@ -24,12 +23,21 @@ const std::vector<ModelRecord>& models() {
   return list;
 }
 
-const ParamRecord& model_choice() { return kKind; }
+const ParamRecord& model_choice() {
+  static const std::string kinds = [] {
+    std::string text;
+    for (const ModelRecord& model : models()) text += (text.empty() ? "" : "|") + std::string(model.kind);
+    return text;
+  }();
+  static const ParamRecord record{.path = "router.kind", .type = ParamType::kChoice,
+                                  .default_value = models().front().kind, .choices = kinds, .help = "Router model."};
+  return record;
+}
 
 std::vector<const ParamRecord*> parameters_of(std::string_view kind) {
   std::vector<const ParamRecord*> list;
   append(list, kTopologyParams);
-  list.push_back(&kKind);
+  list.push_back(&model_choice());
   for (const ModelRecord& model : models())
     if (model.kind == kind) append(list, model.params);
   append(list, kRoutingParams);
@@ -41,7 +49,7 @@ std::vector<const ParamRecord*> parameters_of(std::string_view kind) {
 std::vector<const ParamRecord*> all_parameters() {
   std::vector<const ParamRecord*> list;
   append(list, kTopologyParams);
-  list.push_back(&kKind);
+  list.push_back(&model_choice());
   for (const ModelRecord& model : models()) append(list, model.params);
   append(list, kRoutingParams);
   append(list, kTrafficParams);

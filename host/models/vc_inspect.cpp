@@ -38,8 +38,7 @@ std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& s
         const Packet& packet = router.at(t.router_fields.ring, (p * t.vcs + v) * t.ring + in.first);
         s.src = packet.src;
         s.id = packet.id;
-        for (u32 r = 0; r < t.routers; ++r)
-          if (topology_.address[r] == packet.dst) s.dst_router = r;
+        s.dst_router = topology_.router_at(packet.dst);
       }
       if (in.stage >= vc::Stage::kWaiting) s.out_port = in.out_port;
       if (in.stage >= vc::Stage::kHead) s.out_vc = in.out_vc;

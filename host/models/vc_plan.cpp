@@ -41,9 +41,9 @@ void VcPlan::set_parameters(const Experiment& e) {
   t.ports = topology_.ports;
   t.concentration = topology_.concentration;
   if (t.ports > vc::kMaxPorts)
-    throw ConfigError("topology: routers would have " + std::to_string(t.ports) + " ports; at most " +
-                      std::to_string(vc::kMaxPorts) + " are supported. Use fewer dimensions or a smaller "
-                      "topology.concentration.");
+    throw ConfigError("topology.concentration = " + std::to_string(t.concentration) + ": routers would have " +
+                      std::to_string(t.ports) + " ports, and at most " + std::to_string(vc::kMaxPorts) +
+                      " are supported. Use fewer dimensions or a smaller topology.concentration.");
   t.vcs = e.u32_of("router.vcs");
   t.buffer_flits = e.u32_of("router.buffer_flits");
   t.routing_delay = e.u32_of("router.routing_delay");
@@ -157,10 +157,11 @@ void VcPlan::set_traffic(const Experiment& e) {
     t.pattern = Pattern::kPermutation;
   }
   t.destination = destinations_.data();
-  t.max_flits = longest_packet(e);
   if (e.str("traffic.packet_length") == "geometric") {
+    t.max_flits = geometric_longest(e);
     t.length_law = LengthLaw::kGeometric;
-    t.inverse_log_continue = mean_flits_ > 1 ? 1 / std::log1p(-1 / mean_flits_) : 0;
+    const double uncut = geometric_mean(e);
+    t.inverse_log_continue = uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
   }
   t.packets = packet_lengths_.set(e.lengths("traffic.packet_flits"));
   if (table_.mode == TrafficMode::kRequestReply) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "host/csv.hpp"
@@ -14,7 +15,7 @@ Topology make_graph(const std::string& path, u32 concentration) {
     const std::string where = "topology.file: " + path + ":" + std::to_string(line) + ": ";
     if (fields.size() != 2) throw ConfigError(where + "an edge is two router numbers, a,b.");
     for (double x : fields)
-      if (x < 0 || x != static_cast<u32>(x) || x > 65535)
+      if (!(x >= 0 && x <= 65535) || x != std::floor(x))  // not-a-number fails as well
         throw ConfigError(where + "router numbers are integers from 0 to 65535.");
     const u32 a = static_cast<u32>(fields[0]), b = static_cast<u32>(fields[1]);
     if (a == b) throw ConfigError(where + "router " + std::to_string(a) + " is joined to itself.");

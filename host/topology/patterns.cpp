@@ -42,24 +42,36 @@ std::vector<u32> random_permutation(u32 n, u64 seed) {
   return to;
 }
 
+bool is_square(const std::vector<u32>& shape) { return shape.size() == 2 && shape[0] == shape[1]; }
+
 }  // namespace
 
+void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals) {
+  const bool by_bits = pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle";
+  const bool transpose = pattern == "transpose";
+  if (!by_bits && !(transpose && !is_square(shape))) return;
+  if (std::has_single_bit(terminals) && (!transpose || std::countr_zero(terminals) % 2 == 0)) return;
+  throw ConfigError("traffic.pattern = \"" + pattern + "\" does not fit " + std::to_string(terminals) +
+                    " terminals: it needs " +
+                    (transpose ? "a square network of two dimensions, or a number of terminals that is a power of four"
+                               : "a power-of-two number of terminals") +
+                    ". Change the topology or the pattern.");
+}
+
 std::vector<u32> make_permutation(const std::string& pattern, const Topology& t, u64 seed) {
+  check_permutation(pattern, t.shape, t.terminals);
   const u32 n = t.terminals;
   if (pattern == "random_permutation") return random_permutation(n, seed);
   if (pattern == "tornado") return move_coordinates(t, [](u32 k) { return (k + 1) / 2 - 1; });
   if (pattern == "neighbour") return move_coordinates(t, [](u32) { return 1u; });
   std::vector<u32> to(n);
-  if (pattern == "transpose" && t.shape.size() == 2 && t.shape[0] == t.shape[1]) {
+  if (pattern == "transpose" && is_square(t.shape)) {
     for (u32 s = 0; s < n; ++s) {
       const u32 r = s / t.concentration, k = t.shape[0];
       to[s] = (r / k + r % k * k) * t.concentration + s % t.concentration;
     }
     return to;
   }
-  if (!std::has_single_bit(n))
-    throw ConfigError("traffic.pattern = \"" + pattern + "\" needs a power-of-two number of terminals, and there are " +
-                      std::to_string(n) + ".");
   const u32 bits = static_cast<u32>(std::countr_zero(n));
   for (u32 s = 0; s < n; ++s) {
     if (pattern == "bit_complement") to[s] = ~s & (n - 1);
@@ -99,7 +111,8 @@ TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
     for (int i = 0; i < 2; ++i)
       if (f[i] < 0 || f[i] >= terminals || f[i] != std::floor(f[i]))
         throw ConfigError(where + "terminals are numbered 0 to " + std::to_string(terminals - 1) + ".");
-    if (!(f[2] >= 0) || !std::isfinite(f[2])) throw ConfigError(where + "the weight must not be negative.");
+    if (!(f[2] >= 0 && f[2] <= 1e100))  // their sum must be a number too
+      throw ConfigError(where + "the weight must be a number from 0 to 1e100.");
     if (f[2] > 0) rows[static_cast<u32>(f[0])].emplace_back(static_cast<u32>(f[1]), f[2]);
   });
   TrafficMatrix matrix;
@@ -107,7 +120,8 @@ TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
   for (u32 s = 0; s < terminals; ++s) {
     if (rows[s].empty())
       throw ConfigError("traffic.matrix_file: " + path + ": terminal " + std::to_string(s) +
-                        " has no positive weight; every terminal needs a destination.");
+                        " has no positive weight, and every terminal needs a destination. Add a line " +
+                        std::to_string(s) + ",DESTINATION,WEIGHT.");
     std::vector<double> weights;
     for (const auto& [destination, weight] : rows[s]) {
       matrix.column.push_back(destination);

@@ -7,6 +7,10 @@
 
 namespace flitlab {
 
+/// Throws ConfigError if a pattern is no permutation of so many terminals: the one place of the rule. `shape` is that
+/// of a Topology; patterns that fit any size, and those that are no permutations, pass.
+void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals);
+
 /// Destination terminal of every terminal: bit_complement, bit_reverse, shuffle, transpose, tornado, neighbour,
 /// random_permutation. Bit patterns act on the terminal number; tornado and neighbour on router coordinates, with
 /// the place at the router kept; transpose swaps the coordinates of a square network, else the halves of the number.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <numeric>
 
+#include "host/config/value.hpp"
 #include "host/error.hpp"
 
 namespace flitlab {
@@ -14,20 +15,15 @@ Topology cartesian(std::string kind, const std::vector<u32>& shape, u32 concentr
   t.kind = std::move(kind);
   t.shape = shape;
   t.concentration = concentration;
-  u64 routers = 1;
+  t.terminals = count_terminals(shape, concentration);
+  t.routers = t.terminals / concentration;
   u32 shift = 0;
   for (u32 radix : shape) {
-    routers *= radix;
     const u32 bits = static_cast<u32>(std::bit_width(radix - 1));
-    if (routers * concentration > (u64{1} << 24) || shift + bits > 31)
-      throw ConfigError("topology.shape: " + std::to_string(routers) +
-                        " routers or more; at most 16777216 terminals are supported. Use smaller radices.");
     t.dim_shift.push_back(static_cast<u8>(shift));
     t.dim_mask.push_back((1u << bits) - 1);
     shift += bits;
   }
-  t.routers = static_cast<u32>(routers);
-  t.terminals = t.routers * concentration;
   t.network_ports = static_cast<u32>(shape.size()) * ports_per_dim;
   t.ports = t.network_ports + concentration;
   t.peers.resize(std::size_t{t.routers} * t.ports);
@@ -75,6 +71,22 @@ Topology make_grid(const std::vector<u32>& shape, u32 concentration, bool wraps)
 }
 
 }  // namespace
+
+u32 count_terminals(const std::vector<u32>& shape, u32 concentration) {
+  constexpr u64 kMost = 1u << 24;
+  u64 terminals = concentration;
+  u32 bits = 0;  // of a packed address
+  for (u32 radix : shape) {
+    terminals *= radix;  // both factors are small: a larger product has been refused before
+    bits += static_cast<u32>(std::bit_width(radix - 1));
+    if (terminals > kMost || bits > 31)
+      throw ConfigError("topology.shape = " + shown(Value{IntList(shape.begin(), shape.end())}) +
+                        " with topology.concentration = " + std::to_string(concentration) +
+                        " makes too large a network: at most " + std::to_string(kMost) +
+                        " terminals are supported. Use smaller radices.");
+  }
+  return static_cast<u32>(terminals);
+}
 
 Topology make_mesh(const std::vector<u32>& shape, u32 concentration) { return make_grid(shape, concentration, false); }
 

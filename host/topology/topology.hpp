@@ -32,7 +32,17 @@ struct Topology {
   u32 terminal_port(u32 terminal) const { return network_ports + terminal % concentration; }
   /// Coordinate of `router` along dimension `dim`.
   u32 coordinate(u32 router, u32 dim) const { return (address[router] >> dim_shift[dim]) & dim_mask[dim]; }
+  /// The router at a packed address: the inverse of `address`.
+  u32 router_at(u32 packed) const {
+    u32 router = 0, stride = 1;
+    for (std::size_t d = 0; d < shape.size(); stride *= shape[d++])
+      router += ((packed >> dim_shift[d]) & dim_mask[d]) * stride;
+    return router;
+  }
 };
+
+/// Terminals of a Cartesian network; throws ConfigError if there are more than a packet can address.
+u32 count_terminals(const std::vector<u32>& shape, u32 concentration);
 
 /// Mesh, torus or ring of any radix per dimension (each >= 1; a dimension of radix 1 has no channels; a torus
 /// dimension of radix 2 has two parallel channel pairs). Throws ConfigError on a bad shape.

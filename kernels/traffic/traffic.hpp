@@ -39,7 +39,7 @@ struct TrafficTable {
   LengthTable packets;               ///< packets of open loops, requests of closed ones
   LengthTable replies;
   double inverse_log_continue = 0;   ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
-  u32 max_flits = 0;                 ///< longest packet
+  u32 max_flits = 0;                 ///< kGeometric: the length at which it is cut
   u32 window = 0;                    ///< closed loop: requests of a terminal that may be without a reply
   u32 reply_delay = 0;               ///< closed loop: arrival of a request to creation of its reply, cycles
   u32 reply_queue = 0;               ///< closed loop: replies that a terminal can hold, packets

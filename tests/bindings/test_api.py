@@ -152,7 +152,7 @@ def test_traces_are_readable(cli, config, tmp_path):
     _check_vcd((tmp_path / "vcd").read_text())
 
 
-def _check_vcd(text):
+def _check_vcd(text, end=260):
     """A strict reader of the parts of IEEE 1364 that the writer uses."""
     head, body = text.split("$enddefinitions $end\n")
     names = dict(re.findall(r"\$var wire (?:\d+) (\S+) (\S+) \$end", head))
@@ -165,7 +165,7 @@ def _check_vcd(text):
         elif line not in ("$dumpvars", "$end"):
             assert re.fullmatch(r"b[01x]+ \S+", line), line
             assert line.split()[1] in names
-    assert time == 260
+    assert time == end
 
 
 def test_a_trace_starts_where_the_fast_engine_is(small):
@@ -175,6 +175,77 @@ def test_a_trace_starts_where_the_fast_engine_is(small):
     net = fl.Network(small, trace=True).step(150)
     expected = [e for e in net.events() if e["cycle"] >= 100]
     assert list(trace_events(small, 100, 150)) == expected
+
+
+def test_a_trace_needs_no_room_but_its_file(small, tmp_path, monkeypatch):
+    import tempfile
+
+    from flitlab.tracing import write_trace
+
+    def refuse(*_args, **_kwargs):
+        raise OSError("no space left for temporary files")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
+    assert write_trace(small, "100:150", "jsonl", str(tmp_path / "x")) > 0
+
+
+def test_a_vcd_is_written_as_events_come(small):
+    import io
+
+    from flitlab.tracing import trace_events, write_vcd
+
+    events = list(trace_events(small, 100, 160))
+    file, lengths = io.StringIO(), []
+
+    def one_by_one():
+        for event in events:
+            lengths.append(len(file.getvalue()))
+            yield event
+
+    assert write_vcd(file, small, one_by_one(), (100, 160)) == len(events)
+    _check_vcd(file.getvalue(), 160)
+    half = len(events) // 2
+    assert lengths[0] < lengths[half] < lengths[-1]
+    sends = [e for e in events if e["kind"] == "switch_granted"]
+    times = _changes(file.getvalue(), f"out{sends[0]['out_port']}_sends", sends[0]["index"])
+    port = [e for e in sends if (e["index"], e["out_port"]) == (sends[0]["index"], sends[0]["out_port"])]
+    for e in port:  # for one cycle each
+        assert times[e["cycle"]] == format(e["port"] << 8 | e["vc"], "b")
+        assert times.get(e["cycle"] + 1, "x") == "x" or any(o["cycle"] == e["cycle"] + 1 for o in port)
+
+
+def _changes(text, variable, router):
+    """Time -> value of one variable."""
+    scope = text[text.index(f"$scope module router_{router} $end"):]
+    name = re.search(rf"\$var wire \d+ (\S+) {variable} \$end", scope)[1]
+    time, changes = 0, {}
+    for line in text.split("$enddefinitions $end\n")[1].splitlines():
+        if line.startswith("#"):
+            time = int(line[1:])
+        elif line.split()[1:] == [name]:
+            changes[time] = line.split()[0][1:]
+    return changes
+
+
+def test_networks_go_on_from_each_other(small):
+    slow = fl.Network(small, trace=True).go_on_from(fl.Network(small).step(300)).step(100)
+    assert slow.state_hash == fl.Network(small).step(400).state_hash
+    with pytest.raises(fl.ConfigError, match="another configuration"):
+        slow.go_on_from(fl.Network(small.set("router.vcs", 2)))
+
+
+def test_a_warm_up_that_was_given_up_is_said(small, tmp_path):
+    """Three sources share one terminal and offer a little more than it takes: latency never settles."""
+    rows = ["0,3,1", "1,3,1", *(f"{t},{t},1" for t in range(2, 16))]
+    (tmp_path / "matrix.csv").write_text("\n".join(rows))
+    growing = small.set({"topology.kind": "mesh", "traffic.pattern": "matrix", "traffic.load": 0.36,
+                         "traffic.matrix_file": str(tmp_path / "matrix.csv"), "run.warmup_cycles": "auto",
+                         "traffic.injection": "periodic"})
+    result = fl.run(growing)
+    assert not result.warmup_steady and "WARNING: not steady" in repr(result)
+    assert fl.run(small).warmup_steady and "WARNING" not in repr(fl.run(small))
+    curve = fl.sweep(growing, {"run.seed": [2]}, progress=False)
+    assert "not steady" in curve.table() and not curve.rows[0]["warmup_steady"]
 
 
 @st.composite

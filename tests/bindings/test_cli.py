@@ -95,6 +95,35 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["run", "nowhere.toml"], ["nowhere.toml", "cannot be read"]),
     (["run", "broken.toml"], ["broken.toml", "TOML", "line 2"]),
     (["run", "{mesh}", "--threads", "-1"], ["--threads -1"]),
+    (["run", "{mesh}", "--set", "topology.shape=[65535,65535,65535]"], ["topology.shape = [65535, 65535, 65535]",
+                                                                        "16777216 terminals"]),
+    (["inspect", "{mesh}", "--set", "topology.shape=[256,256,256,256,256,256,256,256]"], ["16777216 terminals"]),
+    (["run", "{mesh}", "--set", "topology.shape=-8"], ["topology.shape = -8", "1 to 65535"]),
+    (["run", "{mesh}", "--set", "topology.shape=0"], ["topology.shape = 0", "1 to 65535"]),
+    (["run", "{mesh}", "--set", "topology.shape=8x8"], ['topology.shape = "8x8"', "list of integers, e.g. [8, 8]"]),
+    (["run", "{mesh}", "--set", "topology.shape=[8.0,8.0]"], ["topology.shape = [8.0, 8.0]", "list of integers"]),
+    (["run", "{mesh}", "--set", "topology.shape=[99999999999999999999]"], ["topology.shape = [9", "too large"]),
+    (["run", "{mesh}", "--set", "traffic.packet_flits=[[99999999999999999999,1]]"], ["packet_flits", "too large"]),
+    (["run", "{mesh}", "--set", "router.speculative=yes"], ['router.speculative = "yes"', "true or false"]),
+    (["run", "{mesh}", "--set", "traffic.pattern=3"], ["traffic.pattern = 3", "one of the words uniform, "]),
+    (["run", "{mesh}", "--set", "router.vcs=17"], ["router.vcs = 17", "1 to 16"]),
+    (["run", "{mesh}", "--set", "router.kind=t3x"], ['router.kind = "t3x"', "Allowed are", "vc"]),
+    (["run", "{mesh}", "--set", "topology.shape=[4,8]", "--set", "traffic.pattern=transpose"],
+     ['traffic.pattern = "transpose"', "32 terminals", "power of four"]),
+    (["run", "graph.toml", "--set", "traffic.pattern=tornado"], ['traffic.pattern = "tornado"', "coordinates"]),
+    (["run", "graph.toml", "--set", "traffic.pattern=transpose"], ['traffic.pattern = "transpose"', "3 terminals"]),
+    (["run", "graph.toml", "--set", "traffic.pattern=shuffle"], ['traffic.pattern = "shuffle"', "3 terminals"]),
+    (["run", "{mesh}", "--set", "traffic.pattern=hot_region", "--set", "traffic.hot_shape=[9,1]"],
+     ["traffic.hot_shape = [9, 1]", "at most [8, 8]"]),
+    (["run", "{mesh}", "--set", "topology.kind=torus", "--set", "routing.algorithm=romm"],
+     ['routing.algorithm = "romm"', "mesh or a hypercube"]),
+    (["run", "{mesh}", "--set", "topology.shape=[4,4,4]", "--set", "routing.algorithm=o1turn"],
+     ['routing.algorithm = "o1turn"', "mesh of two dimensions"]),
+    (["run", "{mesh}", "--set", "routing.algorithm=o1turn", "--set", "router.vcs=1"], ["router.vcs = 1", "at least 2"]),
+    (["run", "{mesh}", "--set", "traffic.pattern=matrix", "--set", "traffic.matrix_file=/no.csv"],
+     ['traffic.matrix_file = "/no.csv"', "cannot be read", "Give the name"]),
+    (["run", "{mesh}", "--set", "traffic.mode=batch", "--set", "traffic.load=0.3"],
+     ["traffic.load", 'traffic.mode = "open" or "request_reply", and traffic.mode is "batch"']),
     (["run", "{mesh}", "--set", "topology.shape=[200,200,200]", "--set", "router.vcs=16", "--set",
       "router.buffer_flits=255", "--set", "traffic.packet_flits=1"], ["MB", "would fit"]),
     (["sweep", "{mesh}", "--over", "traffic.load=0.1:0.5"], ["traffic.load=0.1:0.5"]),
@@ -111,6 +140,8 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["reproduce", "t9x"], ["t9x"]),
 ])
 def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, said):
+    (tmp_path / "graph.csv").write_text("0,1\n1,2\n")
+    (tmp_path / "graph.toml").write_text('[topology]\nkind = "graph"\nfile = "graph.csv"\n')
     (tmp_path / "broken.toml").write_text("[router]\nvcs = \n")
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "points.jsonl").write_text("")

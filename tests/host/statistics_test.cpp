@@ -63,5 +63,34 @@ TEST(Settled, SeesATrendThroughNoise) {
   EXPECT_FALSE(settled({1, 1, 1}, 8, 0.01));  // too short to tell
 }
 
+/// A series of 20 samples whose noise carries over from each to the next by `memory`, and that rises by `slope`.
+std::vector<double> noisy_line(u32 seed, double memory, double slope) {
+  std::vector<double> series;
+  double noise = 0;
+  for (u32 i = 0; i < 60; ++i) {
+    noise = memory * noise + philox(seed, 0, 0, i).word[0] / 4294967296.0 - 0.5;
+    if (i >= 40) series.push_back(noise + slope * i);
+  }
+  return series;
+}
+
+TEST(Rise, IsSeenAndNotImagined) {
+  for (double memory : {0.0, 0.5, 0.8}) {
+    int imagined = 0, seen = 0;
+    for (u32 seed = 0; seed < 1000; ++seed) {
+      imagined += rise(noisy_line(seed, memory, 0)) > 0;
+      const double found = rise(noisy_line(seed, memory, 1));
+      seen += found > 0.8 * 20 && found < 1.2 * 20;
+    }
+    // 4 by design; more if samples resemble each other much, which twenty of them do not tell exactly.
+    EXPECT_LE(imagined, memory == 0 ? 10 : memory < 0.8 ? 30 : 90) << memory;
+    EXPECT_EQ(seen, 1000) << memory;
+  }
+  EXPECT_DOUBLE_EQ(rise({0, 1, 2, 3, 4, 5}), 6);
+  EXPECT_EQ(rise({6, 5, 4, 3, 2, 1}), 0);
+  EXPECT_EQ(rise({2, 2, 2, 2, 2, 2}), 0);
+  EXPECT_EQ(rise({0, 10, 20}), 0);  // too short to tell
+}
+
 }  // namespace
 }  // namespace flitlab

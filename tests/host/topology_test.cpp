@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <numeric>
 #include <set>
 
@@ -12,9 +10,13 @@
 #include "host/topology/metrics.hpp"
 #include "host/topology/patterns.hpp"
 #include "kernels/common/philox.hpp"
+#include "tests/support/build.hpp"
 
 namespace flitlab {
 namespace {
+
+using testing::graph_text;
+using testing::TextFile;
 
 /// Far ends are mutual, and every channel pair is counted.
 void expect_consistent(const Topology& t) {
@@ -70,6 +72,13 @@ TEST(Shapes, AreConsistentAtRandom) {
   expect_consistent(make_hypercube(5, 2));
 }
 
+TEST(Addresses, LeadBackToTheirRouter) {
+  const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}}));
+  for (const Topology& t :
+       {make_mesh({3, 1, 5}, 2), make_torus({8, 8}, 1), make_hypercube(5, 1), make_graph(ring.path, 1)})
+    for (u32 r = 0; r < t.routers; ++r) EXPECT_EQ(t.router_at(t.address[r]), r) << t.kind;
+}
+
 TEST(Metrics, AgreeWithASearch) {
   for (const Topology& t : {make_mesh({4, 3, 2}, 1), make_torus({5, 4}, 1), make_torus({7}, 1), make_hypercube(4, 1)}) {
     u64 sum = 0;
@@ -104,22 +113,6 @@ TEST(Patterns, AreThoseOfTheTextbook) {
   EXPECT_EQ(hot_region(make_torus({4, 4}, 2), {1, 2}), (std::vector<u32>{0, 1, 8, 9}));
 }
 
-/// A file that removes itself.
-struct TextFile {
-  explicit TextFile(const std::string& text) : path(::testing::TempDir() + "flitlab_" + std::to_string(counter++) + ".csv") {
-    std::ofstream(path) << text;
-  }
-  ~TextFile() { std::remove(path.c_str()); }
-  std::string path;
-  static inline int counter = 0;
-};
-
-std::string graph_text(const std::vector<std::pair<u32, u32>>& edges) {
-  std::string text = "# edges\n";
-  for (const auto& [a, b] : edges) text += std::to_string(a) + "," + std::to_string(b) + "\n";
-  return text;
-}
-
 TEST(Graph, RefusesWhatIsNoNetwork) {
   const auto refused = [](const std::string& text, const std::string& says) {
     const TextFile file(text);
@@ -136,6 +129,37 @@ TEST(Graph, RefusesWhatIsNoNetwork) {
   refused("0;1\n", ":1: \"0;1\" is not");
   refused("0,1,2\n", "two router numbers");
   refused("# nothing\n", "no edges");
+}
+
+TEST(Patterns, ThatAreNoPermutationAreRefused) {
+  const auto refused = [](const std::string& pattern, const Topology& t, const std::string& allowed) {
+    try {
+      make_permutation(pattern, t, 1);
+      FAIL() << pattern;
+    } catch (const ConfigError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("traffic.pattern = \"" + pattern + "\""), std::string::npos) << text;
+      EXPECT_NE(text.find(std::to_string(t.terminals) + " terminals"), std::string::npos) << text;
+      EXPECT_NE(text.find(allowed), std::string::npos) << text;
+    }
+  };
+  const TextFile eight(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}}));
+  const TextFile six(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}));
+  refused("transpose", make_graph(eight.path, 1), "power of four");  // three address bits have no halves
+  refused("transpose", make_mesh({4, 8}, 1), "power of four");
+  refused("transpose", make_mesh({4, 3}, 1), "power of four");
+  refused("bit_complement", make_graph(six.path, 1), "power-of-two");
+  refused("shuffle", make_hypercube(3, 3), "power-of-two");
+  EXPECT_EQ(make_permutation("transpose", make_mesh({2, 8}, 1), 1)[1], 4u);
+  EXPECT_EQ(make_permutation("transpose", make_mesh({3, 3}, 2), 1)[2], 6u);
+  EXPECT_EQ(make_permutation("shuffle", make_graph(eight.path, 1), 1)[4], 1u);
+}
+
+TEST(Sizes, TooLargeAreRefusedWithoutOverflow) {
+  for (const std::vector<u32>& shape :
+       {std::vector<u32>{65535, 65535, 65535}, std::vector<u32>(10, 65535), std::vector<u32>{4096, 4097}})
+    EXPECT_THROW(count_terminals(shape, 1), ConfigError);
+  EXPECT_EQ(count_terminals({4096, 256}, 16), 1u << 24);
 }
 
 /// Independent check: depth-first search with colours over all dependencies of a layer.
