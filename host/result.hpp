@@ -36,4 +36,14 @@ struct Result {
   std::map<std::string, double> model;  ///< special to the router or the traffic
 };
 
+/// For checkpoints.
+template <class Archive, class R>
+void visit_result(Archive& archive, R& r) {
+  archive(r.backend, r.device, r.threads, r.seed, r.routers, r.terminals, r.channels, r.cycles, r.wall_seconds,
+          r.router_cycles_per_second, r.state_bytes, r.state_hash, r.offered, r.accepted, r.saturated, r.warmup_steady,
+          r.latency, r.network_latency, r.hops_mean, r.created, r.injected, r.delivered, r.dropped, r.in_flight,
+          r.queued, r.channel_utilization_mean, r.channel_utilization_max, r.warmup_cycles, r.measured_cycles,
+          r.drain_cycles, r.model);
+}
+
 }  // namespace flitlab

@@ -16,11 +16,19 @@ struct Progress {
   std::map<u32, Result> finished;   ///< newly finished, by position in the job
 };
 
+/// Where a long run keeps what it has done.
+struct CheckpointChoice {
+  std::string path;           ///< empty: nowhere
+  double every_seconds = 60;
+};
+
 /// Runs experiments that share a structure as the replicas of one job. `report` is called after every epoch; what
-/// it throws stops the run. A replica's result does not depend on which others share its job. Throws RunError on
-/// deadlock, a broken conservation law or a device fault.
+/// it throws stops the run. A replica's result does not depend on which others share its job. With a checkpoint path
+/// the job goes on from the file if there is one, saves itself now and then and when it is stopped, and removes the
+/// file at the end; a run that was interrupted gives the same results bit by bit. Throws RunError on deadlock, a
+/// broken conservation law or a device fault.
 std::vector<Result> run_job(const std::vector<Experiment>& experiments, const EngineChoice& choice,
-                            const std::function<void(const Progress&)>& report);
+                            const std::function<void(const Progress&)>& report, const CheckpointChoice& checkpoint = {});
 
 /// One feed per experiment that replays a trace; none otherwise. Throws ConfigError if a file cannot be read.
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);

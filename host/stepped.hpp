@@ -38,9 +38,12 @@ class SteppedNetwork {
   /// Throws ConfigError if the file is not a whole, undamaged checkpoint of this very configuration.
   void load(const std::string& path);
   /// Takes over the state, counters and clock of a network of this very configuration, traced or not.
-  void go_on_from(SteppedNetwork& other);
+  void go_on_from(const SteppedNetwork& other);
 
  private:
+  void save_state(Saver& saver) const;
+  void load_state(Loader& loader);
+
   Experiment experiment_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;

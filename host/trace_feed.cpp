@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
-#include <sstream>
 
 #include "host/config/value.hpp"
 #include "host/error.hpp"
@@ -13,18 +12,6 @@ namespace flitlab {
 namespace {
 
 constexpr u64 kLatestCycle = 4294900000u;  // clocks have 32 bits
-
-template <class T>
-void put(std::ostream& out, const T& value) {
-  out.write(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-template <class T>
-T get(std::istream& in) {
-  T value{};
-  in.read(reinterpret_cast<char*>(&value), sizeof value);
-  return value;
-}
 
 }  // namespace
 
@@ -175,50 +162,22 @@ void TraceFeed::exchange(Engine& engine, u32 replica) {
   engine.set_field(replica, 1, entry, entries_.data());
 }
 
-std::string TraceFeed::save() const {
-  std::ostringstream out;
-  put(out, size_);
-  put(out, pending_ ? line_start_ : at_end_ ? size_ : static_cast<u64>(const_cast<std::ifstream&>(file_).tellg()));
-  put(out, pending_ ? line_ - 1 : line_);
-  put(out, last_cycle_);
-  put(out, packets_);
-  put(out, first_open_);
-  out.write(reinterpret_cast<const char*>(destinations_.data()),
-            static_cast<std::streamsize>(std::min(packets_, kReach) * sizeof(u32)));
-  for (const auto& queue : queues_) {
-    put(out, static_cast<u64>(queue.size()));
-    for (const TraceEntry& entry : queue) put(out, entry);
-  }
-  put(out, static_cast<u64>(arrived_.size()));
-  for (char flag : arrived_) put(out, flag);
-  put(out, static_cast<u64>(awaited_.size()));
-  for (u32 id : awaited_) put(out, id);
-  return out.str();
+void TraceFeed::save(Saver& saver) const {
+  const u64 offset = pending_ ? line_start_ : at_end_ ? size_ : 0;
+  saver(size_, offset, pending_ ? line_ - 1 : line_);
+  visit(saver, *this);
 }
 
-void TraceFeed::load(const std::string& saved) {
-  std::istringstream in(saved);
-  if (get<u64>(in) != size_)
+void TraceFeed::load(Loader& loader) {
+  u64 size = 0, offset = 0;
+  loader(size, offset, line_);
+  if (size != size_)
     throw ConfigError("traffic.trace_file = \"" + path_ + "\" is not the file it was when the checkpoint was saved: its "
                       "size has changed.");
-  const u64 offset = get<u64>(in);
+  visit(loader, *this);
   file_.clear();
   file_.seekg(static_cast<std::streamoff>(offset));
   at_end_ = pending_ = false;
-  line_ = get<u64>(in);
-  last_cycle_ = get<Cycle>(in);
-  packets_ = get<u32>(in);
-  first_open_ = get<u32>(in);
-  in.read(reinterpret_cast<char*>(destinations_.data()),
-          static_cast<std::streamsize>(std::min(packets_, kReach) * sizeof(u32)));
-  for (auto& queue : queues_) {
-    queue.clear();
-    for (u64 n = get<u64>(in); n; --n) queue.push_back(get<TraceEntry>(in));
-  }
-  arrived_.clear();
-  for (u64 n = get<u64>(in); n; --n) arrived_.push_back(get<char>(in));
-  awaited_.clear();
-  for (u64 n = get<u64>(in); n; --n) awaited_.insert(get<u32>(in));
 }
 
 void advance_with_feeds(Engine& engine, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active) {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "host/checkpoint.hpp"
 #include "kernels/engines/engine.hpp"
 #include "kernels/traffic/trace.hpp"
 
@@ -27,9 +28,9 @@ class TraceFeed {
 
   u64 packets() const { return packets_; }  ///< read so far
 
-  /// Everything but the file, for checkpoints. ConfigError if the text does not fit the file.
-  std::string save() const;
-  void load(const std::string& saved);
+  /// Everything but the file, for checkpoints. ConfigError if the file is not the one it was.
+  void save(Saver& saver) const;
+  void load(Loader& loader);
 
  private:
   struct Line {
@@ -40,6 +41,12 @@ class TraceFeed {
 
   /// How far back a line may name a packet: destinations are remembered that long.
   static constexpr u32 kReach = 1u << 20;
+
+  template <class Archive, class Self>
+  static void visit(Archive& archive, Self& self) {
+    archive(self.last_cycle_, self.packets_, self.first_open_, self.destinations_, self.queues_, self.arrived_,
+            self.awaited_);
+  }
 
   void open();
   void read_until(u64 cycle);

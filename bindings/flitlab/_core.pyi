@@ -47,5 +47,8 @@ def run(
     backend: str,
     threads: int,
     progress: Callable[[dict[str, Any]], None] | None,
+    checkpoint: str = "",
+    every_seconds: float = 60.0,
 ) -> list[dict[str, Any]]:
-    """Runs experiments of one structure as replicas of one job; ``progress`` is called after every epoch."""
+    """Runs experiments of one structure as replicas of one job; ``progress`` is called after every epoch. With a
+    checkpoint path the job goes on from that file if there is one, and saves itself now and then."""

@@ -24,7 +24,8 @@ def _experiment(args):
 def _run(args) -> int:
     from flitlab.runner import run
 
-    result = run(_experiment(args), args.backend, args.threads)
+    result = run(_experiment(args), args.backend, args.threads, args.checkpoint, args.every,
+                 progress=sys.stderr.isatty())
     print(json.dumps(result.to_dict()) if args.json else repr(result))
     return 0
 
@@ -113,6 +114,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("run", _run, "Run one experiment: warm-up, measurement, drain.", engine=True)
     sub.add_argument("--seed", type=int, metavar="N", help="run.seed")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
+    sub.add_argument("--checkpoint", metavar="FILE",
+                     help="go on from FILE if it exists; saved to it now and then and when interrupted")
+    sub.add_argument("--every", type=float, default=60.0, metavar="SECONDS", help="between checkpoints (default 60)")
 
     sub = command("sweep", _sweep, "Run the product of parameter values and draw the curve.", engine=True)
     sub.add_argument("--over", action="append", required=True, metavar="KEY=VALUES",
@@ -165,6 +169,8 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         out = getattr(args, "out", None)
         kept = f" Finished points are in {out}; go on with --resume." if args.command == "sweep" and out else ""
+        if getattr(args, "checkpoint", None):
+            kept = f" The run so far is in {args.checkpoint}; the same command goes on from there."
         print(f"flitlab: interrupted.{kept}", file=sys.stderr)
         return 130
     except BrokenPipeError:

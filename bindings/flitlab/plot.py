@@ -27,7 +27,7 @@ def _mean(values):
 
 
 def _points(rows, axis):
-    """Per place on the axis, in rising order: (x, mean latency, half width, mean accepted, saturated) over the seeds."""
+    """Per place on the axis, rising: (x, mean latency, half width, mean accepted, saturated) over the seeds."""
     by_x: dict = {}
     for row in rows:
         by_x.setdefault(row[axis], []).append(row)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Callable, Sequence
 
 from flitlab import _core
@@ -9,13 +12,49 @@ from flitlab.experiment import Experiment
 from flitlab.result import Result
 
 
-def run(experiment: Experiment, backend: str = "auto", threads: int = 0) -> Result:
+class TerminateAsInterrupt:
+    """SIGTERM stops what is running as Ctrl-C does (in the main thread, where signals can be caught)."""
+
+    def __enter__(self):
+        self.old = None
+        if threading.current_thread() is threading.main_thread():
+            self.old = signal.signal(signal.SIGTERM, self._raise)
+
+    @staticmethod
+    def _raise(*_):
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_):
+        if self.old is not None:
+            signal.signal(signal.SIGTERM, self.old)
+
+
+def run(
+    experiment: Experiment,
+    backend: str = "auto",
+    threads: int = 0,
+    checkpoint: str | os.PathLike | None = None,
+    every: float = 60.0,
+    progress: bool = False,
+) -> Result:
     """Runs one experiment: warm-up, measurement, drain.
 
     backend: "auto" (a GPU if one answers), "cpu" or "cuda"; threads: CPU threads, 0 for one per core.
+    checkpoint: a file to go on from if it exists; saved every ``every`` seconds and when the run is interrupted,
+    removed at the end. progress: a bar on stderr if the run takes longer than a second.
     Raises ConfigError (bad input) or RunError (deadlock, broken conservation).
     """
-    return Result(_core.run([experiment.core], backend, threads, None)[0])
+    if not every > 0:
+        raise _core.ConfigError(f"--every {every}: it must be a positive number of seconds.")
+    path = "" if checkpoint is None else os.fspath(checkpoint)
+    with TerminateAsInterrupt():
+        if not progress:
+            return Result(_core.run([experiment.core], backend, threads, None, path, every)[0])
+        from tqdm import tqdm
+
+        with tqdm(unit="cycle", unit_scale=True, delay=1) as bar:
+            return Result(_core.run([experiment.core], backend, threads, lambda p: bar.update(p["cycle"] - bar.n), path,
+                                    every)[0])
 
 
 def run_job(

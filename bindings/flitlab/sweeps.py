@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from decimal import Decimal, InvalidOperation
@@ -16,7 +14,7 @@ from typing import Any
 from flitlab import _core
 from flitlab.curve import Curve
 from flitlab.experiment import Experiment, parse_value
-from flitlab.runner import run, run_job
+from flitlab.runner import TerminateAsInterrupt, run, run_job
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
@@ -165,7 +163,7 @@ def _run_missing(points, names, journal, backend, threads, executor, progress) -
             journal.add(names[index], result)
             bar.update()
 
-        with _terminate_as_interrupt():
+        with TerminateAsInterrupt():
             if executor is None:
                 for group in groups:
                     run_job([points[i] for i in group], backend, threads,
@@ -189,23 +187,6 @@ def _completed(futures):
         yield from as_completed(futures)
     except (AttributeError, TypeError):
         yield from futures
-
-
-class _terminate_as_interrupt:
-    """SIGTERM stops a sweep as Ctrl-C does (in the main thread, where signals can be caught)."""
-
-    def __enter__(self):
-        self.old = None
-        if threading.current_thread() is threading.main_thread():
-            self.old = signal.signal(signal.SIGTERM, self._raise)
-
-    @staticmethod
-    def _raise(*_):
-        raise KeyboardInterrupt
-
-    def __exit__(self, *_):
-        if self.old is not None:
-            signal.signal(signal.SIGTERM, self.old)
 
 
 def find_saturation(

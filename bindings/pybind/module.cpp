@@ -64,7 +64,7 @@ py::dict derived(const Experiment& e) {
 }
 
 py::list run(const std::vector<Experiment>& experiments, const std::string& backend, u32 threads,
-             const py::object& progress) {
+             const py::object& progress, const std::string& checkpoint, double every_seconds) {
   std::vector<Result> results;
   {
     py::gil_scoped_release released;
@@ -78,7 +78,7 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
       d["running"] = p.running;
       d["results"] = finished;
       progress(d);
-    });
+    }, CheckpointChoice{checkpoint, every_seconds});
   }
   py::list list;
   for (std::size_t i = 0; i < results.size(); ++i) list.append(to_dict(experiments[i], results[i]));
@@ -96,7 +96,9 @@ PYBIND11_MODULE(_core, m) {
   m.def("parameters", &parameters, "parameters() -> list[dict]: one record per configuration parameter.");
   m.def("backends", &backends, "backends() -> dict: what this build can run on.");
   m.def("run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
-        "run(experiments, backend, threads, progress) -> list[dict]: runs experiments of one structure as replicas.");
+        py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0,
+        "run(experiments, backend, threads, progress, checkpoint, every_seconds) -> list[dict]: runs experiments of one "
+        "structure as replicas.");
 
   py::class_<Experiment>(m, "Experiment")
       .def(py::init([](const py::dict& flat, const std::string& base_dir) {

@@ -199,3 +199,36 @@ def test_one_message_class_deadlocks_and_says_where(cli, tmp_path):
     done = cli("run", "d.toml", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["model"]["round_trip_cycles_mean"] > 20
+
+
+def _same_run(one: dict, other: dict) -> bool:
+    timed = ("wall_seconds", "router_cycles_per_second")
+    return {k: v for k, v in one.items() if k not in timed} == {k: v for k, v in other.items() if k not in timed}
+
+
+def test_a_terminated_run_goes_on_from_its_checkpoint(cli, config, tmp_path):
+    run = ["run", config("vc-mesh-8x8"), "--json", "--set", "run.measure_cycles=300000", "--threads", 1]
+    whole = json.loads(cli(*run).stdout)
+    command = [sys.executable, "-m", "flitlab", *map(str, run), "--checkpoint", "c", "--every", "0.05"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "c").exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and "goes on from there" in errors, errors
+    other = cli("run", config("vc-torus-8x8"), "--checkpoint", "c")
+    assert other.returncode == 2 and "belongs to another configuration" in other.stderr
+    done = cli(*run, "--checkpoint", "c")
+    assert done.returncode == 0, done.stderr
+    assert _same_run(json.loads(done.stdout), whole)
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_checkpoint_that_cannot_be_used_is_named(cli, config, tmp_path):
+    (tmp_path / "bad").write_bytes(b"flitlab2 but nothing more")
+    for path, part in (("bad", "is not a flitlab checkpoint"), ("no/such/folder/c", "cannot be written")):
+        done = cli("run", config("vc-mesh-8x8"), "--checkpoint", path, "--every", "0.000001", *SMALL)
+        assert done.returncode == 2 and part in done.stderr and path in done.stderr and "Traceback" not in done.stderr
+    done = cli("run", config("vc-mesh-8x8"), "--checkpoint", "c", "--every", "0")
+    assert done.returncode == 2 and "--every 0" in done.stderr

@@ -1,0 +1,112 @@
+/// A job that is stopped again and again gives the same results, bit by bit; damaged files are refused whole.
+#include "host/checkpoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "host/error.hpp"
+#include "host/run.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+struct Stop {};
+
+/// Runs a job, stopped after every `epochs` epochs and started anew from its file.
+std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int epochs, int* pieces = nullptr) {
+  const std::string path = testing::temporary(".checkpoint");
+  for (int piece = 1;; ++piece) {
+    int left = epochs;
+    try {
+      auto results = run_job(experiments, {"cpu", 1, false},
+                             [&](const Progress&) {
+                               if (--left == 0) throw Stop{};
+                             },
+                             {path, 1e9});
+      EXPECT_FALSE(std::filesystem::exists(path));
+      if (pieces) *pieces = piece;
+      return results;
+    } catch (const Stop&) {
+      EXPECT_TRUE(std::filesystem::exists(path));
+    }
+  }
+}
+
+void expect_same(const std::vector<Result>& a, const std::vector<Result>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].state_hash, b[i].state_hash);
+    EXPECT_EQ(a[i].cycles, b[i].cycles);
+    EXPECT_EQ(a[i].created, b[i].created);
+    EXPECT_EQ(a[i].saturated, b[i].saturated);
+    EXPECT_EQ(std::memcmp(&a[i].latency, &b[i].latency, sizeof(LatencyStats)), 0);
+    EXPECT_EQ(a[i].accepted, b[i].accepted);
+    EXPECT_EQ(a[i].channel_utilization_max, b[i].channel_utilization_max);
+    EXPECT_EQ(a[i].model, b[i].model);
+  }
+}
+
+/// Replicas in different phases: one is saturated and done early, others still warm up or drain.
+TEST(Checkpoint, InterruptedJobsEndTheSame) {
+  std::vector<Experiment> replicas;
+  for (double load : {0.05, 0.3, 0.9})
+    replicas.push_back(experiment({{"traffic.load", load}, {"run.measure_cycles", integer(3000)}}));
+  int pieces = 0;
+  expect_same(run_job(replicas, {"cpu", 1, false}, nullptr), in_pieces(replicas, 3, &pieces));
+  EXPECT_GT(pieces, 5);
+}
+
+TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
+  const Experiment loop = experiment({{"traffic.mode", word("request_reply")}, {"traffic.load", 0.5}});
+  expect_same(run_job({loop}, {"cpu", 1, false}, nullptr), in_pieces({loop}, 7));
+  const std::string path = testing::temporary(".csv");
+  std::ofstream file(path);
+  for (u32 n = 0; n < 4000; ++n)  // every third packet needs the one that came to its source seven lines before
+    file << n / 2 << ',' << n % 16 << ',' << (n + 7) % 16 << ',' << 1 + n % 5
+         << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
+  file.close();
+  const Experiment trace = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", path}});
+  expect_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
+}
+
+/// Every byte counts: a checkpoint with any one of them changed, or any of its ends missing, is refused.
+TEST(Checkpoint, DamageIsFound) {
+  const std::string path = testing::temporary(".checkpoint");
+  save_checkpoint(path, 7, [](Saver& saver) {
+    saver(std::vector<u32>{1, 2, 3}, std::string("text"), std::map<std::string, double>{{"a", 1.5}});
+  });
+  const auto read = [&](u64 configuration) {
+    std::vector<u32> list;
+    std::string text;
+    std::map<std::string, double> map;
+    load_checkpoint(path, configuration, [&](Loader& loader) { loader(list, text, map); });
+    EXPECT_EQ(list, (std::vector<u32>{1, 2, 3}));
+    EXPECT_EQ(text, "text");
+    EXPECT_EQ(map.at("a"), 1.5);
+  };
+  read(7);
+  EXPECT_THROW(read(8), ConfigError);
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  const auto write = [&](const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; };
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string changed = whole;
+    changed[i] ^= 0x10;
+    write(changed);
+    EXPECT_THROW(read(7), ConfigError) << i;
+    write(whole.substr(0, i));
+    EXPECT_THROW(read(7), ConfigError) << i;
+  }
+}
+
+}  // namespace
+}  // namespace flitlab
