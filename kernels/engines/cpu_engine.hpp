@@ -155,7 +155,7 @@ class CpuEngine final : public Engine {
   static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
 
   static constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  static constexpr std::size_t kCacheBytes = std::size_t{1} << 20;  ///< larger replicas are prefetched
+  static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched
 
   struct Free {
     void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{kHugePage}); }
@@ -171,6 +171,28 @@ class CpuEngine final : public Engine {
                                                 &shards_[std::size_t{replica} * threads_ + thread], log);
   }
 
+  /// Items with something to do are listed first, without a branch: which ones they are cannot be foreseen, and a wrong
+  /// guess costs more than looking at several idle items.
+  template <class Phase>
+  FLITLAB_INLINE static void run_due(const View& v, u32 begin, u32 end, Cycle now, u32 ahead) {
+    constexpr u32 kChunk = 256;
+    u32 list[kChunk];
+    for (u32 first = begin; first < end; first += kChunk) {
+      const u32 last = std::min(first + kChunk, end);
+      u32 n = 0;
+      for (u32 item = first; item < last; ++item) {
+        list[n] = item;
+        n += Phase::due(v, item, now);
+      }
+      for (u32 i = 0; i < n; ++i) {
+        if constexpr (requires { Phase::prefetch(v, 0u); }) {
+          if (ahead && i + ahead < n) Phase::prefetch(v, list[i + ahead]);
+        }
+        Phase::work(v, list[i], now);
+      }
+    }
+  }
+
   /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items.
   template <class List>
   FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier, u32 ahead = 0) {
@@ -178,16 +200,11 @@ class CpuEngine final : public Engine {
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u64 n = Phase::items(v);
         const u32 begin = static_cast<u32>(n * part / parts), end = static_cast<u32>(n * (part + 1) / parts);
-        if constexpr (requires { Phase::prefetch(v, 0u); }) {
-          if (ahead) {
-            for (u32 item = begin; item < end; ++item) {
-              if (item + ahead < end) Phase::prefetch(v, item + ahead);
-              Phase::run(v, item, now);
-            }
-            return;
-          }
+        if constexpr (requires { Phase::due(v, 0u, now); }) {
+          run_due<Phase>(v, begin, end, now, ahead);
+        } else {
+          for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
         }
-        for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
       });
       if (barrier) barrier->wait();
     });

@@ -16,7 +16,8 @@ template <class V, int W>
 FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
   const auto& t = v.t;
   OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
-  if (++out.credits > t.buffer_flits) control.fault |= kFaultCreditOverflow;
+  if (++out.credits > t.buffer_flits) [[unlikely]]
+    control.fault |= kFaultCreditOverflow;
   if constexpr (V::Table::kSmall) {
     control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: nobody can foresee who owns it
   } else if (out.owner != kNoOwner) {
@@ -32,7 +33,8 @@ FLITLAB_INLINE void receive_flit(const V& v, const Item<W>& router, RouterContro
   const u32 vc = (mail & kVcBits) - 1u, flat = port * t.vcs + vc;
   InputVc& in = router.at(t.router_fields.input, flat);
   RouterControl& word = word_of(t, router, control, port);
-  if (++in.flits > t.buffer_flits) control.fault |= kFaultBufferOverflow;
+  if (++in.flits > t.buffer_flits) [[unlikely]]
+    control.fault |= kFaultBufferOverflow;
   word.flits |= u64{1} << bit_of(t, port, vc);
   if constexpr (V::traced) {
     if (mail & kHeadMark) {
@@ -43,7 +45,13 @@ FLITLAB_INLINE void receive_flit(const V& v, const Item<W>& router, RouterContro
     }
   }
   (void)index;
-  if ((mail & kHeadMark) && ++in.packets == 1) start_front(t, word, port, vc, in, now);
+  // No branch: one flit in a few is a head, which nobody can foresee.
+  const u32 head = mail / kHeadMark;
+  const bool front = head && !in.packets;
+  in.packets = static_cast<u8>(in.packets + head);
+  in.stage = front ? Stage::kRouting : in.stage;
+  in.ready_at = front ? now + t.routing_delay : in.ready_at;
+  word.waiting |= u64{front} << bit_of(t, port, vc);
 }
 
 /// Packets whose allocation delay is over join the switch allocation.
@@ -85,21 +93,38 @@ struct RouterPhase {
 #endif
   }
 
+  /// Whether a router has mail or a packet that may go on.
   template <class V>
-  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const auto router = v.routers[index];
+    const u32 first_word = (now & t.slot_mask) * t.port_words;
+    u64 any = 0;
+    for (u32 w = 0; w < t.port_words; ++w)
+      any |= router.at(t.router_fields.credit_mail, first_word + w) | router.at(t.router_fields.flit_mail, first_word + w);
+    for (u32 w = 0; w < t.set_words; ++w) {
+      const RouterControl& word = router.at(t.router_fields.control, w);
+      any |= word.ready() | word.waiting | word.pending;
+    }
+    return any != 0;
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
+    const auto router = v.routers[index];
+    RouterControl& stored = router.at(v.t.router_fields.control);
     if constexpr (V::Table::kSmall) {
-      RouterControl& stored = router.at(t.router_fields.control);
-      const u32 slot = now & t.slot_mask;
-      const u64 mail = router.at(t.router_fields.credit_mail, slot) | router.at(t.router_fields.flit_mail, slot);
-      if (!(mail | stored.ready() | stored.waiting | stored.pending)) return;
       RouterControl control = stored;
       step(v, router, control, index, now);
       stored = control;
     } else {
-      step(v, router, router.at(t.router_fields.control), index, now);
+      step(v, router, stored, index, now);
     }
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    if (due(v, index, now)) work(v, index, now);
   }
 
  private:
@@ -114,7 +139,7 @@ struct RouterPhase {
         do {
           const u32 shift = lowest_bit(mail) & 0x38u;
           receive_credit(v, router, control, w * 8 + shift / 8, static_cast<u32>((mail >> shift) & 0xFF) - 1);
-          mail &= ~(u64{0xFF} << shift);
+          mail &= ~u64{0xFF} << shift;
         } while (mail);
       }
       u64& flits = router.at(t.router_fields.flit_mail, first_word + w);
@@ -123,7 +148,7 @@ struct RouterPhase {
         do {
           const u32 shift = lowest_bit(mail) & 0x38u;
           receive_flit(v, router, control, index, w * 8 + shift / 8, static_cast<u32>((mail >> shift) & 0xFF), now);
-          mail &= ~(u64{0xFF} << shift);
+          mail &= ~u64{0xFF} << shift;
         } while (mail);
       }
     }

@@ -37,15 +37,15 @@ FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& 
   InputVc& in = router.at(t.router_fields.input, flat);
   const u32 out_port = in.out_port, out_vc = in.out_vc;
   OutputVc& out = router.at(t.router_fields.output, out_port * t.vcs + out_vc);
-  const Peer peer = t.peers[std::size_t{index} * t.ports + out_port];
+  const Peer& peer = t.peers[std::size_t{index} * t.ports + out_port];
   const bool head = in.stage == Stage::kHead;
   const u32 left = in.left - 1u, flits = in.flits - 1u, credits = out.credits - 1u;
   in.left = static_cast<u16>(left);
   in.flits = static_cast<u16>(flits);
   out.credits = static_cast<u16>(credits);
   RouterControl& word = word_of(t, router, control, port);
-  word.flits &= ~(u64{flits == 0} << bit);
-  word.credits &= ~(u64{credits == 0} << bit);
+  word.flits ^= u64{flits == 0} << bit;  // both bits were set
+  word.credits ^= u64{credits == 0} << bit;
 
   if (head) {
     // The descriptor goes straight to its place in the downstream ring: credits guarantee that the place is free,
@@ -252,7 +252,7 @@ FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterCont
   u64 contenders = 0, offered = 0;  // by output port: input ports; by input port: the VC it puts forward
   for (u64 rest = control.ready(); rest;) {
     const u32 port = lowest_bit(rest) / t.vcs, set = vcs_of(t, rest, port);
-    rest &= ~(u64{(1u << t.vcs) - 1} << bit_of(t, port, 0));
+    rest &= ~u64{(1u << t.vcs) - 1} << bit_of(t, port, 0);
     const u32 vc = pick_vc(t, router, port, set, now);
     offered |= u64{vc} << (port * 8);
     contenders |= u64{1} << (router.at(t.router_fields.input, port * t.vcs + vc).out_port * 8 + port);
@@ -263,7 +263,7 @@ FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterCont
     const u32 port = first_at_or_after(static_cast<u32>((contenders >> shift) & 0xFF),
                                        router.at(t.router_fields.port, out).pick_input);
     const u32 vc = static_cast<u32>((offered >> (port * 8)) & 0xFF);
-    contenders &= ~(u64{0xFF} << shift);
+    contenders &= ~u64{0xFF} << shift;
     arbiters_served(t, router, port, vc, out);
     send_flit(v, router, control, index, port, vc, now);
     ++moves;
