@@ -78,10 +78,9 @@ FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u
     return;
   }
   PortState& input = router.at(t.router_fields.port, in);
-  input.pick_vc = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
-  if (t.switch_allocator != Allocator::kInputFirst)
-    input.pick_output = static_cast<u8>(out + 1 == t.ports ? 0 : out + 1);
-  router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1 == t.ports ? 0 : in + 1);
+  input.pick_vc = static_cast<u8>(vc + 1);
+  if (t.switch_allocator != Allocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
+  router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1);
 }
 
 /// For an output VC: does bidder `a` (an input VC) beat bidder `b`?

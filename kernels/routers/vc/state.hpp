@@ -49,7 +49,7 @@ struct RouterControl {
 };
 static_assert(sizeof(RouterControl) == 64);
 
-/// Input port p and output port p together.
+/// Input port p and output port p together. Round-robin pointers are one past the last one served.
 struct PortState {
   u8 pick_vc;       ///< round-robin pointer of the input's arbiter over VCs
   u8 pick_input;    ///< round-robin pointer of the output's arbiter over input ports

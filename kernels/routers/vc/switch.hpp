@@ -8,16 +8,26 @@ namespace flitlab::vc {
 /// Puts a byte of mail into a word of eight ports.
 FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
 
+/// Puts a byte of mail for `port` of a router into its slot.
+template <class T, int W>
+FLITLAB_INLINE void post(const T& t, const Item<W>& router, Field<u64> field, u32 slot, u32 port, u8 mail) {
+  if constexpr (T::kSmall)
+    reinterpret_cast<u8*>(&router.at(field, slot))[port] = mail;
+  else
+    post(router.at(field, slot * t.port_words + port / 8), port, mail);
+}
+
 /// Tells the sender at the far end of an input port that a place of `vc` is free.
 template <class V>
-FLITLAB_INLINE void return_credit(const V& v, const Peer& sender, u32 vc, Cycle now) {
+FLITLAB_INLINE void return_credit(const V& v, u32 index, u32 port, u32 vc, Cycle now) {
   const auto& t = v.t;
+  const Peer& sender = t.peers[std::size_t{index} * t.ports + port];
   const u32 slot = (now + t.credit_delay) & t.slot_mask;
-  if (sender.is_terminal)
-    v.terminals[sender.item].at(t.terminal_fields.credit_mail, slot) = static_cast<u8>(vc + 1);
+  const u8 mail = static_cast<u8>(vc + 1);
+  if (port >= t.network_ports)
+    v.terminals[sender.item].at(t.terminal_fields.credit_mail, slot) = mail;
   else
-    post(v.routers[sender.item].at(t.router_fields.credit_mail, slot * t.port_words + sender.port / 8), sender.port,
-         static_cast<u8>(vc + 1));
+    post(t, v.routers[sender.item], t.router_fields.credit_mail, slot, sender.port, mail);
 }
 
 /// Makes the packet at the front of an input VC start its route computation; `word` holds the port's sets.
@@ -28,14 +38,14 @@ FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 v
   word.waiting |= u64{1} << bit_of(t, port, vc);
 }
 
-/// One flit of input VC (port, vc) crosses to the output VC that its packet owns.
+/// One flit of input VC (port, vc) crosses to the VC of output port `out_port` that its packet owns.
 template <class V, int W>
 FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
-                                 Cycle now) {
+                                 u32 out_port, Cycle now) {
   const auto& t = v.t;
   const u32 flat = port * t.vcs + vc, bit = bit_of(t, port, vc);
   InputVc& in = router.at(t.router_fields.input, flat);
-  const u32 out_port = in.out_port, out_vc = in.out_vc;
+  const u32 out_vc = in.out_vc;
   OutputVc& out = router.at(t.router_fields.output, out_port * t.vcs + out_vc);
   const Peer& peer = t.peers[std::size_t{index} * t.ports + out_port];
   const bool head = in.stage == Stage::kHead;
@@ -52,7 +62,7 @@ FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& 
     // and nobody looks at it before the head flit arrives.
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
     const u32 place = out_vc * t.ring + out.tail;
-    if (peer.is_terminal) {
+    if (out_port >= t.network_ports) {
       v.terminals[peer.item].at(t.terminal_fields.ring, place) = packet;
     } else {
       Packet& copy = v.routers[peer.item].at(t.router_fields.ring, peer.port * t.vcs * t.ring + place);
@@ -69,14 +79,12 @@ FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& 
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
                              u8(out_vc), u8(mail >> 6 & 1 ? (head ? 3 : 2) : (head ? 1 : 0)), packet.flits});
   }
-  if (peer.is_terminal) {
+  if (out_port >= t.network_ports)
     v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = mail;
-  } else {
-    const u32 slot = (now + t.link_delay) & t.slot_mask;
-    post(v.routers[peer.item].at(t.router_fields.flit_mail, slot * t.port_words + peer.port / 8), peer.port, mail);
-  }
+  else
+    post(t, v.routers[peer.item], t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask, peer.port, mail);
   ++router.at(t.router_fields.port, out_port).flits_sent;
-  return_credit(v, t.peers[std::size_t{index} * t.ports + port], vc, now);
+  return_credit(v, index, port, vc, now);
 
   if (!left) {
     out.owner = kNoOwner;
@@ -240,7 +248,7 @@ FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& 
     word.pending &= ~bit;
     word.granted |= bit;
     arbiters_served(t, router, port, vc, out);
-    send_flit(v, router, control, index, port, vc, now);
+    send_flit(v, router, control, index, port, vc, out, now);
     count(*v.shard, Total::kFlitMoves);
   }
 }
@@ -249,12 +257,13 @@ FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& 
 template <class V, int W>
 FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
-  u64 contenders = 0, offered = 0;  // by output port: input ports; by input port: the VC it puts forward
+  u64 contenders = 0;  // by output port: input ports
+  u8 offered[8];       // by input port: the VC it puts forward
   for (u64 rest = control.ready(); rest;) {
     const u32 port = lowest_bit(rest) / t.vcs, set = vcs_of(t, rest, port);
     rest &= ~u64{(1u << t.vcs) - 1} << bit_of(t, port, 0);
     const u32 vc = pick_vc(t, router, port, set, now);
-    offered |= u64{vc} << (port * 8);
+    offered[port] = static_cast<u8>(vc);
     contenders |= u64{1} << (router.at(t.router_fields.input, port * t.vcs + vc).out_port * 8 + port);
   }
   u32 moves = 0;
@@ -262,10 +271,10 @@ FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterCont
     const u32 shift = lowest_bit(contenders) & 0x38u, out = shift / 8;
     const u32 port = first_at_or_after(static_cast<u32>((contenders >> shift) & 0xFF),
                                        router.at(t.router_fields.port, out).pick_input);
-    const u32 vc = static_cast<u32>((offered >> (port * 8)) & 0xFF);
+    const u32 vc = offered[port];
     contenders &= ~u64{0xFF} << shift;
     arbiters_served(t, router, port, vc, out);
-    send_flit(v, router, control, index, port, vc, now);
+    send_flit(v, router, control, index, port, vc, out, now);
     ++moves;
   }
   count(*v.shard, Total::kFlitMoves, moves);
@@ -306,7 +315,7 @@ FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterCon
         vc = pick_vc(t, router, port, set, now);
       }
       if ((pointer_inputs >> port) & 1) arbiters_served(t, router, port, vc, out);
-      send_flit(v, router, control, index, port, vc, now);
+      send_flit(v, router, control, index, port, vc, out, now);
       count(*v.shard, Total::kFlitMoves);
     }
   }

@@ -50,9 +50,9 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
   const u32 flat = port * t.vcs + in_vc;
   OutputVc& out = router.at(t.router_fields.output, in.out_port * t.vcs + vc);
   out.owner = static_cast<u16>(flat);
-  out.pick = static_cast<u16>(flat + 1 == t.ports * t.vcs ? 0 : flat + 1);
+  out.pick = static_cast<u16>(flat + 1);
   in.out_vc = static_cast<u8>(vc);
-  in.pick = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
+  in.pick = static_cast<u8>(vc + 1);
   in.stage = Stage::kHead;
   in.ready_at = now + t.allocation_delay;
   word_of(t, router, control, in.out_port).taken |= u64{1} << bit_of(t, in.out_port, vc);
