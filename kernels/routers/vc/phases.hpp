@@ -45,13 +45,7 @@ FLITLAB_INLINE void receive_flit(const V& v, const Item<W>& router, RouterContro
     }
   }
   (void)index;
-  // No branch: one flit in a few is a head, which nobody can foresee.
-  const u32 head = mail / kHeadMark;
-  const bool front = head && !in.packets;
-  in.packets = static_cast<u8>(in.packets + head);
-  in.stage = front ? Stage::kRouting : in.stage;
-  in.ready_at = front ? now + t.routing_delay : in.ready_at;
-  word.waiting |= u64{front} << bit_of(t, port, vc);
+  if ((mail & kHeadMark) && ++in.packets == 1) start_front(t, word, port, vc, in, now);
 }
 
 /// Packets whose allocation delay is over join the switch allocation.
@@ -89,7 +83,7 @@ struct RouterPhase {
 #if !defined(__CUDA_ARCH__)
     const std::byte* hot = v.routers[index].block;
     const u32 bytes = v.t.router_fields.ring.offset;
-    for (u32 line = 0; line < bytes; line += 64) __builtin_prefetch(hot + line, 1);
+    for (u32 line = 128; line < bytes; line += 64) __builtin_prefetch(hot + line, 1);
 #endif
   }
 
