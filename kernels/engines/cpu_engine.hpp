@@ -52,7 +52,8 @@ class CpuEngine final : public Engine {
         parts_(std::clamp(layout_.kinds[0].count / std::max(1u, grain), 1u, threads_)),
         replica_bytes_((layout_.bytes(W) + 63) / 64 * 64),
         prefetch_(replica_bytes_ > kCacheBytes),
-        arena_(static_cast<std::byte*>(::operator new(arena_bytes(replica_bytes_ * rows_.size()), std::align_val_t{kHugePage}))),
+        arena_(static_cast<std::byte*>(
+            ::operator new(arena_bytes(replica_bytes_ * rows_.size()), std::align_val_t{kHugePage}))),
         shards_(rows_.size() * threads_) {
 #if defined(MADV_HUGEPAGE)
     // A network touches a few lines of every router in every cycle: small pages would miss the TLB each time.

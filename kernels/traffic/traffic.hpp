@@ -117,6 +117,11 @@ FLITLAB_HD inline u32 pick_weighted(const u32* cumulative, u32 count, u32 draw) 
   return low;
 }
 
+/// Whether all packets have the length `length_flits[0]`, so that it need not be drawn.
+FLITLAB_HD inline bool has_fixed_length(const TrafficTable& t) {
+  return t.length_law == LengthLaw::kTable && t.lengths == 1;
+}
+
 /// Length in flits of a packet whose draws are `r`.
 FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const Random4& r) {
   if (t.length_law == LengthLaw::kGeometric) {

@@ -242,7 +242,8 @@ struct FixedVcTable : PlainVcTable {
            t.dims == (P - 1) / 2 && r.control.offset == 0 && r.flit_mail.offset == router_fields.flit_mail.offset &&
            r.credit_mail.offset == router_fields.credit_mail.offset && r.port.offset == router_fields.port.offset &&
            r.input.offset == router_fields.input.offset && r.output.offset == router_fields.output.offset &&
-           r.claim.offset == router_fields.claim.offset && r.ring.offset == router_fields.ring.offset && e.control.offset == 0 &&
+           r.claim.offset == router_fields.claim.offset &&
+           r.ring.offset == router_fields.ring.offset && e.control.offset == 0 &&
            e.flit_mail.offset == terminal_fields.flit_mail.offset &&
            e.credit_mail.offset == terminal_fields.credit_mail.offset &&
            e.output.offset == terminal_fields.output.offset && e.first.offset == terminal_fields.first.offset &&

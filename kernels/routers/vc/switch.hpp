@@ -128,7 +128,8 @@ FLITLAB_INLINE u32 ready_ports(const T& t, const Item<W>& router, RouterControl&
 
 /// Separable, input first: each input port puts forward one VC, each output port takes one input.
 template <class T, int W>
-FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
+FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterControl& control, Matching& m,
+                                         Cycle now) {
   u32 contenders[kMaxPorts];
   u32 outputs = 0;
   for (u32 ports = ready_ports(t, router, control); ports; ports &= ports - 1) {
@@ -159,8 +160,8 @@ FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, RouterContr
 
 /// Separable, output first; with more rounds it is iSLIP, whose pointers move only for first-round matches.
 template <class T, int W>
-FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds, Matching& m,
-                                          u32& first_round_inputs, Cycle now) {
+FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds,
+                                          Matching& m, u32& first_round_inputs, Cycle now) {
   u32 wants[kMaxPorts], offers[kMaxPorts];
   const u32 bidders = ready_ports(t, router, control);
   u32 all_outputs = 0;
@@ -222,7 +223,8 @@ FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterCon
 /// Speculative bids: packets that bid for an output VC in this same cycle also bid for ports that nobody else
 /// wants. A win is wasted unless the output VC was granted and has a credit.
 template <class V, int W>
-FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, const Matching& m, Cycle now) {
+FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, const Matching& m,
+                                 Cycle now) {
   const auto& t = v.t;
   u32 contenders[kMaxPorts];
   u8 vc_of[kMaxPorts];

@@ -54,7 +54,9 @@ template <class V>
 FLITLAB_INLINE void create_packets(const V& v, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
   while (control.next.at <= now) {
-    const u32 flits = packet_flits(t.traffic, packet_draws(*v.row, index, control.next.index));
+    const u32 flits = has_fixed_length(t.traffic)
+                          ? t.traffic.length_flits[0]
+                          : packet_flits(t.traffic, packet_draws(*v.row, index, control.next.index));
     count(*v.shard, Total::kPacketsCreated);
     count(*v.shard, Total::kFlitsCreated, flits);
     if (control.next.at - v.row->window_begin < v.row->window_end - v.row->window_begin)
