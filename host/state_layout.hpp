@@ -19,7 +19,7 @@ struct FieldInfo {
 struct ItemKind {
   std::string name;
   u32 count = 0;       ///< items per replica
-  u32 item_bytes = 0;  ///< multiple of 16
+  u32 item_bytes = 0;  ///< multiple of 64
   std::vector<FieldInfo> fields;
 
   /// Bytes that `count` items take in blocks of `width`.
@@ -41,7 +41,8 @@ struct ItemKind {
   /// The field of a name, which must exist.
   const FieldInfo& field(std::string_view field_name) const;
 
-  void finish() { item_bytes = (item_bytes + 15) / 16 * 16; }
+  /// Whole cache lines, so that what is read together lies in as few of them as it can.
+  void finish() { item_bytes = (item_bytes + 63) / 64 * 64; }
 };
 
 struct StateLayout {

@@ -33,11 +33,12 @@ std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& s
       s.stage = stage_name(in.stage);
       s.flits = in.flits;
       s.packets = in.packets;
-      s.left = in.stage == vc::Stage::kIdle ? 0u : in.left;
+      s.left = in.stage >= vc::Stage::kWaiting ? in.left : 0u;
       if (in.packets) {
         const Packet& packet = router.at(t.router_fields.ring, (p * t.vcs + v) * t.ring + in.first);
         s.src = packet.src;
         s.id = packet.id;
+        if (in.stage == vc::Stage::kRouting) s.left = packet.flits;
         s.dst_router = topology_.router_at(packet.dst);
       }
       if (in.stage >= vc::Stage::kWaiting) s.out_port = in.out_port;

@@ -55,6 +55,8 @@ void VcPlan::set_parameters(const Experiment& e) {
   t.credit_delay = e.u32_of("router.credit_delay");
   t.slot_mask = std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1) - 1;
   t.port_words = (t.ports + 7) / 8;
+  t.set_shift = t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
+  t.set_words = (t.ports + (1u << t.set_shift) - 1) >> t.set_shift;
   t.flow_control = static_cast<vc::FlowControl>(
       choice(e.str("router.flow_control"), {"wormhole", "virtual_cut_through", "store_and_forward"}));
   const auto allocator = [&](const char* path) {
@@ -193,12 +195,13 @@ void VcPlan::set_layout() {
   router.name = "router";
   router.count = t.routers;
   vc::RouterFields& f = t.router_fields;
-  f.control = router.add<vc::RouterControl>("control", 1);
+  f.control = router.add<vc::RouterControl>("control", t.set_words);
   f.flit_mail = router.add<u64>("flit_mail", slots * t.port_words);
   f.credit_mail = router.add<u64>("credit_mail", slots * t.port_words);
   f.port = router.add<vc::PortState>("port", t.ports);
   f.input = router.add<vc::InputVc>("input", vcs);
   f.output = router.add<vc::OutputVc>("output", vcs);
+  f.claim = router.add<u16>("claim", vcs);
   if (t.arbiter == vc::ArbiterKind::kMatrix) {
     f.input_matrix = router.add<u32>("input_matrix", vcs);
     f.output_matrix = router.add<u32>("output_matrix", t.ports * t.ports);

@@ -52,12 +52,13 @@ class CpuEngine final : public Engine {
         parts_(std::clamp(layout_.kinds[0].count / std::max(1u, grain), 1u, threads_)),
         replica_bytes_((layout_.bytes(W) + 63) / 64 * 64),
         prefetch_(replica_bytes_ > kCacheBytes),
-        arena_(static_cast<std::byte*>(::operator new(replica_bytes_ * rows_.size(), std::align_val_t{kHugePage}))),
+        arena_(static_cast<std::byte*>(
+            ::operator new(arena_bytes(replica_bytes_ * rows_.size()), std::align_val_t{kHugePage}))),
         shards_(rows_.size() * threads_) {
 #if defined(MADV_HUGEPAGE)
-    // A large network touches a few lines of every router in every cycle: small pages would miss the TLB each time.
-    if (replica_bytes_ * rows_.size() >= 4 * kHugePage)
-      madvise(arena_.get(), replica_bytes_ * rows_.size(), MADV_HUGEPAGE);
+    // A network touches a few lines of every router in every cycle: small pages would miss the TLB each time.
+    if (arena_bytes(replica_bytes_ * rows_.size()) % kHugePage == 0)
+      madvise(arena_.get(), arena_bytes(replica_bytes_ * rows_.size()), MADV_HUGEPAGE);
 #endif
     std::memset(arena_.get(), 0, replica_bytes_ * rows_.size());
     std::memset(static_cast<void*>(shards_.data()), 0, shards_.size() * sizeof(CounterShard));
@@ -67,7 +68,8 @@ class CpuEngine final : public Engine {
       events_.resize(rows_.size() * items_ * kEventsPerItem);
       event_counts_.resize(rows_.size() * items_);
     }
-    for (u32 r = 0; r < rows_.size(); ++r) run_stages<typename Model::Start>(view(r, 0), 0, 1, 0, nullptr);
+    Pace pace{0};
+    for (u32 r = 0; r < rows_.size(); ++r) run_stages<typename Model::Start>(view(r, 0), 0, 1, 0, nullptr, pace);
   }
 
   std::string backend() const override { return "cpu"; }
@@ -121,7 +123,8 @@ class CpuEngine final : public Engine {
 
   FaultReport audit(u32 replica) override {
     const View v = view(replica, 0);
-    run_stages<typename Model::Audit>(v, 0, 1, now_, nullptr);
+    Pace pace{0};
+    run_stages<typename Model::Audit>(v, 0, 1, now_, nullptr, pace);
     for (u32 kind = 0; kind < place_.kinds; ++kind)
       for (u32 item = 0; item < place_.count[kind]; ++item)
         if (const u32 bits = Model::fault_of(v, kind, item)) return {bits, kind, item};
@@ -161,7 +164,12 @@ class CpuEngine final : public Engine {
   static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
 
   static constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  static constexpr std::size_t kCacheBytes = std::size_t{1} << 20;  ///< larger replicas are prefetched
+  static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half an L2
+
+  /// All but small arenas take whole huge pages.
+  static std::size_t arena_bytes(std::size_t state) {
+    return state < kHugePage / 4 ? state : (state + kHugePage - 1) / kHugePage * kHugePage;
+  }
 
   struct Free {
     void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{kHugePage}); }
@@ -177,33 +185,65 @@ class CpuEngine final : public Engine {
                                                 &shards_[std::size_t{replica} * threads_ + thread], log);
   }
 
+  /// What one worker remembers from cycle to cycle about the items it visits.
+  struct Pace {
+    u32 ahead;          ///< items to prefetch ahead
+    bool busy = false;  ///< most items had something to do when last looked at
+  };
+
+  /// Items with something to do are listed first, without a branch: which ones they are cannot be foreseen, and a wrong
+  /// guess costs more than looking at several idle items. While nearly all are busy, looking is not worth it either.
+  template <class Phase>
+  FLITLAB_INLINE static void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& pace) {
+    constexpr u32 kChunk = 256;
+    u32 list[kChunk];
+    const bool look = !pace.busy || now % 16 == 0;
+    u32 active = 0;
+    for (u32 first = begin; first < end; first += kChunk) {
+      const u32 last = std::min(first + kChunk, end);
+      u32 n = 0;
+      if (look) {
+        for (u32 item = first; item < last; ++item) {
+          list[n] = item;
+          n += Phase::due(v, item, now);
+        }
+      } else {
+        for (u32 item = first; item < last; ++item) list[n++] = item;
+      }
+      active += n;
+      for (u32 i = 0; i < n; ++i) {
+        if constexpr (requires { Phase::prefetch(v, 0u); }) {
+          if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
+        }
+        Phase::work(v, list[i], now);
+      }
+    }
+    if (look) pace.busy = active >= (end - begin) / 4 * 3;
+  }
+
   /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items.
   template <class List>
-  FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier, u32 ahead = 0) {
+  FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier,
+                                        Pace& pace) {
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u64 n = Phase::items(v);
         const u32 begin = static_cast<u32>(n * part / parts), end = static_cast<u32>(n * (part + 1) / parts);
-        if constexpr (requires { Phase::prefetch(v, 0u); }) {
-          if (ahead) {
-            for (u32 item = begin; item < end; ++item) {
-              if (item + ahead < end) Phase::prefetch(v, item + ahead);
-              Phase::run(v, item, now);
-            }
-            return;
-          }
+        if constexpr (requires { Phase::due(v, 0u, now); }) {
+          run_due<Phase>(v, begin, end, now, pace);
+        } else {
+          for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
         }
-        for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
       });
       if (barrier) barrier->wait();
     });
   }
 
   void run_cycles(u32 replica, u32 thread, u32 part, u32 parts, u32 cycles, SpinBarrier* barrier) {
-    const u32 ahead = prefetch_ ? 4 : 0;
+    Pace pace{prefetch_ ? 2u : 0u};
     const View v = view(replica, thread);  // a local whose address goes nowhere: its members stay in registers
     for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
-      run_stages<typename Model::Cycle>(v, part, parts, cycle, barrier, ahead);
+      run_stages<typename Model::Cycle>(v, part, parts, cycle, barrier, pace);
   }
 
   template <class F>

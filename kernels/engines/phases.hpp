@@ -9,6 +9,10 @@
 /// and a phase is a type with
 ///   `static u32 items(const View&)`                   how many items it runs over
 ///   `static void run(const View&, u32 item, Cycle)`   the work of one item, host and device
+/// and, if most items are often idle,
+///   `static bool due(const View&, u32 item, Cycle)`   whether there is anything to do; nobody else's work of the same
+///                                                     stage may change it
+///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
 /// Phases of one stage run in any order, concurrently, over all items; a barrier separates stages and cycles.
 #include <tuple>
 

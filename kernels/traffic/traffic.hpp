@@ -146,6 +146,12 @@ FLITLAB_HD inline Random4 packet_draws(const ReplicaRow& row, u32 terminal, u32 
   return philox(row.seed, stream::kPacket, terminal, index);
 }
 
+/// Length in flits of packet `index` of a terminal; nothing is drawn if all have the same.
+FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row, u32 terminal, u32 index) {
+  if (t.length_law == LengthLaw::kTable && t.packets.count == 1) return t.packets.flits[0];
+  return packet_flits(t, packet_draws(row, terminal, index));
+}
+
 /// Destination terminal of a packet whose draws are `r`.
 FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, u32 terminal, const Random4& r) {
   switch (t.pattern) {

@@ -32,7 +32,6 @@ FLITLAB_INLINE void matrix_update(const Item<W>& router, Field<u32> matrix, u32 
 /// Which VC of input port `port` speaks for it; `set` is not empty.
 template <class T, int W>
 FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set, Cycle now) {
-  if (!(set & (set - 1))) return lowest_bit(set);
   switch (t.arbiter) {
     case ArbiterKind::kMatrix:
       return matrix_winner(router, t.router_fields.input_matrix, port * t.vcs, set);
@@ -53,7 +52,6 @@ FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set,
 template <class T, int W>
 FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 set, const u8* vc_of,
                                  Cycle now) {
-  if (!(set & (set - 1))) return lowest_bit(set);
   switch (t.arbiter) {
     case ArbiterKind::kMatrix:
       return matrix_winner(router, t.router_fields.output_matrix, out * t.ports, set);
@@ -80,10 +78,9 @@ FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u
     return;
   }
   PortState& input = router.at(t.router_fields.port, in);
-  input.pick_vc = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
-  if (t.switch_allocator != Allocator::kInputFirst)
-    input.pick_output = static_cast<u8>(out + 1 == t.ports ? 0 : out + 1);
-  router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1 == t.ports ? 0 : in + 1);
+  input.pick_vc = static_cast<u8>(vc + 1);
+  if (t.switch_allocator != Allocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
+  router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1);
 }
 
 /// For an output VC: does bidder `a` (an input VC) beat bidder `b`?

@@ -20,7 +20,7 @@ FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 ind
     while (terminal.at(t.terminal_fields.transaction, tag).id != kNone) ++tag;
     const u32 id = control.next.index;
     terminal.at(t.terminal_fields.transaction, tag) = Transaction{id, now};
-    count_creation(v, index, id, now, packet_flits(t.traffic, packet_draws(*v.row, index, id)));
+    count_creation(v, index, id, now, packet_flits(t.traffic, *v.row, index, id));
     ++loop.outstanding;
     ++control.created;
     control.next.at = now;

@@ -11,31 +11,31 @@
 
 namespace flitlab::vc {
 
-/// An input VC whose packet owns an output VC may bid if it has a flit, a credit, and no allocation delay to sit out.
-FLITLAB_INLINE void set_ready(RouterControl& control, PortState& state, u32 port, u32 vc) {
-  if ((state.pending >> vc) & 1) return;
-  state.ready |= static_cast<u16>(1u << vc);
-  control.ready |= 1u << port;
-}
-
+/// A credit arrives for output VC (port, vc).
 template <class V, int W>
-FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, u32 port, u32 vc) {
+FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
   const auto& t = v.t;
   OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
-  RouterControl& control = router.at(t.router_fields.control);
-  if (++out.credits > t.buffer_flits) control.fault |= kFaultCreditOverflow;
-  if (out.credits != 1 || out.owner == kNoOwner) return;
-  if (router.at(t.router_fields.input, out.owner).flits)
-    set_ready(control, router.at(t.router_fields.port, out.owner / t.vcs), out.owner / t.vcs, out.owner % t.vcs);
+  if (++out.credits > t.buffer_flits) [[unlikely]]
+    control.fault |= kFaultCreditOverflow;
+  if constexpr (V::Table::kSmall) {
+    control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: nobody can foresee who owns it
+  } else if (out.owner != kNoOwner) {
+    const u32 in_port = out.owner / t.vcs;
+    word_of(t, router, control, in_port).credits |= u64{1} << bit_of(t, in_port, out.owner % t.vcs);
+  }
 }
 
 template <class V, int W>
-FLITLAB_INLINE void receive_flit(const V& v, const Item<W>& router, u32 index, u32 port, u8 mail, Cycle now) {
+FLITLAB_INLINE void receive_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port,
+                                    u32 mail, Cycle now) {
   const auto& t = v.t;
   const u32 vc = (mail & kVcBits) - 1u, flat = port * t.vcs + vc;
   InputVc& in = router.at(t.router_fields.input, flat);
-  RouterControl& control = router.at(t.router_fields.control);
-  if (++in.flits > t.buffer_flits) control.fault |= kFaultBufferOverflow;
+  RouterControl& word = word_of(t, router, control, port);
+  if (++in.flits > t.buffer_flits) [[unlikely]]
+    control.fault |= kFaultBufferOverflow;
+  word.flits |= u64{1} << bit_of(t, port, vc);
   if constexpr (V::traced) {
     if (mail & kHeadMark) {
       const Packet& packet =
@@ -45,32 +45,28 @@ FLITLAB_INLINE void receive_flit(const V& v, const Item<W>& router, u32 index, u
     }
   }
   (void)index;
-  if (mail & kHeadMark) {
-    if (++in.packets == 1) start_front(t, router, port, vc, in, now);
-  } else if (in.flits == 1 && in.stage == Stage::kBody) {
-    if (router.at(t.router_fields.output, in.out_port * t.vcs + in.out_vc).credits)
-      set_ready(control, router.at(t.router_fields.port, port), port, vc);
-  }
+  if ((mail & kHeadMark) && ++in.packets == 1) start_front(t, word, port, vc, in, now);
 }
 
 /// Packets whose allocation delay is over join the switch allocation.
 template <class V, int W>
-FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, Cycle now) {
+FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, RouterControl& control, Cycle now) {
   const auto& t = v.t;
-  RouterControl& control = router.at(t.router_fields.control);
-  for (u32 ports = control.pending; ports; ports &= ports - 1) {
-    const u32 port = lowest_bit(ports);
-    PortState& state = router.at(t.router_fields.port, port);
-    for (u32 set = state.pending; set; set &= set - 1) {
-      const u32 vc = lowest_bit(set);
-      const InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
-      if (static_cast<i32>(now - in.ready_at) < 0) continue;
-      state.pending &= static_cast<u16>(~(1u << vc));
-      if (router.at(t.router_fields.output, in.out_port * t.vcs + in.out_vc).credits)
-        set_ready(control, state, port, vc);
+  if constexpr (V::Table::kSmall) {
+    if (t.allocation_delay == 1) {  // whatever is pending was granted in the last cycle
+      control.granted |= control.pending;
+      control.pending = 0;
+      return;
     }
-    if (!state.pending) control.pending &= ~(1u << port);
   }
+  const auto pending = [](const RouterControl& word) { return word.pending; };
+  for_each_vc(t, router, control, pending, [&](u32 port, u32 vc) {
+    if (static_cast<i32>(now - router.at(t.router_fields.input, port * t.vcs + vc).ready_at) < 0) return;
+    RouterControl& word = word_of(t, router, control, port);
+    const u64 bit = u64{1} << bit_of(t, port, vc);
+    word.pending &= ~bit;
+    word.granted |= bit;
+  });
 }
 
 struct RouterPhase {
@@ -91,40 +87,79 @@ struct RouterPhase {
 #endif
   }
 
+  /// Whether a router has mail or a packet that may go on.
   template <class V>
-  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const auto router = v.routers[index];
-    RouterControl& control = router.at(t.router_fields.control);
+    const u32 first_word = (now & t.slot_mask) * t.port_words;
+    u64 any = 0;
+    for (u32 w = 0; w < t.port_words; ++w)
+      any |= router.at(t.router_fields.credit_mail, first_word + w) |
+             router.at(t.router_fields.flit_mail, first_word + w);
+    for (u32 w = 0; w < t.set_words; ++w) {
+      const RouterControl& word = router.at(t.router_fields.control, w);
+      any |= word.ready() | word.waiting | word.pending;
+    }
+    return any != 0;
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
+    const auto router = v.routers[index];
+    RouterControl& stored = router.at(v.t.router_fields.control);
+    if constexpr (V::Table::kSmall) {
+      RouterControl control = stored;
+      step(v, router, control, index, now);
+      stored = control;
+    } else {
+      step(v, router, stored, index, now);
+    }
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    if (due(v, index, now)) work(v, index, now);
+  }
+
+ private:
+  template <class V, int W>
+  FLITLAB_INLINE static void step(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
+    const auto& t = v.t;
     const u32 first_word = (now & t.slot_mask) * t.port_words;
     for (u32 w = 0; w < t.port_words; ++w) {
       u64& credits = router.at(t.router_fields.credit_mail, first_word + w);
-      if (credits) {
-        for (u64 mail = credits; mail;) {
-          const u32 byte = lowest_bit(mail) / 8;
-          receive_credit(v, router, w * 8 + byte, static_cast<u32>((mail >> (byte * 8)) & 0xFF) - 1);
-          mail &= ~(u64{0xFF} << (byte * 8));
-        }
+      if (u64 mail = credits) {
         credits = 0;
+        do {
+          const u32 shift = lowest_bit(mail) & 0x38u;
+          receive_credit(v, router, control, w * 8 + shift / 8, static_cast<u32>((mail >> shift) & 0xFF) - 1);
+          mail &= ~u64{0xFF} << shift;
+        } while (mail);
       }
       u64& flits = router.at(t.router_fields.flit_mail, first_word + w);
-      if (flits) {
-        for (u64 mail = flits; mail;) {
-          const u32 byte = lowest_bit(mail) / 8;
-          receive_flit(v, router, index, w * 8 + byte, static_cast<u8>(mail >> (byte * 8)), now);
-          mail &= ~(u64{0xFF} << (byte * 8));
-        }
+      if (u64 mail = flits) {
         flits = 0;
+        do {
+          const u32 shift = lowest_bit(mail) & 0x38u;
+          receive_flit(v, router, control, index, w * 8 + shift / 8, static_cast<u32>((mail >> shift) & 0xFF), now);
+          mail &= ~u64{0xFF} << shift;
+        } while (mail);
       }
     }
-    if (!(control.ready | control.waiting | control.pending)) return;
-    if (control.pending) release_pending(v, router, now);
-    const u32 bidding_ports = control.waiting;
-    if (bidding_ports) {
-      allocate_vcs(v, router, index, now);
-      if (!t.allocation_delay && control.pending) release_pending(v, router, now);
+    u64 ready = 0, waiting = 0, pending = 0;
+    for (u32 w = 0; w < t.set_words; ++w) {
+      const RouterControl& word = word_of(t, router, control, w << t.set_shift);
+      waiting |= word.waiting;
+      pending |= word.pending;
     }
-    if (control.ready | (t.speculative ? bidding_ports : 0)) allocate_switch(v, router, index, bidding_ports, now);
+    if (pending) release_pending(v, router, control, now);
+    if (waiting) allocate_vcs(v, router, control, index, now);
+    for (u32 w = 0; w < t.set_words; ++w) ready |= word_of(t, router, control, w << t.set_shift).ready();
+    if (ready || (t.speculative && waiting)) allocate_switch(v, router, control, index, waiting != 0, now);
+    if constexpr (!V::Table::kSmall) {
+      for (u32 w = 0; waiting && w < t.set_words; ++w) word_of(t, router, control, w << t.set_shift).bids = 0;
+    }
   }
 };
 

@@ -78,21 +78,23 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
 
 /// Output VCs among `allowed` of an output port that a packet may take now.
 template <class T, int W>
-FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, u32 port, u32 allowed, u32 credits_needed) {
-  u32 free = 0;
-  for (u32 set = allowed; set; set &= set - 1) {
+FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, RouterControl& control, u32 port, u32 allowed,
+                               u32 credits_needed) {
+  const u32 free = allowed & ~vcs_of(t, word_of(t, router, control, port).taken, port);
+  if (!credits_needed) return free;
+  u32 enough = 0;
+  for (u32 set = free; set; set &= set - 1) {
     const u32 vc = lowest_bit(set);
-    const OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
-    if (out.owner == kNoOwner && out.credits >= credits_needed) free |= 1u << vc;
+    if (router.at(t.router_fields.output, port * t.vcs + vc).credits >= credits_needed) enough |= 1u << vc;
   }
-  return free;
+  return enough;
 }
 
 /// Minimal adaptive routing with escape channels (Duato): the productive port with a free adaptive VC and the most
 /// credits, ties to the lowest dimension; with none free, the escape VC in dimension order. Taken anew every cycle.
 template <class T, int W>
-FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Item<W>& router, u32 here,
-                                         u32 in_port, u32 in_vc) {
+FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Item<W>& router, RouterControl& control,
+                                         u32 here, u32 in_port, u32 in_vc) {
   const u16* masks = t.class_mask[packet.message_class];
   const u32 adaptive = masks[t.wraps ? 2 : 1];
   const u32 needed = t.atomic_adaptive ? t.buffer_flits
@@ -104,7 +106,7 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const It
     differ &= ~(t.dim_mask[dim] << t.dim_shift[dim]);
     const u32 from = coordinate(t, here, dim), to = coordinate(t, packet.dst, dim);
     const u32 port = direction_port(t, dim, goes_minus(t, packet, dim, from, to));
-    const u32 free = free_vcs(t, router, port, adaptive, needed);
+    const u32 free = free_vcs(t, router, control, port, adaptive, needed);
     if (!free) continue;
     u32 credits = 1;
     for (u32 set = adaptive; set; set &= set - 1)
@@ -120,8 +122,8 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const It
 
 /// The route of the packet at the front of input VC (in_port, in_vc) of `router`.
 template <class T, int W>
-FLITLAB_INLINE Route compute_route(const T& t, const Item<W>& router, u32 router_index, Packet& packet,
-                                      u32 in_port, u32 in_vc) {
+FLITLAB_INLINE Route compute_route(const T& t, const Item<W>& router, RouterControl& control, u32 router_index,
+                                      Packet& packet, u32 in_port, u32 in_vc) {
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
   u32 first_class = 0;
@@ -140,7 +142,7 @@ FLITLAB_INLINE Route compute_route(const T& t, const Item<W>& router, u32 router
                    t.class_mask[packet.message_class][t.layer[std::size_t{source} * t.routers + target]]};
     }
     case Algorithm::kMinimalAdaptive:
-      return minimal_adaptive(t, packet, router, here, in_port, in_vc);
+      return minimal_adaptive(t, packet, router, control, here, in_port, in_vc);
     case Algorithm::kO1Turn: {
       const bool reverse = packet.route_bits & kReverseOrder;
       return dimension_order(t, packet, here, target, reverse, reverse ? 1 : 0, in_port, in_vc);

@@ -19,7 +19,7 @@ struct StartRouter {
         OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
         out.credits = static_cast<u16>(wired ? t.buffer_flits : 0);
         out.owner = kNoOwner;
-        out.claim = kNoOwner;
+        router.at(t.router_fields.claim, port * t.vcs + vc) = kNoOwner;
       }
       if (t.arbiter == ArbiterKind::kMatrix) {
         // Upper triangle: lower numbers beat higher ones until somebody has been served.
@@ -48,7 +48,6 @@ struct StartTerminal {
       OutputVc& out = terminal.at(t.terminal_fields.output, vc);
       out.credits = static_cast<u16>(t.buffer_flits);
       out.owner = kNoOwner;
-      out.claim = kNoOwner;
     }
     if (t.mode == TrafficMode::kRequestReply)
       for (u32 i = 0; i < t.traffic.window; ++i) terminal.at(t.terminal_fields.transaction, i).id = kNone;

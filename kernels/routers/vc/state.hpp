@@ -33,33 +33,38 @@ enum class Stage : u8 {
   kBody      ///< the head has left
 };
 
-/// Looked at every cycle.
+/// Sets of virtual channels, looked at every cycle: one bit per (port, VC), `vcs` bits per port, whole ports to a word.
+/// Small routers have one word; the channels ready to send are then found with two ANDs.
 struct RouterControl {
-  u32 ready;    ///< bit p: input port p has virtual channels that may bid for the crossbar
-  u32 waiting;  ///< bit p: input port p has packets in kRouting or kWaiting
-  u32 pending;  ///< bit p: input port p has granted packets whose allocation delay still runs
-  u32 fault;    ///< Fault bits
-};
+  u64 flits;    ///< input VCs whose buffers hold flits
+  u64 credits;  ///< input VCs whose packet owns an output VC with credits (meaningless while it owns none)
+  u64 granted;  ///< input VCs whose packet owns an output VC, allocation delay over
+  u64 pending;  ///< input VCs whose packet owns an output VC, usable from `ready_at`
+  u64 waiting;  ///< input VCs whose front packet is in kRouting or kWaiting
+  u64 bids;     ///< input VCs that bid for an output VC in this cycle (speculation reads it)
+  u64 taken;    ///< output VCs that have an owner
+  u32 fault;    ///< Fault bits (those of a router are in its first word)
+  u32 pad;
 
-/// Input port p and output port p together.
+  FLITLAB_HD u64 ready() const { return flits & credits & granted; }
+};
+static_assert(sizeof(RouterControl) == 64);
+
+/// Input port p and output port p together. Round-robin pointers are one past the last one served.
 struct PortState {
-  u16 ready;        ///< bit v: virtual channel v has an output VC, a flit and a credit
-  u16 waiting;      ///< bit v: front packet in kRouting or kWaiting
-  u16 pending;      ///< bit v: output VC granted, usable from `ready_at`
   u8 pick_vc;       ///< round-robin pointer of the input's arbiter over VCs
   u8 pick_input;    ///< round-robin pointer of the output's arbiter over input ports
   u8 pick_output;   ///< round-robin pointer of the input's arbiter over output ports (output-first, iSLIP)
-  u8 diagonal;      ///< wavefront: first diagonal (kept in port 0)
-  u16 bids;         ///< bit v: bid for an output VC in this cycle (speculation reads it)
+  u8 pad;
   u32 flits_sent;   ///< flits sent on output port p since the last statistics reset
 };
-static_assert(sizeof(PortState) == 16);
+static_assert(sizeof(PortState) == 8);
 
 /// One input virtual channel: a buffer of `buffer_flits` flits holding a queue of packets.
 struct InputVc {
   Cycle ready_at;   ///< first cycle in which the present stage may act
   u16 flits;        ///< flits in the buffer; they belong to the queue's packets, first come first
-  u16 left;         ///< flits of the front packet not yet sent on
+  u16 left;         ///< flits of the front packet not yet sent on (from route computation on)
   u8 first;         ///< ring position of the front packet
   u8 packets;       ///< packets queued
   u8 out_port;
@@ -74,12 +79,11 @@ static_assert(sizeof(InputVc) == 16);
 struct OutputVc {
   u16 credits;   ///< free flit places downstream
   u16 owner;     ///< input VC (port * vcs + vc) whose packet holds it, or kNoOwner
-  u16 claim;     ///< within a cycle: best bidder so far, else kNoOwner
   u16 pick;      ///< round-robin pointer over input VCs
   u8 tail;       ///< ring position of the next packet downstream
-  u8 pad[3];
+  u8 pad;
 };
-static_assert(sizeof(OutputVc) == 12);
+static_assert(sizeof(OutputVc) == 8);
 
 /// The packet that a terminal is sending into the network.
 struct InjectionLane {
@@ -133,14 +137,15 @@ struct HeldVc {
   u16 left;  ///< flits of the front packet not yet taken; 0: it has not been let in
 };
 
-/// Fields of a router; P ports, V virtual channels, R ring places, S slots, w words of 8 ports.
+/// Fields of a router; P ports, V virtual channels, R ring places, S slots, w words of 8 ports, s words of sets.
 struct RouterFields {
-  Field<RouterControl> control;   ///< [1]
+  Field<RouterControl> control;   ///< [s]
   Field<u64> flit_mail;           ///< [S][w] byte p%8 of word p/8: flit arriving at input port p (see mail below)
   Field<u64> credit_mail;         ///< [S][w] byte: credit arriving at output port p, its VC + 1
   Field<PortState> port;          ///< [P]
   Field<InputVc> input;           ///< [P][V]
   Field<OutputVc> output;         ///< [P][V]
+  Field<u16> claim;               ///< [P][V] of output VCs, within a cycle: best bidder so far, else kNoOwner
   Field<Packet> ring;             ///< [P][V][R] descriptors, written by the upstream sender with the head flit
   Field<u32> input_matrix;        ///< [P][V] matrix arbiter of input port p: VCs that VC v beats; matrix only
   Field<u32> output_matrix;       ///< [P][P] matrix arbiter of output port p: inputs that input q beats; matrix only
@@ -166,10 +171,14 @@ inline constexpr u8 kTailMark = 0x40;
 inline constexpr u8 kVcBits = 0x3F;
 
 struct VcTable {
+  static constexpr bool kSmall = false;  ///< at most 8 ports and 64 virtual channels, known at compile time
+
   u32 routers, terminals, network_ports, ports, concentration;
   u32 vcs, buffer_flits, ring;  ///< ring: packets that one buffer can hold parts of
   u32 slot_mask;                ///< mail slots - 1
   u32 port_words;               ///< words of 8 ports in a mail slot
+  u32 set_words;                ///< words in a set of virtual channels
+  u32 set_shift;                ///< log2 of the ports in a word of a set
   u32 routing_delay, allocation_delay;
   u32 link_delay;               ///< switch grant to arrival at the next router, cycles
   u32 eject_delay;              ///< switch grant to arrival at the terminal
@@ -206,6 +215,8 @@ struct VcTable {
 /// The most common router, with its choices known at compile time: the constants hide the members of the same name,
 /// so that code written for any table loses its branches.
 struct PlainVcTable : VcTable {
+  static constexpr bool kSmall = true;
+
   PlainVcTable() = default;
   explicit PlainVcTable(const VcTable& table) : VcTable(table) {}
 
@@ -219,12 +230,15 @@ struct PlainVcTable : VcTable {
   static constexpr u8 one_port_per_dim = 0;
   static constexpr u32 atomic_adaptive = 0;
   static constexpr u32 port_words = 1;
+  static constexpr u32 set_words = 1;
+  static constexpr u32 set_shift = 5;
 };
 
 inline bool is_plain(const VcTable& t) {
   return t.flow_control == FlowControl::kWormhole && t.vc_allocator == Allocator::kInputFirst &&
          t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin &&
-         t.algorithm == Algorithm::kDimensionOrder && t.mode == TrafficMode::kOpen && !t.speculative && !t.one_port_per_dim && t.port_words == 1;
+         t.algorithm == Algorithm::kDimensionOrder && t.mode == TrafficMode::kOpen && !t.speculative &&
+         !t.one_port_per_dim && t.port_words == 1 && t.set_words == 1;
 }
 
 /// A plain router whose sizes are known as well: P ports of which one leads to a terminal, V virtual channels, mail of
@@ -248,7 +262,8 @@ struct FixedVcTable : PlainVcTable {
     f.port.offset = f.credit_mail.offset + 4 * sizeof(u64);
     f.input.offset = f.port.offset + P * sizeof(PortState);
     f.output.offset = f.input.offset + P * V * sizeof(InputVc);
-    f.ring.offset = align(f.output.offset + P * V * sizeof(OutputVc), alignof(Packet));
+    f.claim.offset = f.output.offset + P * V * sizeof(OutputVc);
+    f.ring.offset = align(f.claim.offset + P * V * sizeof(u16), alignof(Packet));
     return f;
   }
   static constexpr TerminalFields make_terminal_fields() {
@@ -271,6 +286,7 @@ struct FixedVcTable : PlainVcTable {
            t.dims == (P - 1) / 2 && r.control.offset == 0 && r.flit_mail.offset == router_fields.flit_mail.offset &&
            r.credit_mail.offset == router_fields.credit_mail.offset && r.port.offset == router_fields.port.offset &&
            r.input.offset == router_fields.input.offset && r.output.offset == router_fields.output.offset &&
+           r.claim.offset == router_fields.claim.offset &&
            r.ring.offset == router_fields.ring.offset && e.control.offset == 0 &&
            e.flit_mail.offset == terminal_fields.flit_mail.offset &&
            e.credit_mail.offset == terminal_fields.credit_mail.offset &&
@@ -282,9 +298,53 @@ struct FixedVcTable : PlainVcTable {
 /// The ring position after `place`, for rings of `size` places.
 FLITLAB_HD inline u8 next_place(u32 place, u32 size) { return static_cast<u8>(place + 1 == size ? 0 : place + 1); }
 
+/// The word of sets that holds an input or output port; `control` is the first. A small router's phase works on a copy
+/// of its only word, so that the sets stay in registers.
+template <class T, int W>
+FLITLAB_INLINE RouterControl& word_of(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
+  if constexpr (T::kSmall)
+    return control;
+  else
+    return router.at(t.router_fields.control, port >> t.set_shift);
+}
+
+/// The bit of (port, vc) in its word.
+template <class T>
+FLITLAB_INLINE u32 bit_of(const T& t, u32 port, u32 vc) {
+  return (port & ((1u << t.set_shift) - 1)) * t.vcs + vc;
+}
+
+/// The virtual channels of a port in a set.
+template <class T>
+FLITLAB_INLINE u32 vcs_of(const T& t, u64 set, u32 port) {
+  return static_cast<u32>(set >> bit_of(t, port, 0)) & ((1u << t.vcs) - 1);
+}
+
+/// Calls work(port, vc) for the members of a set (a function of a word).
+template <class T, int W, class Set, class Work>
+FLITLAB_INLINE void for_each_vc(const T& t, const Item<W>& router, RouterControl& control, Set&& set_of, Work&& work) {
+  for (u32 w = 0; w < t.set_words; ++w) {
+    const u32 first_port = w << t.set_shift;
+    for (u64 set = set_of(word_of(t, router, control, first_port)); set; set &= set - 1) {
+      const u32 bit = lowest_bit(set), port = bit / t.vcs;
+      work(first_port + port, bit - port * t.vcs);
+    }
+  }
+}
+
+/// Ports that have virtual channels in a set (a function of a word).
+template <class T, int W, class Set>
+FLITLAB_INLINE u32 ports_with(const T& t, const Item<W>& router, RouterControl& control, Set&& set_of) {
+  u32 ports = 0;
+  for (u32 port = 0; port < t.ports; ++port)
+    ports |= u32{vcs_of(t, set_of(word_of(t, router, control, port)), port) != 0} << port;
+  return ports;
+}
+
 /// What a phase sees: the plan, one replica's items, its run parameters, the worker's counters.
 template <int W, bool Traced, class T>
 struct View {
+  using Table = T;
   static constexpr bool traced = Traced;
   T t;
   Items<W> routers;

@@ -8,84 +8,91 @@ namespace flitlab::vc {
 /// Puts a byte of mail into a word of eight ports.
 FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
 
+/// Puts a byte of mail for `port` of a router into its slot.
+template <class T, int W>
+FLITLAB_INLINE void post(const T& t, const Item<W>& router, Field<u64> field, u32 slot, u32 port, u8 mail) {
+  if constexpr (T::kSmall)
+    reinterpret_cast<u8*>(&router.at(field, slot))[port] = mail;
+  else
+    post(router.at(field, slot * t.port_words + port / 8), port, mail);
+}
+
 /// Tells the sender at the far end of an input port that a place of `vc` is free.
 template <class V>
-FLITLAB_INLINE void return_credit(const V& v, const Peer& sender, u32 vc, Cycle now) {
+FLITLAB_INLINE void return_credit(const V& v, u32 index, u32 port, u32 vc, Cycle now) {
   const auto& t = v.t;
+  const Peer& sender = t.peers[std::size_t{index} * t.ports + port];
   const u32 slot = (now + t.credit_delay) & t.slot_mask;
-  if (sender.is_terminal)
-    v.terminals[sender.item].at(t.terminal_fields.credit_mail, slot) = static_cast<u8>(vc + 1);
+  const u8 mail = static_cast<u8>(vc + 1);
+  if (port >= t.network_ports)
+    v.terminals[sender.item].at(t.terminal_fields.credit_mail, slot) = mail;
   else
-    post(v.routers[sender.item].at(t.router_fields.credit_mail, slot * t.port_words + sender.port / 8), sender.port,
-         static_cast<u8>(vc + 1));
+    post(t, v.routers[sender.item], t.router_fields.credit_mail, slot, sender.port, mail);
 }
 
-/// Makes the packet at the front of an input VC start its route computation.
-template <class T, int W>
-FLITLAB_INLINE void start_front(const T& t, const Item<W>& router, u32 port, u32 vc, InputVc& in, Cycle from) {
-  in.left = router.at(t.router_fields.ring, (port * t.vcs + vc) * t.ring + in.first).flits;
+/// Makes the packet at the front of an input VC start its route computation; `word` holds the port's sets.
+template <class T>
+FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 vc, InputVc& in, Cycle from) {
   in.stage = Stage::kRouting;
   in.ready_at = from + t.routing_delay;
-  router.at(t.router_fields.port, port).waiting |= static_cast<u16>(1u << vc);
-  router.at(t.router_fields.control).waiting |= 1u << port;
+  word.waiting |= u64{1} << bit_of(t, port, vc);
 }
 
-/// One flit of input VC (port, vc) crosses to the output VC that its packet owns.
+/// One flit of input VC (port, vc) crosses to the VC of output port `out_port` that its packet owns.
 template <class V, int W>
-FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, Cycle now) {
+FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
+                                 u32 out_port, Cycle now) {
   const auto& t = v.t;
-  const u32 flat = port * t.vcs + vc;
-  PortState& state = router.at(t.router_fields.port, port);
+  const u32 flat = port * t.vcs + vc, bit = bit_of(t, port, vc);
   InputVc& in = router.at(t.router_fields.input, flat);
-  OutputVc& out = router.at(t.router_fields.output, in.out_port * t.vcs + in.out_vc);
-  const Peer peer = t.peers[std::size_t{index} * t.ports + in.out_port];
+  const u32 out_vc = in.out_vc;
+  OutputVc& out = router.at(t.router_fields.output, out_port * t.vcs + out_vc);
+  const Peer& peer = t.peers[std::size_t{index} * t.ports + out_port];
+  const bool head = in.stage == Stage::kHead;
+  const u32 left = in.left - 1u, flits = in.flits - 1u, credits = out.credits - 1u;
+  in.left = static_cast<u16>(left);
+  in.flits = static_cast<u16>(flits);
+  out.credits = static_cast<u16>(credits);
+  RouterControl& word = word_of(t, router, control, port);
+  word.flits ^= u64{flits == 0} << bit;  // both bits were set
+  word.credits ^= u64{credits == 0} << bit;
 
-  u8 mail = static_cast<u8>(in.out_vc + 1);
-  if (in.stage == Stage::kHead) {
+  if (head) {
     // The descriptor goes straight to its place in the downstream ring: credits guarantee that the place is free,
     // and nobody looks at it before the head flit arrives.
-    Packet packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-    const u32 place = in.out_vc * t.ring + out.tail;
-    if (peer.is_terminal) {
+    const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
+    const u32 place = out_vc * t.ring + out.tail;
+    if (out_port >= t.network_ports) {
       v.terminals[peer.item].at(t.terminal_fields.ring, place) = packet;
     } else {
-      ++packet.hops;
-      v.routers[peer.item].at(t.router_fields.ring, peer.port * t.vcs * t.ring + place) = packet;
+      Packet& copy = v.routers[peer.item].at(t.router_fields.ring, peer.port * t.vcs * t.ring + place);
+      copy = packet;
+      ++copy.hops;
     }
     out.tail = next_place(out.tail, t.ring);
     in.stage = Stage::kBody;
-    mail |= kHeadMark;
   }
-  --in.flits;
-  --in.left;
-  --out.credits;
-  if (!in.left) mail |= kTailMark;
+  const u8 mail = static_cast<u8>((out_vc + 1) | (head ? kHeadMark : 0u) | (left ? 0u : kTailMark));
 
   if constexpr (V::traced) {
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-    v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), in.out_port,
-                             in.out_vc, u8(mail >> 6 & 1 ? (mail & kHeadMark ? 3 : 2) : (mail & kHeadMark ? 1 : 0)),
-                             packet.flits});
+    v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
+                             u8(out_vc), u8(mail >> 6 & 1 ? (head ? 3 : 2) : (head ? 1 : 0)), packet.flits});
   }
-  if (peer.is_terminal) {
+  if (out_port >= t.network_ports)
     v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = mail;
-  } else {
-    const u32 slot = (now + t.link_delay) & t.slot_mask;
-    post(v.routers[peer.item].at(t.router_fields.flit_mail, slot * t.port_words + peer.port / 8), peer.port, mail);
-  }
-  ++router.at(t.router_fields.port, in.out_port).flits_sent;
-  count(*v.shard, Total::kFlitMoves);
-  return_credit(v, t.peers[std::size_t{index} * t.ports + port], vc, now);
+  else
+    post(t, v.routers[peer.item], t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask, peer.port, mail);
+  ++router.at(t.router_fields.port, out_port).flits_sent;
+  return_credit(v, index, port, vc, now);
 
-  if (!in.left) {
+  if (!left) {
     out.owner = kNoOwner;
+    word_of(t, router, control, out_port).taken &= ~(u64{1} << bit_of(t, out_port, out_vc));
+    word.granted &= ~(u64{1} << bit);
     in.first = next_place(in.first, t.ring);
     in.stage = Stage::kIdle;
-    if (--in.packets) start_front(t, router, port, vc, in, now + 1);
-  }
-  if (!in.flits || !out.credits || in.stage != Stage::kBody) {
-    state.ready &= static_cast<u16>(~(1u << vc));
-    if (!state.ready) router.at(t.router_fields.control).ready &= ~(1u << port);
+    if (--in.packets) start_front(t, word, port, vc, in, now + 1);
   }
 }
 
@@ -107,14 +114,27 @@ FLITLAB_INLINE u32 vcs_toward(const T& t, const Item<W>& router, u32 port, u32 s
   return found;
 }
 
+/// VCs of an input port that may send.
+template <class T, int W>
+FLITLAB_INLINE u32 ready_vcs(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
+  return vcs_of(t, word_of(t, router, control, port).ready(), port);
+}
+
+/// Input ports with VCs that may send.
+template <class T, int W>
+FLITLAB_INLINE u32 ready_ports(const T& t, const Item<W>& router, RouterControl& control) {
+  return ports_with(t, router, control, [](const RouterControl& word) { return word.ready(); });
+}
+
 /// Separable, input first: each input port puts forward one VC, each output port takes one input.
 template <class T, int W>
-FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, Matching& m, Cycle now) {
+FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterControl& control, Matching& m,
+                                         Cycle now) {
   u32 contenders[kMaxPorts];
   u32 outputs = 0;
-  for (u32 ports = router.at(t.router_fields.control).ready; ports; ports &= ports - 1) {
+  for (u32 ports = ready_ports(t, router, control); ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
-    const u32 vc = pick_vc(t, router, port, router.at(t.router_fields.port, port).ready, now);
+    const u32 vc = pick_vc(t, router, port, ready_vcs(t, router, control, port), now);
     const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
     contenders[out] = ((outputs >> out) & 1 ? contenders[out] : 0) | 1u << port;
     outputs |= 1u << out;
@@ -131,23 +151,23 @@ FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, Matchin
 
 /// Outputs that input `port` has a ready VC for.
 template <class T, int W>
-FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, u32 port) {
+FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
   u32 wanted = 0;
-  for (u32 set = router.at(t.router_fields.port, port).ready; set; set &= set - 1)
+  for (u32 set = ready_vcs(t, router, control, port); set; set &= set - 1)
     wanted |= 1u << router.at(t.router_fields.input, port * t.vcs + lowest_bit(set)).out_port;
   return wanted;
 }
 
 /// Separable, output first; with more rounds it is iSLIP, whose pointers move only for first-round matches.
 template <class T, int W>
-FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, u32 rounds, Matching& m,
-                                          u32& first_round_inputs, Cycle now) {
+FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds,
+                                          Matching& m, u32& first_round_inputs, Cycle now) {
   u32 wants[kMaxPorts], offers[kMaxPorts];
-  const u32 bidders = router.at(t.router_fields.control).ready;
+  const u32 bidders = ready_ports(t, router, control);
   u32 all_outputs = 0;
   for (u32 ports = bidders; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
-    wants[port] = outputs_wanted(t, router, port);
+    wants[port] = outputs_wanted(t, router, control, port);
     all_outputs |= wants[port];
   }
   for (u32 round = 0; round < rounds; ++round) {
@@ -159,7 +179,7 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, u32 ro
         const u32 port = lowest_bit(ports);
         if (!((wants[port] >> out) & 1)) continue;
         contenders |= 1u << port;
-        const u32 set = vcs_toward(t, router, port, router.at(t.router_fields.port, port).ready, out);
+        const u32 set = vcs_toward(t, router, port, ready_vcs(t, router, control, port), out);
         m.vc_of[port] = static_cast<u8>(pick_vc(t, router, port, set, now));
       }
       if (!contenders) continue;
@@ -181,12 +201,12 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, u32 ro
 
 /// Wavefront: ports on one diagonal of the request matrix never conflict; the first diagonal moves on every cycle.
 template <class T, int W>
-FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, Matching& m, Cycle now) {
+FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
   u32 wants[kMaxPorts];
-  const u32 bidders = router.at(t.router_fields.control).ready;
+  const u32 bidders = ready_ports(t, router, control);
   for (u32 ports = bidders; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
-    wants[port] = outputs_wanted(t, router, port);
+    wants[port] = outputs_wanted(t, router, control, port);
   }
   for (u32 d = 0; d < t.ports; ++d) {
     for (u32 ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
@@ -203,16 +223,15 @@ FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, Matching&
 /// Speculative bids: packets that bid for an output VC in this same cycle also bid for ports that nobody else
 /// wants. A win is wasted unless the output VC was granted and has a credit.
 template <class V, int W>
-FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, u32 index, u32 bidding_ports, const Matching& m,
+FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, const Matching& m,
                                  Cycle now) {
   const auto& t = v.t;
   u32 contenders[kMaxPorts];
   u8 vc_of[kMaxPorts];
   u32 outputs = 0;
-  for (u32 ports = bidding_ports & ~m.inputs; ports; ports &= ports - 1) {
-    const u32 port = lowest_bit(ports);
-    const u32 bids = router.at(t.router_fields.port, port).bids;
-    if (!bids) continue;
+  const u32 bidding = ports_with(t, router, control, [](const RouterControl& word) { return word.bids; });
+  for (u32 ports = bidding & ~m.inputs; ports; ports &= ports - 1) {
+    const u32 port = lowest_bit(ports), bids = vcs_of(t, word_of(t, router, control, port).bids, port);
     const u32 vc = pick_vc(t, router, port, bids, now);
     const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
     if ((m.outputs >> out) & 1) continue;
@@ -226,51 +245,83 @@ FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, u32 index, u32 
     const u32 vc = vc_of[port];
     const InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
     if (in.stage != Stage::kHead || !router.at(t.router_fields.output, out * t.vcs + in.out_vc).credits) continue;
-    PortState& state = router.at(t.router_fields.port, port);
-    RouterControl& control = router.at(t.router_fields.control);
-    state.pending &= static_cast<u16>(~(1u << vc));
-    if (!state.pending) control.pending &= ~(1u << port);
-    state.ready |= static_cast<u16>(1u << vc);  // send_flit withdraws it again where it must
-    control.ready |= 1u << port;
+    RouterControl& word = word_of(t, router, control, port);
+    const u64 bit = u64{1} << bit_of(t, port, vc);
+    word.pending &= ~bit;
+    word.granted |= bit;
     arbiters_served(t, router, port, vc, out);
-    send_flit(v, router, index, port, vc, now);
+    send_flit(v, router, control, index, port, vc, out, now);
+    count(*v.shard, Total::kFlitMoves);
   }
 }
 
-/// The switch allocation and traversal stages of one router. `bidding_ports` are those with packets that bid for an
-/// output VC in this cycle (speculation).
+/// Separable input first for small routers, in one go: the contenders of all output ports are bytes of one word.
 template <class V, int W>
-FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, u32 index, u32 bidding_ports, Cycle now) {
+FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
+  u64 contenders = 0;  // by output port: input ports
+  u8 offered[8];       // by input port: the VC it puts forward
+  for (u64 rest = control.ready(); rest;) {
+    const u32 port = lowest_bit(rest) / t.vcs, set = vcs_of(t, rest, port);
+    rest &= ~u64{(1u << t.vcs) - 1} << bit_of(t, port, 0);
+    const u32 vc = pick_vc(t, router, port, set, now);
+    offered[port] = static_cast<u8>(vc);
+    contenders |= u64{1} << (router.at(t.router_fields.input, port * t.vcs + vc).out_port * 8 + port);
+  }
+  u32 moves = 0;
+  while (contenders) {
+    const u32 shift = lowest_bit(contenders) & 0x38u, out = shift / 8;
+    const u32 port = first_at_or_after(static_cast<u32>((contenders >> shift) & 0xFF),
+                                       router.at(t.router_fields.port, out).pick_input);
+    const u32 vc = offered[port];
+    contenders &= ~u64{0xFF} << shift;
+    arbiters_served(t, router, port, vc, out);
+    send_flit(v, router, control, index, port, vc, out, now);
+    ++moves;
+  }
+  count(*v.shard, Total::kFlitMoves, moves);
+}
+
+/// The switch allocation and traversal stages of one router. `bidding`: there are packets that bid for an output VC in
+/// this cycle (speculation).
+template <class V, int W>
+FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterControl& control, u32 index,
+                                       bool bidding, Cycle now) {
+  const auto& t = v.t;
+  if constexpr (V::Table::kSmall) {
+    allocate_small(v, router, control, index, now);
+    return;
+  }
   Matching m;
-  if (router.at(t.router_fields.control).ready) {
+  if (ready_ports(t, router, control)) {
     u32 pointer_inputs = ~0u;
     switch (t.switch_allocator) {
       case Allocator::kInputFirst:
-        match_input_first(t, router, m, now);
+        match_input_first(t, router, control, m, now);
         break;
       case Allocator::kOutputFirst:
-        match_output_first(t, router, 1, m, pointer_inputs, now);
+        match_output_first(t, router, control, 1, m, pointer_inputs, now);
         break;
       case Allocator::kIslip:
-        match_output_first(t, router, t.iterations, m, pointer_inputs, now);
+        match_output_first(t, router, control, t.iterations, m, pointer_inputs, now);
         break;
       case Allocator::kWavefront:
-        match_wavefront(t, router, m, now);
+        match_wavefront(t, router, control, m, now);
         break;
     }
     for (u32 ports = m.inputs; ports; ports &= ports - 1) {
       const u32 port = lowest_bit(ports), out = m.output_of[port];
       u32 vc = m.vc_of[port];
       if (t.switch_allocator != Allocator::kInputFirst) {
-        const u32 set = vcs_toward(t, router, port, router.at(t.router_fields.port, port).ready, out);
+        const u32 set = vcs_toward(t, router, port, ready_vcs(t, router, control, port), out);
         vc = pick_vc(t, router, port, set, now);
       }
       if ((pointer_inputs >> port) & 1) arbiters_served(t, router, port, vc, out);
-      send_flit(v, router, index, port, vc, now);
+      send_flit(v, router, control, index, port, vc, out, now);
+      count(*v.shard, Total::kFlitMoves);
     }
   }
-  if (t.speculative && bidding_ports) speculate(v, router, index, bidding_ports, m, now);
+  if (t.speculative && bidding) speculate(v, router, control, index, m, now);
 }
 
 }  // namespace flitlab::vc

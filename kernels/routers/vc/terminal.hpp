@@ -29,7 +29,7 @@ FLITLAB_INLINE void create_packets(const V& v, u32 index, TerminalControl& contr
   const auto& t = v.t;
   while (control.next.at <= now) {
     count_creation(v, index, control.next.index, control.next.at,
-                   packet_flits(t.traffic, packet_draws(*v.row, index, control.next.index)));
+                   packet_flits(t.traffic, *v.row, index, control.next.index));
     ++control.created;
     next_creation(t.traffic, *v.row, index, control.next);
   }
