@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "host/error.hpp"
-#include "kernels/common/bits.hpp"
 
 namespace flitlab {
 namespace {
@@ -20,28 +19,7 @@ struct Header {
   u64 checksum;  ///< of it
 };
 
-u64 next_hash(u64 hash, u64 word) { return mix64(hash ^ word) + 0x9E3779B97F4A7C15ull; }
-
 }  // namespace
-
-void StreamHash::add(const void* data, std::size_t n) {
-  const auto* bytes = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < n;) {
-    if (!filled_ && n - i >= 8) {
-      std::memcpy(&word_, bytes + i, 8);
-      i += 8;
-      filled_ = 8;
-    } else {
-      word_ |= u64{bytes[i++]} << (8 * filled_++);
-    }
-    if (filled_ == 8) {
-      hash_ = next_hash(hash_, word_);
-      word_ = filled_ = 0;
-    }
-  }
-}
-
-u64 StreamHash::value() const { return next_hash(next_hash(hash_, word_), filled_); }
 
 void Saver::bytes(const void* data, std::size_t n) {
   if (!n) return;
@@ -71,7 +49,7 @@ u64 configuration_hash(const std::vector<Experiment>& experiments) {
   std::string text = FLITLAB_VERSION "\n";
   for (const Experiment& e : experiments) {
     for (const auto& [path, value] : e.flat()) text += path + "=" + to_text(value) + "\n";
-    text += "\n";
+    text += std::to_string(e.files_hash()) + "\n";
   }
   StreamHash hash;
   hash.add(text.data(), text.size());

@@ -12,20 +12,10 @@
 #include <vector>
 
 #include "host/config/experiment.hpp"
+#include "host/stream_hash.hpp"
 #include "kernels/engines/engine.hpp"
 
 namespace flitlab {
-
-/// Hash of a stream of bytes, in whatever portions it comes.
-class StreamHash {
- public:
-  void add(const void* data, std::size_t n);
-  u64 value() const;
-
- private:
-  u64 hash_ = 1, word_ = 0;
-  u32 filled_ = 0;  ///< bytes in word_
-};
 
 class Saver {
  public:

@@ -31,7 +31,7 @@ ReplicaRow make_row(const Experiment& e) {
   if (row.silent) return row;
   row.inverse_log_miss = inverse_log_miss(packets);
   row.period = 1 / packets;
-  if (e.str("traffic.injection") == "on_off") {
+  if (e.has("traffic.burst_load")) {
     const double burst_load = e.f64("traffic.burst_load"), on = e.f64("traffic.burst_cycles");
     const double off = on * (burst_load / load - 1);
     row.inverse_log_miss = inverse_log_miss(burst_load / mean_packet(e));

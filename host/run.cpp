@@ -6,6 +6,7 @@
 
 #include "host/error.hpp"
 #include "host/measurement.hpp"
+#include "host/memory.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/packet.hpp"
 
@@ -25,13 +26,14 @@ std::string fault_text(u32 bits) {
   add(kFaultNoRoute, "no route toward a destination");
   add(kFaultCreditLost, "credits and flits of a channel do not add up to its buffer");
   add(kFaultQueueOverflow, "a terminal's queue overflowed");
+  add(kFaultBookkeeping, "the sets of virtual channels do not fit their states");
   return text;
 }
 
 }  // namespace
 
 void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
-  const u64 audited_before = get(engine.counters(replica), Total::kAuditedFlits);
+  const CounterShard before = engine.counters(replica);
   const FaultReport fault = engine.audit(replica);
   const std::string where = "replica " + std::to_string(replica) + ", cycle " + std::to_string(engine.now());
   if (fault.bits)
@@ -40,12 +42,16 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
                                     : "terminal " + std::to_string(fault.item)) +
                    "): " + fault_text(fault.bits) + ". This is a defect of flitlab; please report it.");
   const CounterShard c = engine.counters(replica);
-  const u64 inside = get(c, Total::kAuditedFlits) - audited_before;
-  const u64 expected = get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered);
-  if (inside != expected)
-    throw RunError("flits are not conserved (" + where + "): " + std::to_string(expected) +
-                   " should be in the network, " + std::to_string(inside) +
-                   " are. This is a defect of flitlab; please report it.");
+  const auto compare = [&](const char* what, Total audited, u64 expected) {
+    const u64 inside = get(c, audited) - get(before, audited);
+    if (inside != expected)
+      throw RunError(std::string(what) + " are not conserved (" + where + "): " + std::to_string(expected) +
+                     " should be in the network, " + std::to_string(inside) +
+                     " are. This is a defect of flitlab; please report it.");
+  };
+  compare("flits", Total::kAuditedFlits, get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered));
+  compare("packets", Total::kAuditedPackets,
+          get(c, Total::kPacketsInjected) - get(c, Total::kPacketsDelivered) - get(c, Total::kPacketsDropped));
 }
 
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
@@ -60,20 +66,12 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
 }
 
 u64 check_memory(const Plan& plan, u32 replicas) {
-  const u64 each = plan.layout().bytes(1) + sizeof(CounterShard);
-  u64 free_bytes = ~u64{0};
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string key; meminfo >> key;) {
-    u64 kib = 0;
-    if (key == "MemAvailable:" && meminfo >> kib) free_bytes = kib * 1024;
-  }
-  if (each > free_bytes / replicas)
-    throw ConfigError("topology.shape: the state takes " + std::to_string(each / 1000000) + " MB a replica, " +
-                      std::to_string(each * replicas / 1000000) + " MB in all, and " +
-                      std::to_string(free_bytes / 1000000) + " MB are free: " +
-                      (free_bytes / each ? std::to_string(free_bytes / each) + " replicas would fit."
-                                         : "about " + std::to_string(free_bytes / (each / plan.topology().routers)) +
-                                               " routers would fit."));
+  const u64 each = plan.layout().bytes(1) + sizeof(CounterShard), available = free_memory();
+  require_memory("topology.shape", each * replicas,
+                 available >= each ? "The state takes " + std::to_string(each / 1000000) + " MB a replica: " +
+                                         std::to_string(available / each) + " replicas would fit."
+                                   : "About " + std::to_string(available / (each / plan.topology().routers)) +
+                                         " routers would fit.");
   return each * replicas;
 }
 
@@ -184,7 +182,11 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
   using Clock = std::chrono::steady_clock;
   Job job(experiments, choice);
   const bool saves = !checkpoint.path.empty();
-  if (saves && std::filesystem::exists(checkpoint.path)) job.load(checkpoint.path);
+  std::error_code unused;
+  if (saves && std::filesystem::exists(checkpoint.path, unused))
+    job.load(checkpoint.path);
+  else if (saves)
+    job.save(checkpoint.path);  // a path that cannot be written is better known now than at the end of a long run
   auto last_saved = Clock::now();
   while (!job.done()) {
     const Progress progress = job.advance();
@@ -200,7 +202,7 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
       throw;
     }
   }
-  if (saves) std::filesystem::remove(checkpoint.path);
+  if (saves) std::filesystem::remove(checkpoint.path, unused);
   return job.results();
 }
 

@@ -52,6 +52,8 @@ bool TraceFeed::read_line() {
       return false;
     }
     ++line_;
+    if (file_.eof() && !text_.empty())
+      fail("the file ends in the middle of a line; if it is whole, end its last line with a newline.");
     if (!text_.empty() && text_.back() == '\r') text_.pop_back();
     if (!text_.empty() && text_[0] != '#') break;
   }
@@ -64,14 +66,14 @@ bool TraceFeed::read_line() {
     while (at < end && *at == ' ') ++at;
     if (count == 5) fail(kForm);
     const auto [next, error] = std::from_chars(at, end, numbers[count]);
-    if (error != std::errc{}) fail(file_.eof() ? std::string("the file ends in the middle of a line; ") + kForm : kForm);
+    if (error != std::errc{}) fail(kForm);
     ++count;
     at = next;
     while (at < end && *at == ' ') ++at;
     if (at == end) break;
     if (*at++ != ',') fail(kForm);
   }
-  if (count < 4) fail(file_.eof() ? std::string("the file ends in the middle of a line; ") + kForm : kForm);
+  if (count < 4) fail(kForm);
   if (numbers[0] < last_cycle_)
     fail("time goes backwards: the line before is at cycle " + std::to_string(last_cycle_) +
          ". Sort the file by cycle.");

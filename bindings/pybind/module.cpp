@@ -66,7 +66,7 @@ py::dict derived(const Experiment& e) {
 py::list run(const std::vector<Experiment>& experiments, const std::string& backend, u32 threads,
              const py::object& progress, const std::string& checkpoint, double every_seconds) {
   std::vector<Result> results;
-  {
+  try {
     py::gil_scoped_release released;
     results = run_job(experiments, EngineChoice{backend, threads, false}, [&](const Progress& p) {
       py::gil_scoped_acquire held;
@@ -79,6 +79,8 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
       d["results"] = finished;
       progress(d);
     }, CheckpointChoice{checkpoint, every_seconds});
+  } catch (const std::system_error& e) {  // the machine refuses something, threads for example
+    throw RunError(std::string("the run could not go on: ") + e.what() + ".");
   }
   py::list list;
   for (std::size_t i = 0; i < results.size(); ++i) list.append(to_dict(experiments[i], results[i]));
@@ -111,6 +113,7 @@ PYBIND11_MODULE(_core, m) {
              for (const auto& [path, value] : e.flat()) d[path.c_str()] = to_python(value);
              return d;
            })
+      .def("files_hash", &Experiment::files_hash)
       .def("structure_key", &Experiment::structure_key)
       .def("derived", &derived);
 

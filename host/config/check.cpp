@@ -27,7 +27,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }
 
 std::string plain(double x) {
-  if (x == std::floor(x) && std::fabs(x) < 1e15) return std::to_string(static_cast<std::int64_t>(x));
+  if (x == std::floor(x) && std::fabs(x) <= 9007199254740992.0) return std::to_string(static_cast<std::int64_t>(x));
   return to_text(Value{x});
 }
 

@@ -58,6 +58,11 @@ void check_routing(const Experiment& e) {
 }
 
 void check_buffers(const Experiment& e) {
+  if (e.flag("router.speculative") && e.i64("router.vc_allocation_delay") > 1)
+    throw ConfigError("router.speculative = true does not fit router.vc_allocation_delay = " +
+                      std::to_string(e.i64("router.vc_allocation_delay")) +
+                      ": speculation overlaps VC allocation with switch allocation, and can hide one cycle of it. "
+                      "Use a delay of 0 or 1, or do not speculate.");
   const std::string& flow = e.str("router.flow_control");
   if (flow != "wormhole" && longest_packet(e) > e.u32_of("router.buffer_flits"))
     throw ConfigError("router.buffer_flits = " + std::to_string(e.u32_of("router.buffer_flits")) +
@@ -102,6 +107,12 @@ void check_injection(const Experiment& e) {
   if (load > 0 && load >= burst)
     throw ConfigError("traffic.load = " + to_text(Value{load}) + " must be below traffic.burst_load = " +
                       to_text(Value{burst}) + ", the load within a burst.");
+  const double on = e.f64("traffic.burst_cycles"), largest = burst * on / (on + 1);
+  if (load > largest)
+    throw ConfigError("traffic.load = " + to_text(Value{load}) + " cannot be offered in bursts of " +
+                      to_text(Value{on}) + " cycles at traffic.burst_load = " + to_text(Value{burst}) +
+                      ": pauses last at least a cycle, so the load is at most " + to_text(Value{largest}) +
+                      ". Lengthen traffic.burst_cycles or raise traffic.burst_load.");
 }
 
 bool geometric(const Experiment& e) { return e.str("traffic.packet_length") == "geometric"; }

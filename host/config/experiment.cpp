@@ -7,6 +7,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/error.hpp"
+#include "host/stream_hash.hpp"
 
 namespace flitlab {
 namespace {
@@ -111,8 +112,18 @@ std::string Experiment::file(const std::string& path) const {
   return name.empty() ? name : (std::filesystem::path(base_dir_) / name).string();
 }
 
+u64 Experiment::files_hash() const {
+  StreamHash hash;
+  for (const auto& [path, value] : values_)
+    if (path.ends_with("file") && std::holds_alternative<std::string>(value) && !str(path).empty()) {
+      const u64 contents = hash_file(file(path));
+      hash.add(&contents, sizeof contents);
+    }
+  return hash.value();
+}
+
 std::string Experiment::structure_key() const {
-  std::string key = base_dir_ + "\n";
+  std::string key = base_dir_ + "\n" + std::to_string(files_hash()) + "\n";
   for (std::size_t i = 0; i < values_.size(); ++i)
     if (!per_replica_[i]) key += values_[i].first + "=" + to_text(values_[i].second) + "\n";
   return key;

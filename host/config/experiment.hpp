@@ -29,6 +29,9 @@ class Experiment {
   /// A file name, made absolute with base_dir; "" stays "".
   std::string file(const std::string& path) const;
 
+  /// Hash of what is in all the files that the configuration names: a name alone says little.
+  u64 files_hash() const;
+
   /// All resolved parameters in record order.
   const std::vector<std::pair<std::string, Value>>& flat() const { return values_; }
   /// Equal for experiments that can be replicas of one job.

@@ -12,6 +12,11 @@ std::string number(double x) {
   return s.find_first_of(".en") == std::string::npos ? s + ".0" : s;
 }
 
+std::string hex(unsigned char byte) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  return {kDigits[byte >> 4], kDigits[byte & 15]};
+}
+
 /// A TOML basic string. Control characters would break a message over lines.
 std::string quoted(const std::string& text) {
   std::string s = "\"";
@@ -20,10 +25,7 @@ std::string quoted(const std::string& text) {
       s += '\\';
       s += c;
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      static constexpr char kDigits[] = "0123456789abcdef";
-      s += "\\u00";
-      s += kDigits[static_cast<unsigned char>(c) >> 4];
-      s += kDigits[c & 15];
+      s += "\\u00" + hex(static_cast<unsigned char>(c));
     } else {
       s += c;
     }
@@ -55,7 +57,11 @@ std::string to_text(const Value& value) { return std::visit(Writer{}, value); }
 
 std::string shown(const Value& value) {
   constexpr std::size_t kLongest = 120, kTail = 20;
-  const std::string text = to_text(value);
+  std::string text;
+  for (const char c : to_text(value)) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += byte < 0x80 ? std::string(1, c) : "\\x" + hex(byte);  // what a damaged file holds need not be text
+  }
   if (text.size() <= kLongest) return text;
   return text.substr(0, kLongest - kTail) + " ... " + text.substr(text.size() - kTail);
 }

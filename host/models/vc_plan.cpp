@@ -7,6 +7,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/error.hpp"
 #include "host/models/vc_engines.hpp"
+#include "host/result.hpp"
 #include "host/topology/metrics.hpp"
 
 namespace flitlab {
@@ -133,7 +134,7 @@ void VcPlan::set_traffic(const Experiment& e) {
   if (e.str("traffic.mode") == "batch") {
     t.injection = Injection::kAllAtOnce;
     t.batch_packets = e.u32_of("traffic.batch_packets");
-  } else {
+  } else if (e.has("traffic.injection")) {
     t.injection = static_cast<Injection>(choice(e.str("traffic.injection"), {"bernoulli", "periodic", "on_off"}));
   }
   const std::string& pattern = e.str("traffic.pattern");
@@ -177,6 +178,7 @@ void VcPlan::set_traffic(const Experiment& e) {
 LengthTable PacketLengths::set(const Lengths& lengths) {
   std::vector<double> weights;
   for (const auto& [length, weight] : lengths) {
+    if (!(weight > 0)) continue;
     flits.push_back(static_cast<u32>(length));
     weights.push_back(weight);
   }
@@ -231,14 +233,26 @@ void VcPlan::set_layout() {
   terminal.finish();
 }
 
+/// docs/architecture.md, "Zero-load latency": under uniform traffic; not a number for other patterns, and where a buffer
+/// is too short to keep a packet flowing.
+double VcPlan::zero_load_latency(double mean_hops) const {
+  const vc::VcTable& t = table_;
+  const bool flows = mean_flits_ == 1 || t.buffer_flits >= t.link_delay + t.credit_delay;
+  if (t.traffic.pattern != Pattern::kUniform || t.mode != TrafficMode::kOpen || !flows) return kNotMeasured;
+  const double hops = mean_hops * (t.algorithm == vc::Algorithm::kValiant ? 2 : 1);
+  const double allocation = t.speculative ? 0 : t.allocation_delay;
+  // Store-and-forward routers wait for the tail, which overlaps route computation.
+  const double tail = t.flow_control == vc::FlowControl::kStoreAndForward
+                          ? std::max(mean_flits_ - 1 - t.routing_delay, 0.0)
+                          : 0.0;
+  const double each = t.routing_delay + allocation + tail;
+  return t.inject_delay + hops * (each + t.link_delay) + each + t.eject_delay + mean_flits_ - 1;
+}
+
 std::vector<std::pair<std::string, double>> VcPlan::derived() const {
   const vc::VcTable& t = table_;
   const DistanceMetrics distance = distance_metrics(topology_);
-  const double router = t.routing_delay + t.allocation_delay + t.eject_delay - 1;
   const double hops = distance.mean_hops;
-  // docs/architecture.md, "Zero-load latency".
-  const double zero_load = t.inject_delay + hops * (t.routing_delay + t.allocation_delay + t.link_delay) + router + 1 +
-                           mean_flits_ - 1;
   const ItemKind& kind = layout_.kinds[0];
   double tables = static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 +
                                       routes_.port.size() + routes_.layer.size());
@@ -249,7 +263,7 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
           {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
           {"diameter", distance.diameter},
           {"hops_mean", hops},
-          {"zero_load_latency_cycles", zero_load},
+          {"zero_load_latency_cycles", zero_load_latency(hops)},
           {"vc_layers", routes_.layers},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", kind.item_bytes},

@@ -34,6 +34,7 @@ class VcPlan final : public Plan {
   u32 route_layers() const { return routes_.layers; }
 
  private:
+  double zero_load_latency(double mean_hops) const;
   void set_parameters(const Experiment& e);
   void set_classes(const Experiment& e);
   void set_traffic(const Experiment& e);

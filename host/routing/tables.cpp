@@ -5,6 +5,7 @@
 
 #include "host/csv.hpp"
 #include "host/error.hpp"
+#include "host/memory.hpp"
 #include "host/routing/dependency.hpp"
 #include "host/topology/metrics.hpp"
 
@@ -47,6 +48,15 @@ std::vector<u32> try_path(DependencyGraph& layer, const std::vector<u32>& channe
   return {};
 }
 
+/// Tables have an entry for every pair, and the search for layers follows every path.
+void check_size(const Topology& t) {
+  constexpr u32 kMost = 16384;
+  if (t.routers > kMost)
+    throw ConfigError("topology.file: the graph has " + std::to_string(t.routers) + " routers, and table routing takes at "
+                      "most " + std::to_string(kMost) + ". Use a mesh, torus or hypercube for larger networks.");
+  require_memory("topology.file", u64{2} * t.routers * t.routers, "Routing tables have an entry for every pair.");
+}
+
 /// Puts every path into the first layer that stays acyclic.
 void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
   const u32 channels = t.routers * t.network_ports;
@@ -73,6 +83,7 @@ void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
 }  // namespace
 
 RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
+  check_size(t);
   RouteTable table;
   table.port.assign(std::size_t{t.routers} * t.routers, 0);
   std::vector<u32> use(std::size_t{t.routers} * t.network_ports, 0);
@@ -95,6 +106,7 @@ RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
 }
 
 RouteTable read_table(const std::string& path, const Topology& t, u32 max_layers) {
+  check_size(t);
   RouteTable table;
   const std::size_t pairs = std::size_t{t.routers} * t.routers;
   table.port.assign(pairs, 0xFF);

@@ -28,7 +28,8 @@ enum class Total : u32 {
   kLatencyMax,    ///< maximum over measured packets
   kNetworkLatencyMax,
   kRoundTripMax,
-  kAuditedFlits,  ///< grows at every audit by the flits then inside the network
+  kAuditedFlits,    ///< grows at every audit by the flits then inside the network
+  kAuditedPackets,  ///< and by the packets whose head has been injected and whose tail has not been delivered
   kCount
 };
 

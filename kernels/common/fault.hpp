@@ -12,6 +12,7 @@ enum Fault : u32 {
   kFaultNoRoute = 1u << 3,         ///< routing found no port toward the destination
   kFaultCreditLost = 1u << 4,      ///< audit: credits and flits of a channel do not add up to the buffer
   kFaultQueueOverflow = 1u << 5,   ///< a bounded queue of a terminal overflowed
+  kFaultBookkeeping = 1u << 6,     ///< audit: sets that summarise states disagree with them
 };
 
 }  // namespace flitlab

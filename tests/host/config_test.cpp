@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"it belongs to traffic.mode = \"open\" or \"request_reply\", and traffic.mode is \"batch\""}},
         Wrong{"batch_burst",
               {{"traffic.mode", word("batch")}, {"traffic.burst_load", 0.5}},
-              {"traffic.injection = \"on_off\", which itself belongs to traffic.mode = \"open\" or \"request_reply\", and "
+              {"traffic.injection = \"on_off\", which itself belongs to traffic.mode = \"open\", and "
                "traffic.mode is \"batch\""}},
         Wrong{"geometric_list",
               {{"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}}, {"traffic.packet_length", word("geometric")}},

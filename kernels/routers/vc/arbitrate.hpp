@@ -72,14 +72,14 @@ FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 se
 /// Tells the arbiters that VC `vc` of input `in` won output `out`.
 template <class T, int W>
 FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
+  PortState& input = router.at(t.router_fields.port, in);
+  if (t.switch_allocator != Allocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
   if (t.arbiter == ArbiterKind::kMatrix) {
     matrix_update(router, t.router_fields.input_matrix, in * t.vcs, t.vcs, vc);
     matrix_update(router, t.router_fields.output_matrix, out * t.ports, t.ports, in);
     return;
   }
-  PortState& input = router.at(t.router_fields.port, in);
   input.pick_vc = static_cast<u8>(vc + 1);
-  if (t.switch_allocator != Allocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
   router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1);
 }
 

@@ -1,12 +1,41 @@
 #pragma once
 /// Conservation, checked between cycles: on every channel and VC, credits at the sender, credits on their way back,
-/// flits on their way and flits in the buffer add up to the buffer.
+/// flits on their way and flits in the buffer add up to the buffer; packets are counted by their tails, wherever those
+/// are; and the sets that summarise the states of VCs agree with them.
 #include "kernels/common/fault.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc {
 
 FLITLAB_INLINE u8 mail_byte(u64 word, u32 port) { return static_cast<u8>(word >> ((port & 7) * 8)); }
+
+/// Tails among the `flits` first flits of a queue of packets that starts at ring position `first`; the front packet
+/// has `left` flits left.
+template <int W>
+FLITLAB_HD inline u32 tails_among(const Item<W>& item, Field<Packet> field, u32 ring0, u32 ring, u32 first, u32 left,
+                                  u32 flits) {
+  u32 tails = 0;
+  for (u32 place = first; flits && flits >= left; ++tails) {
+    flits -= left;
+    place = next_place(place, ring);
+    left = item.at(field, ring0 + place).flits;
+  }
+  return tails;
+}
+
+/// Whether the sets of VCs say of (port, vc) what its states say.
+template <class T, int W>
+FLITLAB_HD inline bool sets_agree(const T& t, const Item<W>& router, u32 port, u32 vc) {
+  const InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
+  const OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
+  const RouterControl& word = router.at(t.router_fields.control, port >> t.set_shift);
+  const auto has = [&](u64 set) { return ((set >> bit_of(t, port, vc)) & 1) != 0; };
+  const bool owns = in.stage == Stage::kHead || in.stage == Stage::kBody;
+  if (has(word.flits) != (in.flits > 0) || has(word.taken) != (out.owner != kNoOwner)) return false;
+  if (has(word.waiting) != (in.stage == Stage::kRouting || in.stage == Stage::kWaiting)) return false;
+  if ((has(word.granted) || has(word.pending)) != owns) return false;
+  return !owns || has(word.credits) == (router.at(t.router_fields.output, in.out_port * t.vcs + in.out_vc).credits > 0);
+}
 
 struct AuditRouter {
   template <class V>
@@ -19,23 +48,29 @@ struct AuditRouter {
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
     const auto& t = v.t;
     const auto router = v.routers[index];
-    u32 fault = 0, flits = 0;
+    u32 fault = 0, flits = 0, packets = 0;
     for (u32 port = 0; port < t.ports; ++port) {
       const Peer peer = t.peers[std::size_t{index} * t.ports + port];
       if (peer.item == kNone) continue;
       for (u32 vc = 0; vc < t.vcs; ++vc) {
-        u32 in_sum = router.at(t.router_fields.input, port * t.vcs + vc).flits;
+        const u32 flat = port * t.vcs + vc;
+        const InputVc& in = router.at(t.router_fields.input, flat);
+        u32 in_sum = in.flits;
         flits += in_sum;
+        const u32 left = in.stage >= Stage::kWaiting ? in.left
+                                                     : router.at(t.router_fields.ring, flat * t.ring + in.first).flits;
+        packets += tails_among(router, t.router_fields.ring, flat * t.ring, t.ring, in.first, left, in.flits);
+        if (!sets_agree(t, router, port, vc)) fault |= kFaultBookkeeping;
         u32 out_sum = 0;  // router to terminal
         for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
           const u32 word = slot * t.port_words + port / 8;
           const u8 flit = mail_byte(router.at(t.router_fields.flit_mail, word), port);
-          if (flit && (flit & kVcBits) == vc + 1) ++in_sum, ++flits;
+          if (flit && (flit & kVcBits) == vc + 1) ++in_sum, ++flits, packets += (flit & kTailMark) != 0;
           if (peer.is_terminal) {
             const auto terminal = v.terminals[peer.item];
             if (terminal.at(t.terminal_fields.credit_mail, slot) == vc + 1) ++in_sum;
             const u8 leaving = terminal.at(t.terminal_fields.flit_mail, slot);
-            if (leaving && (leaving & kVcBits) == vc + 1) ++out_sum, ++flits;
+            if (leaving && (leaving & kVcBits) == vc + 1) ++out_sum, ++flits, packets += (leaving & kTailMark) != 0;
             if (mail_byte(router.at(t.router_fields.credit_mail, word), port) == vc + 1) ++out_sum;
           } else {
             const u64 back = v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8);
@@ -44,9 +79,14 @@ struct AuditRouter {
         }
         if (peer.is_terminal) {
           if (t.mode == TrafficMode::kRequestReply) {
-            const u32 held = v.terminals[peer.item].at(t.terminal_fields.held, vc).flits;
-            out_sum += held;
-            flits += held;
+            const auto terminal = v.terminals[peer.item];
+            const HeldVc& held = terminal.at(t.terminal_fields.held, vc);
+            const u32 first = terminal.at(t.terminal_fields.first, vc);
+            out_sum += held.flits;
+            flits += held.flits;
+            packets += tails_among(terminal, t.terminal_fields.ring, vc * t.ring, t.ring, first,
+                                   held.left ? held.left : terminal.at(t.terminal_fields.ring, vc * t.ring + first).flits,
+                                   held.flits);
           }
           in_sum += v.terminals[peer.item].at(t.terminal_fields.output, vc).credits;
           out_sum += router.at(t.router_fields.output, port * t.vcs + vc).credits;
@@ -56,8 +96,13 @@ struct AuditRouter {
         }
         if (in_sum != t.buffer_flits) fault |= kFaultCreditLost;
       }
+      if (!peer.is_terminal) continue;
+      const auto terminal = v.terminals[peer.item];  // whose packets may have some of their flits still to come
+      packets += terminal.at(t.terminal_fields.control).lane.left != 0;
+      if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
     }
     count(*v.shard, Total::kAuditedFlits, flits);
+    count(*v.shard, Total::kAuditedPackets, packets);
     if (fault) router.at(t.router_fields.control).fault |= fault;
   }
 };

@@ -10,7 +10,8 @@ namespace flitlab::vc {
 /// Marks the numbers of replies, which are counted apart from requests.
 inline constexpr u32 kReplyId = 0x80000000u;
 
-/// Requests whose time has come are created while the window is open; a full window stops the source's clock.
+/// Requests whose time has come are created while the window is open. A full window stops the source, and its gap
+/// starts anew when a reply opens the window, which for a memoryless source is the same as standing still.
 template <class V, int W>
 FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     LoopControl& loop, Cycle now) {
@@ -23,7 +24,6 @@ FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 ind
     count_creation(v, index, id, now, packet_flits(t.traffic, *v.row, index, id));
     ++loop.outstanding;
     ++control.created;
-    control.next.at = now;
     next_creation(t.traffic, *v.row, index, control.next);
   }
 }
@@ -98,10 +98,10 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
 
 /// A reply has been taken in whole: its transaction is over.
 template <class V, int W>
-FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, LoopControl& loop, const Packet& reply,
-                                    Cycle now) {
+FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                    LoopControl& loop, const Packet& reply, Cycle now) {
   Transaction& transaction = terminal.at(v.t.terminal_fields.transaction, reply.tag);
-  --loop.outstanding;
+  if (loop.outstanding-- == v.t.traffic.window) seek_creation(v.t.traffic, *v.row, index, control.next, now);
   count(*v.shard, Total::kTransactions);
   if (measured(v, transaction.created)) {
     count(*v.shard, Total::kRoundTrips);
@@ -142,7 +142,7 @@ FLITLAB_INLINE void take_flit(const V& v, const Item<W>& terminal, u32 index, Te
     first = next_place(first, t.ring);
     deliver(v, index, control, packet, now);
     if (is_reply)
-      end_transaction(v, terminal, loop, packet, now);
+      end_transaction(v, terminal, index, control, loop, packet, now);
     else
       queue_reply(v, terminal, loop, packet, now);
   }

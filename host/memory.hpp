@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+/// Bytes that this process can still take: what the machine has free, or less where a control group says so.
+u64 free_memory();
+
+/// Throws ConfigError naming `what` (and what else the user should know) if `bytes` are more than there are.
+void require_memory(const std::string& what, u64 bytes, const std::string& advice);
+
+}  // namespace flitlab
