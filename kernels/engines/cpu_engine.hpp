@@ -188,16 +188,16 @@ class CpuEngine final : public Engine {
   /// What one worker remembers from cycle to cycle about the items it visits.
   struct Pace {
     u32 ahead;          ///< items to prefetch ahead
-    bool busy = false;  ///< most items had something to do when last looked at
+    u32 busy = 0;       ///< by phase of a stage: most items had something to do when last looked at
   };
 
   /// Items with something to do are listed first, without a branch: which ones they are cannot be foreseen, and a wrong
   /// guess costs more than looking at several idle items. While nearly all are busy, looking is not worth it either.
   template <class Phase>
-  FLITLAB_INLINE static void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& pace) {
+  FLITLAB_INLINE static void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& pace, u32 phase) {
     constexpr u32 kChunk = 256;
     u32 list[kChunk];
-    const bool look = !pace.busy || now % 16 == 0;
+    const bool look = !((pace.busy >> phase) & 1) || now % 16 == 0;
     u32 active = 0;
     for (u32 first = begin; first < end; first += kChunk) {
       const u32 last = std::min(first + kChunk, end);
@@ -211,14 +211,22 @@ class CpuEngine final : public Engine {
         for (u32 item = first; item < last; ++item) list[n++] = item;
       }
       active += n;
-      for (u32 i = 0; i < n; ++i) {
-        if constexpr (requires { Phase::prefetch(v, 0u); }) {
-          if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
+      if constexpr (requires { Phase::work_many(v, list, n, now); }) {
+        for (u32 i = 0; i < n; i += Phase::batch) {
+          if constexpr (requires { Phase::prefetch(v, 0u); })
+            for (u32 k = i + Phase::batch; pace.ahead && k < std::min(n, i + 2 * Phase::batch); ++k) Phase::prefetch(v, list[k]);
+          Phase::work_many(v, list + i, std::min(Phase::batch, n - i), now);
         }
-        Phase::work(v, list[i], now);
+      } else {
+        for (u32 i = 0; i < n; ++i) {
+          if constexpr (requires { Phase::prefetch(v, 0u); }) {
+            if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
+          }
+          Phase::work(v, list[i], now);
+        }
       }
     }
-    if (look) pace.busy = active >= (end - begin) / 4 * 3;
+    if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{active >= (end - begin) / 4 * 3} << phase;
   }
 
   /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items.
@@ -226,14 +234,16 @@ class CpuEngine final : public Engine {
   FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier,
                                         Pace& pace) {
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
+      u32 phase = 0;
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u64 n = Phase::items(v);
         const u32 begin = static_cast<u32>(n * part / parts), end = static_cast<u32>(n * (part + 1) / parts);
         if constexpr (requires { Phase::due(v, 0u, now); }) {
-          run_due<Phase>(v, begin, end, now, pace);
+          run_due<Phase>(v, begin, end, now, pace, phase);
         } else {
           for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
         }
+        ++phase;
       });
       if (barrier) barrier->wait();
     });

@@ -345,6 +345,7 @@ FLITLAB_INLINE u32 ports_with(const T& t, const Item<W>& router, RouterControl& 
 template <int W, bool Traced, class T>
 struct View {
   using Table = T;
+  static constexpr int width = W;
   static constexpr bool traced = Traced;
   T t;
   Items<W> routers;
