@@ -4,6 +4,8 @@
 /// talk through mail of later cycles. What it buys: a router has one or two flits to move, so that every loop over its
 /// mail, ports or bids ends at a place that a processor cannot foresee, and a wrong guess costs as much as a flit's
 /// work. Over a batch these loops run long, and what differs between flits (heads, tails) gets loops of its own.
+#include <cstring>
+
 #include "kernels/routers/vc/receive.hpp"
 #include "kernels/routers/vc/vc_allocation.hpp"
 
@@ -44,13 +46,6 @@ FLITLAB_INLINE u64 bytes_present(u64 word) {
   constexpr u64 kLow = 0x7F7F7F7F7F7F7F7Full;
   return (((word & kLow) + kLow) | word) & ~kLow;
 }
-
-/// A virtual channel that bids for an output VC.
-struct Bidder {
-  u16 router;
-  u16 flat;
-  u16 out;
-};
 
 /// The routers of a batch.
 template <class V>
@@ -93,12 +88,12 @@ struct Batch {
     u32 fronts[kBatch * 8 + 1], front_count = 0;
     for_each_member(flits.set, with_flits, [&](u32 i, u32 bit) __attribute__((always_inline)) {
       const u32 who = flits.who[i], mail = static_cast<u32>((flit_mail[i] >> (bit - 7)) & 0xFF);
-      fronts[front_count] = who << 16 | bit / 8 << 8 | mail;
+      fronts[front_count] = i << 8 | bit;
       front_count += receive_flit(v, router[who], control(who), index[who], bit / 8, mail);
     });
     for (u32 i = 0; i < front_count; ++i) {
-      const u32 who = fronts[i] >> 16;
-      start_arrived(v, router[who], control(who), (fronts[i] >> 8) & 0xFF, fronts[i] & 0xFF, now);
+      const u32 f = fronts[i] >> 8, bit = fronts[i] & 0xFF, who = flits.who[f];
+      start_arrived(v, router[who], control(who), bit / 8, static_cast<u32>((flit_mail[f] >> (bit - 7)) & 0xFF), now);
     }
   }
 
@@ -111,38 +106,35 @@ struct Batch {
       release_pending(v, router[i], control(i), now);
       with_waiting = waiting.add(with_waiting, i, control(i).waiting);
     }
-    Bidder bidders[kBatch * 64 + 1];
+    u32 bidders[kBatch * 64 + 1];  // router << 16 | input VC << 8 | output VC
     u32 due = 0, bids = 0;
     for_each_member(waiting.set, with_waiting, [&](u32 i, u32 flat) __attribute__((always_inline)) {
       const u32 who = waiting.who[i];
-      bidders[due] = {static_cast<u16>(who), static_cast<u16>(flat), 0};
+      bidders[due] = who << 16 | flat << 8;
       due += static_cast<i32>(now - router[who].at(t.router_fields.input, flat).ready_at) >= 0;
     });
     for (u32 i = 0; i < due; ++i) {
-      const Bidder b = bidders[i];
-      const Item<W> item = router[b.router];
-      const u32 port = b.flat / t.vcs;
-      InputVc& in = item.at(t.router_fields.input, b.flat);
-      RouterControl& sets = control(b.router);
-      if (!route_due(v, item, sets, index[b.router], port, b.flat - port * t.vcs, in, now)) continue;
-      const u32 free = free_vcs(t, item, sets, in.out_port, in.allowed, 0);
+      const u32 who = bidders[i] >> 16, flat = (bidders[i] >> 8) & 0xFF, port = flat / t.vcs;
+      const Item<W> item = router[who];
+      InputVc& in = item.at(t.router_fields.input, flat);
+      if (!route_due(v, item, control(who), index[who], port, flat - port * t.vcs, in, now)) continue;
+      const u32 free = free_vcs(t, item, control(who), in.out_port, in.allowed, 0);
       if (!free) continue;
       const u32 out = in.out_port * t.vcs + first_at_or_after(free, in.pick);
       u16& claim = item.at(t.router_fields.claim, out);
-      if (claim == kNoOwner || beats(t, item, item.at(t.router_fields.output, out), in.out_port, b.flat, claim, now))
-        claim = b.flat;
-      bidders[bids++] = {b.router, b.flat, static_cast<u16>(out)};
+      if (claim == kNoOwner || beats(t, item, item.at(t.router_fields.output, out), in.out_port, flat, claim, now))
+        claim = static_cast<u16>(flat);
+      bidders[bids++] = who << 16 | flat << 8 | out;
     }
     for (u32 i = 0; i < bids; ++i) {
-      const Bidder b = bidders[i];
-      const Item<W> item = router[b.router];
-      u16& claim = item.at(t.router_fields.claim, b.out);
-      if (claim != b.flat) continue;
+      const u32 who = bidders[i] >> 16, flat = (bidders[i] >> 8) & 0xFF, port = flat / t.vcs;
+      const u32 out = bidders[i] & 0xFF;
+      const Item<W> item = router[who];
+      u16& claim = item.at(t.router_fields.claim, out);
+      if (claim != flat) continue;
       claim = kNoOwner;
-      const u32 port = b.flat / t.vcs;
-      InputVc& in = item.at(t.router_fields.input, b.flat);
-      grant_vc(v, item, control(b.router), index[b.router], port, b.flat - port * t.vcs, in,
-               b.out - in.out_port * t.vcs, now);
+      InputVc& in = item.at(t.router_fields.input, flat);
+      grant_vc(v, item, control(who), index[who], port, flat - port * t.vcs, in, out - in.out_port * t.vcs, now);
     }
   }
 
@@ -151,58 +143,64 @@ struct Batch {
     const auto& t = v.t;
     Members ready;
     u32 with_ready = 0;
+    alignas(8) u8 contenders[kBatch * 8];  // by output port: input ports
     for (u32 i = 0; i < n; ++i) {
-      const u64 set = control(i).ready();
-      with_ready = ready.add(with_ready, i, set);
+      with_ready = ready.add(with_ready, i, control(i).ready());
+      std::memset(contenders + i * 8, 0, 8);
     }
-    u64 contenders[kBatch + 2];  // a byte by output port: input ports
-    u8 offered[kBatch][8];       // by input port: the VC it puts forward
-    for (u32 i = 0; i < with_ready; ++i) contenders[i] = 0;
-    const u64 all = (u64{1} << t.vcs) - 1;
-    u64 rest = with_ready ? ready.set[0] : 0;
+    // A request, a move: output port (8 for each router) << 8 | input VC.
+    u32 moves[kBatch * 8 + 1], heads[kBatch * 8 + 1], tails[kBatch * 8 + 1];
+    u32 requests = 0, move_count = 0, head_count = 0, tail_count = 0;
     ready.set[with_ready] = 0;
+    u64 rest = ready.set[0];
     for (u32 i = 0; i < with_ready;) {
-      const Item<W> item = router[ready.who[i]];
+      const u32 who = ready.who[i];
       const u32 port = lowest_bit(rest) / t.vcs;
-      const u32 vc = pick_vc(t, item, port, vcs_of(t, rest, port), now);
-      offered[i][port] = static_cast<u8>(vc);
-      contenders[i] |= u64{1} << (item.at(t.router_fields.input, port * t.vcs + vc).out_port * 8 + port);
-      rest &= ~(all << bit_of(t, port, 0));
+      const u32 vc = pick_vc(t, router[who], port, vcs_of(t, rest, port), now), flat = port * t.vcs + vc;
+      const u32 out = who * 8 + router[who].at(t.router_fields.input, flat).out_port;
+      contenders[out] = static_cast<u8>(contenders[out] | 1u << port);
+      moves[requests++] = out << 8 | flat;
+      rest &= ~(((u64{1} << t.vcs) - 1) << bit_of(t, port, 0));
       i += rest == 0;
       rest = rest ? rest : ready.set[i];
     }
+    for (u32 i = 0; i < requests; ++i) {
+      const u32 m = moves[i], out = m >> 8;
+      const u32 port = first_at_or_after(contenders[out],
+                                         router[out / 8].at(t.router_fields.port, out & 7).pick_input);
+      moves[move_count] = m;
+      move_count += port == (m & 0xFF) / t.vcs;
+    }
     const Outbox<V> outbox(v, now);
-    u32 heads[kBatch * 8 + 1], tails[kBatch * 8 + 1];
-    u32 head_count = 0, tail_count = 0, moves = 0;
-    rest = with_ready ? contenders[0] : 0;
-    contenders[with_ready] = 0;
-    for (u32 i = 0; i < with_ready;) {
-      const u32 who = ready.who[i];
-      const u32 shift = lowest_bit(rest) & 0x38u, out = shift / 8;
-      const u32 port = first_at_or_after(static_cast<u32>((rest >> shift) & 0xFF),
-                                         router[who].at(t.router_fields.port, out).pick_input);
-      const u32 vc = offered[i][port];
-      arbiters_served(t, router[who], port, vc, out);
-      const Crossed crossed = cross(v, outbox, router[who], control(who), index[who], port, vc, out);
-      const u32 move = who << 24 | port << 16 | vc << 8 | out;
-      heads[head_count] = move;
+    for (u32 i = 0; i < move_count; ++i) {
+      const u32 m = moves[i];
+      const Crossing c = crossing(m);
+      arbiters_served(t, router[c.who], c.port, c.vc, c.out);
+      const Crossed crossed = cross(v, outbox, router[c.who], control(c.who), index[c.who], c.port, c.vc, c.out);
+      heads[head_count] = m;
       head_count += crossed.head;
-      tails[tail_count] = move;
+      tails[tail_count] = m;
       tail_count += crossed.tail;
-      ++moves;
-      rest &= ~(u64{0xFF} << shift);
-      i += rest == 0;
-      rest = rest ? rest : contenders[i];
     }
     for (u32 i = 0; i < head_count; ++i) {
-      const u32 m = heads[i], who = m >> 24;
-      take_descriptor(v, outbox, router[who], index[who], (m >> 16) & 0xFF, (m >> 8) & 0xFF, m & 0xFF);
+      const Crossing c = crossing(heads[i]);
+      take_descriptor(v, outbox, router[c.who], index[c.who], c.port, c.vc, c.out);
     }
     for (u32 i = 0; i < tail_count; ++i) {
-      const u32 m = tails[i], who = m >> 24;
-      release_output(v, router[who], control(who), (m >> 16) & 0xFF, (m >> 8) & 0xFF, m & 0xFF, now);
+      const Crossing c = crossing(tails[i]);
+      release_output(v, router[c.who], control(c.who), c.port, c.vc, c.out, now);
     }
-    count(*v.shard, Total::kFlitMoves, moves);
+    count(*v.shard, Total::kFlitMoves, move_count);
+  }
+
+ private:
+  struct Crossing {
+    u32 who, port, vc, out;
+  };
+
+  FLITLAB_INLINE Crossing crossing(u32 m) const {
+    const u32 flat = m & 0xFF, port = flat / v.t.vcs;
+    return {m >> 11, port, flat - port * v.t.vcs, (m >> 8) & 7};
   }
 };
 

@@ -119,7 +119,7 @@ FLITLAB_INLINE Crossed cross(const V& v, const Outbox<V>& outbox, const Item<W>&
   RouterControl& word = word_of(t, router, control, port);
   word.flits ^= u64{flits == 0} << bit;  // both bits were set
   word.credits ^= u64{credits == 0} << bit;
-  const u8 mail = static_cast<u8>((out_vc + 1) + u32{head} * kHeadMark + u32{left == 0} * kTailMark);
+  const u8 mail = static_cast<u8>((out_vc + 1) + (static_cast<u32>(in.stage) << 7) + (((left - 1) >> 25) & kTailMark));
   if constexpr (V::traced) {
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
