@@ -11,7 +11,7 @@
 
 namespace flitlab::vc {
 
-inline constexpr u32 kBatch = 32;  ///< routers; their state should fit a first-level cache
+inline constexpr u32 kBatch = 64;  ///< routers; their state should fit a first-level cache
 
 /// The routers of a batch that have something, by their number in the batch, and what: a set of bits. Lists have room
 /// for one entry that is written but not kept.
@@ -27,16 +27,16 @@ struct Members {
   }
 };
 
-/// Visits the members of n sets, none of them empty, in one loop that ends only once: visit(i, member).
+/// Visits the members of n sets, none of them empty, in one loop that ends only once: visit(i, set) deals with the
+/// lowest member of set i and returns what is left of it.
 template <class Visit>
 FLITLAB_INLINE void for_each_member(u64* sets, u32 n, Visit&& visit) {
   sets[n] = sets[n + 1] = 0;
   u64 set = sets[0], next = sets[1];
   for (u32 i = 0; i < n;) {
-    visit(i, lowest_bit(set));
-    set &= set - 1;
+    set = visit(i, set);
     i += set == 0;
-    set = set ? set : next;
+    set = set ? set : next;  // without a branch: the next one has been read
     next = sets[i + 1];
   }
 }
@@ -81,15 +81,18 @@ struct Batch {
       credit = 0;
       flit = 0;
     }
-    for_each_member(credits.set, with_credits, [&](u32 i, u32 bit) __attribute__((always_inline)) {
-      const u32 who = credits.who[i];
+    for_each_member(credits.set, with_credits, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = credits.who[i], bit = lowest_bit(set);
       receive_credit(v, router[who], control(who), bit / 8, static_cast<u32>((credit_mail[i] >> (bit - 7)) & 0xFF) - 1);
+      return set & (set - 1);
     });
     u32 fronts[kBatch * 8 + 1], front_count = 0;
-    for_each_member(flits.set, with_flits, [&](u32 i, u32 bit) __attribute__((always_inline)) {
-      const u32 who = flits.who[i], mail = static_cast<u32>((flit_mail[i] >> (bit - 7)) & 0xFF);
+    for_each_member(flits.set, with_flits, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = flits.who[i], bit = lowest_bit(set);
+      const u32 mail = static_cast<u32>((flit_mail[i] >> (bit - 7)) & 0xFF);
       fronts[front_count] = i << 8 | bit;
       front_count += receive_flit(v, router[who], control(who), index[who], bit / 8, mail);
+      return set & (set - 1);
     });
     for (u32 i = 0; i < front_count; ++i) {
       const u32 f = fronts[i] >> 8, bit = fronts[i] & 0xFF, who = flits.who[f];
@@ -108,10 +111,11 @@ struct Batch {
     }
     u32 bidders[kBatch * 64 + 1];  // router << 16 | input VC << 8 | output VC
     u32 due = 0, bids = 0;
-    for_each_member(waiting.set, with_waiting, [&](u32 i, u32 flat) __attribute__((always_inline)) {
-      const u32 who = waiting.who[i];
+    for_each_member(waiting.set, with_waiting, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = waiting.who[i], flat = lowest_bit(set);
       bidders[due] = who << 16 | flat << 8;
       due += static_cast<i32>(now - router[who].at(t.router_fields.input, flat).ready_at) >= 0;
+      return set & (set - 1);
     });
     for (u32 i = 0; i < due; ++i) {
       const u32 who = bidders[i] >> 16, flat = (bidders[i] >> 8) & 0xFF, port = flat / t.vcs;
@@ -151,19 +155,14 @@ struct Batch {
     // A request, a move: output port (8 for each router) << 8 | input VC.
     u32 moves[kBatch * 8 + 1], heads[kBatch * 8 + 1], tails[kBatch * 8 + 1];
     u32 requests = 0, move_count = 0, head_count = 0, tail_count = 0;
-    ready.set[with_ready] = 0;
-    u64 rest = ready.set[0];
-    for (u32 i = 0; i < with_ready;) {
-      const u32 who = ready.who[i];
-      const u32 port = lowest_bit(rest) / t.vcs;
-      const u32 vc = pick_vc(t, router[who], port, vcs_of(t, rest, port), now), flat = port * t.vcs + vc;
+    for_each_member(ready.set, with_ready, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = ready.who[i], port = lowest_bit(set) / t.vcs;
+      const u32 vc = pick_vc(t, router[who], port, vcs_of(t, set, port), now), flat = port * t.vcs + vc;
       const u32 out = who * 8 + router[who].at(t.router_fields.input, flat).out_port;
       contenders[out] = static_cast<u8>(contenders[out] | 1u << port);
       moves[requests++] = out << 8 | flat;
-      rest &= ~(((u64{1} << t.vcs) - 1) << bit_of(t, port, 0));
-      i += rest == 0;
-      rest = rest ? rest : ready.set[i];
-    }
+      return set & (~u64{0} << t.vcs << bit_of(t, port, 0));  // all of a port at once
+    });
     for (u32 i = 0; i < requests; ++i) {
       const u32 m = moves[i], out = m >> 8;
       const u32 port = first_at_or_after(contenders[out],
@@ -171,16 +170,16 @@ struct Batch {
       moves[move_count] = m;
       move_count += port == (m & 0xFF) / t.vcs;
     }
-    const Outbox<V> outbox(v, now);
+    const BatchOutbox<V> outbox(v, now);
     for (u32 i = 0; i < move_count; ++i) {
       const u32 m = moves[i];
       const Crossing c = crossing(m);
       arbiters_served(t, router[c.who], c.port, c.vc, c.out);
-      const Crossed crossed = cross(v, outbox, router[c.who], control(c.who), index[c.who], c.port, c.vc, c.out);
+      const u32 mail = cross(v, outbox, router[c.who], control(c.who), index[c.who], c.port, c.vc, c.out);
       heads[head_count] = m;
-      head_count += crossed.head;
+      head_count += mail / kHeadMark;
       tails[tail_count] = m;
-      tail_count += crossed.tail;
+      tail_count += (mail / kTailMark) & 1;
     }
     for (u32 i = 0; i < head_count; ++i) {
       const Crossing c = crossing(heads[i]);

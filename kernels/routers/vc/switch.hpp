@@ -8,7 +8,7 @@ namespace flitlab::vc {
 /// Puts a byte of mail into a word of eight ports.
 FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
 
-/// Where the mail of a cycle goes.
+/// Where the mail of a cycle goes. Ports are the sender's own; `peer` is what the port leads to.
 template <class V>
 struct Outbox {
   const V& v;
@@ -17,9 +17,9 @@ struct Outbox {
   FLITLAB_INLINE Outbox(const V& view, Cycle cycle) : v(view), now(cycle) {}
 
   /// A flit for the far end of an output port.
-  FLITLAB_INLINE void flit(const Peer& peer, u8 mail) const {
+  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 mail) const {
     const auto& t = v.t;
-    if (peer.is_terminal)
+    if (port >= t.network_ports)
       v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = mail;
     else
       post(v.routers[peer.item].at(t.router_fields.flit_mail,
@@ -28,61 +28,60 @@ struct Outbox {
   }
 
   /// Tells the sender at the far end of an input port that a place of `vc` is free.
-  FLITLAB_INLINE void credit(const Peer& peer, u32 vc) const {
+  FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
     const auto& t = v.t;
     const u32 slot = (now + t.credit_delay) & t.slot_mask;
     const u8 mail = static_cast<u8>(vc + 1);
-    if (peer.is_terminal)
+    if (port >= t.network_ports)
       v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = mail;
     else
       post(v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8), peer.port, mail);
   }
 
-  /// Place `place` of the rings that output port's virtual channels feed.
-  FLITLAB_INLINE Packet& descriptor(const Peer& peer, u32 place) const {
+  /// Place `place` of the rings that an output port's virtual channels feed.
+  FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 place) const {
     const auto& t = v.t;
-    return peer.is_terminal ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
-                            : v.routers[peer.item].at(t.router_fields.ring, peer.port * t.vcs * t.ring + place);
+    return port >= t.network_ports
+               ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
+               : v.routers[peer.item].at(t.router_fields.ring, peer.port * t.vcs * t.ring + place);
   }
 };
 
-/// Small routers: addresses that routers and terminals compute in the same way, so that nobody has to guess which it
-/// will be. A terminal's port is 0.
+/// The same for many small routers (W = 1): addresses are computed in one way whether they lead to a router or to a
+/// terminal (whose port is 0), so that nobody has to guess which it will be. Pays over a batch only.
 template <class V>
-  requires(V::Table::kSmall && V::width == 1)
-struct Outbox<V> {
+struct BatchOutbox {
   struct Place {
     std::byte *flits, *credits, *rings;
     std::size_t item_bytes;
   };
-  Place place[2];  ///< of item 0, by Peer::is_terminal
+  Place place[8];  ///< by port: item 0 of the kind that it leads to
   u32 port_places;
 
-  FLITLAB_INLINE Outbox(const V& v, Cycle now) : port_places(v.t.vcs * v.t.ring) {
+  FLITLAB_INLINE BatchOutbox(const V& v, Cycle now) : port_places(v.t.vcs * v.t.ring) {
     const auto& t = v.t;
     const auto router = v.routers[0];
     const auto terminal = v.terminals[0];
     const u32 credit_slot = (now + t.credit_delay) & t.slot_mask;
     const auto bytes = [](auto& element) { return reinterpret_cast<std::byte*>(&element); };
-    place[0] = {bytes(router.at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask)),
-                bytes(router.at(t.router_fields.credit_mail, credit_slot)), bytes(router.at(t.router_fields.ring)),
-                v.routers.item_bytes};
-    place[1] = {bytes(terminal.at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask)),
-                bytes(terminal.at(t.terminal_fields.credit_mail, credit_slot)),
-                bytes(terminal.at(t.terminal_fields.ring)), v.terminals.item_bytes};
+    const Place to_router{bytes(router.at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask)),
+                          bytes(router.at(t.router_fields.credit_mail, credit_slot)),
+                          bytes(router.at(t.router_fields.ring)), v.routers.item_bytes};
+    const Place to_terminal{bytes(terminal.at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask)),
+                            bytes(terminal.at(t.terminal_fields.credit_mail, credit_slot)),
+                            bytes(terminal.at(t.terminal_fields.ring)), v.terminals.item_bytes};
+    for (u32 port = 0; port < t.ports; ++port) place[port] = port < t.network_ports ? to_router : to_terminal;
   }
 
-  FLITLAB_INLINE void flit(const Peer& peer, u8 mail) const {
-    const Place& to = place[peer.is_terminal];
-    to.flits[peer.item * to.item_bytes + peer.port] = std::byte{mail};
+  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 mail) const {
+    place[port].flits[peer.item * place[port].item_bytes + peer.port] = std::byte{mail};
   }
-  FLITLAB_INLINE void credit(const Peer& peer, u32 vc) const {
-    const Place& to = place[peer.is_terminal];
-    to.credits[peer.item * to.item_bytes + peer.port] = static_cast<std::byte>(vc + 1);
+  FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
+    place[port].credits[peer.item * place[port].item_bytes + peer.port] = static_cast<std::byte>(vc + 1);
   }
-  FLITLAB_INLINE Packet& descriptor(const Peer& peer, u32 at) const {
-    const Place& to = place[peer.is_terminal];
-    return reinterpret_cast<Packet*>(to.rings + peer.item * to.item_bytes)[peer.port * port_places + at];
+  FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 at) const {
+    std::byte* rings = place[port].rings + peer.item * place[port].item_bytes;
+    return reinterpret_cast<Packet*>(rings)[peer.port * port_places + at];
   }
 };
 
@@ -94,17 +93,12 @@ FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 v
   word.waiting |= u64{1} << bit_of(t, port, vc);
 }
 
-/// What is left to do for a flit that has crossed.
-struct Crossed {
-  bool head;  ///< take_descriptor
-  bool tail;  ///< after that, release_output
-};
-
 /// One flit of input VC (port, vc) crosses to the VC of output port `out_port` that its packet owns: the part that is
-/// the same for all flits.
-template <class V, int W>
-FLITLAB_INLINE Crossed cross(const V& v, const Outbox<V>& outbox, const Item<W>& router, RouterControl& control,
-                             u32 index, u32 port, u32 vc, u32 out_port) {
+/// the same for all flits. Returns its mail, whose marks say what is left: take_descriptor for a head, and after that
+/// release_output for a tail.
+template <class V, class Out, int W>
+FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control,
+                         u32 index, u32 port, u32 vc, u32 out_port) {
   const auto& t = v.t;
   const u32 flat = port * t.vcs + vc, bit = bit_of(t, port, vc);
   InputVc& in = router.at(t.router_fields.input, flat);
@@ -119,31 +113,31 @@ FLITLAB_INLINE Crossed cross(const V& v, const Outbox<V>& outbox, const Item<W>&
   RouterControl& word = word_of(t, router, control, port);
   word.flits ^= u64{flits == 0} << bit;  // both bits were set
   word.credits ^= u64{credits == 0} << bit;
-  const u8 mail = static_cast<u8>((out_vc + 1) + (static_cast<u32>(in.stage) << 7) + (((left - 1) >> 25) & kTailMark));
+  const u32 mail = out_vc + 1 + u32{head} * kHeadMark + (((left - 1) >> 25) & kTailMark);
   if constexpr (V::traced) {
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
                              u8(out_vc), u8(mail >> 6 & 1 ? (head ? 3 : 2) : (head ? 1 : 0)), packet.flits});
   }
-  outbox.flit(peers[out_port], mail);
-  outbox.credit(peers[port], vc);
+  outbox.flit(out_port, peers[out_port], static_cast<u8>(mail));
+  outbox.credit(port, peers[port], vc);
   ++router.at(t.router_fields.port, out_port).flits_sent;
-  return {head, left == 0};
+  return mail;
 }
 
 /// A head's descriptor goes straight to its place in the downstream ring: credits guarantee that the place is free,
 /// and nobody looks at it before the head flit arrives.
-template <class V, int W>
-FLITLAB_INLINE void take_descriptor(const V& v, const Outbox<V>& outbox, const Item<W>& router, u32 index, u32 port,
+template <class V, class Out, int W>
+FLITLAB_INLINE void take_descriptor(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port,
                                     u32 vc, u32 out_port) {
   const auto& t = v.t;
   const u32 flat = port * t.vcs + vc;
   InputVc& in = router.at(t.router_fields.input, flat);
   OutputVc& out = router.at(t.router_fields.output, out_port * t.vcs + in.out_vc);
   const Peer& peer = t.peers[std::size_t{index} * t.ports + out_port];
-  Packet& copy = outbox.descriptor(peer, in.out_vc * t.ring + out.tail);
+  Packet& copy = outbox.descriptor(out_port, peer, in.out_vc * t.ring + out.tail);
   copy = router.at(t.router_fields.ring, flat * t.ring + in.first);
-  copy.hops = static_cast<u16>(copy.hops + 1 - peer.is_terminal);
+  copy.hops = static_cast<u16>(copy.hops + (out_port < t.network_ports));
   out.tail = next_place(out.tail, t.ring);
   in.stage = Stage::kBody;
 }
@@ -168,9 +162,9 @@ template <class V, int W>
 FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                                  u32 out_port, Cycle now) {
   const Outbox<V> outbox(v, now);
-  const Crossed crossed = cross(v, outbox, router, control, index, port, vc, out_port);
-  if (crossed.head) take_descriptor(v, outbox, router, index, port, vc, out_port);
-  if (crossed.tail) release_output(v, router, control, port, vc, out_port, now);
+  const u32 mail = cross(v, outbox, router, control, index, port, vc, out_port);
+  if (mail & kHeadMark) take_descriptor(v, outbox, router, index, port, vc, out_port);
+  if (mail & kTailMark) release_output(v, router, control, port, vc, out_port, now);
 }
 
 /// What a switch allocator has matched so far.
