@@ -24,11 +24,18 @@ struct Item {
 
   template <class T>
   FLITLAB_HD T& at(Field<T> field, u32 index = 0) const {
-    if constexpr (W == 1)
-      return *reinterpret_cast<T*>(block + field.offset + std::size_t{index} * sizeof(T));
-    else
-      return *reinterpret_cast<T*>(block + std::size_t{field.offset} * W +
-                                   (std::size_t{index} * W + lane) * sizeof(T));
+    return *reinterpret_cast<T*>(block + std::size_t{field.offset} * W +
+                                 (std::size_t{index} * W + lane) * sizeof(T));
+  }
+};
+
+template <>
+struct Item<1> {
+  std::byte* block;
+
+  template <class T>
+  FLITLAB_HD T& at(Field<T> field, u32 index = 0) const {
+    return *reinterpret_cast<T*>(block + field.offset + std::size_t{index} * sizeof(T));
   }
 };
 
@@ -40,7 +47,7 @@ struct Items {
 
   FLITLAB_HD Item<W> operator[](u32 item) const {
     if constexpr (W == 1)
-      return {base + std::size_t{item} * item_bytes, 0};
+      return {base + std::size_t{item} * item_bytes};
     else
       return {base + std::size_t{item / W} * W * item_bytes, item % W};
   }

@@ -69,7 +69,7 @@ class CpuEngine final : public Engine {
       event_counts_.resize(rows_.size() * items_);
     }
     Pace pace{0};
-    for (u32 r = 0; r < rows_.size(); ++r) run_stages<typename Model::Start>(view(r, 0), 0, 1, 0, nullptr, pace);
+    for (u32 r = 0; r < rows_.size(); ++r) run_stages<typename Model::Start, false>(view(r, 0), 0, 1, 0, nullptr, pace);
   }
 
   std::string backend() const override { return "cpu"; }
@@ -124,7 +124,7 @@ class CpuEngine final : public Engine {
   FaultReport audit(u32 replica) override {
     const View v = view(replica, 0);
     Pace pace{0};
-    run_stages<typename Model::Audit>(v, 0, 1, now_, nullptr, pace);
+    run_stages<typename Model::Audit, false>(v, 0, 1, now_, nullptr, pace);
     for (u32 kind = 0; kind < place_.kinds; ++kind)
       for (u32 item = 0; item < place_.count[kind]; ++item)
         if (const u32 bits = Model::fault_of(v, kind, item)) return {bits, kind, item};
@@ -166,6 +166,9 @@ class CpuEngine final : public Engine {
   static constexpr std::size_t kHugePage = std::size_t{2} << 20;
   static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half an L2
 
+  /// Larger replicas wait for memory, which items one by one hide better than batches of them.
+  static constexpr std::size_t kBatchBytes = std::size_t{1} << 23;
+
   /// All but small arenas take whole huge pages.
   static std::size_t arena_bytes(std::size_t state) {
     return state < kHugePage / 4 ? state : (state + kHugePage - 1) / kHugePage * kHugePage;
@@ -187,17 +190,17 @@ class CpuEngine final : public Engine {
 
   /// What one worker remembers from cycle to cycle about the items it visits.
   struct Pace {
-    u32 ahead;          ///< items to prefetch ahead
-    bool busy = false;  ///< most items had something to do when last looked at
+    u32 ahead;     ///< items to prefetch ahead
+    u32 busy = 0;  ///< a bit by phase: most items had something to do when last looked at
   };
 
   /// Items with something to do are listed first, without a branch: which ones they are cannot be foreseen, and a wrong
   /// guess costs more than looking at several idle items. While nearly all are busy, looking is not worth it either.
-  template <class Phase>
-  FLITLAB_INLINE static void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& pace) {
+  template <class Phase, bool Batches>
+  FLITLAB_INLINE static void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& pace, u32 phase) {
     constexpr u32 kChunk = 256;
     u32 list[kChunk];
-    const bool look = !pace.busy || now % 16 == 0;
+    const bool look = !((pace.busy >> phase) & 1) || now % 16 == 0;
     u32 active = 0;
     for (u32 first = begin; first < end; first += kChunk) {
       const u32 last = std::min(first + kChunk, end);
@@ -211,39 +214,60 @@ class CpuEngine final : public Engine {
         for (u32 item = first; item < last; ++item) list[n++] = item;
       }
       active += n;
-      for (u32 i = 0; i < n; ++i) {
-        if constexpr (requires { Phase::prefetch(v, 0u); }) {
-          if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
+      if constexpr (Batches && requires { Phase::work_many(v, list, 0u, now); }) {
+        for (u32 i = 0; i < n; i += Phase::batch) {
+          if constexpr (requires { Phase::prefetch(v, 0u); })
+            for (u32 k = i + Phase::batch; pace.ahead && k < std::min(n, i + 2 * Phase::batch); ++k)
+              Phase::prefetch(v, list[k]);
+          Phase::work_many(v, list + i, std::min(Phase::batch, n - i), now);
         }
-        Phase::work(v, list[i], now);
+      } else {
+        for (u32 i = 0; i < n; ++i) {
+          if constexpr (requires { Phase::prefetch(v, 0u); }) {
+            if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
+          }
+          Phase::work(v, list[i], now);
+        }
       }
     }
-    if (look) pace.busy = active >= (end - begin) / 4 * 3;
+    if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{active >= (end - begin) / 4 * 3} << phase;
   }
 
-  /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items.
-  template <class List>
+  /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items; in batches where a phase
+  /// offers that and `Batches` is set.
+  template <class List, bool Batches>
   FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier,
                                         Pace& pace) {
+    u32 phase = 0;
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u64 n = Phase::items(v);
         const u32 begin = static_cast<u32>(n * part / parts), end = static_cast<u32>(n * (part + 1) / parts);
-        if constexpr (requires { Phase::due(v, 0u, now); }) {
-          run_due<Phase>(v, begin, end, now, pace);
+        constexpr bool kMany = Batches && requires(const u32* list) { Phase::work_many(v, list, 0u, now); };
+        if constexpr (kMany || requires { Phase::work(v, 0u, now); }) {
+          run_due<Phase, Batches>(v, begin, end, now, pace, phase);
         } else {
           for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
         }
+        ++phase;
       });
       if (barrier) barrier->wait();
     });
   }
 
-  void run_cycles(u32 replica, u32 thread, u32 part, u32 parts, u32 cycles, SpinBarrier* barrier) {
+  template <bool Batches>
+  void run_cycles_as(u32 replica, u32 thread, u32 part, u32 parts, u32 cycles, SpinBarrier* barrier) {
     Pace pace{prefetch_ ? 2u : 0u};
     const View v = view(replica, thread);  // a local whose address goes nowhere: its members stay in registers
     for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
-      run_stages<typename Model::Cycle>(v, part, parts, cycle, barrier, pace);
+      run_stages<typename Model::Cycle, Batches>(v, part, parts, cycle, barrier, pace);
+  }
+
+  void run_cycles(u32 replica, u32 thread, u32 part, u32 parts, u32 cycles, SpinBarrier* barrier) {
+    if (replica_bytes_ / parts <= kBatchBytes)
+      run_cycles_as<true>(replica, thread, part, parts, cycles, barrier);
+    else
+      run_cycles_as<false>(replica, thread, part, parts, cycles, barrier);
   }
 
   template <class F>

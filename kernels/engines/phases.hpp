@@ -13,6 +13,9 @@
 ///   `static bool due(const View&, u32 item, Cycle)`   whether there is anything to do; nobody else's work of the same
 ///                                                     stage may change it
 ///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
+/// and, for views for which visiting many items at once is faster on a CPU (with `due`),
+///   `static constexpr u32 batch`                      how many at most
+///   `static void work_many(const View&, const u32* list, u32 n, Cycle)`  the same as `run` for n items that are due
 /// Phases of one stage run in any order, concurrently, over all items; a barrier separates stages and cycles.
 #include <tuple>
 

@@ -6,68 +6,9 @@
 ///
 /// Routers talk only through mail with a delay of at least one cycle, so within a cycle no item reads what another
 /// one writes, and all routers and terminals may be visited in any order without a barrier between them.
-#include "kernels/routers/vc/switch.hpp"
-#include "kernels/routers/vc/vc_allocation.hpp"
+#include "kernels/routers/vc/batch.hpp"
 
 namespace flitlab::vc {
-
-/// A credit arrives for output VC (port, vc).
-template <class V, int W>
-FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
-  const auto& t = v.t;
-  OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
-  if (++out.credits > t.buffer_flits) [[unlikely]]
-    control.fault |= kFaultCreditOverflow;
-  if constexpr (V::Table::kSmall) {
-    control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: nobody can foresee who owns it
-  } else if (out.owner != kNoOwner) {
-    const u32 in_port = out.owner / t.vcs;
-    word_of(t, router, control, in_port).credits |= u64{1} << bit_of(t, in_port, out.owner % t.vcs);
-  }
-}
-
-template <class V, int W>
-FLITLAB_INLINE void receive_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port,
-                                    u32 mail, Cycle now) {
-  const auto& t = v.t;
-  const u32 vc = (mail & kVcBits) - 1u, flat = port * t.vcs + vc;
-  InputVc& in = router.at(t.router_fields.input, flat);
-  RouterControl& word = word_of(t, router, control, port);
-  if (++in.flits > t.buffer_flits) [[unlikely]]
-    control.fault |= kFaultBufferOverflow;
-  word.flits |= u64{1} << bit_of(t, port, vc);
-  if constexpr (V::traced) {
-    if (mail & kHeadMark) {
-      const Packet& packet =
-          router.at(t.router_fields.ring, flat * t.ring + (in.first + in.packets) % t.ring);
-      v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
-                               u8(mail & kTailMark ? 3 : 1), packet.flits});
-    }
-  }
-  (void)index;
-  if ((mail & kHeadMark) && ++in.packets == 1) start_front(t, word, port, vc, in, now);
-}
-
-/// Packets whose allocation delay is over join the switch allocation.
-template <class V, int W>
-FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, RouterControl& control, Cycle now) {
-  const auto& t = v.t;
-  if constexpr (V::Table::kSmall) {
-    if (t.allocation_delay == 1) {  // whatever is pending was granted in the last cycle
-      control.granted |= control.pending;
-      control.pending = 0;
-      return;
-    }
-  }
-  const auto pending = [](const RouterControl& word) { return word.pending; };
-  for_each_vc(t, router, control, pending, [&](u32 port, u32 vc) {
-    if (static_cast<i32>(now - router.at(t.router_fields.input, port * t.vcs + vc).ready_at) < 0) return;
-    RouterControl& word = word_of(t, router, control, port);
-    const u64 bit = u64{1} << bit_of(t, port, vc);
-    word.pending &= ~bit;
-    word.granted |= bit;
-  });
-}
 
 struct RouterPhase {
   static constexpr const char* name = "router";
@@ -117,6 +58,15 @@ struct RouterPhase {
     }
   }
 
+  static constexpr u32 batch = kBatch;
+
+  /// `work` for up to `batch` routers.
+  template <class V>
+    requires(V::Table::kSmall && !V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    step_many(v, list, n, now);
+  }
+
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     if (due(v, index, now)) work(v, index, now);
@@ -142,7 +92,8 @@ struct RouterPhase {
         flits = 0;
         do {
           const u32 shift = lowest_bit(mail) & 0x38u;
-          receive_flit(v, router, control, index, w * 8 + shift / 8, static_cast<u32>((mail >> shift) & 0xFF), now);
+          const u32 port = w * 8 + shift / 8, flit = static_cast<u32>((mail >> shift) & 0xFF);
+          if (receive_flit(v, router, control, index, port, flit)) start_arrived(v, router, control, port, flit, now);
           mail &= ~u64{0xFF} << shift;
         } while (mail);
       }

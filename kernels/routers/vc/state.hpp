@@ -311,7 +311,10 @@ FLITLAB_INLINE RouterControl& word_of(const T& t, const Item<W>& router, RouterC
 /// The bit of (port, vc) in its word.
 template <class T>
 FLITLAB_INLINE u32 bit_of(const T& t, u32 port, u32 vc) {
-  return (port & ((1u << t.set_shift) - 1)) * t.vcs + vc;
+  if constexpr (T::kSmall)
+    return port * t.vcs + vc;
+  else
+    return (port & ((1u << t.set_shift) - 1)) * t.vcs + vc;
 }
 
 /// The virtual channels of a port in a set.
@@ -345,6 +348,7 @@ FLITLAB_INLINE u32 ports_with(const T& t, const Item<W>& router, RouterControl& 
 template <int W, bool Traced, class T>
 struct View {
   using Table = T;
+  static constexpr int width = W;
   static constexpr bool traced = Traced;
   T t;
   Items<W> routers;

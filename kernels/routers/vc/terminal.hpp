@@ -1,26 +1,30 @@
 #pragma once
 /// One cycle of a terminal: take flits that arrive, create packets, send at most one flit into the router.
+#include "kernels/routers/vc/batch.hpp"
 #include "kernels/routers/vc/closed_loop.hpp"
 #include "kernels/routers/vc/injection.hpp"
 #include "kernels/routers/vc/replay.hpp"
 
 namespace flitlab::vc {
 
-/// Open loop: a terminal takes every flit at once, and its place is free again.
+/// A credit arrives for the injection channel.
 template <class V, int W>
-FLITLAB_INLINE void receive_at_terminal(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                                        u8 mail, Cycle now) {
+FLITLAB_INLINE void receive_injection_credit(const V& v, const Item<W>& terminal, TerminalControl& control, u32 mail) {
+  if (++terminal.at(v.t.terminal_fields.output, mail - 1u).credits > v.t.buffer_flits)
+    control.fault |= kFaultCreditOverflow;
+}
+
+/// Open loop: the packet whose tail has arrived is delivered.
+template <class V, int W>
+FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, u32 mail,
+                                Cycle now) {
   const auto& t = v.t;
   const u32 vc = (mail & kVcBits) - 1u;
-  count(*v.shard, Total::kFlitsDelivered);
-  if (mail & kTailMark) {
-    u8& first = terminal.at(t.terminal_fields.first, vc);
-    const Packet& packet = terminal.at(t.terminal_fields.ring, vc * t.ring + first);
-    deliver(v, index, control, packet, now);
-    if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
-    first = next_place(first, t.ring);
-  }
-  return_ejection_credit(v, index, vc, now);
+  u8& first = terminal.at(t.terminal_fields.first, vc);
+  const Packet& packet = terminal.at(t.terminal_fields.ring, vc * t.ring + first);
+  deliver(v, index, control, packet, now);
+  if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
+  first = next_place(first, t.ring);
 }
 
 /// Open loop: packets whose creation is due enter the source queue.
@@ -73,8 +77,7 @@ struct TerminalPhase {
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     u8& credit = terminal.at(t.terminal_fields.credit_mail, slot);
     if (credit) {
-      if (++terminal.at(t.terminal_fields.output, credit - 1u).credits > t.buffer_flits)
-        control.fault |= kFaultCreditOverflow;
+      receive_injection_credit(v, terminal, control, credit);
       credit = 0;
     }
     u8& flit = terminal.at(t.terminal_fields.flit_mail, slot);
@@ -92,7 +95,9 @@ struct TerminalPhase {
       return;
     }
     if (flit) {
-      receive_at_terminal(v, terminal, index, control, flit, now);
+      count(*v.shard, Total::kFlitsDelivered);
+      return_ejection_credit(v, index, (flit & kVcBits) - 1u, now);  // taken at once: its place is free again
+      if (flit & kTailMark) take_packet(v, terminal, index, control, flit, now);
       flit = 0;
     }
     if (t.mode == TrafficMode::kTrace)
@@ -108,6 +113,76 @@ struct TerminalPhase {
       mark = kHeadMark;
     }
     send_from_lane(v, terminal, index, control.lane, mark, now);
+  }
+
+  /// Open loop: whether a terminal has mail or something to send.
+  template <class V>
+    requires(V::Table::kSmall && !V::traced && V::width == 1)
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto terminal = v.terminals[index];
+    const u32 slot = now & t.slot_mask;
+    const TerminalControl& control = terminal.at(t.terminal_fields.control);
+    const u32 mail = terminal.at(t.terminal_fields.credit_mail, slot) | terminal.at(t.terminal_fields.flit_mail, slot);
+    return (mail | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
+  }
+
+  static constexpr u32 batch = kBatch;
+
+  /// Open loop: `run` for up to `batch` terminals, step by step (see batch.hpp).
+  template <class V>
+    requires(V::Table::kSmall && !V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    const auto& t = v.t;
+    const u32 slot = now & t.slot_mask;
+    const auto control = [&](u32 index) -> TerminalControl& {
+      return v.terminals[index].at(t.terminal_fields.control);
+    };
+    struct Mail {
+      u32 index, byte;
+    };
+    Mail credits[kBatch + 1], flits[kBatch + 1], tails[kBatch + 1];
+    u32 creating[kBatch + 1], starting[kBatch + 1], sending[kBatch + 1];
+    u32 credit_count = 0, flit_count = 0, tail_count = 0, create_count = 0, start_count = 0, send_count = 0;
+    for (u32 i = 0; i < n; ++i) {
+      const auto terminal = v.terminals[list[i]];
+      u8& credit = terminal.at(t.terminal_fields.credit_mail, slot);
+      u8& flit = terminal.at(t.terminal_fields.flit_mail, slot);
+      credits[credit_count] = {list[i], credit};
+      credit_count += credit != 0;
+      flits[flit_count] = {list[i], flit};
+      flit_count += flit != 0;
+      creating[create_count] = list[i];
+      create_count += control(list[i]).next.at <= now;
+      credit = 0;
+      flit = 0;
+    }
+    for (u32 i = 0; i < credit_count; ++i)
+      receive_injection_credit(v, v.terminals[credits[i].index], control(credits[i].index), credits[i].byte);
+    for (u32 i = 0; i < flit_count; ++i) {
+      return_ejection_credit(v, flits[i].index, (flits[i].byte & kVcBits) - 1u, now);
+      tails[tail_count] = flits[i];
+      tail_count += (flits[i].byte & kTailMark) != 0;
+    }
+    count(*v.shard, Total::kFlitsDelivered, flit_count);
+    for (u32 i = 0; i < tail_count; ++i)
+      take_packet(v, v.terminals[tails[i].index], tails[i].index, control(tails[i].index), tails[i].byte, now);
+    for (u32 i = 0; i < create_count; ++i) create_packets(v, creating[i], control(creating[i]), now);
+    for (u32 i = 0; i < n; ++i) {
+      const TerminalControl& c = control(list[i]);
+      const bool busy = c.lane.left != 0;
+      sending[send_count] = list[i];
+      send_count += busy;
+      starting[start_count] = list[i];
+      start_count += !busy & (c.sent != c.created);
+    }
+    for (u32 i = 0; i < send_count; ++i)
+      send_from_lane(v, v.terminals[sending[i]], sending[i], control(sending[i]).lane, 0, now);
+    for (u32 i = 0; i < start_count; ++i) {
+      const u32 index = starting[i];
+      if (start_oldest(v, v.terminals[index], index, control(index), now))
+        send_from_lane(v, v.terminals[index], index, control(index).lane, kHeadMark, now);
+    }
   }
 };
 

@@ -13,7 +13,7 @@ namespace {
 TEST(MatrixArbiter, ServesTheLeastRecentlyServed) {
   constexpr u32 n = 7;
   alignas(16) std::byte memory[64] = {};
-  const Item<1> item{memory, 0};
+  const Item<1> item{memory};
   const Field<u32> matrix{0};
   for (u32 i = 0; i < n; ++i) item.at(matrix, i) = ~0u << i << 1;
   std::vector<u32> order{0, 1, 2, 3, 4, 5, 6};  // front: longest without service

@@ -1,0 +1,214 @@
+#pragma once
+/// One cycle of many small routers at once, for one CPU thread: a step of all of them before the next step of any. The
+/// steps are those of a single router (phases.hpp); only the order of work differs, which nobody can see, since routers
+/// talk through mail of later cycles. What it buys: a router has one or two flits to move, so that every loop over its
+/// mail, ports or bids ends at a place that a processor cannot foresee, and a wrong guess costs as much as a flit's
+/// work. Over a batch these loops run long, and what differs between flits (heads, tails) gets loops of its own.
+#include <cstring>
+
+#include "kernels/routers/vc/receive.hpp"
+#include "kernels/routers/vc/vc_allocation.hpp"
+
+namespace flitlab::vc {
+
+inline constexpr u32 kBatch = 64;  ///< routers; their state should fit a first-level cache
+
+/// The routers of a batch that have something, by their number in the batch, and what: a set of bits. Lists have room
+/// for one entry that is written but not kept.
+struct Members {
+  u64 set[kBatch + 2];
+  u32 who[kBatch + 2];
+
+  /// Adds a router as the n-th if its set is not empty; returns how many there are now. No branch.
+  FLITLAB_INLINE u32 add(u32 n, u32 router, u64 its_set) {
+    set[n] = its_set;
+    who[n] = router;
+    return n + (its_set != 0);
+  }
+};
+
+/// Visits the members of n sets, none of them empty, in one loop that ends only once: visit(i, set) deals with the
+/// lowest member of set i and returns what is left of it.
+template <class Visit>
+FLITLAB_INLINE void for_each_member(u64* sets, u32 n, Visit&& visit) {
+  sets[n] = sets[n + 1] = 0;
+  u64 set = sets[0], next = sets[1];
+  for (u32 i = 0; i < n;) {
+    set = visit(i, set);
+    i += set == 0;
+    set = set ? set : next;  // without a branch: the next one has been read
+    next = sets[i + 1];
+  }
+}
+
+/// The highest bit of each byte that is not 0.
+FLITLAB_INLINE u64 bytes_present(u64 word) {
+  constexpr u64 kLow = 0x7F7F7F7F7F7F7F7Full;
+  return (((word & kLow) + kLow) | word) & ~kLow;
+}
+
+/// The routers of a batch.
+template <class V>
+struct Batch {
+  static constexpr int W = V::width;
+
+  const V& v;
+  const u32* index;  ///< their numbers
+  u32 n;
+  Cycle now;
+  Item<W> router[kBatch];
+
+  FLITLAB_INLINE Batch(const V& view, const u32* list, u32 count, Cycle cycle)
+      : v(view), index(list), n(count), now(cycle) {
+    for (u32 i = 0; i < n; ++i) router[i] = v.routers[list[i]];
+  }
+
+  FLITLAB_INLINE RouterControl& control(u32 i) const { return router[i].at(v.t.router_fields.control); }
+
+  FLITLAB_INLINE void receive() const {
+    const auto& t = v.t;
+    const u32 slot = now & t.slot_mask;
+    Members credits, flits;
+    u64 credit_mail[kBatch + 1], flit_mail[kBatch + 1];
+    u32 with_credits = 0, with_flits = 0;
+    for (u32 i = 0; i < n; ++i) {
+      u64& credit = router[i].at(t.router_fields.credit_mail, slot);
+      u64& flit = router[i].at(t.router_fields.flit_mail, slot);
+      credit_mail[with_credits] = credit;
+      flit_mail[with_flits] = flit;
+      with_credits = credits.add(with_credits, i, bytes_present(credit));
+      with_flits = flits.add(with_flits, i, bytes_present(flit));
+      credit = 0;
+      flit = 0;
+    }
+    for_each_member(credits.set, with_credits, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = credits.who[i], bit = lowest_bit(set);
+      receive_credit(v, router[who], control(who), bit / 8, static_cast<u32>((credit_mail[i] >> (bit - 7)) & 0xFF) - 1);
+      return set & (set - 1);
+    });
+    u32 fronts[kBatch * 8 + 1], front_count = 0;
+    for_each_member(flits.set, with_flits, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = flits.who[i], bit = lowest_bit(set);
+      const u32 mail = static_cast<u32>((flit_mail[i] >> (bit - 7)) & 0xFF);
+      fronts[front_count] = i << 8 | bit;
+      front_count += receive_flit(v, router[who], control(who), index[who], bit / 8, mail);
+      return set & (set - 1);
+    });
+    for (u32 i = 0; i < front_count; ++i) {
+      const u32 f = fronts[i] >> 8, bit = fronts[i] & 0xFF, who = flits.who[f];
+      start_arrived(v, router[who], control(who), bit / 8, static_cast<u32>((flit_mail[f] >> (bit - 7)) & 0xFF), now);
+    }
+  }
+
+  /// VC allocation, separable and input first: one bid each, and the claims on output VCs stay with the routers.
+  FLITLAB_INLINE void allocate_vcs() const {
+    const auto& t = v.t;
+    Members waiting;
+    u32 with_waiting = 0;
+    for (u32 i = 0; i < n; ++i) {
+      release_pending(v, router[i], control(i), now);
+      with_waiting = waiting.add(with_waiting, i, control(i).waiting);
+    }
+    u32 bidders[kBatch * 64 + 1];  // router << 16 | input VC << 8 | output VC
+    u32 due = 0, bids = 0;
+    for_each_member(waiting.set, with_waiting, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = waiting.who[i], flat = lowest_bit(set);
+      bidders[due] = who << 16 | flat << 8;
+      due += static_cast<i32>(now - router[who].at(t.router_fields.input, flat).ready_at) >= 0;
+      return set & (set - 1);
+    });
+    for (u32 i = 0; i < due; ++i) {
+      const u32 who = bidders[i] >> 16, flat = (bidders[i] >> 8) & 0xFF, port = flat / t.vcs;
+      const Item<W> item = router[who];
+      InputVc& in = item.at(t.router_fields.input, flat);
+      if (!route_due(v, item, control(who), index[who], port, flat - port * t.vcs, in, now)) continue;
+      const u32 free = free_vcs(t, item, control(who), in.out_port, in.allowed, 0);
+      if (!free) continue;
+      const u32 out = in.out_port * t.vcs + first_at_or_after(free, in.pick);
+      u16& claim = item.at(t.router_fields.claim, out);
+      if (claim == kNoOwner || beats(t, item, item.at(t.router_fields.output, out), in.out_port, flat, claim, now))
+        claim = static_cast<u16>(flat);
+      bidders[bids++] = who << 16 | flat << 8 | out;
+    }
+    for (u32 i = 0; i < bids; ++i) {
+      const u32 who = bidders[i] >> 16, flat = (bidders[i] >> 8) & 0xFF, port = flat / t.vcs;
+      const u32 out = bidders[i] & 0xFF;
+      const Item<W> item = router[who];
+      u16& claim = item.at(t.router_fields.claim, out);
+      if (claim != flat) continue;
+      claim = kNoOwner;
+      InputVc& in = item.at(t.router_fields.input, flat);
+      grant_vc(v, item, control(who), index[who], port, flat - port * t.vcs, in, out - in.out_port * t.vcs, now);
+    }
+  }
+
+  /// Switch allocation, separable and input first, and switch traversal.
+  FLITLAB_INLINE void allocate_switch() const {
+    const auto& t = v.t;
+    Members ready;
+    u32 with_ready = 0;
+    alignas(8) u8 contenders[kBatch * 8];  // by output port: input ports
+    for (u32 i = 0; i < n; ++i) {
+      with_ready = ready.add(with_ready, i, control(i).ready());
+      std::memset(contenders + i * 8, 0, 8);
+    }
+    // A request, a move: output port (8 for each router) << 8 | input VC.
+    u32 moves[kBatch * 8 + 1], heads[kBatch * 8 + 1], tails[kBatch * 8 + 1];
+    u32 requests = 0, move_count = 0, head_count = 0, tail_count = 0;
+    for_each_member(ready.set, with_ready, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = ready.who[i], port = lowest_bit(set) / t.vcs;
+      const u32 vc = pick_vc(t, router[who], port, vcs_of(t, set, port), now), flat = port * t.vcs + vc;
+      const u32 out = who * 8 + router[who].at(t.router_fields.input, flat).out_port;
+      contenders[out] = static_cast<u8>(contenders[out] | 1u << port);
+      moves[requests++] = out << 8 | flat;
+      return set & (~u64{0} << t.vcs << bit_of(t, port, 0));  // all of a port at once
+    });
+    for (u32 i = 0; i < requests; ++i) {
+      const u32 m = moves[i], out = m >> 8;
+      const u32 port = first_at_or_after(contenders[out],
+                                         router[out / 8].at(t.router_fields.port, out & 7).pick_input);
+      moves[move_count] = m;
+      move_count += port == (m & 0xFF) / t.vcs;
+    }
+    const BatchOutbox<V> outbox(v, now);
+    for (u32 i = 0; i < move_count; ++i) {
+      const u32 m = moves[i];
+      const Crossing c = crossing(m);
+      arbiters_served(t, router[c.who], c.port, c.vc, c.out);
+      const u32 mail = cross(v, outbox, router[c.who], control(c.who), index[c.who], c.port, c.vc, c.out);
+      heads[head_count] = m;
+      head_count += mail / kHeadMark;
+      tails[tail_count] = m;
+      tail_count += (mail / kTailMark) & 1;
+    }
+    for (u32 i = 0; i < head_count; ++i) {
+      const Crossing c = crossing(heads[i]);
+      take_descriptor(v, outbox, router[c.who], index[c.who], c.port, c.vc, c.out);
+    }
+    for (u32 i = 0; i < tail_count; ++i) {
+      const Crossing c = crossing(tails[i]);
+      release_output(v, router[c.who], control(c.who), c.port, c.vc, c.out, now);
+    }
+    count(*v.shard, Total::kFlitMoves, move_count);
+  }
+
+ private:
+  struct Crossing {
+    u32 who, port, vc, out;
+  };
+
+  FLITLAB_INLINE Crossing crossing(u32 m) const {
+    const u32 flat = m & 0xFF, port = flat / v.t.vcs;
+    return {m >> 11, port, flat - port * v.t.vcs, (m >> 8) & 7};
+  }
+};
+
+template <class V>
+FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 n, Cycle now) {
+  const Batch<V> batch(v, list, n, now);
+  batch.receive();
+  batch.allocate_vcs();
+  batch.allocate_switch();
+}
+
+}  // namespace flitlab::vc

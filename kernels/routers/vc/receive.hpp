@@ -1,0 +1,78 @@
+#pragma once
+/// What happens to a router's mail, and to packets whose delays are over.
+#include "kernels/routers/vc/switch.hpp"
+
+namespace flitlab::vc {
+
+/// A credit arrives for output VC (port, vc).
+template <class V, int W>
+FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
+  const auto& t = v.t;
+  OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
+  if (++out.credits > t.buffer_flits) [[unlikely]]
+    control.fault |= kFaultCreditOverflow;
+  if constexpr (V::Table::kSmall) {
+    control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: nobody can foresee who owns it
+  } else if (out.owner != kNoOwner) {
+    const u32 in_port = out.owner / t.vcs;
+    word_of(t, router, control, in_port).credits |= u64{1} << bit_of(t, in_port, out.owner % t.vcs);
+  }
+}
+
+/// A flit arrives. Returns true if it is the head of a packet that is now at the front of its virtual channel.
+template <class V, int W>
+FLITLAB_INLINE bool receive_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port,
+                                 u32 mail) {
+  const auto& t = v.t;
+  const u32 vc = (mail & kVcBits) - 1u, flat = port * t.vcs + vc;
+  InputVc& in = router.at(t.router_fields.input, flat);
+  RouterControl& word = word_of(t, router, control, port);
+  if (++in.flits > t.buffer_flits) [[unlikely]]
+    control.fault |= kFaultBufferOverflow;
+  word.flits |= u64{1} << bit_of(t, port, vc);
+  if constexpr (V::traced) {
+    if (mail & kHeadMark) {
+      const Packet& packet =
+          router.at(t.router_fields.ring, flat * t.ring + (in.first + in.packets) % t.ring);
+      v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
+                               u8(mail & kTailMark ? 3 : 1), packet.flits});
+    }
+  }
+  (void)index;
+  const u32 head = mail / kHeadMark;
+  in.packets = static_cast<u8>(in.packets + head);
+  return head & (in.packets == 1);
+}
+
+/// The packet whose head has just arrived is at the front.
+template <class V, int W>
+FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 mail,
+                                  Cycle now) {
+  const auto& t = v.t;
+  const u32 vc = (mail & kVcBits) - 1u;
+  start_front(t, word_of(t, router, control, port), port, vc,
+              router.at(t.router_fields.input, port * t.vcs + vc), now);
+}
+
+/// Packets whose allocation delay is over join the switch allocation.
+template <class V, int W>
+FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, RouterControl& control, Cycle now) {
+  const auto& t = v.t;
+  if constexpr (V::Table::kSmall) {
+    if (t.allocation_delay == 1) {  // whatever is pending was granted in the last cycle
+      control.granted |= control.pending;
+      control.pending = 0;
+      return;
+    }
+  }
+  const auto pending = [](const RouterControl& word) { return word.pending; };
+  for_each_vc(t, router, control, pending, [&](u32 port, u32 vc) {
+    if (static_cast<i32>(now - router.at(t.router_fields.input, port * t.vcs + vc).ready_at) < 0) return;
+    RouterControl& word = word_of(t, router, control, port);
+    const u64 bit = u64{1} << bit_of(t, port, vc);
+    word.pending &= ~bit;
+    word.granted |= bit;
+  });
+}
+
+}  // namespace flitlab::vc
