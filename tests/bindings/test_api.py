@@ -262,6 +262,8 @@ def configurations(draw):
             "traffic.injection": draw(st.sampled_from(["bernoulli", "periodic"])),
             "run.seed": draw(st.integers(0, 2**40)), "run.warmup_cycles": 500, "run.measure_cycles": 1000,
             "run.drain_cycles": 2000, "run.watchdog_cycles": 1000}
+    if flat["router.vc_allocation_delay"] > 1:
+        flat["router.speculative"] = False
     for key in ("router.vc_allocator", "router.switch_allocator"):
         flat[key] = draw(st.sampled_from(["separable_input_first", "separable_output_first", "islip", "wavefront"]))
     algorithms = ["dimension_order", "valiant", "minimal_adaptive"]

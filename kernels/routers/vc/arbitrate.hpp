@@ -69,6 +69,10 @@ FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 se
   }
 }
 
+/// Diagonal of a wavefront allocator that comes first in a cycle. Scattered, because one that moved on by one would beat
+/// in time with packets of fixed length and starve some inputs.
+FLITLAB_HD inline u32 first_diagonal(Cycle now, u32 diagonals) { return static_cast<u32>(mix64(now) % diagonals); }
+
 /// Tells the arbiters that VC `vc` of input `in` won output `out`.
 template <class T, int W>
 FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {

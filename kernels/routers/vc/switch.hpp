@@ -270,7 +270,7 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
   }
 }
 
-/// Wavefront: ports on one diagonal of the request matrix never conflict; the first diagonal moves on every cycle.
+/// Wavefront: ports on one diagonal of the request matrix never conflict; the first diagonal is another one every cycle.
 template <class T, int W>
 FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
   u32 wants[kMaxPorts];
@@ -279,10 +279,11 @@ FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterCon
     const u32 port = lowest_bit(ports);
     wants[port] = outputs_wanted(t, router, control, port);
   }
+  const u32 first = first_diagonal(now, t.ports);
   for (u32 d = 0; d < t.ports; ++d) {
     for (u32 ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
       const u32 port = lowest_bit(ports);
-      const u32 out = (d + now + t.ports - port) % t.ports;
+      const u32 out = (d + first + t.ports - port) % t.ports;
       if (!((wants[port] >> out) & 1) || ((m.outputs >> out) & 1)) continue;
       m.inputs |= 1u << port;
       m.outputs |= 1u << out;

@@ -152,7 +152,7 @@ FLITLAB_INLINE void allocate_small_vcs(const V& v, const Item<W>& router, Router
 }
 
 /// Wavefront: cells (input VC, output VC) on one diagonal never conflict, so diagonals are served in turn, the
-/// first one moving on by one every cycle.
+/// first one being another every cycle.
 template <class V, int W>
 FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
@@ -166,8 +166,9 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
     ++bidders;
   });
   const auto bidding = [](const RouterControl& word) { return word.waiting & word.bids; };
+  const u32 first = first_diagonal(now, n);
   for (u32 d = 0; d < n && bidders; ++d) {
-    const u32 diagonal = (d + now) % n;
+    const u32 diagonal = (d + first) % n;
     for_each_vc(t, router, control, bidding, [&](u32 port, u32 vc) {
       const u32 flat = port * t.vcs + vc, column = (diagonal + n - flat) % n;
       InputVc& in = router.at(t.router_fields.input, flat);

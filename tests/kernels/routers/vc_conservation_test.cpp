@@ -58,6 +58,30 @@ TEST(Conservation, AStolenCreditIsFound) {
   EXPECT_THROW(check_conservation(*net.engine, *net.plan, 0), RunError);
 }
 
+/// Every summary bit counts: one that disagrees with the state it sums up is found.
+TEST(Conservation, AWrongSetIsFound) {
+  for (u64 vc::RouterControl::*set : {&vc::RouterControl::flits, &vc::RouterControl::granted, &vc::RouterControl::waiting,
+                                      &vc::RouterControl::taken}) {
+    Network net(experiment({{"traffic.load", 0.3}}));
+    net.step(200);
+    std::vector<std::byte> state = net.engine->state(0);
+    const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
+    const Items<1> routers{state.data(), plan.layout().kinds[0].item_bytes};
+    routers[5].at(plan.table().router_fields.control).*set ^= 1u << 3;
+    net.engine->set_state(0, state);
+    EXPECT_THROW(check_conservation(*net.engine, *net.plan, 0), RunError);
+  }
+}
+
+TEST(Conservation, ALostPacketIsFound) {
+  Network net(experiment({{"traffic.load", 0.3}}));
+  net.step(200);
+  CounterShard counters = net.engine->counters(0);
+  ++counters.total[static_cast<u32>(Total::kPacketsInjected)];
+  net.engine->set_counters(0, counters);
+  EXPECT_THROW(check_conservation(*net.engine, *net.plan, 0), RunError);
+}
+
 TEST(Conservation, ALostFlitIsFound) {
   Network net(experiment({{"traffic.load", 0.3}}));
   net.step(200);
