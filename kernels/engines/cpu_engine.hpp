@@ -38,6 +38,49 @@ class SpinBarrier {
   alignas(64) std::atomic<u32> generation_{0};
 };
 
+/// The workers that share a replica. Each has a part of a phase's items of its own, which it visits in shares, and helps
+/// with the shares of others when it is done: cores that are slowed down by something else do not hold up the rest.
+class Team {
+ public:
+  static constexpr u32 kMaxPhases = 16, kShare = 512;
+
+  explicit Team(u32 parts) : parts_(parts), barrier_(parts), next_(2 * kMaxPhases * parts) {}
+
+  u32 parts() const { return parts_; }
+  void wait() { barrier_.wait(); }
+
+  /// To be called by every worker at the start of a cycle: makes the counts of the next cycle ready. Nobody uses them
+  /// before the barrier that ends this one.
+  void start_cycle(u32 part, Cycle cycle) {
+    for (u32 phase = 0; phase < kMaxPhases; ++phase) next(cycle + 1, phase, part).store(0, std::memory_order_relaxed);
+  }
+
+  /// Calls f(begin, end) for the shares of `n` items that this worker takes.
+  template <class F>
+  FLITLAB_INLINE void take_shares(u32 part, Cycle cycle, u32 phase, u64 n, F&& f) {
+    for (u32 k = 0; k < parts_; ++k) {
+      const u32 owner = (part + k) % parts_;
+      const u32 first = static_cast<u32>(n * owner / parts_), last = static_cast<u32>(n * (owner + 1) / parts_);
+      std::atomic<u32>& count = next(cycle, phase, owner);
+      for (u32 begin; (begin = first + count.fetch_add(kShare, std::memory_order_relaxed)) < last;)
+        f(begin, std::min(begin + kShare, last));
+    }
+  }
+
+ private:
+  struct alignas(64) Count {
+    std::atomic<u32> taken{0};
+  };
+
+  std::atomic<u32>& next(Cycle cycle, u32 phase, u32 part) {
+    return next_[((cycle & 1) * kMaxPhases + phase) * parts_ + part].taken;
+  }
+
+  const u32 parts_;
+  SpinBarrier barrier_;
+  std::vector<Count> next_;  ///< [cycle & 1][phase][part]
+};
+
 template <class Model, int W, bool Traced>
 class CpuEngine final : public Engine {
  public:
@@ -69,7 +112,7 @@ class CpuEngine final : public Engine {
       event_counts_.resize(rows_.size() * items_);
     }
     Pace pace{0};
-    for (u32 r = 0; r < rows_.size(); ++r) run_stages<typename Model::Start, false>(view(r, 0), 0, 1, 0, nullptr, pace);
+    for (u32 r = 0; r < rows_.size(); ++r) run_stages<typename Model::Start, false>(view(r, 0), 0, 0, nullptr, pace);
   }
 
   std::string backend() const override { return "cpu"; }
@@ -80,19 +123,20 @@ class CpuEngine final : public Engine {
 
   void advance(u32 cycles, std::span<const u32> active) override {
     if (threads_ == 1 || active.empty()) {
-      for (u32 replica : active) run_cycles(replica, 0, 0, 1, cycles, nullptr);
+      for (u32 replica : active) run_cycles(replica, 0, cycles, nullptr);
     } else if (active.size() >= threads_ || parts_ == 1) {
       std::atomic<std::size_t> next{0};
       parallel([&](u32 thread) {
         for (std::size_t i; (i = next.fetch_add(1)) < active.size();)
-          run_cycles(active[i], thread, 0, 1, cycles, nullptr);
+          run_cycles(active[i], thread, cycles, nullptr);
       });
     } else {
-      SpinBarrier barrier(parts_);
-      parallel([&](u32 thread) {
-        if (thread >= parts_) return;
-        for (u32 replica : active) run_cycles(replica, thread, thread, parts_, cycles, &barrier);
-      });
+      for (u32 replica : active) {
+        Team team(parts_);
+        parallel([&](u32 thread) {
+          if (thread < parts_) run_cycles(replica, thread, cycles, &team);
+        });
+      }
     }
     now_ += cycles;
   }
@@ -124,7 +168,7 @@ class CpuEngine final : public Engine {
   FaultReport audit(u32 replica) override {
     const View v = view(replica, 0);
     Pace pace{0};
-    run_stages<typename Model::Audit, false>(v, 0, 1, now_, nullptr, pace);
+    run_stages<typename Model::Audit, false>(v, 0, now_, nullptr, pace);
     for (u32 kind = 0; kind < place_.kinds; ++kind)
       for (u32 item = 0; item < place_.count[kind]; ++item)
         if (const u32 bits = Model::fault_of(v, kind, item)) return {bits, kind, item};
@@ -233,41 +277,46 @@ class CpuEngine final : public Engine {
     if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{active >= (end - begin) / 4 * 3} << phase;
   }
 
-  /// All stages of a list for one cycle, over part `part` of `parts` of each phase's items; in batches where a phase
-  /// offers that and `Batches` is set.
+  /// All stages of a list for one cycle, over all items, or the shares of them that worker `part` of a team takes; in
+  /// batches where a phase offers that and `Batches` is set.
   template <class List, bool Batches>
-  FLITLAB_INLINE static void run_stages(const View& v, u32 part, u32 parts, Cycle now, SpinBarrier* barrier,
-                                        Pace& pace) {
+  FLITLAB_INLINE static void run_stages(const View& v, u32 part, Cycle now, Team* team, Pace& pace) {
     u32 phase = 0;
+    if (team) team->start_cycle(part, now);
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
-        const u64 n = Phase::items(v);
-        const u32 begin = static_cast<u32>(n * part / parts), end = static_cast<u32>(n * (part + 1) / parts);
-        constexpr bool kMany = Batches && requires(const u32* list) { Phase::work_many(v, list, 0u, now); };
-        if constexpr (kMany || requires { Phase::work(v, 0u, now); }) {
-          run_due<Phase, Batches>(v, begin, end, now, pace, phase);
-        } else {
-          for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
-        }
+        const auto visit = [&](u32 begin, u32 end) __attribute__((always_inline)) {
+          constexpr bool kMany = Batches && requires(const u32* list) { Phase::work_many(v, list, 0u, now); };
+          if constexpr (kMany || requires { Phase::work(v, 0u, now); }) {
+            run_due<Phase, Batches>(v, begin, end, now, pace, phase);
+          } else {
+            for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
+          }
+        };
+        if (team)
+          team->take_shares(part, now, phase, Phase::items(v), visit);
+        else
+          visit(0, Phase::items(v));
         ++phase;
       });
-      if (barrier) barrier->wait();
+      if (team) team->wait();
     });
   }
 
   template <bool Batches>
-  void run_cycles_as(u32 replica, u32 thread, u32 part, u32 parts, u32 cycles, SpinBarrier* barrier) {
+  void run_cycles_as(u32 replica, u32 thread, u32 cycles, Team* team) {
     Pace pace{prefetch_ ? 2u : 0u};
     const View v = view(replica, thread);  // a local whose address goes nowhere: its members stay in registers
     for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
-      run_stages<typename Model::Cycle, Batches>(v, part, parts, cycle, barrier, pace);
+      run_stages<typename Model::Cycle, Batches>(v, thread, cycle, team, pace);
   }
 
-  void run_cycles(u32 replica, u32 thread, u32 part, u32 parts, u32 cycles, SpinBarrier* barrier) {
-    if (replica_bytes_ / parts <= kBatchBytes)
-      run_cycles_as<true>(replica, thread, part, parts, cycles, barrier);
+  /// One worker's work on a replica: all of it, or as a member of a team.
+  void run_cycles(u32 replica, u32 thread, u32 cycles, Team* team) {
+    if (replica_bytes_ / (team ? team->parts() : 1) <= kBatchBytes)
+      run_cycles_as<true>(replica, thread, cycles, team);
     else
-      run_cycles_as<false>(replica, thread, part, parts, cycles, barrier);
+      run_cycles_as<false>(replica, thread, cycles, team);
   }
 
   template <class F>
