@@ -43,6 +43,17 @@ def backends() -> dict[str, dict[str, Any]]:
 def parameters() -> list[dict[str, Any]]:
     """One record per configuration parameter."""
 
+def t3e_optimise_vcs(
+    ring: int, limited: bool, goals: dict[int, tuple[float, float]], seed: int, restarts: int, steps: int
+) -> list[list[int]]:
+    """A virtual-channel table found by simulated annealing."""
+
+def t3e_time_of_crossing(ring: int, limited: bool) -> list[list[int]]:
+    """The virtual-channel table of zeros."""
+
+def t3e_vc_balance(table: list[list[int]], subring: int) -> tuple[float, float]:
+    """Average and maximum balance over the links of a ring or its subrings."""
+
 def run(
     experiments: Sequence[Experiment],
     backend: str,

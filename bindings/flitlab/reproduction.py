@@ -4,11 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 
 from flitlab._core import ConfigError
 
-# name -> (one line of help, function returning rows); the machines register theirs here.
-EXPERIMENTS: dict[str, tuple[str, Callable[[], list[dict]]]] = {}
+MACHINES = ["t3e"]  # modules of flitlab.published
+
+
+def row(experiment: str, quantity: str, source: str, setting: str, published: float, measured: float, unit: str,
+        tolerance: float, lower_is_better: bool = False, higher_is_better: bool = False, reading: str = "") -> dict:
+    """One comparison. tolerance: absolute, in the unit. verdict: match, better or out."""
+    difference = measured - published
+    if abs(difference) <= tolerance * (1 + 1e-9):  # 0.0625 is 0.063 in three decimals
+        verdict = "match"
+    else:
+        verdict = "better" if (lower_is_better and difference < 0) or (higher_is_better and difference > 0) else "out"
+    return {
+        "experiment": experiment, "quantity": quantity, "source": source, "setting": setting, "published": published,
+        "measured": measured, "unit": unit, "tolerance": tolerance, "verdict": verdict, "reading": reading,
+    }
+
+
+def experiments() -> dict[str, tuple[str, Callable[[], list[dict]]]]:
+    """Every published experiment: name -> (one line of help, function returning rows)."""
+    return {name: entry for machine in MACHINES
+            for name, entry in import_module(f"flitlab.published.{machine}").EXPERIMENTS.items()}
 
 
 def reproduce(*names: str) -> list[dict]:
@@ -16,26 +36,25 @@ def reproduce(*names: str) -> list[dict]:
 
     Row keys: experiment, quantity, source, setting, published, measured, unit, tolerance, verdict, reading.
     """
-    chosen = [e for e in EXPERIMENTS if not names or any(e.startswith(n) for n in names)]
+    known = experiments()
     for name in names:
-        if not any(e.startswith(name) for e in EXPERIMENTS):
-            known = ", ".join(EXPERIMENTS) or "none are registered in this version"
-            raise ConfigError(f"reproduce {name}: there is no such experiment; known: {known}.")
-    return [row for e in chosen for row in EXPERIMENTS[e][1]()]
+        if not any(e.startswith(name) for e in known):
+            raise ConfigError(f"reproduce {name}: there is no such experiment; known: {', '.join(known)}.")
+    return [line for e, (_, run) in known.items() if not names or any(e.startswith(n) for n in names) for line in run()]
 
 
 def main(names: list[str], list_only: bool, as_json: bool) -> int:
     if list_only:
-        for name, (text, _) in EXPERIMENTS.items():
+        for name, (text, _) in experiments().items():
             print(f"{name:<28} {text}")
         return 0
     rows = reproduce(*names)
     if as_json:
         print(json.dumps(rows))
     else:
-        if not rows:
-            print("no published experiments are registered in this version")
-        for row in rows:
-            print(f"{row['verdict']:<8} {row['experiment']:<24} {row['quantity']}: published {row['published']}, "
-                  f"measured {row['measured']} {row['unit']}")
-    return 1 if any(row["verdict"] == "out" for row in rows) else 0
+        for line in rows:
+            print(f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
+                  f"published {line['published']:g}, measured {line['measured']:.4g} {line['unit']}".rstrip())
+        verdicts = [line["verdict"] for line in rows]
+        print(", ".join(f"{verdicts.count(v)} {v}" for v in ("match", "better", "out", "skipped") if v in verdicts))
+    return 1 if any(line["verdict"] == "out" for line in rows) else 0

@@ -89,6 +89,10 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 
 }  // namespace
 
+namespace flitlab {
+void add_t3e(py::module_& m);  // t3e.cpp
+}
+
 PYBIND11_MODULE(_core, m) {
   m.doc() = "flitlab's compiled core.";
   m.attr("__version__") = FLITLAB_VERSION;
@@ -101,6 +105,8 @@ PYBIND11_MODULE(_core, m) {
         py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0,
         "run(experiments, backend, threads, progress, checkpoint, every_seconds) -> list[dict]: runs experiments of one "
         "structure as replicas.");
+
+  flitlab::add_t3e(m);
 
   py::class_<Experiment>(m, "Experiment")
       .def(py::init([](const py::dict& flat, const std::string& base_dir) {

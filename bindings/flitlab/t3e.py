@@ -1,0 +1,58 @@
+"""The Cray T3E: virtual-channel tables of one direction of a ring.
+
+Source: Scott and Thorson, "The Cray T3E Network: Adaptive Routing in a High Performance 3D Torus", sections 3.2 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flitlab import _core
+
+
+@dataclass(frozen=True)
+class VcTable:
+    """Virtual channel (0 or 1) on which packets enter a direction: ``bits[source][destination]``, or
+    ``bits[source][destination % 8]`` if the table is limited to 8 entries. Node 0 is the dateline; packets that pass
+    through it start on 0 whatever their neighbours do, so entries that such a packet uses must be 0."""
+
+    bits: tuple[tuple[int, ...], ...]
+
+    @property
+    def ring(self) -> int:
+        return len(self.bits)
+
+    def balance(self, subring: int | None = None) -> tuple[float, float]:
+        """Average and maximum over the links of |VC0 routes - VC1 routes| / most routes on any link, if every node
+        sends one packet to every other node of its subring (default: of the ring)."""
+        return _core.t3e_vc_balance([list(row) for row in self.bits], subring or self.ring)
+
+    def __repr__(self) -> str:
+        rows = "\n".join(f"  {s:>3}  " + "".join(map(str, row)) for s, row in enumerate(self.bits))
+        return f"VC table of a ring of {self.ring}, one row per source:\n{rows}"
+
+
+def _table(bits) -> VcTable:
+    return VcTable(tuple(tuple(row) for row in bits))
+
+
+def time_of_crossing(ring: int, limited: bool = True) -> VcTable:
+    """All packets start on VC 0. ring: nodes, a power of two from 4 to 256; limited: 8 entries per source."""
+    return _table(_core.t3e_time_of_crossing(ring, limited))
+
+
+def optimise(
+    ring: int,
+    limited: bool = True,
+    goals: Mapping[int, tuple[float, float]] | None = None,
+    seed: int = 1,
+    restarts: int = 100,
+    steps: int = 200_000,
+) -> VcTable:
+    """Simulated annealing over uniform traffic in the ring and in all its subrings of power-of-two size.
+
+    goals: subring size -> wanted (average, maximum) balance, (0, 0) for sizes that are not given; the search restarts,
+    with more weight on what is missed, until all are met or ``restarts`` are used up.
+    """
+    return _table(_core.t3e_optimise_vcs(ring, limited, dict(goals or {}), seed, restarts, steps))
