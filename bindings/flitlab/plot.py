@@ -83,7 +83,7 @@ def plot_curve(curve, axes=None, label=None):
     load_label = {"open": "offered load", "request_reply": "request load"}.get(curve.mode, "load")
     xlabel = f"{load_label} (flits/cycle/terminal)" if over_load else f"{key} ({unit})" if unit else key
     # What is accepted of a closed loop is requests and replies; the load on the axis is requests alone.
-    accepted = "accepted requests and replies" if curve.mode == "request_reply" else "accepted load"
+    accepted = "accepted with replies" if curve.mode == "request_reply" else "accepted load"
     left.set(xlabel=xlabel, ylabel="packet latency (cycles)", ylim=(0, None))
     ylabel = "time to finish (cycles)" if finish else f"{accepted} (flits/cycle/terminal)"
     right.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, None))

@@ -15,7 +15,7 @@ MOST_THREADS = 1024  # more are a slip of the keyboard, and each one costs a sta
 
 
 def check_threads(threads: int) -> None:
-    if not 0 <= threads <= MOST_THREADS:
+    if threads not in range(MOST_THREADS + 1):
         raise _core.ConfigError(f"--threads {threads}: it must be 0 (one per core) to {MOST_THREADS}.")
 
 
@@ -72,7 +72,6 @@ def run_job(
     finished: Callable[[int, dict], None] | None = None,
 ) -> list[dict]:
     """Runs experiments that share a structure side by side; ``finished(index, result)`` as each one ends."""
-
     check_threads(threads)
 
     def report(progress: dict) -> None:

@@ -373,7 +373,7 @@ def test_each_curve_of_a_product_has_its_saturation(small):
     assert line.startswith("saturated from traffic.load = 1.0; ")
 
 
-@pytest.mark.parametrize("threads", [-1, 1025, 2**40])
+@pytest.mark.parametrize("threads", [-1, 1025, 2**40, 2.5, "many"])
 def test_impossible_threads_are_refused(small, threads, tmp_path):
     for call in (lambda: fl.run(small, threads=threads), lambda: fl.Network(small, threads=threads),
                  lambda: fl.sweep(small, {"traffic.load": [0.1]}, threads=threads, out=tmp_path / "o")):
