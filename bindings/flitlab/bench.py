@@ -6,6 +6,7 @@ import json
 import time
 
 from flitlab import _core
+from flitlab._core import ConfigError
 from flitlab.experiment import Experiment, load, parse_setting
 
 
@@ -28,11 +29,17 @@ def measure(experiment: Experiment, backend: str, threads: int, cycles: int = 0)
 
 
 def main(args) -> int:
+    if not 0 <= args.cycles <= 1_000_000_000:
+        raise ConfigError(f"--cycles {args.cycles}: it must be 1 to 1000000000, or 0 for about a second.")
     settings = dict(parse_setting(s) for s in args.set or [])
     if args.config:
         experiment = load(args.config)
     else:
         experiment = Experiment.from_dict({"topology.shape": [8, 8, 8]}, name="torus-8x8x8")
+    experiment = experiment.set(settings)
+    if "traffic.load" not in experiment.flat():  # the network would be empty for most of the time measured
+        raise ConfigError(f'bench needs traffic that goes on, and traffic.mode = "{experiment["traffic.mode"]}" '
+                          'ends; set traffic.mode to "open" or "request_reply".')
     loads = [settings["traffic.load"]] if "traffic.load" in settings else [0.05, 0.25, 0.45]
     backends = _core.backends()
     runs = [("cpu", n) for n in sorted({1, backends["cpu"]["threads"]})]
@@ -40,7 +47,7 @@ def main(args) -> int:
         runs.append(("cuda", 0))
     rows = []
     for load_value in loads:
-        point = experiment.set(settings | {"traffic.load": load_value})
+        point = experiment.set("traffic.load", load_value)
         for backend, threads in runs:
             row = {"config": experiment.name, "load": load_value} | measure(point, backend, threads, args.cycles)
             rows.append(row)

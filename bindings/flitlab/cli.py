@@ -42,9 +42,8 @@ def _sweep(args) -> int:
         over[key] = values
     curve = sweep(_experiment(args), over, args.seeds, args.out, args.resume, args.backend, args.threads)
     print(curve.table())
-    if curve.saturation is not None:
-        print(f"saturated from traffic.load = {curve.saturation}; highest throughput "
-              f"{curve.throughput:.4f} flits/cycle/terminal")
+    for line in curve.summary():
+        print(line)
     if args.out:
         print(f"{args.out}/curve.csv, {args.out}/curve.png, {args.out}/experiment.toml written", end=" ")
     print(f"in {time.monotonic() - started:.1f} s")
@@ -152,10 +151,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
-    if getattr(args, "threads", 0) < 0:
-        print(f"flitlab: --threads {args.threads}: it must not be negative.", file=sys.stderr)
-        return 2
     try:
+        if hasattr(args, "threads"):  # before anything is read or written
+            from flitlab.runner import check_threads
+
+            check_threads(args.threads)
         return args.function(args)
     except ConfigError as error:
         print(f"flitlab: {error}", file=sys.stderr)

@@ -32,18 +32,35 @@ class Curve:
     """Rows of a sweep in the order asked for; ``.frame`` is a pandas DataFrame, one row per point and seed.
 
     Columns: the keys that were varied, run.seed, those of ``COLUMNS``, and ``model.*``, what is special to the router
-    or the traffic.
+    or the traffic. ``mode`` is the traffic.mode of its runs, "mixed" if they differ: loads of closed loops count
+    replies too.
     """
 
-    def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = ""):
+    def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = "", mode: str = "open"):
         self.keys = keys
         self.rows = rows
         self.name = name
+        self.mode = mode
         self._frame = None
 
     @classmethod
     def from_results(cls, keys, settings, results, experiment) -> Curve:
-        return cls(list(keys), [_row(s, r) for s, r in zip(settings, results, strict=True)], experiment.name)
+        modes = {r["config"]["traffic.mode"] for r in results}
+        rows = [_row(s, r) for s, r in zip(settings, results, strict=True)]
+        return cls(list(keys), rows, experiment.name, modes.pop() if len(modes) == 1 else "mixed")
+
+    @property
+    def axis(self) -> str:
+        """The key on the horizontal axis of the picture: the load if it was varied, else the first key."""
+        return "traffic.load" if "traffic.load" in self.keys else self.keys[0]
+
+    def groups(self) -> dict[str, list[dict[str, Any]]]:
+        """Label -> rows, for each setting of the keys other than the one on the axis; one group is labelled ""."""
+        others = [k for k in self.keys if k != self.axis]
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            groups.setdefault(", ".join(f"{k.split('.')[-1]} {row[k]}" for k in others), []).append(row)
+        return groups
 
     @property
     def frame(self):
@@ -59,14 +76,32 @@ class Curve:
 
     @property
     def saturation(self) -> float | None:
-        """Lowest load at which any seed saturated, None if none did."""
-        loads = [r["traffic.load"] for r in self.rows if r["saturated"] and "traffic.load" in r]
-        return min(loads) if loads else None
+        """Lowest load at which any point saturated, None if none did. Of a product of keys see also
+        ``saturation_by_group``."""
+        return _saturation(self.rows)
+
+    @property
+    def saturation_by_group(self) -> dict[str, float | None]:
+        """Lowest load at which any seed saturated, per line of the picture (by its label), None where none did."""
+        return {label: _saturation(rows) for label, rows in self.groups().items()}
 
     @property
     def throughput(self) -> float:
         """Highest accepted load of any point, flits/cycle/terminal."""
-        return max(r["accepted"] for r in self.rows)
+        return _throughput(self.rows)
+
+    def summary(self) -> list[str]:
+        """One line per line of a picture over the load; of a single one only if it saturates."""
+        groups = self.groups() if self.axis == "traffic.load" else {}
+        lines = []
+        for label, rows in groups.items():
+            load = _saturation(rows)
+            if load is None and len(groups) == 1:
+                continue
+            said = "not saturated" if load is None else f"saturated from traffic.load = {load}"
+            lines.append(f"{label + ': ' if label else ''}{said}; highest throughput {_throughput(rows):.4f} "
+                         "flits/cycle/terminal")
+        return lines
 
     def csv_text(self) -> str:
         text = io.StringIO()
@@ -93,7 +128,8 @@ class Curve:
 
     def table(self) -> str:
         """The main columns as text."""
-        keys = [*self.keys, *(["run.seed"] if len({r["run.seed"] for r in self.rows}) > 1 else [])]
+        seeds = {r["run.seed"] for r in self.rows}
+        keys = [*self.keys, *(["run.seed"] if len(seeds) > 1 and "run.seed" not in self.keys else [])]
         head = [*keys, "accepted", "latency", "+-", "p99", ""]
         lines = [head]
         for r in self.rows:
@@ -111,6 +147,14 @@ class Curve:
 
     def _repr_html_(self) -> str:
         return self.frame._repr_html_()
+
+
+def _saturation(rows: list[dict[str, Any]]) -> float | None:
+    return min((r["traffic.load"] for r in rows if r["saturated"] and "traffic.load" in r), default=None)
+
+
+def _throughput(rows: list[dict[str, Any]]) -> float:
+    return max(r["accepted"] for r in rows)
 
 
 def _number(x: float | None) -> str:

@@ -24,11 +24,11 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         if isinstance(value, Mapping):
             flat.update(flatten(value, path + "."))
         else:
-            flat[path] = _plain(value)
+            flat[path] = plain(value)
     return flat
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """NumPy scalars and arrays as Python numbers and lists."""
     return value.tolist() if hasattr(value, "tolist") else value
 
@@ -65,7 +65,7 @@ class Experiment:
 
     def set(self, key: str | Mapping[str, Any], value: Any = None) -> Experiment:
         """A copy with one dotted path changed, or with all paths of a mapping changed."""
-        changes = flatten(key) if isinstance(key, Mapping) else {key: _plain(value)}
+        changes = flatten(key) if isinstance(key, Mapping) else {key: plain(value)}
         return Experiment({**self._given, **changes}, self.base_dir, self.name)
 
     def __getitem__(self, path: str) -> Any:

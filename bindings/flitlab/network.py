@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 
 from flitlab import _core
 from flitlab.experiment import Experiment
+from flitlab.runner import check_threads
+
+FIRST_REPLY = 1 << 31  # closed loops: requests of a terminal are numbered from 0, its replies from here
+
+
+def packet_name(src: int, number: int) -> str:
+    """Source and number there: ``3#17``, and ``3#r17`` for a reply."""
+    return f"{src}#r{number - FIRST_REPLY}" if number >= FIRST_REPLY else f"{src}#{number}"
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,8 @@ class VirtualChannel:
             return f"<idle, {self.credits} credits>"
         to = f" to port {self.out_port}" if self.out_port is not None else ""
         vc = f" VC {self.out_vc}" if self.out_vc is not None else ""
-        return f"<{self.stage} {self.src}#{self.id}{to}{vc}, {self.flits} flits here, {self.credits} credits>"
+        name = packet_name(self.src, self.id)
+        return f"<{self.stage} {name}{to}{vc}, {self.flits} flits here, {self.credits} credits>"
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,7 @@ class Network:
     """
 
     def __init__(self, experiment: Experiment, backend: str = "cpu", threads: int = 1, trace: bool = False):
+        check_threads(threads)
         self.experiment = experiment
         self._core = _core.Network(experiment.core, backend, threads, trace)
 
@@ -125,7 +135,14 @@ class Network:
         """Counts since cycle 0: packets and flits created, injected, delivered."""
         return self._core.totals()
 
+    def _check_index(self, item: str, index: int) -> None:
+        """The core answers numbers that are too large; it cannot be asked for negative ones."""
+        if not 0 <= index < 1 << 32:
+            last = int(self.experiment.derived()[f"{item}s"]) - 1
+            raise _core.ConfigError(f"{item} {index} does not exist: {item}s are numbered 0 to {last}.")
+
     def router(self, index: int) -> Router:
+        self._check_index("router", index)
         ports = tuple(
             Port(p["name"], p["peer"], p["to_terminal"], tuple(VirtualChannel(**vc) for vc in p["vcs"]))
             for p in self._core.router(index)
@@ -133,10 +150,15 @@ class Network:
         return Router(index, self._core.router_name(index), self.cycle, ports)
 
     def terminal(self, index: int) -> Terminal:
+        self._check_index("terminal", index)
         return Terminal(index, **self._core.terminal(index))
 
     def events(self) -> list[dict]:
-        """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits."""
+        """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits.
+
+        src and id name a packet: the terminal that created it, and its number there. In closed loops packets with
+        id >= 2**31 are replies.
+        """
         return self._core.events()
 
     def save(self, path: str | os.PathLike) -> None:

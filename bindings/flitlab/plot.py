@@ -6,28 +6,29 @@ import math
 
 from flitlab import _core
 
-
-def _axis(curve) -> str:
-    """The key on the horizontal axis: the load if it was varied, else the first key."""
-    return "traffic.load" if "traffic.load" in curve.keys else curve.keys[0]
+# Quantiles of Student's t for 95 % confidence with 1, 2, ... degrees of freedom.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
-def _groups(curve, axis):
-    """(label, rows) for each setting of the keys other than the one on the axis."""
-    others = [k for k in curve.keys if k != axis]
-    groups: dict[tuple, list] = {}
-    for row in curve.rows:
-        groups.setdefault(tuple(row[k] for k in others), []).append(row)
-    for values, rows in groups.items():
-        yield ", ".join(f"{k.split('.')[-1]} {v}" for k, v in zip(others, values, strict=True)), rows
+def _student(freedom: int) -> float:
+    """From 11 degrees of freedom on the first terms of the expansion about the normal quantile: exact to 0.0025."""
+    return _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else 1.96 + 2.372 / freedom + 2.82 / freedom**2
+
+
+def _time_to_finish(curve) -> str | None:
+    """The column with the cycles to the end, if all runs of the curve have one: batches and traces."""
+    columns = ("model.batch_cycles", "model.trace_cycles")
+    return next((c for c in columns if curve.rows and all(c in row for row in curve.rows)), None)
 
 
 def _mean(values):
     return sum(values) / len(values)
 
 
-def _points(rows, axis):
-    """Per place on the axis, rising: (x, mean latency, half width, mean accepted, saturated) over the seeds."""
+def _points(rows, axis, right):
+    """Per place on the axis, rising: (x, mean latency, half width, mean of the column on the right, saturated) over the
+    seeds. Half width of the 95 % confidence interval: over the seeds (Student's t) if there are several, else the run's
+    own."""
     by_x: dict = {}
     for row in rows:
         by_x.setdefault(row[axis], []).append(row)
@@ -35,32 +36,36 @@ def _points(rows, axis):
     for x in sorted(by_x) if numbers else by_x:
         same = by_x[x]
         saturated = any(r["saturated"] for r in same)
-        accepted = _mean([r["accepted"] for r in same])
+        other = _mean([r[right] for r in same])
         if saturated or any(r["latency_mean"] is None for r in same):
-            yield x, math.nan, 0.0, accepted, saturated
+            yield x, math.nan, 0.0, other, saturated
             continue
         mean = _mean([r["latency_mean"] for r in same])
         if len(same) > 1:
             spread = math.sqrt(sum((r["latency_mean"] - mean) ** 2 for r in same) / (len(same) - 1))
-            half = 1.96 * spread / math.sqrt(len(same))
+            half = _student(len(same) - 1) * spread / math.sqrt(len(same))
         else:
             half = same[0]["latency_ci95"] or 0.0
-        yield x, mean, half, accepted, saturated
+        yield x, mean, half, other, saturated
 
 
 def plot_curve(curve, axes=None, label=None):
     """Two axes: latency, and accepted load, against offered load, or against the first key of a sweep over something
-    else. Bands are 95 % confidence intervals."""
+    else; of batches and traces the time to finish instead of the accepted load.
+
+    Bands are 95 % confidence intervals of the mean latency: with several seeds from the spread of their means
+    (Student's t), with one from the batch means of the run."""
     import matplotlib.pyplot as plt
 
     if axes is None:
         _, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     left, right = axes
-    key = _axis(curve)
+    key = curve.axis
     over_load = key == "traffic.load"
+    finish = _time_to_finish(curve)
     highest = 0.0
-    for group_label, rows in _groups(curve, key):
-        points = list(_points(rows, key))
+    for group_label, rows in curve.groups().items():
+        points = list(_points(rows, key, finish or "accepted"))
         xs = [str(p[0]) if isinstance(p[0], (bool, str)) else p[0] for p in points]
         name = " ".join(part for part in (label, group_label) if part) or curve.name
         (line,) = left.plot(xs, [p[1] for p in points], "o-", ms=4, label=name)
@@ -75,12 +80,16 @@ def plot_curve(curve, axes=None, label=None):
             if saturated:
                 left.axvline(saturated[0][0], color=line.get_color(), ls="--", lw=1)
     unit = next((p["unit"] for p in _core.parameters() if p["path"] == key), "")
-    xlabel = "offered load (flits/cycle/terminal)" if over_load else f"{key} ({unit})" if unit else key
+    load_label = {"open": "offered load", "request_reply": "request load"}.get(curve.mode, "load")
+    xlabel = f"{load_label} (flits/cycle/terminal)" if over_load else f"{key} ({unit})" if unit else key
+    # What is accepted of a closed loop is requests and replies; the load on the axis is requests alone.
+    accepted = "accepted with replies" if curve.mode == "request_reply" else "accepted load"
     left.set(xlabel=xlabel, ylabel="packet latency (cycles)", ylim=(0, None))
-    right.set(xlabel=xlabel, ylabel="accepted load (flits/cycle/terminal)", ylim=(0, None))
+    ylabel = "time to finish (cycles)" if finish else f"{accepted} (flits/cycle/terminal)"
+    right.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, None))
     left.set_title("latency (dashed: first saturated load)" if over_load else "latency", fontsize=10)
-    right.set_title("throughput (squares: saturated)", fontsize=10)
-    if over_load:
+    right.set_title("time to finish" if finish else "throughput (squares: saturated)", fontsize=10)
+    if over_load and curve.mode == "open":
         right.plot([0, highest], [0, highest], ":", color="0.5", lw=1, label="accepted = offered")
     for axis in (left, right):
         axis.grid(alpha=0.3)

@@ -29,7 +29,11 @@ class _Record:
 
 
 class Result(_Record):
-    """One run; attributes are the keys of ``flitlab run --json``, e.g. ``result.latency_cycles.mean``."""
+    """One run; attributes are the keys of ``flitlab run --json``, e.g. ``result.latency_cycles.mean``.
+
+    In a closed loop packets, offered and accepted load and latency are those of requests and replies together; in
+    events and traces replies are the packets with id >= 2**31.
+    """
 
     def rows(self) -> list[tuple[str, str]]:
         """The main numbers as (name, text) for people."""

@@ -11,6 +11,13 @@ from flitlab import _core
 from flitlab.experiment import Experiment
 from flitlab.result import Result
 
+MOST_THREADS = 1024  # more are a slip of the keyboard, and each one costs a stack
+
+
+def check_threads(threads: int) -> None:
+    if threads not in range(MOST_THREADS + 1):
+        raise _core.ConfigError(f"--threads {threads}: it must be 0 (one per core) to {MOST_THREADS}.")
+
 
 class TerminateAsInterrupt:
     """SIGTERM stops what is running as Ctrl-C does (in the main thread, where signals can be caught)."""
@@ -39,11 +46,12 @@ def run(
 ) -> Result:
     """Runs one experiment: warm-up, measurement, drain.
 
-    backend: "auto" (a GPU if one answers), "cpu" or "cuda"; threads: CPU threads, 0 for one per core.
+    backend: "auto" (a GPU if one answers), "cpu" or "cuda"; threads: CPU threads, at most 1024; 0 for one per core.
     checkpoint: a file to go on from if it exists; saved every ``every`` seconds and when the run is interrupted,
     removed at the end. progress: a bar on stderr if the run takes longer than a second.
     Raises ConfigError (bad input) or RunError (deadlock, broken conservation).
     """
+    check_threads(threads)
     if not every > 0:
         raise _core.ConfigError(f"--every {every}: it must be a positive number of seconds.")
     path = "" if checkpoint is None else os.fspath(checkpoint)
@@ -64,6 +72,7 @@ def run_job(
     finished: Callable[[int, dict], None] | None = None,
 ) -> list[dict]:
     """Runs experiments that share a structure side by side; ``finished(index, result)`` as each one ends."""
+    check_threads(threads)
 
     def report(progress: dict) -> None:
         if finished:

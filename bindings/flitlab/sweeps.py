@@ -13,8 +13,8 @@ from typing import Any
 
 from flitlab import _core
 from flitlab.curve import Curve
-from flitlab.experiment import Experiment, parse_value
-from flitlab.runner import TerminateAsInterrupt, run, run_job
+from flitlab.experiment import Experiment, parse_value, plain
+from flitlab.runner import TerminateAsInterrupt, check_threads, run, run_job
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
@@ -38,10 +38,31 @@ def parse_over(text: str) -> tuple[str, list[Any]]:
         if count > 100000:
             raise _core.ConfigError(f"--over {text}: {count} points; at most 100000 are allowed.")
         return key, [parse_value(str(start + i * step)) for i in range(count)]
-    if values.startswith("["):
-        parsed = parse_value(f"[{values}]")
-        return key, parsed if isinstance(parsed, list) else [parsed]
-    return key, [parse_value(part.strip()) for part in values.split(",")]
+    return key, [parse_value(part.strip()) for part in _split(values)]
+
+
+def _split(text: str) -> list[str]:
+    """Parts between the commas outside brackets and quotes: lists and file names may have commas of their own."""
+    parts, depth, quoted = [""], 0, False
+    for c in text:
+        quoted ^= c == '"'
+        depth += 0 if quoted else (c == "[") - (c == "]")
+        if c == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
+
+
+def _values(key: str, values: Any) -> list[Any]:
+    """The values of one key of a sweep as plain Python; a word is not a list of letters."""
+    try:
+        listed = [] if isinstance(values, str) else [plain(v) for v in values]
+    except TypeError:
+        listed = []
+    if not listed:
+        raise _core.ConfigError(f"over {key} = {values!r}: it must be a list of values, at least one.")
+    return listed
 
 
 class _Journal:
@@ -94,22 +115,24 @@ def sweep(
 ) -> Curve:
     """Runs the product of all values of ``over``, each with ``seeds`` seeds.
 
-    over: dotted path -> values. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for points.jsonl
-    (every finished point, at once), curve.csv, curve.png and experiment.toml. resume: keep the points of an
-    interrupted sweep in ``out``. executor: anything with ``submit`` (concurrent.futures, a Dask client); without
+    over: dotted path -> list of values. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for
+    points.jsonl (every finished point, at once), curve.csv, curve.png and experiment.toml. resume: keep the points of
+    an interrupted sweep in ``out``. executor: anything with ``submit`` (concurrent.futures, a Dask client); without
     one, this machine's GPU or cores. Ctrl-C keeps the finished points.
     """
     if seeds < 1:
         raise _core.ConfigError(f"--seeds {seeds}: at least one seed is needed.")
+    check_threads(threads)
     keys = list(over)
     if not keys:
         raise _core.ConfigError("a sweep needs at least one --over KEY=VALUES.")
+    if "run.seed" in keys and seeds > 1:
+        raise _core.ConfigError("--over run.seed and --seeds both choose seeds; use one.")
     first_seed = experiment["run.seed"]
-    settings = [
-        dict(zip(keys, values, strict=True)) | {"run.seed": first_seed + s}
-        for values in itertools.product(*(list(v) for v in over.values()))
-        for s in range(seeds)
-    ]
+    settings = []
+    for values in itertools.product(*(_values(k, v) for k, v in over.items())):
+        setting = dict(zip(keys, values, strict=True))
+        settings += [setting] if "run.seed" in keys else [setting | {"run.seed": first_seed + s} for s in range(seeds)]
     points = [experiment.set(setting) for setting in settings]  # everything is checked before anything runs
     folder = None
     if out is not None:

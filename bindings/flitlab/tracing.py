@@ -9,7 +9,7 @@ from typing import TextIO
 
 from flitlab._core import ConfigError
 from flitlab.experiment import Experiment
-from flitlab.network import Network
+from flitlab.network import FIRST_REPLY, Network, packet_name
 
 
 def parse_window(text: str) -> tuple[int, int]:
@@ -59,10 +59,10 @@ def write_trace(experiment: Experiment, cycles: str, form: str, out: str, router
 
 def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
                 routers: set[int] | None = None) -> int:
-    """One JSON object per event and line."""
+    """One JSON object per event and line. ``reply``: whether the packet is a reply of a closed loop."""
     count = 0
     for event in events:
-        file.write(json.dumps(event) + "\n")
+        file.write(json.dumps(event | {"reply": event["id"] >= FIRST_REPLY}) + "\n")
         count += 1
     return count
 
@@ -70,7 +70,8 @@ def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], wi
 def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
                    routers: set[int] | None = None) -> int:
     """Chrome trace format (ui.perfetto.dev): a process per router, a track per input VC, a span per packet from the
-    arrival of its head to the departure of its tail. One microsecond on screen is one cycle."""
+    arrival of its head to the departure of its tail, named source#number, and source#rnumber for replies. One
+    microsecond on screen is one cycle."""
     spans: list[dict] = []
     open_at: dict[tuple, tuple[int, int]] = {}
     tracks: set[tuple[int, int]] = set()
@@ -78,7 +79,7 @@ def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict],
     vcs = experiment["router.vcs"]
     for e in events:
         count += 1
-        name = f"{e['src']}#{e['id']}"
+        name = packet_name(e["src"], e["id"])
         if e["item"] == "terminal":
             spans.append({"name": f"{e['kind']} {name}", "ph": "i", "s": "t", "ts": e["cycle"], "pid": 1_000_000,
                           "tid": e["index"]})
@@ -94,8 +95,9 @@ def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict],
                           "pid": e["index"], "tid": track,
                           "args": {"flits": flits, "out_port": e["out_port"], "out_vc": e["out_vc"]}})
     for (router, port, vc, src, number), (begin, flits) in open_at.items():
-        spans.append({"name": f"{src}#{number}", "cat": "packet", "ph": "X", "ts": begin, "dur": window[1] - begin,
-                      "pid": router, "tid": port * vcs + vc, "args": {"flits": flits, "unfinished": True}})
+        spans.append({"name": packet_name(src, number), "cat": "packet", "ph": "X", "ts": begin,
+                      "dur": window[1] - begin, "pid": router, "tid": port * vcs + vc,
+                      "args": {"flits": flits, "unfinished": True}})
     for router in sorted({r for r, _ in tracks}):
         spans.append({"name": "process_name", "ph": "M", "pid": router, "args": {"name": f"router {router}"}})
     for router, track in sorted(tracks):
@@ -119,7 +121,8 @@ def _vcd_name(number: int) -> str:
 def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
               routers: set[int] | None = None) -> int:
     """Value change dump (GTKWave): per router and output port, which input port and VC sends (one clock wide), and
-    per input VC, the packet whose head arrived last, as source and number.
+    per input VC, the packet whose head arrived last, as source and number (32 bits each; replies of closed loops have
+    the top bit of the number set).
 
     Events come in the order of cycles and are written as they come; so all variables are declared beforehand, those
     of ports without a channel too."""

@@ -49,6 +49,9 @@ def test_a_saturated_point_has_no_latency(small):
     ("router.vcs=1,2,8", [1, 2, 8]),
     ("traffic.pattern=uniform,tornado", ["uniform", "tornado"]),
     ("topology.shape=[4,4],[8,8]", [[4, 4], [8, 8]]),
+    ("traffic.packet_flits=4,[[1,0.5],[5,0.5]]", [4, [[1, 0.5], [5, 0.5]]]),
+    ("traffic.packet_flits=[[1,0.5],[5,0.5]], 4", [[[1, 0.5], [5, 0.5]], 4]),
+    ('traffic.matrix_file="a,b.csv",c.csv', ["a,b.csv", "c.csv"]),
 ])
 def test_over_is_read_exactly(text, values):
     assert parse_over(text)[1] == values
@@ -301,3 +304,123 @@ def test_a_sweep_over_something_else_has_its_columns_and_axis(config):
     left, right = curve.plot()
     assert left.get_xlabel() == "traffic.window (requests/terminal)"
     assert [list(line.get_xdata()) for line in right.get_lines()] == [[1, 4], [1, 4]]  # sorted, one line per router.vcs
+
+
+def test_swept_seeds_are_the_seeds_that_run(small):
+    curve = fl.sweep(small, {"traffic.load": [0.1], "run.seed": [5, 6]}, progress=False)
+    assert [r["run.seed"] for r in curve.rows] == [5, 6]
+    for row in curve.rows:
+        alone = fl.run(small.set({"traffic.load": 0.1, "run.seed": row["run.seed"]}))
+        assert alone.state_hash == row["state_hash"]
+    assert curve.table().splitlines()[0].split().count("run.seed") == 1
+    assert curve.csv_text().splitlines()[0].split(",").count("run.seed") == 1
+    with pytest.raises(fl.ConfigError, match=r"--over run\.seed and --seeds both choose seeds; use one"):
+        fl.sweep(small, {"run.seed": [5, 6]}, seeds=2, progress=False)
+
+
+def test_bands_over_seeds_are_student_s():
+    from flitlab.plot import _points, _student
+
+    exact = {1: 12.706, 2: 4.303, 10: 2.228, 11: 2.201, 15: 2.131, 20: 2.086, 30: 2.042, 120: 1.980}
+    for freedom, quantile in exact.items():
+        assert _student(freedom) == pytest.approx(quantile, abs=0.0025)
+    rows = [{"x": 1, "saturated": False, "accepted": 0.1, "latency_mean": m, "latency_ci95": 9.0} for m in (1, 2, 3)]
+    ((_, mean, half, *_),) = _points(rows, "x", "accepted")
+    assert mean == 2 and half == pytest.approx(4.303 / 3**0.5)
+
+
+def test_a_closed_loop_over_the_load_has_its_own_labels(small):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    over = {"traffic.load": [0.05, 0.1]}
+    left, right = fl.sweep(small, over, progress=False).plot()
+    assert left.get_xlabel().startswith("offered load (")
+    assert "accepted = offered" in right.get_legend_handles_labels()[1]
+    curve = fl.sweep(small.set("traffic.mode", "request_reply"), over, progress=False)
+    assert curve.mode == "request_reply"
+    left, right = curve.plot()
+    assert left.get_xlabel() == right.get_xlabel() == "request load (flits/cycle/terminal)"
+    assert "accepted = offered" not in right.get_legend_handles_labels()[1]
+    assert "replies" in right.get_ylabel()
+    mixed = fl.sweep(small, {"traffic.mode": ["open", "request_reply"], **over}, progress=False)
+    assert mixed.mode == "mixed" and "accepted = offered" not in mixed.plot()[1].get_legend_handles_labels()[1]
+
+
+def test_batches_and_traces_show_the_time_to_finish(small, tmp_path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    batch = fl.Experiment.from_dict({"topology.shape": [4, 4], "traffic.mode": "batch"})
+    curve = fl.sweep(batch, {"traffic.batch_packets": [10, 50]}, progress=False)
+    right = curve.plot()[1]
+    assert right.get_ylabel() == "time to finish (cycles)"
+    assert list(right.get_lines()[0].get_ydata()) == [r["model.batch_cycles"] for r in curve.rows]
+    (tmp_path / "t.csv").write_text("0,0,5,4\n3,1,7,4\n")
+    trace = batch.set({"traffic.mode": "trace", "traffic.trace_file": str(tmp_path / "t.csv")})
+    right = fl.sweep(trace, {"router.vcs": [2, 4]}, progress=False).plot()[1]
+    assert right.get_ylabel() == "time to finish (cycles)"
+
+
+def test_each_curve_of_a_product_has_its_saturation(small):
+    over = {"traffic.pattern": ["neighbour", "hot_spot"], "traffic.load": [0.1, 0.9]}
+    curve = fl.sweep(small, over, progress=False)
+    assert curve.saturation_by_group == {"pattern neighbour": None, "pattern hot_spot": 0.9}
+    first, second = curve.summary()
+    assert first.startswith("pattern neighbour: not saturated; highest throughput 0.8")
+    assert second.startswith("pattern hot_spot: saturated from traffic.load = 0.9; ")
+    single = fl.sweep(small, {"traffic.load": [0.1, 1.0]}, progress=False)
+    assert single.saturation == 1.0 and single.saturation_by_group == {"": 1.0}
+    (line,) = single.summary()
+    assert line.startswith("saturated from traffic.load = 1.0; ")
+
+
+@pytest.mark.parametrize("threads", [-1, 1025, 2**40, 2.5, "many"])
+def test_impossible_threads_are_refused(small, threads, tmp_path):
+    for call in (lambda: fl.run(small, threads=threads), lambda: fl.Network(small, threads=threads),
+                 lambda: fl.sweep(small, {"traffic.load": [0.1]}, threads=threads, out=tmp_path / "o")):
+        with pytest.raises(fl.ConfigError, match=f"--threads {threads}: .* to 1024"):
+            call()
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("index", [-1, 16, 2**40])
+def test_items_that_do_not_exist_are_named(small, index):
+    net = fl.Network(small)
+    with pytest.raises(fl.ConfigError, match=f"router {index} does not exist: routers are numbered 0 to 15"):
+        net.router(index)
+    with pytest.raises(fl.ConfigError, match=f"terminal {index} does not exist: terminals are numbered 0 to 15"):
+        net.terminal(index)
+
+
+@pytest.mark.parametrize("values", [0.3, "uniform", [], None])
+def test_a_sweep_goes_over_lists(small, values):
+    with pytest.raises(fl.ConfigError, match=r"over traffic\.load = .* list of values"):
+        fl.sweep(small, {"traffic.load": values}, progress=False)
+
+
+def test_a_sweep_over_an_array_is_one_over_numbers(small):
+    np = pytest.importorskip("numpy")
+    over = {"traffic.load": np.array([0.1, 0.2])}
+    plain = fl.sweep(small, {"traffic.load": [0.1, 0.2]}, progress=False)
+    assert fl.sweep(small, over, progress=False).csv_text() == plain.csv_text()
+    values = {"traffic.load": list(over["traffic.load"])}
+    assert fl.sweep(small, values, progress=False).csv_text() == plain.csv_text()
+
+
+def test_replies_are_named(small, tmp_path):
+    from flitlab.network import FIRST_REPLY, packet_name
+    from flitlab.tracing import write_trace
+
+    assert packet_name(3, 17) == "3#17" and packet_name(3, 2**31 + 17) == "3#r17"
+    loop = small.set("traffic.mode", "request_reply")
+    write_trace(loop, "100:200", "jsonl", str(tmp_path / "jsonl"))
+    events = [json.loads(line) for line in (tmp_path / "jsonl").read_text().splitlines()]
+    assert {e["reply"] for e in events} == {True, False}
+    assert all(e["reply"] == (e["id"] >= FIRST_REPLY) for e in events)
+    write_trace(loop, "100:200", "perfetto", str(tmp_path / "perfetto"))
+    spans = json.loads((tmp_path / "perfetto").read_text())["traceEvents"]
+    names = {s["name"] for s in spans if s.get("cat") == "packet"}
+    assert all(re.fullmatch(r"\d+#r?\d{1,6}", name) for name in names)
+    assert any("#r" in name for name in names) and any("#r" not in name for name in names)
+    assert "2**31" in fl.Result.__doc__

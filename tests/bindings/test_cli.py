@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +96,11 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["run", "nowhere.toml"], ["nowhere.toml", "cannot be read"]),
     (["run", "broken.toml"], ["broken.toml", "TOML", "line 2"]),
     (["run", "{mesh}", "--threads", "-1"], ["--threads -1"]),
+    (["run", "{mesh}", "--threads", "1025"], ["--threads 1025", "1024"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--threads", "99999999999"], ["--threads 99999999999", "1024"]),
+    (["sweep", "{mesh}", "--over", "run.seed=5,6", "--seeds", "2"], ["--over run.seed and --seeds", "use one"]),
+    (["bench", "{mesh}", "--cycles", "-5"], ["--cycles -5"]),
+    (["bench", "batch.toml"], ['traffic.mode = "batch"', '"open"']),
     (["run", "{mesh}", "--set", "topology.shape=[65535,65535,65535]"], ["topology.shape = [65535, 65535, 65535]",
                                                                         "16777216 terminals"]),
     (["inspect", "{mesh}", "--set", "topology.shape=[256,256,256,256,256,256,256,256]"], ["16777216 terminals"]),
@@ -143,6 +149,7 @@ def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, said
     (tmp_path / "graph.csv").write_text("0,1\n1,2\n")
     (tmp_path / "graph.toml").write_text('[topology]\nkind = "graph"\nfile = "graph.csv"\n')
     (tmp_path / "broken.toml").write_text("[router]\nvcs = \n")
+    (tmp_path / "batch.toml").write_text('traffic.mode = "batch"\n')
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "points.jsonl").write_text("")
     done = cli(*[str(config("vc-mesh-8x8")) if a == "{mesh}" else a for a in arguments])
@@ -168,6 +175,32 @@ def test_doctor_and_bench_and_reproduce_answer(cli, config):
     rows = json.loads(done.stdout)
     assert rows[0]["router_cycles_per_second"] > 0
     assert cli("reproduce", "--list").returncode == 0
+
+
+def test_a_sweep_of_several_curves_sums_up_each(cli, config):
+    done = cli("sweep", config("vc-mesh-8x8"), "--over", "router.vcs=1,4", "--over", "traffic.load=0.1,0.9", *SMALL)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if "highest throughput" in line]
+    assert [line.split(":")[0] for line in lines] == ["vcs 1", "vcs 4"]
+    assert all("saturated from traffic.load = 0.9" in line for line in lines)
+
+
+def test_the_readme_names_every_option_of_run():
+    from flitlab.cli import _parser
+
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    synopsis = readme[readme.index("    flitlab run"):readme.index("    flitlab sweep CONFIG")]
+    sub = next(a.choices for a in _parser()._actions if a.choices)["run"]
+    options = {o for action in sub._actions for o in action.option_strings if o.startswith("--")} - {"--help"}
+    assert {o for o in options if o not in synopsis} == set()
+
+
+def test_the_glossary_has_the_words_of_the_documentation():
+    glossary = (Path(__file__).resolve().parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    words = {line.split("|")[1].strip() for line in glossary.splitlines() if line.startswith("| ")}
+    assert {"saturation", "warm-up", "drain", "zero-load latency", "dateline", "escape channel", "wormhole",
+            "virtual cut-through", "store-and-forward", "speculation", "message class", "transaction", "round trip",
+            "batch", "confidence interval", "replica", "epoch"} <= words
 
 
 def test_import_is_quick():
