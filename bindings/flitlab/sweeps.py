@@ -146,8 +146,8 @@ def sweep(
             raise _core.ConfigError(
                 f"--out {folder} already has finished points: go on with --resume, or choose another folder."
             )
-    # The version belongs to the key: points of another version are run again.
-    names = [json.dumps([_core.__version__, p.flat()], sort_keys=True) for p in points]
+    # Version and contents of the files belong to the key: points of another version or file are run again.
+    names = [json.dumps([_core.__version__, p.core.files_hash(), p.flat()], sort_keys=True) for p in points]
     try:
         journal = _Journal(folder / "points.jsonl" if folder else None, resume)
         _run_missing(points, names, journal, backend, threads, executor, progress)

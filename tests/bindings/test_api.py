@@ -424,3 +424,20 @@ def test_replies_are_named(small, tmp_path):
     assert all(re.fullmatch(r"\d+#r?\d{1,6}", name) for name in names)
     assert any("#r" in name for name in names) and any("#r" not in name for name in names)
     assert "2**31" in fl.Result.__doc__
+
+
+def test_resume_runs_points_again_if_a_file_has_changed(tmp_path):
+    matrix = tmp_path / "m.csv"
+
+    def write(distance):
+        matrix.write_text("".join(f"{s},{(s + distance) % 16},1\n" for s in range(16)))
+
+    exp = fl.Experiment.from_dict({
+        "topology.shape": [4, 4], "traffic.pattern": "matrix", "traffic.matrix_file": str(matrix),
+        "run.warmup_cycles": 500, "run.measure_cycles": 2000})
+    over = {"traffic.load": [0.05]}
+    write(1)
+    near = fl.sweep(exp, over, out=tmp_path / "o", progress=False).rows[0]["hops_mean"]
+    write(10)
+    far = fl.sweep(exp, over, out=tmp_path / "o", resume=True, progress=False).rows[0]["hops_mean"]
+    assert far > near
