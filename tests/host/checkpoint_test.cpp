@@ -78,6 +78,53 @@ TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
   expect_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
 }
 
+/// The error that a job ends with, stopped after every epoch or not at all.
+std::string error_of(const Experiment& e, bool stopped) {
+  const std::string path = testing::temporary(".checkpoint");
+  for (;;) {
+    try {
+      run_job({e}, {"cpu", 1, false}, [&](const Progress&) { if (stopped) throw Stop{}; },
+              {stopped ? path : "", 1e9});
+      return "";
+    } catch (const Stop&) {
+    } catch (const std::exception& error) {
+      std::filesystem::remove(path);
+      return error.what();
+    }
+  }
+}
+
+/// The next search is when it would have been: not in every epoch of a job that is stopped often.
+TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
+  const auto deadlock = [](int watchdog) {
+    return experiment({{"topology.kind", word("mesh")},
+                       {"traffic.mode", word("request_reply")},
+                       {"traffic.load", 1.0},
+                       {"traffic.window", integer(64)},
+                       {"traffic.reply_queue", integer(1)},
+                       {"traffic.message_classes", integer(1)},
+                       {"router.vcs", integer(2)},
+                       {"run.epoch_cycles", integer(10)},
+                       {"run.watchdog_cycles", integer(watchdog)}});
+  };
+  const std::string whole = error_of(deadlock(110), false);
+  EXPECT_NE(whole.find("found at cycle"), std::string::npos) << whole;
+  const auto cycle = [](const std::string& text) { return std::stoi(text.substr(text.find("found at cycle ") + 15)); };
+  EXPECT_LT(cycle(error_of(deadlock(10), false)), cycle(whole));  // it is there before the search that finds it
+  EXPECT_EQ(error_of(deadlock(110), true), whole);
+}
+
+/// Lines are counted on: a bad one is named by its number in the file.
+TEST(Checkpoint, TraceLinesKeepTheirNumbers) {
+  std::string text = "# cycle,source,destination,flits\n\n";
+  for (u32 n = 0; n < 300; ++n) text += std::to_string(20 * n) + ",0,1,1\n";
+  const testing::TextFile trace(text + "6000,0,99,1\n");
+  const Experiment e = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", word(trace.path.c_str())}});
+  const std::string whole = error_of(e, false);
+  EXPECT_NE(whole.find(":303: \"6000,0,99,1\""), std::string::npos) << whole;
+  EXPECT_EQ(error_of(e, true), whole);
+}
+
 /// Every byte counts: a checkpoint with any one of them changed, or any of its ends missing, is refused.
 TEST(Checkpoint, DamageIsFound) {
   const std::string path = testing::temporary(".checkpoint");

@@ -135,6 +135,48 @@ TEST(ClosedLoop, ConservesFlitsAndCredits) {
       }
 }
 
+/// While a terminal is in the middle of a request and of a reply, and both have credits, their flits alternate.
+TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
+  RawConfig config = pair();
+  config["traffic.packet_flits"] = Lengths{{16, 1.0}};
+  config["traffic.reply_flits"] = Lengths{{16, 1.0}};
+  config["traffic.window"] = integer(8);
+  Network net(experiment(config));
+  const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
+  const vc::TerminalFields& fields = plan.table().terminal_fields;
+  struct Seen {
+    u32 left[2];
+    bool may[2];
+  };
+  const auto look = [&] {
+    std::vector<std::byte> state = net.engine->state(0);
+    const Items<1> terminals{state.data() + plan.layout().kind_offset(1, 1), plan.layout().kinds[1].item_bytes};
+    const vc::InjectionLane lanes[] = {terminals[0].at(fields.control).lane, terminals[0].at(fields.loop).lane};
+    Seen seen{};
+    for (u32 i = 0; i < 2; ++i) {
+      seen.left[i] = lanes[i].left;
+      seen.may[i] = lanes[i].left && terminals[0].at(fields.output, lanes[i].vc).credits;
+    }
+    return seen;
+  };
+  u32 last = 0, times = 0;
+  bool known = false;
+  Seen before = look();
+  for (int cycle = 0; cycle < 2000; ++cycle) {
+    net.step(1);
+    const Seen after = look();
+    const bool sent[] = {after.left[0] != before.left[0], after.left[1] != before.left[1]};
+    ASSERT_FALSE(sent[0] && sent[1]);  // one flit a cycle
+    if (known && before.may[0] && before.may[1]) {
+      EXPECT_TRUE(sent[1 - last]) << cycle;
+      ++times;
+    }
+    if (sent[0] || sent[1]) last = sent[1], known = true;
+    before = after;
+  }
+  EXPECT_GT(times, 500u);
+}
+
 /// A closed loop that has to wait for its replies ends by itself: created packets are all delivered or under way.
 TEST(ClosedLoop, RunReportsRoundTrips) {
   RawConfig config = pair();
