@@ -15,7 +15,7 @@ template <int W>
 FLITLAB_HD inline u32 tails_among(const Item<W>& item, Field<Packet> field, u32 ring0, u32 ring, u32 first, u32 left,
                                   u32 flits) {
   u32 tails = 0;
-  for (u32 place = first; flits && flits >= left; ++tails) {
+  for (u32 place = first; tails < ring && flits && flits >= left; ++tails) {  // a broken state must not hang us
     flits -= left;
     place = next_place(place, ring);
     left = item.at(field, ring0 + place).flits;
