@@ -40,7 +40,7 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
     throw RunError("device fault (" + where + ", " +
                    (fault.kind == 0 ? "router " + plan.router_name(fault.item)
                                     : "terminal " + std::to_string(fault.item)) +
-                   "): " + fault_text(fault.bits) + ". This is a defect of flitlab; please report it.");
+                   (fault.port == kNone ? "" : ", port " + plan.port_name(fault.port)) + "): " + fault_text(fault.bits) + ". This is a defect of flitlab; please report it.");
   const CounterShard c = engine.counters(replica);
   const auto compare = [&](const char* what, Total audited, u64 expected) {
     const u64 inside = get(c, audited) - get(before, audited);

@@ -15,4 +15,16 @@ enum Fault : u32 {
   kFaultBookkeeping = 1u << 6,     ///< audit: sets that summarise states disagree with them
 };
 
+/// An item's fault word: the bits it has raised, and above them the port of the first, plus one.
+inline constexpr u32 kFaultBits = 0x00FFFFFFu;
+inline constexpr u32 kNoFaultPort = 0xFFu;  ///< the fault belongs to no port
+
+FLITLAB_HD inline void raise_fault(u32& word, u32 bits, u32 port) {
+  if (!word && port != kNoFaultPort) word = (port + 1) << 24;
+  word |= bits & kFaultBits;
+}
+
+/// Port of the first fault, or kNone.
+FLITLAB_HD inline u32 fault_port(u32 word) { return (word >> 24) - 1u; }
+
 }  // namespace flitlab

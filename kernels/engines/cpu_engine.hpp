@@ -171,7 +171,7 @@ class CpuEngine final : public Engine {
     run_stages<typename Model::Audit, false>(v, 0, now_, nullptr, pace);
     for (u32 kind = 0; kind < place_.kinds; ++kind)
       for (u32 item = 0; item < place_.count[kind]; ++item)
-        if (const u32 bits = Model::fault_of(v, kind, item)) return {bits, kind, item};
+        if (const u32 word = Model::fault_of(v, kind, item)) return {word & kFaultBits, fault_port(word), kind, item};
     return {};
   }
 

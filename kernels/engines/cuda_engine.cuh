@@ -180,7 +180,8 @@ class CudaEngine final : public Engine {
       Placement place = place_items(layout_, 1);
       const auto v = Model::template make_view<1, false>(job_.table, place, const_cast<std::byte*>(canonical.data()),
                                                          nullptr, nullptr, EventLog{});
-      return {Model::fault_of(v, kind, item), kind, item};
+      const u32 word = Model::fault_of(v, kind, item);
+      return {word & kFaultBits, fault_port(word), kind, item};
     }
     return {};
   }

@@ -8,6 +8,7 @@
 #include "host/state_layout.hpp"
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
+#include "kernels/common/fault.hpp"
 #include "kernels/common/replica.hpp"
 
 namespace flitlab {
@@ -15,6 +16,7 @@ namespace flitlab {
 /// A device fault found by an audit.
 struct FaultReport {
   u32 bits = 0;      ///< Fault bits of the first faulty item; 0: none
+  u32 port = kNone;  ///< of its first fault; kNone: of no port
   u32 kind = 0;      ///< its item kind (index into StateLayout::kinds)
   u32 item = 0;
 };

@@ -4,7 +4,7 @@
 /// A model is a type with
 ///   `Table`                  trivially copyable plan: sizes, parameters, pointers to tables, field handles
 ///   `View<W, Traced>`        what a phase sees of one replica; built by `make_view`
-///   `fault_of(view, kind, item)`  Fault bits of an item
+///   `fault_of(view, kind, item)`  fault word of an item
 ///   `Start`, `Cycle`, `Audit`  lists of stages: run once before cycle 0, every cycle, and between cycles
 /// and a phase is a type with
 ///   `static u32 items(const View&)`                   how many items it runs over

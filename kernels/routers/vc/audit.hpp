@@ -60,7 +60,7 @@ struct AuditRouter {
         const u32 left = in.stage >= Stage::kWaiting ? in.left
                                                      : router.at(t.router_fields.ring, flat * t.ring + in.first).flits;
         packets += tails_among(router, t.router_fields.ring, flat * t.ring, t.ring, in.first, left, in.flits);
-        if (!sets_agree(t, router, port, vc)) fault |= kFaultBookkeeping;
+        if (!sets_agree(t, router, port, vc)) raise_fault(fault, kFaultBookkeeping, port);
         u32 out_sum = 0;  // router to terminal
         for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
           const u32 word = slot * t.port_words + port / 8;
@@ -90,11 +90,11 @@ struct AuditRouter {
           }
           in_sum += v.terminals[peer.item].at(t.terminal_fields.output, vc).credits;
           out_sum += router.at(t.router_fields.output, port * t.vcs + vc).credits;
-          if (out_sum != t.buffer_flits) fault |= kFaultCreditLost;
+          if (out_sum != t.buffer_flits) raise_fault(fault, kFaultCreditLost, port);
         } else {
           in_sum += v.routers[peer.item].at(t.router_fields.output, peer.port * t.vcs + vc).credits;
         }
-        if (in_sum != t.buffer_flits) fault |= kFaultCreditLost;
+        if (in_sum != t.buffer_flits) raise_fault(fault, kFaultCreditLost, port);
       }
       if (!peer.is_terminal) continue;
       const auto terminal = v.terminals[peer.item];  // whose packets may have some of their flits still to come
@@ -103,7 +103,7 @@ struct AuditRouter {
     }
     count(*v.shard, Total::kAuditedFlits, flits);
     count(*v.shard, Total::kAuditedPackets, packets);
-    if (fault) router.at(t.router_fields.control).fault |= fault;
+    if (fault) raise_fault(router.at(t.router_fields.control).fault, fault, fault_port(fault));
   }
 };
 

@@ -29,7 +29,7 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
   ++control.received;
   if (packet.dst != t.address[index / t.concentration] ||
       packet.dst_port != t.network_ports + index % t.concentration)
-    control.fault |= kFaultMisrouted;
+    raise_fault(control.fault, kFaultMisrouted, kNoFaultPort);
   const u32 latency = now - packet.created, network_latency = now - packet.injected;
   count(shard, Total::kPacketsDelivered);
   count(shard, Total::kLatencySum, latency);

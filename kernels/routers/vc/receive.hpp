@@ -10,7 +10,7 @@ FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterCont
   const auto& t = v.t;
   OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
   if (++out.credits > t.buffer_flits) [[unlikely]]
-    control.fault |= kFaultCreditOverflow;
+    raise_fault(control.fault, kFaultCreditOverflow, port);
   if constexpr (V::Table::kSmall) {
     control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: nobody can foresee who owns it
   } else if (out.owner != kNoOwner) {
@@ -28,7 +28,7 @@ FLITLAB_INLINE bool receive_flit(const V& v, const Item<W>& router, RouterContro
   InputVc& in = router.at(t.router_fields.input, flat);
   RouterControl& word = word_of(t, router, control, port);
   if (++in.flits > t.buffer_flits) [[unlikely]]
-    control.fault |= kFaultBufferOverflow;
+    raise_fault(control.fault, kFaultBufferOverflow, port);
   word.flits |= u64{1} << bit_of(t, port, vc);
   if constexpr (V::traced) {
     if (mail & kHeadMark) {

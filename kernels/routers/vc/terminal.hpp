@@ -11,7 +11,7 @@ namespace flitlab::vc {
 template <class V, int W>
 FLITLAB_INLINE void receive_injection_credit(const V& v, const Item<W>& terminal, TerminalControl& control, u32 mail) {
   if (++terminal.at(v.t.terminal_fields.output, mail - 1u).credits > v.t.buffer_flits)
-    control.fault |= kFaultCreditOverflow;
+    raise_fault(control.fault, kFaultCreditOverflow, kNoFaultPort);
 }
 
 /// Open loop: the packet whose tail has arrived is delivered.
@@ -85,7 +85,7 @@ struct TerminalPhase {
       LoopControl& loop = terminal.at(t.terminal_fields.loop);
       if (flit) {
         if (++terminal.at(t.terminal_fields.held, (flit & kVcBits) - 1u).flits > t.buffer_flits)
-          control.fault |= kFaultBufferOverflow;
+          raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
         flit = 0;
       }
       take_flit(v, terminal, index, control, loop, now);

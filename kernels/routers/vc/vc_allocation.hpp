@@ -25,7 +25,7 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
   if (in.stage == Stage::kRouting || t.algorithm == Algorithm::kMinimalAdaptive) {
     const Route route = compute_route(t, router, control, index, packet, port, vc);
     if (route.port >= t.ports || !route.allowed) {
-      control.fault |= kFaultNoRoute;
+      raise_fault(control.fault, kFaultNoRoute, port);
       return false;
     }
     in.out_port = static_cast<u8>(route.port);

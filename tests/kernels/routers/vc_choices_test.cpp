@@ -223,6 +223,7 @@ TEST(Fault, AFlitAtAFullBufferIsFound) {
     if (held == 8) {
       EXPECT_EQ(fault.kind, 0u);
       EXPECT_EQ(fault.item, 5u);
+      EXPECT_EQ(fault.port, 2u);
     }
   }
 }

@@ -55,7 +55,13 @@ TEST(Conservation, AStolenCreditIsFound) {
   ASSERT_GT(out.credits, 0u);
   --out.credits;
   net.engine->set_state(0, state);
-  EXPECT_THROW(check_conservation(*net.engine, *net.plan, 0), RunError);
+  try {
+    check_conservation(*net.engine, *net.plan, 0);
+    ADD_FAILURE();
+  } catch (const RunError& e) {  // replica, cycle, router and port are named
+    EXPECT_NE(std::string(e.what()).find("replica 0, cycle 200, router "), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find(", port "), std::string::npos) << e.what();
+  }
 }
 
 /// Every summary bit counts: one that disagrees with the state it sums up is found.
