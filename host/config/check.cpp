@@ -43,7 +43,7 @@ std::string expected(const ParamRecord& r) {
     case ParamType::kBool: return "true or false";
     case ParamType::kInt: return "an integer, e.g. " + example;
     case ParamType::kFloat: return "a number, e.g. " + example;
-    case ParamType::kString: return "a string";
+    case ParamType::kFile: return "a string";
     case ParamType::kChoice: return "one of the words " + listed(split_words(r.choices));
     case ParamType::kIntList: return "a list of integers, e.g. " + example;
     case ParamType::kLengths: return "an integer such as " + example + " or pairs such as [[1, 0.5], [5, 0.5]]";
@@ -162,7 +162,7 @@ Value check_value(const ParamRecord& r, const Value& v) {
       check_range(r, v, x);
       return x;
     }
-    case ParamType::kString:
+    case ParamType::kFile:
       if (!word) wrong_type(r, v);
       return v;
     case ParamType::kChoice: {

@@ -78,6 +78,7 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir) {
     Value value = mine == given.end() ? default_for(*record, e) : check_value(*record, mine->second);
     e.values_.emplace_back(path, std::move(value));
     e.per_replica_.push_back(record->per_replica);
+    if (record->type == ParamType::kFile && !e.str(path).empty()) e.files_.push_back(path);
   }
   check_together(e);
   return e;
@@ -114,11 +115,10 @@ std::string Experiment::file(const std::string& path) const {
 
 u64 Experiment::files_hash() const {
   StreamHash hash;
-  for (const auto& [path, value] : values_)
-    if (path.ends_with("file") && std::holds_alternative<std::string>(value) && !str(path).empty()) {
-      const u64 contents = hash_file(file(path));
-      hash.add(&contents, sizeof contents);
-    }
+  for (const std::string& path : files_) {
+    const u64 contents = hash_file(file(path));
+    hash.add(&contents, sizeof contents);
+  }
   return hash.value();
 }
 

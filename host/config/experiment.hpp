@@ -42,6 +42,7 @@ class Experiment {
 
   std::vector<std::pair<std::string, Value>> values_;
   std::vector<bool> per_replica_;
+  std::vector<std::string> files_;  ///< paths of the parameters that name one
   std::string base_dir_;
 };
 

@@ -16,7 +16,7 @@ inline constexpr std::array kTopologyParams{
     ParamRecord{.path = "topology.dimensions", .type = ParamType::kInt, .default_value = "6", .min = 1, .max = 20,
                 .help = "Dimensions of a hypercube, which has 2^dimensions routers.",
                 .only_if = "topology.kind=hypercube"},
-    ParamRecord{.path = "topology.file", .type = ParamType::kString, .default_value = "",
+    ParamRecord{.path = "topology.file", .type = ParamType::kFile, .default_value = "",
                 .help = "Edge list of a graph: CSV lines of two router numbers, '#' comments.",
                 .only_if = "topology.kind=graph"},
     ParamRecord{.path = "topology.concentration", .type = ParamType::kInt, .default_value = "1", .min = 1,
@@ -38,7 +38,7 @@ inline constexpr std::array kRoutingParams{
                         "all along the ring for packets that cross it, 0 for the others; any: one class, which may "
                         "deadlock.",
                 .cite = "Dally & Towles 14.2.3", .only_if = "topology.kind=torus|ring"},
-    ParamRecord{.path = "routing.table_file", .type = ParamType::kString, .default_value = "",
+    ParamRecord{.path = "routing.table_file", .type = ParamType::kFile, .default_value = "",
                 .help = "Routing table to use instead of computed shortest paths: CSV lines router,destination,port.",
                 .only_if = "routing.algorithm=table"},
 };

@@ -10,7 +10,7 @@ enum class ParamType {
   kBool,
   kInt,
   kFloat,
-  kString,    ///< free text (a path, a list file)
+  kFile,      ///< name of a file to read, relative to the configuration; "" for none
   kChoice,    ///< one word out of `choices`
   kIntList,   ///< a list of integers; one integer is read as a list of one
   kLengths,   ///< packet lengths: an integer, or a list of [flits, weight] pairs

@@ -50,7 +50,7 @@ inline constexpr std::array kTrafficParams{
     ParamRecord{.path = "traffic.hot_fraction", .type = ParamType::kFloat, .default_value = "0.1", .min = 0,
                 .max = 1, .help = "Part of the packets that go to the hot terminals; the rest is uniform.",
                 .only_if = "traffic.pattern=hot_spot|hot_region"},
-    ParamRecord{.path = "traffic.matrix_file", .type = ParamType::kString, .default_value = "",
+    ParamRecord{.path = "traffic.matrix_file", .type = ParamType::kFile, .default_value = "",
                 .help = "Traffic matrix: CSV lines source,destination,weight.", .only_if = "traffic.pattern=matrix"},
     ParamRecord{.path = "traffic.batch_packets", .type = ParamType::kInt, .default_value = "100", .min = 1,
                 .max = 1000000000, .unit = "packets/terminal", .help = "Size of a batch.",
@@ -72,7 +72,7 @@ inline constexpr std::array kTrafficParams{
                 .help = "2: requests and replies have virtual channels of their own; 1: they share them, which may "
                         "deadlock.",
                 .cite = "Dally & Towles 14.1.4", .only_if = "traffic.mode=request_reply"},
-    ParamRecord{.path = "traffic.trace_file", .type = ParamType::kString, .default_value = "",
+    ParamRecord{.path = "traffic.trace_file", .type = ParamType::kFile, .default_value = "",
                 .help = "Trace: CSV lines cycle,source,destination,flits[,needs] by rising cycle; needs is the number "
                         "of an earlier line whose packet must have arrived at the source first, counted from 0.",
                 .only_if = "traffic.mode=trace"},

@@ -9,6 +9,7 @@
 #include "host/error.hpp"
 #include "host/models/vc_plan.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
 
 namespace flitlab {
 namespace {
@@ -89,6 +90,13 @@ INSTANTIATE_TEST_SUITE_P(
               {{"traffic.mode", word("batch")}, {"traffic.burst_load", 0.5}},
               {"traffic.injection = \"on_off\", which itself belongs to traffic.mode = \"open\", and "
                "traffic.mode is \"batch\""}},
+        Wrong{"hasty_bursts",
+              {{"traffic.injection", word("on_off")}, {"traffic.load", 0.4}, {"traffic.burst_load", 0.5},
+               {"traffic.burst_cycles", 1.0}},
+              {"traffic.load = 0.4", "at most 0.25", "traffic.burst_cycles"}},
+        Wrong{"deep_speculation",
+              {{"router.speculative", true}, {"router.vc_allocation_delay", integer(2)}},
+              {"router.speculative = true", "router.vc_allocation_delay = 2", "0 or 1"}},
         Wrong{"geometric_list",
               {{"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}}, {"traffic.packet_length", word("geometric")}},
               {"traffic.packet_flits = [[1, 0.5], [5, 0.5]]", "\"geometric\"", "one number, the mean"}},

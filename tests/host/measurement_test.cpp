@@ -7,6 +7,7 @@
 
 #include "host/run.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
 
 namespace flitlab {
 namespace {

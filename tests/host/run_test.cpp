@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
 
 namespace flitlab {
 namespace {

@@ -51,6 +51,18 @@ TEST(BatchMeans, SayNothingAboutTooFewBatches) {
   EXPECT_TRUE(std::isnan(batch_means({1, 2, 3}, {1, 1, 1}).half_width));
 }
 
+/// The same twenty values tell less about the mean in an order in which neighbours resemble each other.
+TEST(BatchMeans, WidenWhereNeighboursResembleEachOther) {
+  std::vector<double> mixed, sorted;
+  for (int i = 0; i < 20; ++i) {
+    mixed.push_back(i % 2 ? 9 - i / 2 : 10 + i / 2);
+    sorted.push_back(i);
+  }
+  const std::vector<double> ones(20, 1.0);
+  EXPECT_NEAR(batch_means(mixed, ones).mean, batch_means(sorted, ones).mean, 1e-12);
+  EXPECT_GT(batch_means(sorted, ones).half_width, 2 * batch_means(mixed, ones).half_width);
+}
+
 TEST(Settled, SeesATrendThroughNoise) {
   std::vector<double> flat, rising;
   for (u32 i = 0; i < 32; ++i) {

@@ -11,6 +11,7 @@
 #include "host/topology/patterns.hpp"
 #include "kernels/common/philox.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
 
 namespace flitlab {
 namespace {

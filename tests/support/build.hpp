@@ -1,14 +1,7 @@
 #pragma once
 /// Small networks for tests.
 #include <memory>
-
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "host/config/experiment.hpp"
@@ -30,25 +23,6 @@ inline Experiment experiment(const RawConfig& changes = {}) {
 
 inline std::int64_t integer(std::int64_t x) { return x; }
 inline Value word(const char* text) { return std::string(text); }
-
-/// A file that removes itself.
-struct TextFile {
-  explicit TextFile(const std::string& text)
-      : path(::testing::TempDir() + "flitlab_" + std::to_string(getpid()) + "_" + std::to_string(counter++) + ".csv") {
-    std::ofstream(path) << text;
-  }
-  TextFile(const TextFile&) = delete;
-  ~TextFile() { std::remove(path.c_str()); }
-  std::string path;
-  static inline int counter = 0;
-};
-
-/// An edge list.
-inline std::string graph_text(const std::vector<std::pair<u32, u32>>& edges) {
-  std::string text = "# edges\n";
-  for (const auto& [a, b] : edges) text += std::to_string(a) + "," + std::to_string(b) + "\n";
-  return text;
-}
 
 /// One replica of an experiment on the CPU.
 struct Network {

@@ -62,6 +62,17 @@ TEST(ClosedLoop, TheWindowLimitsRequests) {
   }
 }
 
+/// A full window stops the source: after a reply the next request comes a fresh gap later, 1 / 0.05 - 1 cycles in the
+/// mean, so that a transaction takes 25 cycles and a gap. A source that went on in the meantime would have one waiting.
+TEST(ClosedLoop, AFullWindowStopsTheSource) {
+  RawConfig config = pair();
+  config["traffic.load"] = 0.05;
+  Network net(experiment(config));
+  net.step(200000);
+  const double period = 2 * 200000.0 / static_cast<double>(net.total(Total::kTransactions));
+  EXPECT_NEAR(period, 25 + 19, 1.0);
+}
+
 RawConfig busy(int message_classes) {
   return {{"topology.kind", word("mesh")},          {"traffic.mode", word("request_reply")},
           {"traffic.load", 1.0},                    {"traffic.window", integer(64)},
