@@ -74,8 +74,7 @@ void Measurement::look() {
                 : get(now, Total::kPacketsCreated) == get(now, Total::kPacketsDelivered))
         finish(now);
       break;
-    case Phase::kDone:
-      break;
+    case Phase::kDone: break;
   }
   last_ = now;
 }

@@ -51,9 +51,9 @@ class Measurement {
   u32 epoch_;
   Phase phase_ = Phase::kWarmup;
   CounterShard last_{};
-  std::vector<double> latency_, throughput_;          // per warm-up epoch
-  std::vector<double> shortfall_;                     // per epoch of the window: flits created minus delivered
-  std::vector<double> queued_;                        // at the end of every epoch of the window: packets in source queues
+  std::vector<double> latency_, throughput_;  // per warm-up epoch
+  std::vector<double> shortfall_;             // per epoch of the window: flits created minus delivered
+  std::vector<double> queued_;                // at the end of every epoch of the window: packets in source queues
   std::vector<double> sums_, network_sums_, counts_;  // per epoch from the window on
   double offered_flits_ = 0, accepted_flits_ = 0, transactions_ = 0;
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;

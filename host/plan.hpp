@@ -23,10 +23,10 @@ struct EngineChoice {
 struct VcSnapshot {
   std::string stage;  ///< idle, routing, waiting, head, body
   u32 flits = 0, packets = 0, left = 0;
-  u32 out_port = kNone, out_vc = kNone;  ///< kNone unless granted (port also while waiting)
+  u32 out_port = kNone, out_vc = kNone;         ///< kNone unless granted (port also while waiting)
   u32 src = kNone, id = 0, dst_router = kNone;  ///< front packet
-  u32 credits = 0;                        ///< of the output VC with the same numbers
-  u32 owner_port = kNone, owner_vc = kNone;  ///< input VC that holds that output VC
+  u32 credits = 0;                              ///< of the output VC with the same numbers
+  u32 owner_port = kNone, owner_vc = kNone;     ///< input VC that holds that output VC
 };
 
 struct PortSnapshot {
@@ -46,7 +46,8 @@ class Plan {
  public:
   virtual ~Plan() = default;
 
-  virtual std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas, const EngineChoice& choice) const = 0;
+  virtual std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                              const EngineChoice& choice) const = 0;
   virtual const Topology& topology() const = 0;
   virtual const StateLayout& layout() const = 0;
   /// Numbers for `flitlab inspect`, in order.

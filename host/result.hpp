@@ -21,8 +21,8 @@ struct Result {
   u64 seed = 0;
   u32 routers = 0, terminals = 0;
   u64 channels = 0;
-  u64 cycles = 0;  ///< simulated by this replica
-  double wall_seconds = 0;  ///< of the whole job so far
+  u64 cycles = 0;                       ///< simulated by this replica
+  double wall_seconds = 0;              ///< of the whole job so far
   double router_cycles_per_second = 0;  ///< all replicas of the job together
   u64 state_bytes = 0, state_hash = 0;
   double offered = 0, accepted = 0;  ///< flits/cycle/terminal in the measurement window

@@ -37,10 +37,11 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
   const FaultReport fault = engine.audit(replica);
   const std::string where = "replica " + std::to_string(replica) + ", cycle " + std::to_string(engine.now());
   if (fault.bits)
-    throw RunError("device fault (" + where + ", " +
-                   (fault.kind == 0 ? "router " + plan.router_name(fault.item)
-                                    : "terminal " + std::to_string(fault.item)) +
-                   (fault.port == kNone ? "" : ", port " + plan.port_name(fault.port)) + "): " + fault_text(fault.bits) + ". This is a defect of flitlab; please report it.");
+    throw RunError(
+        "device fault (" + where + ", " +
+        (fault.kind == 0 ? "router " + plan.router_name(fault.item) : "terminal " + std::to_string(fault.item)) +
+        (fault.port == kNone ? "" : ", port " + plan.port_name(fault.port)) + "): " + fault_text(fault.bits) +
+        ". This is a defect of flitlab; please report it.");
   const CounterShard c = engine.counters(replica);
   const auto compare = [&](const char* what, Total audited, u64 expected) {
     const u64 inside = get(c, audited) - get(before, audited);
@@ -68,10 +69,10 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
 u64 check_memory(const Plan& plan, u32 replicas) {
   const u64 each = plan.layout().bytes(1) + sizeof(CounterShard), available = free_memory();
   require_memory("topology.shape", each * replicas,
-                 available >= each ? "The state takes " + std::to_string(each / 1000000) + " MB a replica: " +
-                                         std::to_string(available / each) + " replicas would fit."
-                                   : "About " + std::to_string(available / (each / plan.topology().routers)) +
-                                         " routers would fit.");
+                 available >= each
+                     ? "The state takes " + std::to_string(each / 1000000) +
+                           " MB a replica: " + std::to_string(available / each) + " replicas would fit."
+                     : "About " + std::to_string(available / (each / plan.topology().routers)) + " routers would fit.");
   return each * replicas;
 }
 

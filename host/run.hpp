@@ -12,13 +12,13 @@ namespace flitlab {
 
 struct Progress {
   u64 cycle = 0;
-  u32 running = 0;                  ///< replicas not finished
-  std::map<u32, Result> finished;   ///< newly finished, by position in the job
+  u32 running = 0;                 ///< replicas not finished
+  std::map<u32, Result> finished;  ///< newly finished, by position in the job
 };
 
 /// Where a long run keeps what it has done.
 struct CheckpointChoice {
-  std::string path;           ///< empty: nowhere
+  std::string path;  ///< empty: nowhere
   double every_seconds = 60;
 };
 
@@ -28,7 +28,8 @@ struct CheckpointChoice {
 /// file at the end; a run that was interrupted gives the same results bit by bit. Throws RunError on deadlock, a
 /// broken conservation law or a device fault.
 std::vector<Result> run_job(const std::vector<Experiment>& experiments, const EngineChoice& choice,
-                            const std::function<void(const Progress&)>& report, const CheckpointChoice& checkpoint = {});
+                            const std::function<void(const Progress&)>& report,
+                            const CheckpointChoice& checkpoint = {});
 
 /// One feed per experiment that replays a trace; none otherwise. Throws ConfigError if a file cannot be read.
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);

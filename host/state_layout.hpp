@@ -11,8 +11,8 @@ namespace flitlab {
 
 struct FieldInfo {
   std::string name;
-  u32 offset;        ///< bytes from the start of an item stored with W = 1
-  u32 count;         ///< elements per item
+  u32 offset;  ///< bytes from the start of an item stored with W = 1
+  u32 count;   ///< elements per item
   u32 element_bytes;
 };
 
@@ -23,9 +23,7 @@ struct ItemKind {
   std::vector<FieldInfo> fields;
 
   /// Bytes that `count` items take in blocks of `width`.
-  std::size_t bytes(u32 width) const {
-    return (std::size_t{count} + width - 1) / width * width * item_bytes;
-  }
+  std::size_t bytes(u32 width) const { return (std::size_t{count} + width - 1) / width * width * item_bytes; }
 
   /// Appends a field. Elements must have no padding, because state is hashed and stored byte by byte.
   template <class T>

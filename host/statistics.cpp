@@ -81,8 +81,7 @@ MeanOf batch_means(const std::vector<double>& sums, const std::vector<double>& c
   // estimate of their correlation is too low by about 1 / n.
   const double n = static_cast<double>(means.size()), resemblance = std::clamp(lag_one(means) + 1 / n, 0.0, 0.9);
   const double independent = std::max(2.0, n * (1 - resemblance) / (1 + resemblance));
-  result.half_width =
-      student_t95(static_cast<std::size_t>(independent) - 1) * std::sqrt(m.variance * n / independent);
+  result.half_width = student_t95(static_cast<std::size_t>(independent) - 1) * std::sqrt(m.variance * n / independent);
   return result;
 }
 

@@ -58,10 +58,14 @@ std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_
 std::map<std::string, u64> SteppedNetwork::totals() {
   const CounterShard c = engine_->counters(0);
   const auto get = [&](Total total) { return c.total[static_cast<u32>(total)]; };
-  return {{"packets_created", get(Total::kPacketsCreated)},     {"flits_created", get(Total::kFlitsCreated)},
-          {"packets_injected", get(Total::kPacketsInjected)},   {"flits_injected", get(Total::kFlitsInjected)},
-          {"packets_delivered", get(Total::kPacketsDelivered)}, {"flits_delivered", get(Total::kFlitsDelivered)},
-          {"packets_dropped", get(Total::kPacketsDropped)},     {"flit_moves", get(Total::kFlitMoves)},
+  return {{"packets_created", get(Total::kPacketsCreated)},
+          {"flits_created", get(Total::kFlitsCreated)},
+          {"packets_injected", get(Total::kPacketsInjected)},
+          {"flits_injected", get(Total::kFlitsInjected)},
+          {"packets_delivered", get(Total::kPacketsDelivered)},
+          {"flits_delivered", get(Total::kFlitsDelivered)},
+          {"packets_dropped", get(Total::kPacketsDropped)},
+          {"flit_moves", get(Total::kFlitMoves)},
           {"latency_sum", get(Total::kLatencySum)}};
 }
 

@@ -58,7 +58,8 @@ u64 hash_file(const std::string& path) {
   static std::map<std::string, Known> known;
   const std::lock_guard<std::mutex> held(lock);
   const auto before = known.find(path);
-  if (before != known.end() && before->second.size == size && before->second.written == date) return before->second.hash;
+  if (before != known.end() && before->second.size == size && before->second.written == date)
+    return before->second.hash;
   std::ifstream file(path, std::ios::binary);
   if (!file) return 0;
   StreamHash hash;

@@ -33,14 +33,14 @@ void TraceFeed::open() {
   const auto size = file_ ? static_cast<std::streamoff>(file_.tellg()) : -1;
   file_.seekg(0);
   if (!file_ || size < 0 || size == std::numeric_limits<std::streamoff>::max())
-    throw ConfigError("traffic.trace_file = \"" + path_ + "\" cannot be read: " + std::strerror(errno ? errno : EISDIR) +
-                      ".");
+    throw ConfigError("traffic.trace_file = \"" + path_ +
+                      "\" cannot be read: " + std::strerror(errno ? errno : EISDIR) + ".");
   size_ = static_cast<u64>(size);
 }
 
 void TraceFeed::fail(const std::string& what) const {
-  throw ConfigError("traffic.trace_file: " + path_ + ":" + std::to_string(line_) + ": " + shown(Value{text_}) +
-                    ": " + what);
+  throw ConfigError("traffic.trace_file: " + path_ + ":" + std::to_string(line_) + ": " + shown(Value{text_}) + ": " +
+                    what);
 }
 
 /// Reads the next packet into next_. Returns false at the end of the file.
@@ -96,7 +96,8 @@ bool TraceFeed::read_line() {
     const u32 goes_to = destinations_[needed % kReach];
     if (goes_to != next_.source)
       fail("packet " + std::to_string(needed) + " goes to terminal " + std::to_string(goes_to) + ", and terminal " +
-           std::to_string(next_.source) + " cannot know of its arrival: a packet may only need one that arrives at "
+           std::to_string(next_.source) +
+           " cannot know of its arrival: a packet may only need one that arrives at "
            "its source.");
     next_.entry.needs = static_cast<u32>(needed);
   }
@@ -174,7 +175,8 @@ void TraceFeed::load(Loader& loader) {
   u64 size = 0, offset = 0;
   loader(size, offset, line_);
   if (size != size_)
-    throw ConfigError("traffic.trace_file = \"" + path_ + "\" is not the file it was when the checkpoint was saved: its "
+    throw ConfigError("traffic.trace_file = \"" + path_ +
+                      "\" is not the file it was when the checkpoint was saved: its "
                       "size has changed.");
   visit(loader, *this);
   file_.clear();

@@ -58,20 +58,20 @@ class TraceFeed {
   std::string path_;
   u32 terminals_, max_flits_;
   std::ifstream file_;
-  std::string text_;           ///< the line being read
-  u64 line_ = 0;               ///< its number in the file, from 1
-  u64 line_start_ = 0;         ///< its byte offset
-  u64 size_ = 0;               ///< of the file, bytes
+  std::string text_;    ///< the line being read
+  u64 line_ = 0;        ///< its number in the file, from 1
+  u64 line_start_ = 0;  ///< its byte offset
+  u64 size_ = 0;        ///< of the file, bytes
   bool at_end_ = false, pending_ = false;
-  Line next_{};                ///< read, but not due yet
+  Line next_{};  ///< read, but not due yet
   Cycle last_cycle_ = 0;
-  u32 packets_ = 0;            ///< lines handed over
-  std::vector<u32> destinations_;                ///< [kReach] of packet id, at id % kReach
-  std::vector<std::deque<TraceEntry>> queues_;   ///< per terminal: due, but not yet in its ring
-  std::deque<char> arrived_;                     ///< of packets from first_open_ on
-  u32 first_open_ = 0;                           ///< all packets before this one have arrived
-  std::unordered_set<u32> awaited_;              ///< packets that entries in queues_ wait for
-  std::vector<TraceControl> controls_;           ///< scratch for exchange()
+  u32 packets_ = 0;                             ///< lines handed over
+  std::vector<u32> destinations_;               ///< [kReach] of packet id, at id % kReach
+  std::vector<std::deque<TraceEntry>> queues_;  ///< per terminal: due, but not yet in its ring
+  std::deque<char> arrived_;                    ///< of packets from first_open_ on
+  u32 first_open_ = 0;                          ///< all packets before this one have arrived
+  std::unordered_set<u32> awaited_;             ///< packets that entries in queues_ wait for
+  std::vector<TraceControl> controls_;          ///< scratch for exchange()
   std::vector<TraceEntry> entries_;
   std::vector<TraceArrival> arrivals_;
 };

@@ -21,7 +21,8 @@ namespace {
 
 py::list parameters() {
   py::list list;
-  static constexpr const char* kTypes[] = {"bool", "int", "float", "string", "choice", "int list", "lengths", "int or auto"};
+  static constexpr const char* kTypes[] = {"bool",   "int",      "float",   "string",
+                                           "choice", "int list", "lengths", "int or auto"};
   for (const ParamRecord* r : all_parameters()) {
     py::dict d;
     d["path"] = std::string(r->path);
@@ -68,17 +69,20 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
   std::vector<Result> results;
   try {
     py::gil_scoped_release released;
-    results = run_job(experiments, EngineChoice{backend, threads, false}, [&](const Progress& p) {
-      py::gil_scoped_acquire held;
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      if (progress.is_none()) return;
-      py::dict d, finished;
-      for (const auto& [i, result] : p.finished) finished[py::int_(i)] = to_dict(experiments[i], result);
-      d["cycle"] = p.cycle;
-      d["running"] = p.running;
-      d["results"] = finished;
-      progress(d);
-    }, CheckpointChoice{checkpoint, every_seconds});
+    results = run_job(
+        experiments, EngineChoice{backend, threads, false},
+        [&](const Progress& p) {
+          py::gil_scoped_acquire held;
+          if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+          if (progress.is_none()) return;
+          py::dict d, finished;
+          for (const auto& [i, result] : p.finished) finished[py::int_(i)] = to_dict(experiments[i], result);
+          d["cycle"] = p.cycle;
+          d["running"] = p.running;
+          d["results"] = finished;
+          progress(d);
+        },
+        CheckpointChoice{checkpoint, every_seconds});
   } catch (const std::system_error& e) {  // the machine refuses something, threads for example
     throw RunError(std::string("the run could not go on: ") + e.what() + ".");
   }
@@ -101,10 +105,11 @@ PYBIND11_MODULE(_core, m) {
 
   m.def("parameters", &parameters, "parameters() -> list[dict]: one record per configuration parameter.");
   m.def("backends", &backends, "backends() -> dict: what this build can run on.");
-  m.def("run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
-        py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0,
-        "run(experiments, backend, threads, progress, checkpoint, every_seconds) -> list[dict]: runs experiments of one "
-        "structure as replicas.");
+  m.def(
+      "run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
+      py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0,
+      "run(experiments, backend, threads, progress, checkpoint, every_seconds) -> list[dict]: runs experiments of one "
+      "structure as replicas.");
 
   flitlab::add_t3e(m);
 
@@ -129,11 +134,13 @@ PYBIND11_MODULE(_core, m) {
       .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("cycle", &SteppedNetwork::cycle)
       .def("state_hash", &SteppedNetwork::state_hash)
-      .def("router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); },
-           py::arg("router"))
+      .def(
+          "router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); },
+          py::arg("router"))
       .def("router_name", &SteppedNetwork::router_name, py::arg("router"))
-      .def("terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },
-           py::arg("terminal"))
+      .def(
+          "terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },
+          py::arg("terminal"))
       .def("totals", &SteppedNetwork::totals)
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))

@@ -118,7 +118,8 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
 
 std::string nearest_path(const std::string& path, const std::vector<std::string>& candidates) {
   return closest(candidates, [&](const std::string& c) {
-    return std::min(edit_distance(lower(path), lower(c)), edit_distance(lower(last_name(path)), lower(last_name(c))) + 1);
+    return std::min(edit_distance(lower(path), lower(c)),
+                    edit_distance(lower(last_name(path)), lower(last_name(c))) + 1);
   });
 }
 
@@ -200,7 +201,8 @@ Value check_value(const ParamRecord& r, const Value& v) {
         weight += w;
       }
       if (!std::isfinite(weight))
-        throw ConfigError(std::string(r.path) + " = " + shown(v) + ": the weights add up to more than a number can hold.");
+        throw ConfigError(std::string(r.path) + " = " + shown(v) +
+                          ": the weights add up to more than a number can hold.");
       if (!(weight > 0))
         throw ConfigError(std::string(r.path) + " = " + shown(v) + ": at least one weight must be positive.");
       return list;
@@ -217,8 +219,8 @@ Value check_value(const ParamRecord& r, const Value& v) {
 void unknown_key(const std::string& path, const Value& value, std::string_view kind) {
   std::string owners;
   for (const ModelRecord& model : models())
-    if (model.kind != kind && std::any_of(model.params.begin(), model.params.end(),
-                                          [&](const ParamRecord& r) { return r.path == path; }))
+    if (model.kind != kind &&
+        std::any_of(model.params.begin(), model.params.end(), [&](const ParamRecord& r) { return r.path == path; }))
       owners += (owners.empty() ? "\"" : " or \"") + std::string(model.kind) + '"';
   if (!owners.empty())
     throw ConfigError(path + " = " + shown(value) + " belongs to router.kind = " + owners + ", and it is \"" +

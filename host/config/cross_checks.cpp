@@ -45,14 +45,16 @@ void check_routing(const Experiment& e) {
                       ": graphs are routed by \"table\", all other topologies by another algorithm.");
   const bool two_dimensional = kind == "mesh" && e.ints("topology.shape").size() == 2;
   if (algorithm == "o1turn" && !two_dimensional)
-    throw ConfigError("routing.algorithm = \"o1turn\" needs a mesh of two dimensions; use \"valiant\" or "
-                      "\"minimal_adaptive\" on other topologies.");
+    throw ConfigError(
+        "routing.algorithm = \"o1turn\" needs a mesh of two dimensions; use \"valiant\" or "
+        "\"minimal_adaptive\" on other topologies.");
   if (algorithm == "romm" && is_ring(e))
     throw ConfigError("routing.algorithm = \"romm\" needs a mesh or a hypercube; use \"valiant\" on a " + kind + ".");
   const u32 messages = message_classes(e), needed = routing_classes(e) * messages, vcs = e.u32_of("router.vcs");
   if (vcs < needed)
     throw ConfigError("router.vcs = " + std::to_string(vcs) + " is too few: " + quoted(e, "routing.algorithm") +
-                      " on a " + kind + (messages > 1 ? " with traffic.message_classes = " + std::to_string(messages) : "") +
+                      " on a " + kind +
+                      (messages > 1 ? " with traffic.message_classes = " + std::to_string(messages) : "") +
                       " needs at least " + std::to_string(needed) + " to be free of deadlock. Raise router.vcs" +
                       (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to watch it deadlock." : "."));
 }
@@ -73,15 +75,17 @@ void check_buffers(const Experiment& e) {
 void check_pattern(const Experiment& e) {
   if (e.str("traffic.mode") == "trace") {
     if (e.str("traffic.trace_file").empty())
-      throw ConfigError("traffic.mode = \"trace\" needs traffic.trace_file (CSV lines "
-                        "cycle,source,destination,flits[,needs]).");
+      throw ConfigError(
+          "traffic.mode = \"trace\" needs traffic.trace_file (CSV lines "
+          "cycle,source,destination,flits[,needs]).");
     return;
   }
   const std::string& pattern = e.str("traffic.pattern");
   const bool graph = e.str("topology.kind") == "graph";
   const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region";
   if (graph && by_place)
-    throw ConfigError(quoted(e, "traffic.pattern") + " needs coordinates, which a graph does not have; use uniform, "
+    throw ConfigError(quoted(e, "traffic.pattern") +
+                      " needs coordinates, which a graph does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str("traffic.matrix_file").empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,weight).");
@@ -105,8 +109,8 @@ void check_injection(const Experiment& e) {
   if (!e.has("traffic.burst_load")) return;
   const double load = e.f64("traffic.load"), burst = e.f64("traffic.burst_load");
   if (load > 0 && load >= burst)
-    throw ConfigError("traffic.load = " + to_text(Value{load}) + " must be below traffic.burst_load = " +
-                      to_text(Value{burst}) + ", the load within a burst.");
+    throw ConfigError("traffic.load = " + to_text(Value{load}) +
+                      " must be below traffic.burst_load = " + to_text(Value{burst}) + ", the load within a burst.");
   const double on = e.f64("traffic.burst_cycles"), largest = burst * on / (on + 1);
   if (load > largest)
     throw ConfigError("traffic.load = " + to_text(Value{load}) + " cannot be offered in bursts of " +
@@ -121,7 +125,8 @@ void check_lengths(const Experiment& e) {
   if (e.str("traffic.mode") == "trace") return;
   const Lengths& lengths = e.lengths("traffic.packet_flits");
   if (geometric(e) && lengths.size() != 1)
-    throw ConfigError("traffic.packet_flits = " + shown(Value{lengths}) + " does not fit traffic.packet_length = "
+    throw ConfigError("traffic.packet_flits = " + shown(Value{lengths}) +
+                      " does not fit traffic.packet_length = "
                       "\"geometric\": give one number, the mean, or use \"list\".");
 }
 

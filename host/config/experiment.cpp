@@ -36,8 +36,8 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
   for (std::size_t i = 0; i < condition.words.size(); ++i)
     text += (i == 0 ? "\"" : i + 1 < condition.words.size() ? ", \"" : " or \"") + condition.words[i] + "\"";
   if (e.has(condition.key)) return text + ", and " + condition.key + " is \"" + e.str(condition.key) + "\"";
-  const auto other = std::find_if(records.begin(), records.end(),
-                                  [&](const ParamRecord* r) { return r->path == condition.key; });
+  const auto other =
+      std::find_if(records.begin(), records.end(), [&](const ParamRecord* r) { return r->path == condition.key; });
   return text + ", which itself " + why_not(**other, e, records);
 }
 

@@ -29,8 +29,11 @@ const ParamRecord& model_choice() {
     for (const ModelRecord& model : models()) text += (text.empty() ? "" : "|") + std::string(model.kind);
     return text;
   }();
-  static const ParamRecord record{.path = "router.kind", .type = ParamType::kChoice,
-                                  .default_value = models().front().kind, .choices = kinds, .help = "Router model."};
+  static const ParamRecord record{.path = "router.kind",
+                                  .type = ParamType::kChoice,
+                                  .default_value = models().front().kind,
+                                  .choices = kinds,
+                                  .help = "Router model."};
   return record;
 }
 

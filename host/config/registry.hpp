@@ -10,7 +10,7 @@ namespace flitlab {
 struct ModelRecord {
   std::string_view kind;  ///< value of router.kind
   std::string_view help;
-  ParamTable params;      ///< its router.* parameters
+  ParamTable params;  ///< its router.* parameters
 };
 
 /// Every registered router model, in the order in which help lists them.

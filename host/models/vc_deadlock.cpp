@@ -107,7 +107,8 @@ class Search {
       for (u32 out : candidates(router, index, flat, in)) {
         const vc::OutputVc& o = router.at(t_.router_fields.output, out);
         const u32 adaptive = t_.class_mask[packet.message_class][t_.wraps ? 2 : 1];
-        const bool empty_only = t_.atomic_adaptive && ((adaptive >> out % t_.vcs) & 1) && out / t_.vcs < t_.network_ports;
+        const bool empty_only =
+            t_.atomic_adaptive && ((adaptive >> out % t_.vcs) & 1) && out / t_.vcs < t_.network_ports;
         const u32 needed = t_.flow_control != vc::FlowControl::kWormhole ? packet.flits
                            : empty_only                                  ? t_.buffer_flits
                                                                          : 0;
@@ -225,8 +226,10 @@ std::string VcPlan::find_deadlock(const std::vector<std::byte>& state) const {
   std::vector<u64> members = search.run();
   if (members.empty()) return "";
   const std::vector<u64> cycle = search.cycle(members.front());
-  std::string text = std::to_string(members.size()) + (table_.mode == TrafficMode::kRequestReply ? " virtual channels and reply queues" : " virtual channels") + " are blocked for ever; " +
-                     std::to_string(cycle.size()) + " of them wait for one another in a cycle:";
+  std::string text =
+      std::to_string(members.size()) +
+      (table_.mode == TrafficMode::kRequestReply ? " virtual channels and reply queues" : " virtual channels") +
+      " are blocked for ever; " + std::to_string(cycle.size()) + " of them wait for one another in a cycle:";
   for (std::size_t i = 0; i < cycle.size() && i < 32; ++i) {
     const std::string where = search.is_terminal(cycle[i])
                                   ? "terminal " + std::to_string(search.terminal_of(cycle[i])) + " reply queue"

@@ -72,8 +72,8 @@ void VcPlan::set_parameters(const Experiment& e) {
   t.algorithm = static_cast<vc::Algorithm>(choice(
       e.str("routing.algorithm"), {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive", "table"}));
   if (e.has("routing.vc_assignment"))
-    t.vc_assignment =
-        static_cast<vc::VcAssignment>(choice(e.str("routing.vc_assignment"), {"dateline", "balanced", "by_crossing", "any"}));
+    t.vc_assignment = static_cast<vc::VcAssignment>(
+        choice(e.str("routing.vc_assignment"), {"dateline", "balanced", "by_crossing", "any"}));
   t.wraps = topology_.wraps;
   t.one_port_per_dim = topology_.kind == "hypercube";
   t.mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
@@ -113,9 +113,9 @@ void VcPlan::set_classes(const Experiment& e) {
       t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
       continue;
     }
-    const u32 classes = t.algorithm == vc::Algorithm::kTable             ? routes_.layers
+    const u32 classes = t.algorithm == vc::Algorithm::kTable        ? routes_.layers
                         : t.vc_assignment == vc::VcAssignment::kAny ? 1
-                                                                         : routing_classes(e);
+                                                                    : routing_classes(e);
     for (u32 c = 0; c < vc::kMaxVcs; ++c)
       masks[c] = c < classes ? vc_range(first + c * (end - first) / classes, first + (c + 1) * (end - first) / classes)
                              : t.message_mask[m];
@@ -146,12 +146,12 @@ void VcPlan::set_traffic(const Experiment& e) {
     t.cumulative = matrix_.cumulative.data();
   } else if (pattern == "hot_spot" || pattern == "hot_region") {
     t.pattern = Pattern::kHot;
-    destinations_ = pattern == "hot_spot" ? e.ints("traffic.hot_terminals")
-                                          : hot_region(topology_, e.ints("traffic.hot_shape"));
+    destinations_ =
+        pattern == "hot_spot" ? e.ints("traffic.hot_terminals") : hot_region(topology_, e.ints("traffic.hot_shape"));
     for (u32 hot : destinations_)
       if (hot >= topology_.terminals)
-        throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) +
-                          ": terminals are numbered 0 to " + std::to_string(topology_.terminals - 1) + ".");
+        throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
+                          std::to_string(topology_.terminals - 1) + ".");
     t.hot_count = static_cast<u32>(destinations_.size());
     t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
   } else if (pattern != "uniform") {
@@ -233,8 +233,8 @@ void VcPlan::set_layout() {
   terminal.finish();
 }
 
-/// docs/architecture.md, "Zero-load latency": under uniform traffic; not a number for other patterns, and where a buffer
-/// is too short to keep a packet flowing.
+/// docs/architecture.md, "Zero-load latency": under uniform traffic; not a number for other patterns, and where a
+/// buffer is too short to keep a packet flowing.
 double VcPlan::zero_load_latency(double mean_hops) const {
   const vc::VcTable& t = table_;
   const bool flows = mean_flits_ == 1 || t.buffer_flits >= t.link_delay + t.credit_delay;
@@ -242,9 +242,8 @@ double VcPlan::zero_load_latency(double mean_hops) const {
   const double hops = mean_hops * (t.algorithm == vc::Algorithm::kValiant ? 2 : 1);
   const double allocation = t.speculative ? 0 : t.allocation_delay;
   // Store-and-forward routers wait for the tail, which overlaps route computation.
-  const double tail = t.flow_control == vc::FlowControl::kStoreAndForward
-                          ? std::max(mean_flits_ - 1 - t.routing_delay, 0.0)
-                          : 0.0;
+  const double tail =
+      t.flow_control == vc::FlowControl::kStoreAndForward ? std::max(mean_flits_ - 1 - t.routing_delay, 0.0) : 0.0;
   const double each = t.routing_delay + allocation + tail;
   return t.inject_delay + hops * (each + t.link_delay) + each + t.eject_delay + mean_flits_ - 1;
 }

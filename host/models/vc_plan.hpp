@@ -19,7 +19,8 @@ class VcPlan final : public Plan {
   VcPlan(const VcPlan&) = delete;
   VcPlan& operator=(const VcPlan&) = delete;
 
-  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas, const EngineChoice& choice) const override;
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
   std::vector<std::pair<std::string, double>> derived() const override;

@@ -52,8 +52,10 @@ std::vector<u32> try_path(DependencyGraph& layer, const std::vector<u32>& channe
 void check_size(const Topology& t) {
   constexpr u32 kMost = 16384;
   if (t.routers > kMost)
-    throw ConfigError("topology.file: the graph has " + std::to_string(t.routers) + " routers, and table routing takes at "
-                      "most " + std::to_string(kMost) + ". Use a mesh, torus or hypercube for larger networks.");
+    throw ConfigError("topology.file: the graph has " + std::to_string(t.routers) +
+                      " routers, and table routing takes at "
+                      "most " +
+                      std::to_string(kMost) + ". Use a mesh, torus or hypercube for larger networks.");
   require_memory("topology.file", u64{2} * t.routers * t.routers, "Routing tables have an entry for every pair.");
 }
 

@@ -18,9 +18,9 @@ namespace flitlab::t3e {
 
 /// VC bits of all sources of a ring.
 struct VcTable {
-  u32 ring = 8;           ///< nodes, a power of two from 4 to 256
-  u32 entries = 8;        ///< per source: `ring`, or 8 if that is less
-  std::vector<u8> bits;   ///< [ring][entries]: VC of unconstrained routes
+  u32 ring = 8;          ///< nodes, a power of two from 4 to 256
+  u32 entries = 8;       ///< per source: `ring`, or 8 if that is less
+  std::vector<u8> bits;  ///< [ring][entries]: VC of unconstrained routes
 
   u8& bit(u32 source, u32 destination) { return bits[source * entries + destination % entries]; }
   u8 bit(u32 source, u32 destination) const { return bits[source * entries + destination % entries]; }

@@ -12,20 +12,20 @@ namespace flitlab {
 /// On Cartesian topologies port 2d is the + direction of dimension d, and 2d+1 its - direction
 /// (a hypercube dimension, having one link, uses port d alone).
 struct Topology {
-  std::string kind;                  ///< "mesh", "torus", "ring", "hypercube", "graph"
-  std::vector<u32> shape;            ///< radix of each dimension, dimension 0 fastest; {routers} for a graph
-  bool wraps = false;                ///< torus and ring: wrap-around channels exist
-  u32 concentration = 1;             ///< terminals per router
+  std::string kind;        ///< "mesh", "torus", "ring", "hypercube", "graph"
+  std::vector<u32> shape;  ///< radix of each dimension, dimension 0 fastest; {routers} for a graph
+  bool wraps = false;      ///< torus and ring: wrap-around channels exist
+  u32 concentration = 1;   ///< terminals per router
   u32 routers = 0;
   u32 terminals = 0;
-  u32 network_ports = 0;             ///< per router, the largest over all routers
-  u32 ports = 0;                     ///< network_ports + concentration
-  std::vector<Peer> peers;           ///< [routers][ports]
-  std::vector<u32> address;          ///< [routers] packed coordinates (Cartesian), or the router's index (graph)
-  std::vector<u8> dim_shift;         ///< [dims] position of a dimension's coordinate in an address
-  std::vector<u32> dim_mask;         ///< [dims] its mask after shifting
-  u64 channels = 0;                  ///< unidirectional router-to-router channels
-  u64 bisection_channels = 0;        ///< unidirectional channels cut by halving the largest dimension; 0 if unknown
+  u32 network_ports = 0;       ///< per router, the largest over all routers
+  u32 ports = 0;               ///< network_ports + concentration
+  std::vector<Peer> peers;     ///< [routers][ports]
+  std::vector<u32> address;    ///< [routers] packed coordinates (Cartesian), or the router's index (graph)
+  std::vector<u8> dim_shift;   ///< [dims] position of a dimension's coordinate in an address
+  std::vector<u32> dim_mask;   ///< [dims] its mask after shifting
+  u64 channels = 0;            ///< unidirectional router-to-router channels
+  u64 bisection_channels = 0;  ///< unidirectional channels cut by halving the largest dimension; 0 if unknown
 
   const Peer& peer(u32 router, u32 port) const { return peers[std::size_t{router} * ports + port]; }
   u32 terminal_router(u32 terminal) const { return terminal / concentration; }

@@ -28,8 +28,8 @@ FLITLAB_HD inline u32 bit_count(u32 set) {
 #endif
 }
 
-/// Round-robin choice: the first member at or after `pointer`, wrapping around. `set` must not be empty. The pointer may
-/// be one past the last possible member, so whoever moves it on need not wrap it.
+/// Round-robin choice: the first member at or after `pointer`, wrapping around. `set` must not be empty. The pointer
+/// may be one past the last possible member, so whoever moves it on need not wrap it.
 FLITLAB_HD inline u32 first_at_or_after(u32 set, u32 pointer) {
   const u32 above = set & static_cast<u32>(~u64{0} << pointer);
   return lowest_bit(above ? above : set);

@@ -14,16 +14,16 @@ enum class Total : u32 {
   kPacketsDelivered,  ///< tail has arrived
   kFlitsDelivered,
   kPacketsDropped,
-  kFlitMoves,       ///< crossbar traversals
-  kLatencySum,      ///< creation to tail arrival, all delivered packets, cycles
+  kFlitMoves,   ///< crossbar traversals
+  kLatencySum,  ///< creation to tail arrival, all delivered packets, cycles
   kMeasuredCreated,
   kMeasuredDelivered,
   kMeasuredLatencySum,
   kMeasuredNetworkLatencySum,  ///< head's entry to tail arrival
   kMeasuredHops,
-  kRoundTrips,     ///< closed loop: transactions completed whose request was created in the window
-  kRoundTripSum,   ///< creation of the request to arrival of the reply's tail, cycles
-  kTransactions,   ///< transactions completed since cycle 0
+  kRoundTrips,    ///< closed loop: transactions completed whose request was created in the window
+  kRoundTripSum,  ///< creation of the request to arrival of the reply's tail, cycles
+  kTransactions,  ///< transactions completed since cycle 0
   kLastDelivery,  ///< maximum, not a sum: cycle of the latest delivery
   kLatencyMax,    ///< maximum over measured packets
   kNetworkLatencyMax,

@@ -15,7 +15,7 @@ struct Event {
   u8 vc;
   u8 out_port;
   u8 out_vc;
-  u8 flit;  ///< 1 head, 2 tail, 3 both, 0 body
+  u8 flit;    ///< 1 head, 2 tail, 3 both, 0 body
   u16 flits;  ///< packet length
 };
 static_assert(sizeof(Event) == 16);

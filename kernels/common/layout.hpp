@@ -24,8 +24,7 @@ struct Item {
 
   template <class T>
   FLITLAB_HD T& at(Field<T> field, u32 index = 0) const {
-    return *reinterpret_cast<T*>(block + std::size_t{field.offset} * W +
-                                 (std::size_t{index} * W + lane) * sizeof(T));
+    return *reinterpret_cast<T*>(block + std::size_t{field.offset} * W + (std::size_t{index} * W + lane) * sizeof(T));
   }
 };
 

@@ -14,9 +14,9 @@ struct alignas(16) Packet {
   u16 flits;       ///< length
   u16 hops;        ///< router-to-router channels crossed so far
   u8 message_class;
-  u8 route_bits;   ///< routing state, see the routing functions
-  u8 dst_port;     ///< port of the destination terminal at its router
-  u8 tag;          ///< closed loop: which of the requester's transactions the packet belongs to
+  u8 route_bits;  ///< routing state, see the routing functions
+  u8 dst_port;    ///< port of the destination terminal at its router
+  u8 tag;         ///< closed loop: which of the requester's transactions the packet belongs to
 };
 static_assert(sizeof(Packet) == 32);
 

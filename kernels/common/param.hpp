@@ -18,7 +18,7 @@ enum class ParamType {
 };
 
 struct ParamRecord {
-  std::string_view path;           ///< dotted path of the TOML key, e.g. "router.vcs"
+  std::string_view path;  ///< dotted path of the TOML key, e.g. "router.vcs"
   ParamType type;
   std::string_view default_value;  ///< as it would be written in TOML: "4", "0.1", "uniform", "[8,8]"; "" = required
   double min = 0;                  ///< inclusive; for lists, of every element
@@ -26,9 +26,9 @@ struct ParamRecord {
   std::string_view choices = "";   ///< kChoice: the words, separated by '|'
   std::string_view unit = "";
   std::string_view help = "";
-  std::string_view cite = "";      ///< source and section, or the textbook's
-  std::string_view only_if = "";   ///< "topology.kind=torus|mesh": the key belongs to these values alone
-  bool per_replica = false;        ///< may differ between replicas of one job (load, seed); all else is shared
+  std::string_view cite = "";     ///< source and section, or the textbook's
+  std::string_view only_if = "";  ///< "topology.kind=torus|mesh": the key belongs to these values alone
+  bool per_replica = false;       ///< may differ between replicas of one job (load, seed); all else is shared
 };
 
 using ParamTable = std::span<const ParamRecord>;

@@ -38,8 +38,9 @@ class SpinBarrier {
   alignas(64) std::atomic<u32> generation_{0};
 };
 
-/// The workers that share a replica. Each has a part of a phase's items of its own, which it visits in shares, and helps
-/// with the shares of others when it is done: cores that are slowed down by something else do not hold up the rest.
+/// The workers that share a replica. Each has a part of a phase's items of its own, which it visits in shares, and
+/// helps with the shares of others when it is done: cores that are slowed down by something else do not hold up the
+/// rest.
 class Team {
  public:
   static constexpr u32 kMaxPhases = 16, kShare = 512;
@@ -86,7 +87,8 @@ class CpuEngine final : public Engine {
  public:
   using View = typename Model::template View<W, Traced>;
 
-  CpuEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows, u32 threads, u32 grain)
+  CpuEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows, u32 threads,
+            u32 grain)
       : table_(table),
         layout_(std::move(layout)),
         place_(place_items(layout_, W)),
@@ -127,8 +129,7 @@ class CpuEngine final : public Engine {
     } else if (active.size() >= threads_ || parts_ == 1) {
       std::atomic<std::size_t> next{0};
       parallel([&](u32 thread) {
-        for (std::size_t i; (i = next.fetch_add(1)) < active.size();)
-          run_cycles(active[i], thread, cycles, nullptr);
+        for (std::size_t i; (i = next.fetch_add(1)) < active.size();) run_cycles(active[i], thread, cycles, nullptr);
       });
     } else {
       for (u32 replica : active) {

@@ -115,8 +115,10 @@ class CudaEngine final : public Engine {
         active_(rows_.size()) {
     arena_.zero();
     shards_.zero();
-    job_ = {device_table,        place_items(layout_, kWidth), arena_.data(), replica_bytes_,
-            device_rows_.data(), shards_.data(),               active_.data(), 0};
+    job_ = {device_table,        place_items(layout_, kWidth),
+            arena_.data(),       replica_bytes_,
+            device_rows_.data(), shards_.data(),
+            active_.data(),      0};
     for (const ItemKind& kind : layout_.kinds) {
       std::vector<uint2> bytes(kind.item_bytes, make_uint2(0, 0));
       for (const FieldInfo& f : kind.fields)
@@ -205,8 +207,8 @@ class CudaEngine final : public Engine {
     const std::size_t pitch = std::size_t{layout_.kinds[kind].item_bytes} * kWidth;
     const std::size_t blocks = (layout_.kinds[kind].count + kWidth - 1) / kWidth;
     std::vector<std::byte> rows(row * blocks);
-    FLITLAB_CUDA_CHECK(cudaMemcpy2D(rows.data(), row, field_start(replica, kind, field), pitch, row, blocks,
-                                    cudaMemcpyDeviceToHost));
+    FLITLAB_CUDA_CHECK(
+        cudaMemcpy2D(rows.data(), row, field_start(replica, kind, field), pitch, row, blocks, cudaMemcpyDeviceToHost));
     read_field(alone(kind, field), FieldInfo{"", 0, field.count, field.element_bytes}, rows.data(), kWidth, out);
   }
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
@@ -215,15 +217,15 @@ class CudaEngine final : public Engine {
     const std::size_t blocks = (layout_.kinds[kind].count + kWidth - 1) / kWidth;
     std::vector<std::byte> rows(row * blocks);  // items that fill up the last block stay zero
     write_field(alone(kind, field), FieldInfo{"", 0, field.count, field.element_bytes}, rows.data(), kWidth, in);
-    FLITLAB_CUDA_CHECK(cudaMemcpy2D(field_start(replica, kind, field), pitch, rows.data(), row, row, blocks,
-                                    cudaMemcpyHostToDevice));
+    FLITLAB_CUDA_CHECK(
+        cudaMemcpy2D(field_start(replica, kind, field), pitch, rows.data(), row, row, blocks, cudaMemcpyHostToDevice));
   }
 
   u64 state_hash(u32 replica) const override {
     u64 sum = 0, first_word = 0;
     for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
-      const HashWord word{arena_.data() + replica_bytes_ * replica + job_.place.offset[kind],
-                          byte_places_[kind].data(), first_word, job_.place.item_bytes[kind]};
+      const HashWord word{arena_.data() + replica_bytes_ * replica + job_.place.offset[kind], byte_places_[kind].data(),
+                          first_word, job_.place.item_bytes[kind]};
       const u64 words = u64{job_.place.count[kind]} * job_.place.item_bytes[kind] / 8;
       const auto terms = thrust::make_transform_iterator(thrust::make_counting_iterator(u64{0}), word);
       reduce([&](void* scratch, std::size_t& bytes) {
@@ -273,8 +275,7 @@ class CudaEngine final : public Engine {
     int device = 0, processors = 0, per_processor = 0;
     FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
     FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    FLITLAB_CUDA_CHECK(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, grid_kernel<Model, List>, 256, 0));
+    FLITLAB_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, grid_kernel<Model, List>, 256, 0));
     const u32 needed = (items + 255) / 256;
     const u32 blocks = std::max(1u, std::min<u32>(needed, static_cast<u32>(processors * per_processor)));
     Cycle from = now_;

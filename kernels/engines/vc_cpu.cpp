@@ -19,7 +19,8 @@ std::unique_ptr<Engine> engine_for(const vc::VcTable& table, const StateLayout& 
 std::unique_ptr<Engine> make_vc_cpu_engine(const vc::VcTable& table, const StateLayout& layout,
                                            std::vector<ReplicaRow> rows, const EngineChoice& choice) {
   if (choice.width == 32)
-    return std::make_unique<CpuEngine<VcModel, 32, false>>(table, layout, std::move(rows), choice.threads, choice.grain);
+    return std::make_unique<CpuEngine<VcModel, 32, false>>(table, layout, std::move(rows), choice.threads,
+                                                           choice.grain);
   if (choice.traced)
     return std::make_unique<CpuEngine<VcModel, 1, true>>(table, layout, std::move(rows), choice.threads, choice.grain);
   // Two- and three-dimensional networks of plain routers with 4 VCs are what is run most.

@@ -17,7 +17,9 @@ class VcDeviceTables {
     move(table.layer, n * n);
     TrafficTable& t = table.traffic;
     const std::size_t entries = t.row_start ? t.row_start[t.terminals] : 0;
-    move(t.destination, t.pattern == Pattern::kHot ? t.hot_count : t.pattern == Pattern::kPermutation ? t.terminals : 0);
+    move(t.destination, t.pattern == Pattern::kHot           ? t.hot_count
+                        : t.pattern == Pattern::kPermutation ? t.terminals
+                                                             : 0);
     move(t.column, entries);
     move(t.cumulative, entries);
     move(t.row_start, t.row_start ? t.terminals + 1u : 0);
@@ -81,8 +83,7 @@ class VcCudaEngine final : public Engine {
 std::string cuda_unavailable() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess)
-    return std::string("no CUDA device answers (") + cudaGetErrorString(status) + ").";
+  if (status != cudaSuccess) return std::string("no CUDA device answers (") + cudaGetErrorString(status) + ").";
   return count ? "" : "there is no CUDA device in this machine.";
 }
 

@@ -32,9 +32,9 @@ struct TraceControl {
 };
 
 struct TraceFields {
-  Field<TraceControl> control;   ///< [1]
-  Field<TraceEntry> entry;       ///< [kTraceRing]
-  Field<TraceArrival> arrival;   ///< [kTraceRing]
+  Field<TraceControl> control;  ///< [1]
+  Field<TraceEntry> entry;      ///< [kTraceRing]
+  Field<TraceArrival> arrival;  ///< [kTraceRing]
 };
 
 }  // namespace flitlab

@@ -32,17 +32,17 @@ struct TrafficTable {
   u32 batch_packets = 0;             ///< kAllAtOnce: packets per terminal
   const u32* destination = nullptr;  ///< [terminals] kPermutation; [hot_count] kHot: the hot terminals
   u32 hot_count = 0;
-  u32 hot_threshold = 0;             ///< kHot: a 32-bit draw below this goes to a hot terminal
-  const u32* row_start = nullptr;    ///< [terminals + 1] kMatrix
-  const u32* column = nullptr;       ///< [entries] kMatrix: destination terminal
-  const u32* cumulative = nullptr;   ///< [entries] kMatrix: 32-bit draws below this take this entry
-  LengthTable packets;               ///< packets of open loops, requests of closed ones
+  u32 hot_threshold = 0;            ///< kHot: a 32-bit draw below this goes to a hot terminal
+  const u32* row_start = nullptr;   ///< [terminals + 1] kMatrix
+  const u32* column = nullptr;      ///< [entries] kMatrix: destination terminal
+  const u32* cumulative = nullptr;  ///< [entries] kMatrix: 32-bit draws below this take this entry
+  LengthTable packets;              ///< packets of open loops, requests of closed ones
   LengthTable replies;
-  double inverse_log_continue = 0;   ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
-  u32 max_flits = 0;                 ///< kGeometric: the length at which it is cut
-  u32 window = 0;                    ///< closed loop: requests of a terminal that may be without a reply
-  u32 reply_delay = 0;               ///< closed loop: arrival of a request to creation of its reply, cycles
-  u32 reply_queue = 0;               ///< closed loop: replies that a terminal can hold, packets
+  double inverse_log_continue = 0;  ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
+  u32 max_flits = 0;                ///< kGeometric: the length at which it is cut
+  u32 window = 0;                   ///< closed loop: requests of a terminal that may be without a reply
+  u32 reply_delay = 0;              ///< closed loop: arrival of a request to creation of its reply, cycles
+  u32 reply_queue = 0;              ///< closed loop: replies that a terminal can hold, packets
 };
 
 /// A place in a terminal's sequence of creations.
@@ -65,8 +65,8 @@ FLITLAB_HD inline void next_burst(const ReplicaRow& row, u32 terminal, SourceCur
 
 /// Moves a cursor to the creation of packet `cursor.index`; the caller has just counted the index up (or it is the
 /// first). `from` is the earliest cycle it may be created in.
-FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal,
-                                     SourceCursor& cursor, Cycle from) {
+FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal, SourceCursor& cursor,
+                                     Cycle from) {
   if (row.silent) {
     cursor.at = kNever;
     return;
@@ -97,9 +97,7 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
       cursor.at = at + gap;
       return;
     }
-    case Injection::kAllAtOnce:
-      cursor.at = cursor.index < t.batch_packets ? 0 : kNever;
-      return;
+    case Injection::kAllAtOnce: cursor.at = cursor.index < t.batch_packets ? 0 : kNever; return;
   }
 }
 
@@ -109,8 +107,7 @@ FLITLAB_HD inline SourceCursor first_creation(const TrafficTable& t, const Repli
   return cursor;
 }
 
-FLITLAB_HD inline void next_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal,
-                                     SourceCursor& cursor) {
+FLITLAB_HD inline void next_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal, SourceCursor& cursor) {
   ++cursor.index;
   seek_creation(t, row, terminal, cursor, cursor.at + 1);
 }
@@ -155,13 +152,10 @@ FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row,
 /// Destination terminal of a packet whose draws are `r`.
 FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, u32 terminal, const Random4& r) {
   switch (t.pattern) {
-    case Pattern::kUniform:
-      return below(r.word[0], t.terminals);
-    case Pattern::kPermutation:
-      return t.destination[terminal];
+    case Pattern::kUniform: return below(r.word[0], t.terminals);
+    case Pattern::kPermutation: return t.destination[terminal];
     case Pattern::kHot:
-      return r.word[2] < t.hot_threshold ? t.destination[below(r.word[0], t.hot_count)]
-                                         : below(r.word[0], t.terminals);
+      return r.word[2] < t.hot_threshold ? t.destination[below(r.word[0], t.hot_count)] : below(r.word[0], t.terminals);
     case Pattern::kMatrix: {
       const u32 begin = t.row_start[terminal];
       return t.column[begin + pick_weighted(t.cumulative + begin, t.row_start[terminal + 1] - begin, r.word[0])];

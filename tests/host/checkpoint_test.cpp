@@ -83,7 +83,10 @@ std::string error_of(const Experiment& e, bool stopped) {
   const std::string path = testing::temporary(".checkpoint");
   for (;;) {
     try {
-      run_job({e}, {"cpu", 1, false}, [&](const Progress&) { if (stopped) throw Stop{}; },
+      run_job({e}, {"cpu", 1, false},
+              [&](const Progress&) {
+                if (stopped) throw Stop{};
+              },
               {stopped ? path : "", 1e9});
       return "";
     } catch (const Stop&) {

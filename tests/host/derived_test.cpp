@@ -58,7 +58,8 @@ TEST(Files, ContentsBelongToTheConfiguration) {
     std::ofstream file(path);
     for (int s = 0; s < 16; ++s) file << s << ',' << (s + distance) % 16 << ",1\n";
     file.close();
-    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(distance));
+    std::filesystem::last_write_time(path,
+                                     std::filesystem::file_time_type::clock::now() + std::chrono::hours(distance));
   };
   const RawConfig config{{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", path}};
   const std::string checkpoint = testing::temporary(".checkpoint");

@@ -21,9 +21,9 @@ Result run(const RawConfig& config) { return run_job({experiment(config)}, {"cpu
 
 /// Every terminal of an 8-ring sends one flit to the next terminal every 1 / load cycles.
 RawConfig neighbours(double load) {
-  return {{"topology.kind", word("ring")},         {"topology.shape", integer(8)},
-          {"traffic.pattern", word("neighbour")},  {"traffic.injection", word("periodic")},
-          {"traffic.packet_flits", integer(1)},    {"traffic.load", load}};
+  return {{"topology.kind", word("ring")},        {"topology.shape", integer(8)},
+          {"traffic.pattern", word("neighbour")}, {"traffic.injection", word("periodic")},
+          {"traffic.packet_flits", integer(1)},   {"traffic.load", load}};
 }
 
 /// At full load every terminal creates a packet in every cycle, so a window of n cycles has n of each.

@@ -52,19 +52,18 @@ TEST_P(Saturation, IsSeenATenthAbove) {
   for (std::int64_t seed = 1; seed <= 2; ++seed) EXPECT_TRUE(at(1.1, seed, integer(8000)).saturated) << seed;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Grids, Saturation,
-    ::testing::Values(Load{"mesh_uniform", "mesh", "uniform", 0.395},
-                      Load{"mesh_transpose", "mesh", "transpose", 0.145},
-                      Load{"mesh_tornado", "mesh", "tornado", 0.262},
-                      Load{"mesh_bit_complement", "mesh", "bit_complement", 0.236},
-                      Load{"mesh_hot_spot", "mesh", "hot_spot", 0.136},
-                      Load{"torus_uniform", "torus", "uniform", 0.508},
-                      Load{"torus_transpose", "torus", "transpose", 0.242},
-                      Load{"torus_tornado", "torus", "tornado", 0.19},
-                      Load{"torus_bit_complement", "torus", "bit_complement", 0.388},
-                      Load{"torus_hot_spot", "torus", "hot_spot", 0.134}),
-    [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(Grids, Saturation,
+                         ::testing::Values(Load{"mesh_uniform", "mesh", "uniform", 0.395},
+                                           Load{"mesh_transpose", "mesh", "transpose", 0.145},
+                                           Load{"mesh_tornado", "mesh", "tornado", 0.262},
+                                           Load{"mesh_bit_complement", "mesh", "bit_complement", 0.236},
+                                           Load{"mesh_hot_spot", "mesh", "hot_spot", 0.136},
+                                           Load{"torus_uniform", "torus", "uniform", 0.508},
+                                           Load{"torus_transpose", "torus", "transpose", 0.242},
+                                           Load{"torus_tornado", "torus", "tornado", 0.19},
+                                           Load{"torus_bit_complement", "torus", "bit_complement", 0.388},
+                                           Load{"torus_hot_spot", "torus", "hot_spot", 0.134}),
+                         [](const auto& p) { return p.param.name; });
 
 /// Terminals 0 and 1 of a 4x4 mesh send to terminal 3, which takes one flit a cycle; all others send to themselves,
 /// terminal 3 too. From a load of a third on, the two fall short, but by little against the total of sixteen.
@@ -111,8 +110,10 @@ TEST(Warmup, SaysWhenItWasGivenUp) {
 /// Bursts fill queues for a while, and no growth must be read into that.
 TEST(Bursts, AreNoSaturation) {
   for (std::int64_t seed = 1; seed <= 10; ++seed)
-    EXPECT_FALSE(run(testing::experiment({{"traffic.load", 0.2}, {"traffic.injection", word("on_off")},
-                                          {"traffic.burst_cycles", integer(100)}, {"run.seed", seed}}))
+    EXPECT_FALSE(run(testing::experiment({{"traffic.load", 0.2},
+                                          {"traffic.injection", word("on_off")},
+                                          {"traffic.burst_cycles", integer(100)},
+                                          {"run.seed", seed}}))
                      .saturated)
         << seed;
 }

@@ -100,12 +100,12 @@ TEST(Patterns, AreThoseOfTheTextbook) {
   EXPECT_EQ(make_permutation("bit_complement", t, 1)[5], 10u);
   EXPECT_EQ(make_permutation("bit_reverse", t, 1)[1], 8u);
   EXPECT_EQ(make_permutation("shuffle", t, 1)[9], 3u);
-  EXPECT_EQ(make_permutation("transpose", t, 1)[1], 4u);   // (1,0) -> (0,1)
-  EXPECT_EQ(make_permutation("tornado", t, 1)[0], 5u);     // one on in both dimensions
+  EXPECT_EQ(make_permutation("transpose", t, 1)[1], 4u);  // (1,0) -> (0,1)
+  EXPECT_EQ(make_permutation("tornado", t, 1)[0], 5u);    // one on in both dimensions
   EXPECT_EQ(make_permutation("neighbour", t, 1)[15], 0u);
   EXPECT_EQ(make_permutation("tornado", make_torus({8}, 1), 1)[6], 1u);  // +3
-  for (const char* name : {"bit_complement", "bit_reverse", "shuffle", "transpose", "tornado", "neighbour",
-                           "random_permutation"}) {
+  for (const char* name :
+       {"bit_complement", "bit_reverse", "shuffle", "transpose", "tornado", "neighbour", "random_permutation"}) {
     std::vector<u32> to = make_permutation(name, t, 7);
     std::sort(to.begin(), to.end());
     for (u32 i = 0; i < 16; ++i) EXPECT_EQ(to[i], i) << name;
@@ -199,8 +199,21 @@ void expect_good_table(const Topology& t, const RouteTable& table) {
 }
 
 TEST(Tables, AreShortestAndFreeOfCycles) {
-  const TextFile petersen(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {0, 5}, {1, 6}, {2, 7}, {3, 8}, {4, 9},
-                                      {5, 7}, {7, 9}, {9, 6}, {6, 8}, {8, 5}}));
+  const TextFile petersen(graph_text({{0, 1},
+                                      {1, 2},
+                                      {2, 3},
+                                      {3, 4},
+                                      {4, 0},
+                                      {0, 5},
+                                      {1, 6},
+                                      {2, 7},
+                                      {3, 8},
+                                      {4, 9},
+                                      {5, 7},
+                                      {7, 9},
+                                      {9, 6},
+                                      {6, 8},
+                                      {8, 5}}));
   const Topology t = make_graph(petersen.path, 1);
   expect_consistent(t);
   expect_good_table(t, shortest_path_table(t, 8));
@@ -244,7 +257,8 @@ TEST(Tables, OfTheUserAreChecked) {
   for (u32 r = 0; r < 4; ++r)
     for (u32 d = 0; d < 4; ++d) {
       if (r == d) continue;
-      const std::string line = std::to_string(r) + "," + std::to_string(d) + "," + std::to_string(port_to(r, (r + 1) % 4));
+      const std::string line =
+          std::to_string(r) + "," + std::to_string(d) + "," + std::to_string(port_to(r, (r + 1) % 4));
       clockwise += line + "\n";
       layered += line + ",0\n";
     }

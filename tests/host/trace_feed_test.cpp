@@ -173,7 +173,8 @@ TEST(Trace, BadFilesAreNamed) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
     EXPECT_NE(text.find("traffic.trace_file"), std::string::npos) << text;
   };
-  has(message_of("0,0,1,1\n0,0,16,1\n"), ":2: \"0,0,16,1\": terminal 16 does not exist: terminals are numbered 0 to 15.");
+  has(message_of("0,0,1,1\n0,0,16,1\n"),
+      ":2: \"0,0,16,1\": terminal 16 does not exist: terminals are numbered 0 to 15.");
   has(message_of("0,16,0,1\n"), "terminal 16 does not exist");
   has(message_of("5,0,1,1\n4,0,1,1\n"), "time goes backwards: the line before is at cycle 5");
   has(message_of("0,0,1\n"), "a line is cycle,source,destination,flits[,needs]");

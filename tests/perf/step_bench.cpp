@@ -1,4 +1,5 @@
-/// Router-cycles per second of the CPU engine at low, medium and high load. Goal: 30 times BookSim 2 (docs/benchmarks.md).
+/// Router-cycles per second of the CPU engine at low, medium and high load. Goal: 30 times BookSim 2
+/// (docs/benchmarks.md).
 #include <benchmark/benchmark.h>
 
 #include "tests/support/build.hpp"

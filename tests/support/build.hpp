@@ -14,8 +14,8 @@ namespace flitlab::testing {
 inline Experiment experiment(const RawConfig& changes = {}) {
   RawConfig raw{{"topology.shape", IntList{4, 4}}};
   if (const auto kind = changes.find("topology.kind");
-      kind != changes.end() && (std::get<std::string>(kind->second) == "hypercube" ||
-                                std::get<std::string>(kind->second) == "graph"))
+      kind != changes.end() &&
+      (std::get<std::string>(kind->second) == "hypercube" || std::get<std::string>(kind->second) == "graph"))
     raw.erase("topology.shape");
   for (const auto& [path, value] : changes) raw[path] = value;
   return Experiment::resolve(raw, ".");

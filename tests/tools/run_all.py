@@ -1,5 +1,5 @@
-"""Builds the C++ tests, runs CTest, a small set under sanitizers, ruff, and pytest (notebooks included); the last line
-printed counts everything."""
+"""Builds the C++ tests, runs CTest, a small set under sanitizers, style checks and pytest (notebooks included); the last
+line printed counts everything."""
 
 import os
 import shutil
@@ -47,6 +47,12 @@ def count(report: Path) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
+def sources() -> list[str]:
+    """The C++ and CUDA files."""
+    return [str(path.relative_to(ROOT)) for folder in ("kernels", "host", "bindings", "tests")
+            for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".cpp", ".hpp", ".cu", ".cuh")]
+
+
 def sanitized(cmake: str, preset: str, report: Path) -> None:
     """Builds with a sanitizer preset and runs the small set; a finding makes the run, and so its report, fail."""
     folder = ROOT / "build" / preset
@@ -81,15 +87,18 @@ def main() -> int:
          str(reports["ctest"]), "--quiet"])
     for preset in ("asan-ubsan", "tsan"):
         sanitized(cmake, preset, reports[preset])
-    lint = run([sys.executable, "-m", "ruff", "check", "--quiet", "bindings", "tests"])
+    bin_folder = Path(sys.executable).parent
+    styles = {"ruff": run([str(bin_folder / "ruff"), "check", "--quiet", "bindings", "tests"]),
+              "clang-format": run([str(bin_folder / "clang-format"), "--dry-run", "-Werror", *sources()])}
     run([sys.executable, "-m", "pytest", "tests", f"--junit-xml={reports['pytest']}"])
     passed = failed = skipped = 0
     for name, report in reports.items():
         p, f, s = count(report)
-        print(f"{name:<10} {p} passed, {f} failed, {s} skipped")
+        print(f"{name:<12} {p} passed, {f} failed, {s} skipped")
         passed, failed, skipped = passed + p, failed + f, skipped + s
-    print(f"ruff       {'clean' if not lint else 'failed'}")
-    failed += 1 if lint else 0
+    for name, found in styles.items():
+        print(f"{name:<12} {'failed' if found else 'clean'}")
+        failed += 1 if found else 0
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 

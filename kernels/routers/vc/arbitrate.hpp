@@ -33,8 +33,7 @@ FLITLAB_INLINE void matrix_update(const Item<W>& router, Field<u32> matrix, u32 
 template <class T, int W>
 FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set, Cycle now) {
   switch (t.arbiter) {
-    case ArbiterKind::kMatrix:
-      return matrix_winner(router, t.router_fields.input_matrix, port * t.vcs, set);
+    case ArbiterKind::kMatrix: return matrix_winner(router, t.router_fields.input_matrix, port * t.vcs, set);
     case ArbiterKind::kOldestFirst: {
       u32 best = lowest_bit(set), age = 0;
       for (u32 rest = set; rest; rest &= rest - 1) {
@@ -43,18 +42,15 @@ FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set,
       }
       return best;
     }
-    default:
-      return first_at_or_after(set, router.at(t.router_fields.port, port).pick_vc);
+    default: return first_at_or_after(set, router.at(t.router_fields.port, port).pick_vc);
   }
 }
 
 /// Which input port gets output port `out`; `vc_of[i]` is the VC that input i offers it.
 template <class T, int W>
-FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 set, const u8* vc_of,
-                                 Cycle now) {
+FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 set, const u8* vc_of, Cycle now) {
   switch (t.arbiter) {
-    case ArbiterKind::kMatrix:
-      return matrix_winner(router, t.router_fields.output_matrix, out * t.ports, set);
+    case ArbiterKind::kMatrix: return matrix_winner(router, t.router_fields.output_matrix, out * t.ports, set);
     case ArbiterKind::kOldestFirst: {
       u32 best = lowest_bit(set), age = 0;
       for (u32 rest = set; rest; rest &= rest - 1) {
@@ -64,13 +60,12 @@ FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 se
       }
       return best;
     }
-    default:
-      return first_at_or_after(set, router.at(t.router_fields.port, out).pick_input);
+    default: return first_at_or_after(set, router.at(t.router_fields.port, out).pick_input);
   }
 }
 
-/// Diagonal of a wavefront allocator that comes first in a cycle. Scattered, because one that moved on by one would beat
-/// in time with packets of fixed length and starve some inputs.
+/// Diagonal of a wavefront allocator that comes first in a cycle. Scattered, because one that moved on by one would
+/// beat in time with packets of fixed length and starve some inputs.
 FLITLAB_HD inline u32 first_diagonal(Cycle now, u32 diagonals) { return static_cast<u32>(mix64(now) % diagonals); }
 
 /// Tells the arbiters that VC `vc` of input `in` won output `out`.
@@ -89,8 +84,8 @@ FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u
 
 /// For an output VC: does bidder `a` (an input VC) beat bidder `b`?
 template <class T, int W>
-FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a,
-                             u32 b, Cycle now) {
+FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a, u32 b,
+                          Cycle now) {
   const u32 n = t.ports * t.vcs;
   switch (t.arbiter) {
     case ArbiterKind::kOldestFirst: {

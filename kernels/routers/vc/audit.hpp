@@ -57,8 +57,8 @@ struct AuditRouter {
         const InputVc& in = router.at(t.router_fields.input, flat);
         u32 in_sum = in.flits;
         flits += in_sum;
-        const u32 left = in.stage >= Stage::kWaiting ? in.left
-                                                     : router.at(t.router_fields.ring, flat * t.ring + in.first).flits;
+        const u32 left =
+            in.stage >= Stage::kWaiting ? in.left : router.at(t.router_fields.ring, flat * t.ring + in.first).flits;
         packets += tails_among(router, t.router_fields.ring, flat * t.ring, t.ring, in.first, left, in.flits);
         if (!sets_agree(t, router, port, vc)) raise_fault(fault, kFaultBookkeeping, port);
         u32 out_sum = 0;  // router to terminal
@@ -84,9 +84,9 @@ struct AuditRouter {
             const u32 first = terminal.at(t.terminal_fields.first, vc);
             out_sum += held.flits;
             flits += held.flits;
-            packets += tails_among(terminal, t.terminal_fields.ring, vc * t.ring, t.ring, first,
-                                   held.left ? held.left : terminal.at(t.terminal_fields.ring, vc * t.ring + first).flits,
-                                   held.flits);
+            packets += tails_among(
+                terminal, t.terminal_fields.ring, vc * t.ring, t.ring, first,
+                held.left ? held.left : terminal.at(t.terminal_fields.ring, vc * t.ring + first).flits, held.flits);
           }
           in_sum += v.terminals[peer.item].at(t.terminal_fields.output, vc).credits;
           out_sum += router.at(t.router_fields.output, port * t.vcs + vc).credits;

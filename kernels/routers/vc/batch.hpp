@@ -165,8 +165,7 @@ struct Batch {
     });
     for (u32 i = 0; i < requests; ++i) {
       const u32 m = moves[i], out = m >> 8;
-      const u32 port = first_at_or_after(contenders[out],
-                                         router[out / 8].at(t.router_fields.port, out & 7).pick_input);
+      const u32 port = first_at_or_after(contenders[out], router[out / 8].at(t.router_fields.port, out & 7).pick_input);
       moves[move_count] = m;
       move_count += port == (m & 0xFF) / t.vcs;
     }

@@ -29,8 +29,7 @@ FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 ind
 }
 
 template <class V, int W>
-FLITLAB_INLINE bool start_request(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                                  Cycle now) {
+FLITLAB_INLINE bool start_request(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
   if (control.sent == control.created) return false;
   u32 tag = 0;
@@ -160,8 +159,8 @@ FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index
     if (!lane.left) {
       // In one message class both draw on the same VCs, and flits of two packets must not mix in one of them.
       if (v.t.message_classes == 1 && (which ? control.lane : loop.lane).left) continue;
-      const bool started = which ? start_reply(v, terminal, index, loop, now)
-                                 : start_request(v, terminal, index, control, now);
+      const bool started =
+          which ? start_reply(v, terminal, index, loop, now) : start_request(v, terminal, index, control, now);
       if (!started) continue;
       mark = kHeadMark;
     }

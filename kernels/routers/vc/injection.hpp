@@ -27,8 +27,7 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
   const auto& t = v.t;
   CounterShard& shard = *v.shard;
   ++control.received;
-  if (packet.dst != t.address[index / t.concentration] ||
-      packet.dst_port != t.network_ports + index % t.concentration)
+  if (packet.dst != t.address[index / t.concentration] || packet.dst_port != t.network_ports + index % t.concentration)
     raise_fault(control.fault, kFaultMisrouted, kNoFaultPort);
   const u32 latency = now - packet.created, network_latency = now - packet.injected;
   count(shard, Total::kPacketsDelivered);
@@ -76,8 +75,8 @@ FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index,
   lane.left = packet.flits;
   count(*v.shard, Total::kPacketsInjected);
   if constexpr (V::traced)
-    v.log.write(t.routers + index, Event{packet.src, packet.id, EventKind::kInjected, u8(port), u8(vc), 0, 0, 1,
-                                         packet.flits});
+    v.log.write(t.routers + index,
+                Event{packet.src, packet.id, EventKind::kInjected, u8(port), u8(vc), 0, 0, 1, packet.flits});
   return true;
 }
 
@@ -92,8 +91,7 @@ FLITLAB_INLINE bool send_from_lane(const V& v, const Item<W>& terminal, u32 inde
   u8 mail = static_cast<u8>(mark | (lane.vc + 1));
   if (!--lane.left) mail |= kTailMark;
   const u32 arrival = (now + t.inject_delay) & t.slot_mask, port = t.network_ports + index % t.concentration;
-  post(v.routers[index / t.concentration].at(t.router_fields.flit_mail, arrival * t.port_words + port / 8), port,
-       mail);
+  post(v.routers[index / t.concentration].at(t.router_fields.flit_mail, arrival * t.port_words + port / 8), port, mail);
   count(*v.shard, Total::kFlitsInjected);
   return true;
 }

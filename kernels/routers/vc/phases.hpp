@@ -36,8 +36,8 @@ struct RouterPhase {
     const u32 first_word = (now & t.slot_mask) * t.port_words;
     u64 any = 0;
     for (u32 w = 0; w < t.port_words; ++w)
-      any |= router.at(t.router_fields.credit_mail, first_word + w) |
-             router.at(t.router_fields.flit_mail, first_word + w);
+      any |=
+          router.at(t.router_fields.credit_mail, first_word + w) | router.at(t.router_fields.flit_mail, first_word + w);
     for (u32 w = 0; w < t.set_words; ++w) {
       const RouterControl& word = router.at(t.router_fields.control, w);
       any |= word.ready() | word.waiting | word.pending;

@@ -32,8 +32,7 @@ FLITLAB_INLINE bool receive_flit(const V& v, const Item<W>& router, RouterContro
   word.flits |= u64{1} << bit_of(t, port, vc);
   if constexpr (V::traced) {
     if (mail & kHeadMark) {
-      const Packet& packet =
-          router.at(t.router_fields.ring, flat * t.ring + (in.first + in.packets) % t.ring);
+      const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + (in.first + in.packets) % t.ring);
       v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
                                u8(mail & kTailMark ? 3 : 1), packet.flits});
     }
@@ -50,8 +49,7 @@ FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterContr
                                   Cycle now) {
   const auto& t = v.t;
   const u32 vc = (mail & kVcBits) - 1u;
-  start_front(t, word_of(t, router, control, port), port, vc,
-              router.at(t.router_fields.input, port * t.vcs + vc), now);
+  start_front(t, word_of(t, router, control, port), port, vc, router.at(t.router_fields.input, port * t.vcs + vc), now);
 }
 
 /// Packets whose allocation delay is over join the switch allocation.

@@ -45,7 +45,7 @@ FLITLAB_INLINE u32 dateline_class(bool minus, u32 from, u32 to) { return (minus 
 /// classes this phase may use.
 template <class T>
 FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here, u32 target, bool reverse,
-                                        u32 first_class, u32 in_port, u32 in_vc) {
+                                     u32 first_class, u32 in_port, u32 in_vc) {
   const u32 differ = here ^ target;
   const u32 dim = t.dim_of_bit[reverse ? log2_floor(differ) : lowest_bit(differ)];
   const u32 from = coordinate(t, here, dim), to = coordinate(t, target, dim);
@@ -79,7 +79,7 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
 /// Output VCs among `allowed` of an output port that a packet may take now.
 template <class T, int W>
 FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, RouterControl& control, u32 port, u32 allowed,
-                               u32 credits_needed) {
+                            u32 credits_needed) {
   const u32 free = allowed & ~vcs_of(t, word_of(t, router, control, port).taken, port);
   if (!credits_needed) return free;
   u32 enough = 0;
@@ -94,11 +94,12 @@ FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, RouterControl& co
 /// credits, ties to the lowest dimension; with none free, the escape VC in dimension order. Taken anew every cycle.
 template <class T, int W>
 FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Item<W>& router, RouterControl& control,
-                                         u32 here, u32 in_port, u32 in_vc) {
+                                      u32 here, u32 in_port, u32 in_vc) {
   const u16* masks = t.class_mask[packet.message_class];
   const u32 adaptive = masks[t.wraps ? 2 : 1];
-  const u32 needed = t.atomic_adaptive ? t.buffer_flits
-                     : t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
+  const u32 needed = t.atomic_adaptive                          ? t.buffer_flits
+                     : t.flow_control == FlowControl::kWormhole ? 0u
+                                                                : u32{packet.flits};
   Route best;
   u32 most = 0;
   for (u32 differ = here ^ packet.dst; differ;) {
@@ -123,7 +124,7 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const It
 /// The route of the packet at the front of input VC (in_port, in_vc) of `router`.
 template <class T, int W>
 FLITLAB_INLINE Route compute_route(const T& t, const Item<W>& router, RouterControl& control, u32 router_index,
-                                      Packet& packet, u32 in_port, u32 in_vc) {
+                                   Packet& packet, u32 in_port, u32 in_vc) {
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
   u32 first_class = 0;
@@ -141,14 +142,12 @@ FLITLAB_INLINE Route compute_route(const T& t, const Item<W>& router, RouterCont
       return Route{t.next_port[std::size_t{router_index} * t.routers + target],
                    t.class_mask[packet.message_class][t.layer[std::size_t{source} * t.routers + target]]};
     }
-    case Algorithm::kMinimalAdaptive:
-      return minimal_adaptive(t, packet, router, control, here, in_port, in_vc);
+    case Algorithm::kMinimalAdaptive: return minimal_adaptive(t, packet, router, control, here, in_port, in_vc);
     case Algorithm::kO1Turn: {
       const bool reverse = packet.route_bits & kReverseOrder;
       return dimension_order(t, packet, here, target, reverse, reverse ? 1 : 0, in_port, in_vc);
     }
-    default:
-      return dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
+    default: return dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
   }
 }
 

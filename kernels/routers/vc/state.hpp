@@ -1,12 +1,12 @@
 #pragma once
 /// State and tables of the canonical virtual-channel router. The tables are the plan: written once by the host, read
 /// by every replica. The state is one record list per router and per terminal; nothing else changes in a cycle.
-#include "kernels/common/peer.hpp"
 #include "kernels/common/counters.hpp"
-#include "kernels/common/fault.hpp"
 #include "kernels/common/events.hpp"
+#include "kernels/common/fault.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
+#include "kernels/common/peer.hpp"
 #include "kernels/traffic/trace.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -52,35 +52,35 @@ static_assert(sizeof(RouterControl) == 64);
 
 /// Input port p and output port p together. Round-robin pointers are one past the last one served.
 struct PortState {
-  u8 pick_vc;       ///< round-robin pointer of the input's arbiter over VCs
-  u8 pick_input;    ///< round-robin pointer of the output's arbiter over input ports
-  u8 pick_output;   ///< round-robin pointer of the input's arbiter over output ports (output-first, iSLIP)
+  u8 pick_vc;      ///< round-robin pointer of the input's arbiter over VCs
+  u8 pick_input;   ///< round-robin pointer of the output's arbiter over input ports
+  u8 pick_output;  ///< round-robin pointer of the input's arbiter over output ports (output-first, iSLIP)
   u8 pad;
-  u32 flits_sent;   ///< flits sent on output port p since the last statistics reset
+  u32 flits_sent;  ///< flits sent on output port p since the last statistics reset
 };
 static_assert(sizeof(PortState) == 8);
 
 /// One input virtual channel: a buffer of `buffer_flits` flits holding a queue of packets.
 struct InputVc {
-  Cycle ready_at;   ///< first cycle in which the present stage may act
-  u16 flits;        ///< flits in the buffer; they belong to the queue's packets, first come first
-  u16 left;         ///< flits of the front packet not yet sent on (from route computation on)
-  u8 first;         ///< ring position of the front packet
-  u8 packets;       ///< packets queued
+  Cycle ready_at;  ///< first cycle in which the present stage may act
+  u16 flits;       ///< flits in the buffer; they belong to the queue's packets, first come first
+  u16 left;        ///< flits of the front packet not yet sent on (from route computation on)
+  u8 first;        ///< ring position of the front packet
+  u8 packets;      ///< packets queued
   u8 out_port;
   u8 out_vc;
   Stage stage;
-  u8 pick;          ///< round-robin pointer over output VCs
-  u16 allowed;      ///< bit w: output VC w may be asked for
+  u8 pick;      ///< round-robin pointer over output VCs
+  u16 allowed;  ///< bit w: output VC w may be asked for
 };
 static_assert(sizeof(InputVc) == 16);
 
 /// One output virtual channel: the sender's view of the buffer at the other end.
 struct OutputVc {
-  u16 credits;   ///< free flit places downstream
-  u16 owner;     ///< input VC (port * vcs + vc) whose packet holds it, or kNoOwner
-  u16 pick;      ///< round-robin pointer over input VCs
-  u8 tail;       ///< ring position of the next packet downstream
+  u16 credits;  ///< free flit places downstream
+  u16 owner;    ///< input VC (port * vcs + vc) whose packet holds it, or kNoOwner
+  u16 pick;     ///< round-robin pointer over input VCs
+  u8 tail;      ///< ring position of the next packet downstream
   u8 pad;
 };
 static_assert(sizeof(OutputVc) == 8);
@@ -93,13 +93,13 @@ struct InjectionLane {
 };
 
 struct TerminalControl {
-  SourceCursor next;     ///< next creation
-  SourceCursor oldest;   ///< next injection; equals `next` when the queue is empty
-  u32 created;           ///< packets created
-  u32 sent;              ///< packets whose head has been injected; created - sent are queued
-  u32 received;          ///< packets whose tail has arrived
-  u32 fault;             ///< Fault bits
-  InjectionLane lane;    ///< packets; requests in a closed loop
+  SourceCursor next;    ///< next creation
+  SourceCursor oldest;  ///< next injection; equals `next` when the queue is empty
+  u32 created;          ///< packets created
+  u32 sent;             ///< packets whose head has been injected; created - sent are queued
+  u32 received;         ///< packets whose tail has arrived
+  u32 fault;            ///< Fault bits
+  InjectionLane lane;   ///< packets; requests in a closed loop
 };
 static_assert(sizeof(TerminalControl) == 52);
 
@@ -139,16 +139,16 @@ struct HeldVc {
 
 /// Fields of a router; P ports, V virtual channels, R ring places, S slots, w words of 8 ports, s words of sets.
 struct RouterFields {
-  Field<RouterControl> control;   ///< [s]
-  Field<u64> flit_mail;           ///< [S][w] byte p%8 of word p/8: flit arriving at input port p (see mail below)
-  Field<u64> credit_mail;         ///< [S][w] byte: credit arriving at output port p, its VC + 1
-  Field<PortState> port;          ///< [P]
-  Field<InputVc> input;           ///< [P][V]
-  Field<OutputVc> output;         ///< [P][V]
-  Field<u16> claim;               ///< [P][V] of output VCs, within a cycle: best bidder so far, else kNoOwner
-  Field<Packet> ring;             ///< [P][V][R] descriptors, written by the upstream sender with the head flit
-  Field<u32> input_matrix;        ///< [P][V] matrix arbiter of input port p: VCs that VC v beats; matrix only
-  Field<u32> output_matrix;       ///< [P][P] matrix arbiter of output port p: inputs that input q beats; matrix only
+  Field<RouterControl> control;  ///< [s]
+  Field<u64> flit_mail;          ///< [S][w] byte p%8 of word p/8: flit arriving at input port p (see mail below)
+  Field<u64> credit_mail;        ///< [S][w] byte: credit arriving at output port p, its VC + 1
+  Field<PortState> port;         ///< [P]
+  Field<InputVc> input;          ///< [P][V]
+  Field<OutputVc> output;        ///< [P][V]
+  Field<u16> claim;              ///< [P][V] of output VCs, within a cycle: best bidder so far, else kNoOwner
+  Field<Packet> ring;            ///< [P][V][R] descriptors, written by the upstream sender with the head flit
+  Field<u32> input_matrix;       ///< [P][V] matrix arbiter of input port p: VCs that VC v beats; matrix only
+  Field<u32> output_matrix;      ///< [P][P] matrix arbiter of output port p: inputs that input q beats; matrix only
 };
 
 struct TerminalFields {
@@ -180,10 +180,10 @@ struct VcTable {
   u32 set_words;                ///< words in a set of virtual channels
   u32 set_shift;                ///< log2 of the ports in a word of a set
   u32 routing_delay, allocation_delay;
-  u32 link_delay;               ///< switch grant to arrival at the next router, cycles
-  u32 eject_delay;              ///< switch grant to arrival at the terminal
-  u32 inject_delay;             ///< terminal to router
-  u32 credit_delay;             ///< switch grant to credit usable upstream
+  u32 link_delay;    ///< switch grant to arrival at the next router, cycles
+  u32 eject_delay;   ///< switch grant to arrival at the terminal
+  u32 inject_delay;  ///< terminal to router
+  u32 credit_delay;  ///< switch grant to credit usable upstream
   FlowControl flow_control;
   Allocator vc_allocator, switch_allocator;
   ArbiterKind arbiter;
@@ -193,20 +193,20 @@ struct VcTable {
   u8 iterations;
   u8 speculative;
   u8 wraps;
-  u8 one_port_per_dim;          ///< hypercube
+  u8 one_port_per_dim;  ///< hypercube
   u32 dims;
   u32 message_classes;
-  u32 atomic_adaptive;          ///< adaptive VCs are taken only when empty (wormhole; Duato's condition)
-  u16 message_mask[kMaxMessageClasses];     ///< VCs of a message class
+  u32 atomic_adaptive;                   ///< adaptive VCs are taken only when empty (wormhole; Duato's condition)
+  u16 message_mask[kMaxMessageClasses];  ///< VCs of a message class
   u16 class_mask[kMaxMessageClasses][kMaxVcs];  ///< VCs of a routing class of a message class
   u32 dim_radix[kMaxDims];
   u32 dim_mask[kMaxDims];
   u8 dim_shift[kMaxDims];
-  u8 dim_of_bit[32];            ///< dimension that an address bit belongs to
-  const Peer* peers;            ///< [routers][ports]
-  const u32* address;           ///< [routers]
-  const u8* next_port;          ///< [routers][routers] table routing
-  const u8* layer;              ///< [routers][routers] routing class of (source, destination)
+  u8 dim_of_bit[32];    ///< dimension that an address bit belongs to
+  const Peer* peers;    ///< [routers][ports]
+  const u32* address;   ///< [routers]
+  const u8* next_port;  ///< [routers][routers] table routing
+  const u8* layer;      ///< [routers][routers] routing class of (source, destination)
   TrafficTable traffic;
   RouterFields router_fields;
   TerminalFields terminal_fields;
@@ -286,9 +286,8 @@ struct FixedVcTable : PlainVcTable {
            t.dims == (P - 1) / 2 && r.control.offset == 0 && r.flit_mail.offset == router_fields.flit_mail.offset &&
            r.credit_mail.offset == router_fields.credit_mail.offset && r.port.offset == router_fields.port.offset &&
            r.input.offset == router_fields.input.offset && r.output.offset == router_fields.output.offset &&
-           r.claim.offset == router_fields.claim.offset &&
-           r.ring.offset == router_fields.ring.offset && e.control.offset == 0 &&
-           e.flit_mail.offset == terminal_fields.flit_mail.offset &&
+           r.claim.offset == router_fields.claim.offset && r.ring.offset == router_fields.ring.offset &&
+           e.control.offset == 0 && e.flit_mail.offset == terminal_fields.flit_mail.offset &&
            e.credit_mail.offset == terminal_fields.credit_mail.offset &&
            e.output.offset == terminal_fields.output.offset && e.first.offset == terminal_fields.first.offset &&
            e.ring.offset == terminal_fields.ring.offset;

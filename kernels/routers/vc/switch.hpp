@@ -41,9 +41,8 @@ struct Outbox {
   /// Place `place` of the rings that an output port's virtual channels feed.
   FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 place) const {
     const auto& t = v.t;
-    return port >= t.network_ports
-               ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
-               : v.routers[peer.item].at(t.router_fields.ring, peer.port * t.vcs * t.ring + place);
+    return port >= t.network_ports ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
+                                   : v.routers[peer.item].at(t.router_fields.ring, peer.port * t.vcs * t.ring + place);
   }
 };
 
@@ -97,8 +96,8 @@ FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 v
 /// the same for all flits. Returns its mail, whose marks say what is left: take_descriptor for a head, and after that
 /// release_output for a tail.
 template <class V, class Out, int W>
-FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control,
-                         u32 index, u32 port, u32 vc, u32 out_port) {
+FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control, u32 index,
+                         u32 port, u32 vc, u32 out_port) {
   const auto& t = v.t;
   const u32 flat = port * t.vcs + vc, bit = bit_of(t, port, vc);
   InputVc& in = router.at(t.router_fields.input, flat);
@@ -128,8 +127,8 @@ FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, R
 /// A head's descriptor goes straight to its place in the downstream ring: credits guarantee that the place is free,
 /// and nobody looks at it before the head flit arrives.
 template <class V, class Out, int W>
-FLITLAB_INLINE void take_descriptor(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port,
-                                    u32 vc, u32 out_port) {
+FLITLAB_INLINE void take_descriptor(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port, u32 vc,
+                                    u32 out_port) {
   const auto& t = v.t;
   const u32 flat = port * t.vcs + vc;
   InputVc& in = router.at(t.router_fields.input, flat);
@@ -160,7 +159,7 @@ FLITLAB_INLINE void release_output(const V& v, const Item<W>& router, RouterCont
 /// One flit of input VC (port, vc) crosses to output port `out_port`.
 template <class V, int W>
 FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
-                                 u32 out_port, Cycle now) {
+                              u32 out_port, Cycle now) {
   const Outbox<V> outbox(v, now);
   const u32 mail = cross(v, outbox, router, control, index, port, vc, out_port);
   if (mail & kHeadMark) take_descriptor(v, outbox, router, index, port, vc, out_port);
@@ -171,7 +170,7 @@ FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& 
 struct Matching {
   u32 inputs = 0, outputs = 0;  ///< matched ports
   u8 output_of[kMaxPorts];
-  u8 vc_of[kMaxPorts];          ///< VC of each matched (or bidding) input
+  u8 vc_of[kMaxPorts];  ///< VC of each matched (or bidding) input
 };
 
 /// VCs of an input port, out of `set`, whose packets leave through output `out`.
@@ -200,7 +199,7 @@ FLITLAB_INLINE u32 ready_ports(const T& t, const Item<W>& router, RouterControl&
 /// Separable, input first: each input port puts forward one VC, each output port takes one input.
 template <class T, int W>
 FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterControl& control, Matching& m,
-                                         Cycle now) {
+                                      Cycle now) {
   u32 contenders[kMaxPorts];
   u32 outputs = 0;
   for (u32 ports = ready_ports(t, router, control); ports; ports &= ports - 1) {
@@ -232,7 +231,7 @@ FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, RouterContr
 /// Separable, output first; with more rounds it is iSLIP, whose pointers move only for first-round matches.
 template <class T, int W>
 FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds,
-                                          Matching& m, u32& first_round_inputs, Cycle now) {
+                                       Matching& m, u32& first_round_inputs, Cycle now) {
   u32 wants[kMaxPorts], offers[kMaxPorts];
   const u32 bidders = ready_ports(t, router, control);
   u32 all_outputs = 0;
@@ -270,7 +269,8 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
   }
 }
 
-/// Wavefront: ports on one diagonal of the request matrix never conflict; the first diagonal is another one every cycle.
+/// Wavefront: ports on one diagonal of the request matrix never conflict; the first diagonal is another one every
+/// cycle.
 template <class T, int W>
 FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
   u32 wants[kMaxPorts];
@@ -296,7 +296,7 @@ FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterCon
 /// wants. A win is wasted unless the output VC was granted and has a credit.
 template <class V, int W>
 FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, const Matching& m,
-                                 Cycle now) {
+                              Cycle now) {
   const auto& t = v.t;
   u32 contenders[kMaxPorts];
   u8 vc_of[kMaxPorts];
@@ -357,8 +357,8 @@ FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterCont
 /// The switch allocation and traversal stages of one router. `bidding`: there are packets that bid for an output VC in
 /// this cycle (speculation).
 template <class V, int W>
-FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterControl& control, u32 index,
-                                       bool bidding, Cycle now) {
+FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool bidding,
+                                    Cycle now) {
   const auto& t = v.t;
   if constexpr (V::Table::kSmall) {
     allocate_small(v, router, control, index, now);
@@ -368,18 +368,10 @@ FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterCon
   if (ready_ports(t, router, control)) {
     u32 pointer_inputs = ~0u;
     switch (t.switch_allocator) {
-      case Allocator::kInputFirst:
-        match_input_first(t, router, control, m, now);
-        break;
-      case Allocator::kOutputFirst:
-        match_output_first(t, router, control, 1, m, pointer_inputs, now);
-        break;
-      case Allocator::kIslip:
-        match_output_first(t, router, control, t.iterations, m, pointer_inputs, now);
-        break;
-      case Allocator::kWavefront:
-        match_wavefront(t, router, control, m, now);
-        break;
+      case Allocator::kInputFirst: match_input_first(t, router, control, m, now); break;
+      case Allocator::kOutputFirst: match_output_first(t, router, control, 1, m, pointer_inputs, now); break;
+      case Allocator::kIslip: match_output_first(t, router, control, t.iterations, m, pointer_inputs, now); break;
+      case Allocator::kWavefront: match_wavefront(t, router, control, m, now); break;
     }
     for (u32 ports = m.inputs; ports; ports &= ports - 1) {
       const u32 port = lowest_bit(ports), out = m.output_of[port];

@@ -16,8 +16,8 @@ FLITLAB_INLINE u32 credits_to_start(const T& t, const Packet& packet, u32 allowe
 
 /// Route computation where it is due. Returns true if the packet may bid for an output VC in this cycle.
 template <class V, int W>
-FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port,
-                                 u32 vc, InputVc& in, Cycle now) {
+FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
+                              InputVc& in, Cycle now) {
   const auto& t = v.t;
   if (static_cast<i32>(now - in.ready_at) < 0) return false;
   const u32 flat = port * t.vcs + vc;
@@ -32,8 +32,8 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
     in.allowed = route.allowed;
     if constexpr (V::traced) {
       if (in.stage == Stage::kRouting)
-        v.log.write(index, Event{packet.src, packet.id, EventKind::kRouted, u8(port), u8(vc), in.out_port, 0, 0,
-                                 packet.flits});
+        v.log.write(
+            index, Event{packet.src, packet.id, EventKind::kRouted, u8(port), u8(vc), in.out_port, 0, 0, packet.flits});
     }
     if (in.stage == Stage::kRouting) in.left = packet.flits;
     in.stage = Stage::kWaiting;
@@ -45,7 +45,7 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
 /// Hands output VC `vc` of in.out_port to input VC (port, in_vc).
 template <class V, int W>
 FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 in_vc,
-                                InputVc& in, u32 vc, Cycle now) {
+                             InputVc& in, u32 vc, Cycle now) {
   const auto& t = v.t;
   const u32 flat = port * t.vcs + in_vc;
   OutputVc& out = router.at(t.router_fields.output, in.out_port * t.vcs + vc);
@@ -66,8 +66,8 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
     word.granted |= bit;
   if constexpr (V::traced) {
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-    v.log.write(index, Event{packet.src, packet.id, EventKind::kVcGranted, u8(port), u8(in_vc), in.out_port, u8(vc),
-                             0, packet.flits});
+    v.log.write(index, Event{packet.src, packet.id, EventKind::kVcGranted, u8(port), u8(in_vc), in.out_port, u8(vc), 0,
+                             packet.flits});
   }
 }
 
@@ -75,7 +75,7 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
 /// them) contends through the claims. Returns false if nobody bid.
 template <class V, int W>
 FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool one_choice,
-                                 bool first_round, Cycle now) {
+                              bool first_round, Cycle now) {
   const auto& t = v.t;
   bool any = false;
   const auto waiting = [](const RouterControl& word) { return word.waiting; };
@@ -89,16 +89,14 @@ FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& 
       return;
     }
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-    u32 wanted =
-        free_vcs(t, router, control, in.out_port, in.allowed, credits_to_start(t, packet, in.allowed));
+    u32 wanted = free_vcs(t, router, control, in.out_port, in.allowed, credits_to_start(t, packet, in.allowed));
     if (!wanted) return;
     any = true;
     if (one_choice) wanted = 1u << first_at_or_after(wanted, in.pick);
     for (; wanted; wanted &= wanted - 1) {
       const u32 out = in.out_port * t.vcs + lowest_bit(wanted);
       u16& claim = router.at(t.router_fields.claim, out);
-      if (claim == kNoOwner ||
-          beats(t, router, router.at(t.router_fields.output, out), in.out_port, flat, claim, now))
+      if (claim == kNoOwner || beats(t, router, router.at(t.router_fields.output, out), in.out_port, flat, claim, now))
         claim = static_cast<u16>(flat);
     }
   });
@@ -128,7 +126,7 @@ FLITLAB_INLINE void accept_round(const V& v, const Item<W>& router, RouterContro
 /// Input first for small routers: one bid each, and the output VCs that were asked for are bits of one word.
 template <class V, int W>
 FLITLAB_INLINE void allocate_small_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index,
-                                          Cycle now) {
+                                       Cycle now) {
   const auto& t = v.t;
   u64 claimed = 0;
   u8 claim[64];  // by output VC: best bidder so far

@@ -30,21 +30,26 @@ std::vector<Experiment> variations(std::string_view kind) {
   list.push_back(experiment({{"router.vcs", integer(3)}, {"traffic.load", 0.35}}));
   list.push_back(experiment({{"topology.shape", IntList{3, 4, 2}}, {"traffic.load", 0.35}}));
   for (const char* routing : {"valiant", "minimal_adaptive"})
-    list.push_back(experiment({{"routing.algorithm", word(routing)}, {"router.speculative", true},
-                               {"traffic.load", 0.4}, {"traffic.injection", word("on_off")},
+    list.push_back(experiment({{"routing.algorithm", word(routing)},
+                               {"router.speculative", true},
+                               {"traffic.load", 0.4},
+                               {"traffic.injection", word("on_off")},
                                {"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}}}));
   for (const char* routing : {"o1turn", "romm"})
-    list.push_back(experiment({{"topology.kind", word("mesh")}, {"routing.algorithm", word(routing)},
+    list.push_back(experiment({{"topology.kind", word("mesh")},
+                               {"routing.algorithm", word(routing)},
                                {"router.flow_control", word("virtual_cut_through")},
-                               {"topology.concentration", integer(5)}, {"traffic.load", 0.2}}));
+                               {"topology.concentration", integer(5)},
+                               {"traffic.load", 0.2}}));
   for (int classes : {1, 2})
-    list.push_back(experiment({{"traffic.mode", word("request_reply")}, {"traffic.load", 0.4},
+    list.push_back(experiment({{"traffic.mode", word("request_reply")},
+                               {"traffic.load", 0.4},
                                {"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}},
-                               {"traffic.reply_queue", integer(2)}, {"traffic.message_classes", integer(classes)}}));
+                               {"traffic.reply_queue", integer(2)},
+                               {"traffic.message_classes", integer(classes)}}));
   const std::string trace = testing::temporary(".csv");
   std::ofstream file(trace);
-  for (u32 n = 0; n < 2000; ++n)
-    file << n / 5 << ',' << n * 7 % 16 << ',' << n * 11 % 16 << ',' << 1 + n % 5 << '\n';
+  for (u32 n = 0; n < 2000; ++n) file << n / 5 << ',' << n * 7 % 16 << ',' << n * 11 % 16 << ',' << 1 + n % 5 << '\n';
   list.push_back(experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}}));
   return list;
 }
@@ -72,7 +77,8 @@ TEST_P(Identity, OfThreadsAndLayouts) {
 TEST_P(Identity, OfReplicaBatching) {
   std::vector<Experiment> replicas;
   for (int seed = 1; seed <= 5; ++seed)
-    replicas.push_back(experiment({{"router.kind", GetParam()}, {"run.seed", integer(seed)}, {"traffic.load", 0.1 * seed}}));
+    replicas.push_back(
+        experiment({{"router.kind", GetParam()}, {"run.seed", integer(seed)}, {"traffic.load", 0.1 * seed}}));
   const auto plan = make_plan(replicas.front());
   const auto together = plan->make_engine(replicas, {"cpu", 2, false, 1});
   const std::vector<u32> all{0, 1, 2, 3, 4}, some{1, 4};

@@ -66,8 +66,8 @@ TEST(Conservation, AStolenCreditIsFound) {
 
 /// Every summary bit counts: one that disagrees with the state it sums up is found.
 TEST(Conservation, AWrongSetIsFound) {
-  for (u64 vc::RouterControl::*set : {&vc::RouterControl::flits, &vc::RouterControl::granted, &vc::RouterControl::waiting,
-                                      &vc::RouterControl::taken}) {
+  for (u64 vc::RouterControl::* set : {&vc::RouterControl::flits, &vc::RouterControl::granted,
+                                       &vc::RouterControl::waiting, &vc::RouterControl::taken}) {
     Network net(experiment({{"traffic.load", 0.3}}));
     net.step(200);
     std::vector<std::byte> state = net.engine->state(0);

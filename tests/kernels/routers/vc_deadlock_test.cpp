@@ -81,7 +81,8 @@ RawConfig mesh(const char* algorithm, int vcs) {
 TEST(Dependencies, OfDimensionOrderAreAcyclic) {
   EXPECT_TRUE(dependency_cycle(experiment(mesh("dimension_order", 2))).empty());
   for (const char* assignment : {"dateline", "balanced", "by_crossing"})
-    for (int vcs : {2, 3, 4}) EXPECT_TRUE(dependency_cycle(experiment(torus("dimension_order", assignment, vcs))).empty());
+    for (int vcs : {2, 3, 4})
+      EXPECT_TRUE(dependency_cycle(experiment(torus("dimension_order", assignment, vcs))).empty());
 }
 
 TEST(Dependencies, OfObliviousRoutingAreAcyclic) {

@@ -17,10 +17,14 @@ using testing::word;
 
 /// Two routers, one terminal each, talking to one another only: requests of 1 flit, replies of 3.
 RawConfig pair() {
-  return {{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(1)},
-          {"traffic.mode", word("request_reply")}, {"traffic.pattern", word("bit_complement")},
-          {"traffic.packet_flits", Lengths{{1, 1.0}}}, {"traffic.reply_flits", Lengths{{3, 1.0}}},
-          {"traffic.load", 1.0}, {"traffic.window", integer(1)}};
+  return {{"topology.kind", word("hypercube")},
+          {"topology.dimensions", integer(1)},
+          {"traffic.mode", word("request_reply")},
+          {"traffic.pattern", word("bit_complement")},
+          {"traffic.packet_flits", Lengths{{1, 1.0}}},
+          {"traffic.reply_flits", Lengths{{3, 1.0}}},
+          {"traffic.load", 1.0},
+          {"traffic.window", integer(1)}};
 }
 
 /// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture.md), so the request takes 11, its
@@ -74,9 +78,12 @@ TEST(ClosedLoop, AFullWindowStopsTheSource) {
 }
 
 RawConfig busy(int message_classes) {
-  return {{"topology.kind", word("mesh")},          {"traffic.mode", word("request_reply")},
-          {"traffic.load", 1.0},                    {"traffic.window", integer(64)},
-          {"traffic.reply_queue", integer(1)},      {"router.vcs", integer(2)},
+  return {{"topology.kind", word("mesh")},
+          {"traffic.mode", word("request_reply")},
+          {"traffic.load", 1.0},
+          {"traffic.window", integer(64)},
+          {"traffic.reply_queue", integer(1)},
+          {"router.vcs", integer(2)},
           {"traffic.message_classes", integer(message_classes)}};
 }
 
