@@ -1,5 +1,5 @@
-"""Builds the C++ tests, runs CTest, a small set under sanitizers, style checks and pytest (notebooks included); the last
-line printed counts everything."""
+"""Builds the C++ tests, runs CTest, a small set under sanitizers, style checks and pytest (with the notebooks); the
+last line printed counts everything."""
 
 import os
 import shutil
