@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "host/models/vc_plan.hpp"
-#include "kernels/routers/vc/closed_loop.hpp"
 #include "kernels/routers/vc/route.hpp"
+#include "kernels/traffic/closed_loop.hpp"
 
 namespace flitlab {
 namespace {
@@ -68,7 +68,7 @@ class Search {
   bool mail(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
       const u64 word = router.at(field, slot * t_.port_words + port / 8);
-      if ((static_cast<u32>(word >> (port % 8 * 8)) & vc::kVcBits) == vc + 1) return true;
+      if ((static_cast<u32>(word >> (port % 8 * 8)) & kVcBits) == vc + 1) return true;
     }
     return false;
   }
@@ -158,7 +158,7 @@ class Search {
     return waits;
   }
 
-  const vc::LoopControl& loop(u32 terminal) const { return terminals_[terminal].at(t_.terminal_fields.loop); }
+  const LoopControl& loop(u32 terminal) const { return terminals_[terminal].at(t_.terminal_fields.loop); }
 
   bool queue_is_full(u32 terminal) const {
     return u32{loop(terminal).replies} + loop(terminal).promised >= t_.traffic.reply_queue;
@@ -170,16 +170,16 @@ class Search {
     if (t_.mode != TrafficMode::kRequestReply) return true;
     const u32 terminal = topology_.peer(router, out / t_.vcs).item, vc = out % t_.vcs;
     const Item<1> item = terminals_[terminal];
-    const vc::HeldVc& held = item.at(t_.terminal_fields.held, vc);
+    const HeldVc& held = item.at(t_.terminal_fields.held, vc);
     if (!held.flits || held.left || !queue_is_full(terminal)) return true;
     const u32 first = item.at(t_.terminal_fields.first, vc);
-    return item.at(t_.terminal_fields.ring, vc * t_.ring + first).id & vc::kReplyId;
+    return item.at(t_.terminal_fields.ring, vc * t_.ring + first).id & kReplyId;
   }
 
   /// The injection VCs any of which would let the oldest reply of a terminal go on.
   u32 reply_vcs(u32 terminal) const {
     if (loop(terminal).lane.left) return 1u << loop(terminal).lane.vc;
-    const vc::InjectionLane& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
+    const InjectionLane& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
     if (t_.message_classes == 1 && requests.left) return 1u << requests.vc;
     return t_.message_mask[t_.message_classes - 1];
   }
@@ -192,7 +192,7 @@ class Search {
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot)
       if (item.at(t_.terminal_fields.credit_mail, slot) || item.at(t_.terminal_fields.flit_mail, slot)) return true;
     for (u32 vc = 0; vc < t_.vcs; ++vc) {
-      const vc::HeldVc& held = item.at(t_.terminal_fields.held, vc);
+      const HeldVc& held = item.at(t_.terminal_fields.held, vc);
       if (held.flits && held.left) return true;
     }
     return false;

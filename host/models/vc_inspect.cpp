@@ -58,7 +58,7 @@ TerminalSnapshot VcPlan::inspect_terminal(const std::vector<std::byte>& state, u
   const vc::VcTable& t = table_;
   std::byte* base = const_cast<std::byte*>(state.data()) + layout_.kind_offset(1, 1);
   const Item<1> terminal = Items<1>{base, layout_.kinds[1].item_bytes}[index];
-  const vc::TerminalControl& c = terminal.at(t.terminal_fields.control);
+  const TerminalControl& c = terminal.at(t.terminal_fields.control);
   TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.lane.left, c.lane.vc, c.next.at, {}};
   for (u32 v = 0; v < t.vcs; ++v) s.credits.push_back(terminal.at(t.terminal_fields.output, v).credits);
   return s;

@@ -213,17 +213,17 @@ void VcPlan::set_layout() {
   ItemKind& terminal = layout_.kinds[1];
   terminal.name = "terminal";
   terminal.count = t.terminals;
-  vc::TerminalFields& g = t.terminal_fields;
-  g.control = terminal.add<vc::TerminalControl>("control", 1);
+  TerminalFields& g = t.terminal_fields;
+  g.control = terminal.add<TerminalControl>("control", 1);
   g.flit_mail = terminal.add<u8>("flit_mail", slots);
   g.credit_mail = terminal.add<u8>("credit_mail", slots);
-  g.output = terminal.add<vc::OutputVc>("output", t.vcs);
+  g.output = terminal.add<InjectionVc>("output", t.vcs);
   g.first = terminal.add<u8>("first", t.vcs);
   if (t.mode == TrafficMode::kRequestReply) {
-    g.loop = terminal.add<vc::LoopControl>("loop", 1);
-    g.transaction = terminal.add<vc::Transaction>("transaction", t.traffic.window);
-    g.reply = terminal.add<vc::QueuedReply>("reply", t.traffic.reply_queue);
-    g.held = terminal.add<vc::HeldVc>("held", t.vcs);
+    g.loop = terminal.add<LoopControl>("loop", 1);
+    g.transaction = terminal.add<Transaction>("transaction", t.traffic.window);
+    g.reply = terminal.add<QueuedReply>("reply", t.traffic.reply_queue);
+    g.held = terminal.add<HeldVc>("held", t.vcs);
   } else if (t.mode == TrafficMode::kTrace) {
     g.trace.control = terminal.add<TraceControl>("trace", 1);
     g.trace.entry = terminal.add<TraceEntry>("trace_entry", kTraceRing);

@@ -23,6 +23,9 @@
 
 namespace flitlab {
 
+/// Items that `work_many` visits at once, at most; their state should fit a first-level cache.
+inline constexpr u32 kBatch = 64;
+
 /// Phases that need no barrier between them.
 template <class... Phases>
 struct Stage {

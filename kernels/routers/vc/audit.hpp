@@ -7,8 +7,6 @@
 
 namespace flitlab::vc {
 
-FLITLAB_INLINE u8 mail_byte(u64 word, u32 port) { return static_cast<u8>(word >> ((port & 7) * 8)); }
-
 /// Tails among the `flits` first flits of a queue of packets that starts at ring position `first`; the front packet
 /// has `left` flits left.
 template <int W>

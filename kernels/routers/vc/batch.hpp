@@ -6,12 +6,11 @@
 /// work. Over a batch these loops run long, and what differs between flits (heads, tails) gets loops of its own.
 #include <cstring>
 
+#include "kernels/engines/phases.hpp"
 #include "kernels/routers/vc/receive.hpp"
 #include "kernels/routers/vc/vc_allocation.hpp"
 
 namespace flitlab::vc {
-
-inline constexpr u32 kBatch = 64;  ///< routers; their state should fit a first-level cache
 
 /// The routers of a batch that have something, by their number in the batch, and what: a set of bits. Lists have room
 /// for one entry that is written but not kept.

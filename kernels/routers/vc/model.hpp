@@ -6,7 +6,8 @@
 #include "kernels/routers/vc/audit.hpp"
 #include "kernels/routers/vc/phases.hpp"
 #include "kernels/routers/vc/start.hpp"
-#include "kernels/routers/vc/terminal.hpp"
+#include "kernels/routers/vc/terminal_link.hpp"
+#include "kernels/traffic/terminal.hpp"
 
 namespace flitlab {
 
@@ -16,8 +17,8 @@ struct VcModelOf {
   template <int W, bool Traced>
   using View = vc::View<W, Traced, Table>;
 
-  using Start = StageList<Stage<vc::StartRouter, vc::StartTerminal>>;
-  using Cycle = StageList<Stage<vc::TerminalPhase, vc::RouterPhase>>;
+  using Start = StageList<Stage<vc::StartRouter, StartTerminal>>;
+  using Cycle = StageList<Stage<TerminalPhase, vc::RouterPhase>>;
   using Audit = StageList<Stage<vc::AuditRouter>>;
 
   template <int W, bool Traced>

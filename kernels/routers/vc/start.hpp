@@ -1,5 +1,5 @@
 #pragma once
-/// State before cycle 0: empty buffers, full credits, the first creation of every terminal.
+/// State before cycle 0: empty buffers and full credits.
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc {
@@ -28,28 +28,6 @@ struct StartRouter {
           router.at(t.router_fields.output_matrix, port * t.ports + in) = ~0u << in << 1;
       }
     }
-  }
-};
-
-struct StartTerminal {
-  template <class V>
-  FLITLAB_HD static u32 items(const V& v) {
-    return v.t.terminals;
-  }
-  template <class V>
-  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
-    const auto& t = v.t;
-    const auto terminal = v.terminals[index];
-    TerminalControl& control = terminal.at(t.terminal_fields.control);
-    control.next = first_creation(t.traffic, *v.row, index);
-    control.oldest = control.next;
-    for (u32 vc = 0; vc < t.vcs; ++vc) {
-      OutputVc& out = terminal.at(t.terminal_fields.output, vc);
-      out.credits = static_cast<u16>(t.buffer_flits);
-      out.owner = kNoOwner;
-    }
-    if (t.mode == TrafficMode::kRequestReply)
-      for (u32 i = 0; i < t.traffic.window; ++i) terminal.at(t.terminal_fields.transaction, i).id = kNone;
   }
 };
 

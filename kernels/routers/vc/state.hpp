@@ -5,9 +5,10 @@
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/layout.hpp"
+#include "kernels/common/mail.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
-#include "kernels/traffic/trace.hpp"
+#include "kernels/traffic/terminal_state.hpp"
 #include "kernels/traffic/traffic.hpp"
 
 namespace flitlab::vc {
@@ -85,58 +86,6 @@ struct OutputVc {
 };
 static_assert(sizeof(OutputVc) == 8);
 
-/// The packet that a terminal is sending into the network.
-struct InjectionLane {
-  u16 left;  ///< flits not yet sent; 0: none
-  u8 vc;     ///< its virtual channel
-  u8 pick;   ///< round-robin pointer over injection VCs
-};
-
-struct TerminalControl {
-  SourceCursor next;    ///< next creation
-  SourceCursor oldest;  ///< next injection; equals `next` when the queue is empty
-  u32 created;          ///< packets created
-  u32 sent;             ///< packets whose head has been injected; created - sent are queued
-  u32 received;         ///< packets whose tail has arrived
-  u32 fault;            ///< Fault bits
-  InjectionLane lane;   ///< packets; requests in a closed loop
-};
-static_assert(sizeof(TerminalControl) == 52);
-
-/// Closed loop only: the replying half of a terminal.
-struct LoopControl {
-  InjectionLane lane;  ///< replies
-  u32 outstanding;     ///< requests without a reply
-  u32 replies_sent;    ///< replies whose head has been injected: the number of the oldest queued one
-  u16 reply_first;     ///< ring position of the oldest queued reply
-  u16 replies;         ///< queued replies
-  u16 created;         ///< of these, replies that may leave
-  u16 promised;        ///< places kept for requests that are just being taken in
-  u8 served;           ///< lane that sent last (0 requests, 1 replies); the other one is first now
-  u8 take;             ///< round-robin pointer over VCs with arrived flits
-  u16 pad;
-};
-static_assert(sizeof(LoopControl) == 24);
-
-/// A request on its way, at its source.
-struct Transaction {
-  u32 id;  ///< number of the request; kNone: unused
-  Cycle created;
-};
-
-/// A reply that waits at the terminal that makes it.
-struct QueuedReply {
-  u32 to;         ///< terminal that asked
-  u32 tag;        ///< its transaction
-  Cycle created;  ///< from when it may leave
-};
-
-/// Arrived flits of one VC that a terminal has not taken yet.
-struct HeldVc {
-  u16 flits;
-  u16 left;  ///< flits of the front packet not yet taken; 0: it has not been let in
-};
-
 /// Fields of a router; P ports, V virtual channels, R ring places, S slots, w words of 8 ports, s words of sets.
 struct RouterFields {
   Field<RouterControl> control;  ///< [s]
@@ -150,25 +99,6 @@ struct RouterFields {
   Field<u32> input_matrix;       ///< [P][V] matrix arbiter of input port p: VCs that VC v beats; matrix only
   Field<u32> output_matrix;      ///< [P][P] matrix arbiter of output port p: inputs that input q beats; matrix only
 };
-
-struct TerminalFields {
-  Field<TerminalControl> control;  ///< [1]
-  Field<u8> flit_mail;             ///< [S] flit arriving
-  Field<u8> credit_mail;           ///< [S] credit arriving, its VC + 1
-  Field<OutputVc> output;          ///< [V] the injection channel
-  Field<u8> first;                 ///< [V] ring position of the packet arriving next
-  Field<LoopControl> loop;         ///< [1] closed loop only, like the next three
-  Field<Transaction> transaction;  ///< [window]
-  Field<QueuedReply> reply;        ///< [reply_queue]
-  Field<HeldVc> held;              ///< [V]
-  TraceFields trace;               ///< trace replay only
-  Field<Packet> ring;              ///< [V][R] descriptors of arriving packets
-};
-
-/// Mail bytes: a flit is (vc + 1) with these marks; 0 is no flit.
-inline constexpr u8 kHeadMark = 0x80;
-inline constexpr u8 kTailMark = 0x40;
-inline constexpr u8 kVcBits = 0x3F;
 
 struct VcTable {
   static constexpr bool kSmall = false;  ///< at most 8 ports and 64 virtual channels, known at compile time
@@ -271,7 +201,7 @@ struct FixedVcTable : PlainVcTable {
     f.flit_mail.offset = sizeof(TerminalControl);
     f.credit_mail.offset = f.flit_mail.offset + 4;
     f.output.offset = f.credit_mail.offset + 4;
-    f.first.offset = f.output.offset + V * sizeof(OutputVc);
+    f.first.offset = f.output.offset + V * sizeof(InjectionVc);
     f.ring.offset = align(f.first.offset + V, alignof(Packet));
     return f;
   }
@@ -293,9 +223,6 @@ struct FixedVcTable : PlainVcTable {
            e.ring.offset == terminal_fields.ring.offset;
   }
 };
-
-/// The ring position after `place`, for rings of `size` places.
-FLITLAB_HD inline u8 next_place(u32 place, u32 size) { return static_cast<u8>(place + 1 == size ? 0 : place + 1); }
 
 /// The word of sets that holds an input or output port; `control` is the first. A small router's phase works on a copy
 /// of its only word, so that the sets stay in registers.

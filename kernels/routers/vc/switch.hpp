@@ -5,9 +5,6 @@
 
 namespace flitlab::vc {
 
-/// Puts a byte of mail into a word of eight ports.
-FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
-
 /// Where the mail of a cycle goes. Ports are the sender's own; `peer` is what the port leads to.
 template <class V>
 struct Outbox {

@@ -215,7 +215,7 @@ TEST(Fault, AFlitAtAFullBufferIsFound) {
     Bench bench({{"traffic.load", 0.0}});
     const auto router = bench.routers[5];
     router.at(bench.t.router_fields.input, 2 * 4 + 1).flits = static_cast<u16>(held);  // port 2, VC 1
-    vc::post(router.at(bench.t.router_fields.flit_mail, 0), 2, 1 + 1);
+    post(router.at(bench.t.router_fields.flit_mail, 0), 2, 1 + 1);
     bench.net.engine->set_state(0, bench.state);
     bench.net.step(1);
     const FaultReport fault = bench.net.engine->audit(0);
@@ -231,7 +231,7 @@ TEST(Fault, AFlitAtAFullBufferIsFound) {
 /// All credits are home, and one more arrives.
 TEST(Fault, OneCreditTooManyIsFound) {
   Bench bench({{"traffic.load", 0.0}});
-  vc::post(bench.routers[5].at(bench.t.router_fields.credit_mail, 0), 2, 1 + 1);
+  post(bench.routers[5].at(bench.t.router_fields.credit_mail, 0), 2, 1 + 1);
   bench.net.engine->set_state(0, bench.state);
   bench.net.step(1);
   EXPECT_NE(bench.net.engine->audit(0).bits & kFaultCreditOverflow, 0u);

@@ -161,7 +161,7 @@ TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   config["traffic.window"] = integer(8);
   Network net(experiment(config));
   const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
-  const vc::TerminalFields& fields = plan.table().terminal_fields;
+  const TerminalFields& fields = plan.table().terminal_fields;
   struct Seen {
     u32 left[2];
     bool may[2];
@@ -169,7 +169,7 @@ TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   const auto look = [&] {
     std::vector<std::byte> state = net.engine->state(0);
     const Items<1> terminals{state.data() + plan.layout().kind_offset(1, 1), plan.layout().kinds[1].item_bytes};
-    const vc::InjectionLane lanes[] = {terminals[0].at(fields.control).lane, terminals[0].at(fields.loop).lane};
+    const InjectionLane lanes[] = {terminals[0].at(fields.control).lane, terminals[0].at(fields.loop).lane};
     Seen seen{};
     for (u32 i = 0; i < 2; ++i) {
       seen.left[i] = lanes[i].left;

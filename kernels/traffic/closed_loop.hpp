@@ -3,9 +3,9 @@
 /// and answers those of others. Requests are let in only if there is a place for their reply; while the reply queue
 /// is full they wait in the ejection buffers, hold their credits, and back up into the network. With one message
 /// class that can deadlock; with two, replies have virtual channels of their own, are always let in, and cannot.
-#include "kernels/routers/vc/injection.hpp"
+#include "kernels/traffic/injection.hpp"
 
-namespace flitlab::vc {
+namespace flitlab {
 
 /// Marks the numbers of replies, which are counted apart from requests.
 inline constexpr u32 kReplyId = 0x80000000u;
@@ -145,7 +145,7 @@ FLITLAB_INLINE void take_flit(const V& v, const Item<W>& terminal, u32 index, Te
     else
       queue_reply(v, terminal, loop, packet, now);
   }
-  return_ejection_credit(v, index, vc, now);
+  credit_to_router(v, index, vc, now);
 }
 
 /// One flit of a request or of a reply goes into the network; the two take turns.
@@ -171,4 +171,4 @@ FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index
   }
 }
 
-}  // namespace flitlab::vc
+}  // namespace flitlab

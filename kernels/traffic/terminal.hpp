@@ -1,11 +1,11 @@
 #pragma once
 /// One cycle of a terminal: take flits that arrive, create packets, send at most one flit into the router.
-#include "kernels/routers/vc/batch.hpp"
-#include "kernels/routers/vc/closed_loop.hpp"
-#include "kernels/routers/vc/injection.hpp"
-#include "kernels/routers/vc/replay.hpp"
+#include "kernels/engines/phases.hpp"
+#include "kernels/traffic/closed_loop.hpp"
+#include "kernels/traffic/injection.hpp"
+#include "kernels/traffic/replay.hpp"
 
-namespace flitlab::vc {
+namespace flitlab {
 
 /// A credit arrives for the injection channel.
 template <class V, int W>
@@ -61,6 +61,26 @@ FLITLAB_INLINE bool start_oldest(const V& v, const Item<W>& terminal, u32 index,
   return true;
 }
 
+/// Before cycle 0: full credits, the first creation.
+struct StartTerminal {
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.terminals;
+  }
+  template <class V>
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
+    const auto& t = v.t;
+    const auto terminal = v.terminals[index];
+    TerminalControl& control = terminal.at(t.terminal_fields.control);
+    control.next = first_creation(t.traffic, *v.row, index);
+    control.oldest = control.next;
+    for (u32 vc = 0; vc < t.vcs; ++vc)
+      terminal.at(t.terminal_fields.output, vc).credits = static_cast<u16>(t.buffer_flits);
+    if (t.mode == TrafficMode::kRequestReply)
+      for (u32 i = 0; i < t.traffic.window; ++i) terminal.at(t.terminal_fields.transaction, i).id = kNone;
+  }
+};
+
 struct TerminalPhase {
   static constexpr const char* name = "terminal";
 
@@ -96,7 +116,7 @@ struct TerminalPhase {
     }
     if (flit) {
       count(*v.shard, Total::kFlitsDelivered);
-      return_ejection_credit(v, index, (flit & kVcBits) - 1u, now);  // taken at once: its place is free again
+      credit_to_router(v, index, (flit & kVcBits) - 1u, now);  // taken at once: its place is free again
       if (flit & kTailMark) take_packet(v, terminal, index, control, flit, now);
       flit = 0;
     }
@@ -129,7 +149,7 @@ struct TerminalPhase {
 
   static constexpr u32 batch = kBatch;
 
-  /// Open loop: `run` for up to `batch` terminals, step by step (see batch.hpp).
+  /// Open loop: `run` for up to `batch` terminals, step by step (see kernels/routers/vc/batch.hpp).
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
@@ -160,7 +180,7 @@ struct TerminalPhase {
     for (u32 i = 0; i < credit_count; ++i)
       receive_injection_credit(v, v.terminals[credits[i].index], control(credits[i].index), credits[i].byte);
     for (u32 i = 0; i < flit_count; ++i) {
-      return_ejection_credit(v, flits[i].index, (flits[i].byte & kVcBits) - 1u, now);
+      credit_to_router(v, flits[i].index, (flits[i].byte & kVcBits) - 1u, now);
       tails[tail_count] = flits[i];
       tail_count += (flits[i].byte & kTailMark) != 0;
     }
@@ -186,4 +206,4 @@ struct TerminalPhase {
   }
 };
 
-}  // namespace flitlab::vc
+}  // namespace flitlab

@@ -1,9 +1,9 @@
 #pragma once
 /// Trace replay at a terminal. Its packets are created in the order of the trace: each at the latest of its cycle, the
 /// cycle after the arrival of the packet it needs, and the creation of the one before it.
-#include "kernels/routers/vc/injection.hpp"
+#include "kernels/traffic/injection.hpp"
 
-namespace flitlab::vc {
+namespace flitlab {
 
 template <class V, int W>
 FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
@@ -57,4 +57,4 @@ FLITLAB_INLINE void note_arrival(const V& v, const Item<W>& terminal, const Pack
   }
 }
 
-}  // namespace flitlab::vc
+}  // namespace flitlab

@@ -1,10 +1,22 @@
 #pragma once
 /// What every source of packets has in common: counting a creation, starting a packet on a virtual channel, sending
 /// its flits one by one, and counting it when it has arrived.
-#include "kernels/routers/vc/route.hpp"
-#include "kernels/routers/vc/switch.hpp"
+///
+/// Of the router model it asks this, found by the namespace of the model's view:
+///   `injection_vcs(v, packet)`            virtual channels that a packet may enter the network on
+///   `credits_to_start(v, packet)`         free places one of them must have for its head to leave, flits
+///   `address_packet(v, index, packet, destination)`  sets dst, dst_port and what routing wants
+///   `injection_port(v, index)`            the router's port that a terminal is attached to
+///   `injection_place(v, index, vc, place)`  descriptor `place` of the router's buffer that a terminal sends to
+///   `send_to_router(v, index, mail, now)`, `credit_to_router(v, index, vc, now)`  mail on the two channels
+///   `is_destination(v, index, packet)`    whether a packet belongs to a terminal
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/fault.hpp"
+#include "kernels/common/mail.hpp"
+#include "kernels/traffic/terminal_state.hpp"
 
-namespace flitlab::vc {
+namespace flitlab {
 
 template <class V>
 FLITLAB_INLINE bool measured(const V& v, Cycle created) {
@@ -27,8 +39,7 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
   const auto& t = v.t;
   CounterShard& shard = *v.shard;
   ++control.received;
-  if (packet.dst != t.address[index / t.concentration] || packet.dst_port != t.network_ports + index % t.concentration)
-    raise_fault(control.fault, kFaultMisrouted, kNoFaultPort);
+  if (!is_destination(v, index, packet)) raise_fault(control.fault, kFaultMisrouted, kNoFaultPort);
   const u32 latency = now - packet.created, network_latency = now - packet.injected;
   count(shard, Total::kPacketsDelivered);
   count(shard, Total::kLatencySum, latency);
@@ -53,30 +64,27 @@ template <class V, int W>
 FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, InjectionLane& lane, Packet& packet,
                                  u32 destination, Cycle now) {
   const auto& t = v.t;
-  const u32 needed = t.flow_control == FlowControl::kWormhole ? 1u : u32{packet.flits};
+  const u32 needed = credits_to_start(v, packet);
   u32 free = 0;
-  for (u32 set = t.message_mask[packet.message_class]; set; set &= set - 1)
+  for (u32 set = injection_vcs(v, packet); set; set &= set - 1)
     if (terminal.at(t.terminal_fields.output, lowest_bit(set)).credits >= needed) free |= 1u << lowest_bit(set);
   if (!free) return false;
   const u32 vc = first_at_or_after(free, lane.pick);
   lane.pick = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
 
-  const u32 router = index / t.concentration, port = t.network_ports + index % t.concentration;
-  packet.dst = t.address[destination / t.concentration];
-  packet.dst_port = static_cast<u8>(t.network_ports + destination % t.concentration);
   packet.src = index;
   packet.injected = now;
   packet.hops = 0;
-  plan_route(t, v.row->seed, t.address[router], packet);
-  OutputVc& out = terminal.at(t.terminal_fields.output, vc);
-  v.routers[router].at(t.router_fields.ring, (port * t.vcs + vc) * t.ring + out.tail) = packet;
+  address_packet(v, index, packet, destination);
+  InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
+  injection_place(v, index, vc, out.tail) = packet;
   out.tail = next_place(out.tail, t.ring);
   lane.vc = static_cast<u8>(vc);
   lane.left = packet.flits;
   count(*v.shard, Total::kPacketsInjected);
   if constexpr (V::traced)
-    v.log.write(t.routers + index,
-                Event{packet.src, packet.id, EventKind::kInjected, u8(port), u8(vc), 0, 0, 1, packet.flits});
+    v.log.write(t.routers + index, Event{packet.src, packet.id, EventKind::kInjected, u8(injection_port(v, index)),
+                                         u8(vc), 0, 0, 1, packet.flits});
   return true;
 }
 
@@ -85,24 +93,14 @@ template <class V, int W>
 FLITLAB_INLINE bool send_from_lane(const V& v, const Item<W>& terminal, u32 index, InjectionLane& lane, u8 mark,
                                    Cycle now) {
   const auto& t = v.t;
-  OutputVc& out = terminal.at(t.terminal_fields.output, lane.vc);
+  InjectionVc& out = terminal.at(t.terminal_fields.output, lane.vc);
   if (!out.credits) return false;
   --out.credits;
   u8 mail = static_cast<u8>(mark | (lane.vc + 1));
   if (!--lane.left) mail |= kTailMark;
-  const u32 arrival = (now + t.inject_delay) & t.slot_mask, port = t.network_ports + index % t.concentration;
-  post(v.routers[index / t.concentration].at(t.router_fields.flit_mail, arrival * t.port_words + port / 8), port, mail);
+  send_to_router(v, index, mail, now);
   count(*v.shard, Total::kFlitsInjected);
   return true;
 }
 
-/// Tells the router that a place of ejection VC `vc` is free.
-template <class V>
-FLITLAB_INLINE void return_ejection_credit(const V& v, u32 index, u32 vc, Cycle now) {
-  const auto& t = v.t;
-  const u32 slot = (now + t.credit_delay) & t.slot_mask, port = t.network_ports + index % t.concentration;
-  post(v.routers[index / t.concentration].at(t.router_fields.credit_mail, slot * t.port_words + port / 8), port,
-       static_cast<u8>(vc + 1));
-}
-
-}  // namespace flitlab::vc
+}  // namespace flitlab
