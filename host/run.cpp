@@ -50,7 +50,8 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
                      " should be in the network, " + std::to_string(inside) +
                      " are. This is a defect of flitlab; please report it.");
   };
-  compare("flits", Total::kAuditedFlits, get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered));
+  compare("flits", Total::kAuditedFlits,
+          get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered) - get(c, Total::kFlitsDropped));
   compare("packets", Total::kAuditedPackets,
           get(c, Total::kPacketsInjected) - get(c, Total::kPacketsDelivered) - get(c, Total::kPacketsDropped));
 }

@@ -1,17 +1,11 @@
 #pragma once
 /// Plan of the canonical virtual-channel router.
+#include "host/models/terminal_plan.hpp"
 #include "host/plan.hpp"
 #include "host/routing/tables.hpp"
-#include "host/topology/patterns.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab {
-
-/// Storage behind a LengthTable.
-struct PacketLengths {
-  std::vector<u32> flits, cumulative;
-  LengthTable set(const Lengths& lengths);
-};
 
 class VcPlan final : public Plan {
  public:
@@ -38,16 +32,11 @@ class VcPlan final : public Plan {
   double zero_load_latency(double mean_hops) const;
   void set_parameters(const Experiment& e);
   void set_classes(const Experiment& e);
-  void set_traffic(const Experiment& e);
   void set_layout();
 
   Topology topology_;
+  TerminalPlan traffic_;
   RouteTable routes_;
-  TrafficMatrix matrix_;
-  std::vector<u32> destinations_;
-  PacketLengths packet_lengths_, reply_lengths_;
-  double mean_flits_ = 0;
-  u32 shortest_ = 0;
   vc::VcTable table_{};
   StateLayout layout_;
 };
