@@ -6,10 +6,9 @@
 namespace flitlab {
 
 void check_t3e(const Experiment& e) {
-  constexpr u32 kLongest = 10;  // flits; paper, section 1
   const t3e::Shape shape(e.ints("topology.shape"));
-  if (longest_packet(e) > kLongest)
-    throw ConfigError("A T3E's packets have at most " + std::to_string(kLongest) + " flits, and traffic.packet_flits" +
+  if (longest_packet(e) > t3e::kLongestPacket)
+    throw ConfigError("A T3E's packets have at most " + std::to_string(t3e::kLongestPacket) + " flits, and traffic.packet_flits" +
                       (e.has("traffic.reply_flits") ? " or traffic.reply_flits" : "") + " makes some of " +
                       std::to_string(longest_packet(e)) + ". Make them shorter.");
   if (message_classes(e) != (e.has("traffic.message_classes") ? 2 : 1))

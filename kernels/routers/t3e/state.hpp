@@ -27,6 +27,8 @@ FLITLAB_HD constexpr u32 dimension_of(u32 direction) { return direction < 3 ? di
 inline constexpr u32 kDeterministicVcs = 4;
 inline constexpr u32 kMaxVcs = 8;
 
+inline constexpr u32 kLongestPacket = 10;  ///< flits; paper, section 1
+
 /// Sets of virtual channels have eight bits for each port.
 FLITLAB_HD constexpr u32 bit_of(u32 port, u32 vc) { return port * 8 + vc; }
 inline constexpr u8 kNoVc = 0xFF;

@@ -1,6 +1,6 @@
 #pragma once
-/// What terminals ask of this router (kernels/traffic/injection.hpp). A destination is a logical PE number: the node's
-/// R_NET_LUT says where that is and how to get there.
+/// What terminals ask of this router (kernels/traffic/injection.hpp). Terminals bear the numbers
+/// of their nodes. Software addresses a PE by its logical number, and the source's R_NET_LUT says where that is.
 #include "kernels/routers/t3e/route.hpp"
 
 namespace flitlab::t3e {
@@ -23,7 +23,8 @@ FLITLAB_INLINE u32 injection_port(const V&, u32) {
 template <class V>
 FLITLAB_INLINE void address_packet(const V& v, u32 index, Packet& packet, u32 destination) {
   const Registers& registers = v.routers[index].at(v.t.router_fields.registers);
-  const Tag tag = look_up(v, v.tables[index], registers, destination);
+  const u32 logical = v.routers[destination].at(v.t.router_fields.registers).lwho;
+  const Tag tag = look_up(v, v.tables[index], registers, logical);
   const bool adapt = tag_adapt(tag) && !(v.t.ordered_requests && packet.message_class == 0);
   packet.dst = tag_address(tag);
   packet.dst_port = kNodePort;
