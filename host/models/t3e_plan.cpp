@@ -74,7 +74,7 @@ void T3ePlan::set_layout() {
   f.port = router.add<t3e::PortState>("port", t3e::kPorts);
   f.input = router.add<t3e::InputVc>("input", vcs);
   f.output = router.add<t3e::OutputVc>("output", vcs);
-  f.ring = router.add<Packet>("ring", t.ring_start(t3e::kPorts, 0));
+  f.ring = router.add<Packet>("ring", t3e::ring_start(t, t3e::kPorts, 0));
   router.finish();
   add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
   ItemKind& node = layout_.kinds[2];
@@ -108,6 +108,7 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t3e::kPorts},
+          {"vcs", t.link_vcs},
           {"channels", static_cast<double>(topology_.channels)},
           {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
           {"diameter", diameter},
@@ -136,8 +137,6 @@ Item<1> T3ePlan::router(const std::vector<std::byte>& state, u32 index) const {
   return Items<1>{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes}[index];
 }
 
-std::string T3ePlan::find_deadlock(const std::vector<std::byte>&) const { return ""; }
-
 std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
   const t3e::Table& t = table_;
   const Item<1> item = router(state, index);
@@ -156,7 +155,7 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
       s.flits = in.flits;
       s.packets = in.packets;
       if (in.packets) {
-        const Packet& packet = item.at(t.router_fields.ring, t.ring_start(p, v) + in.first);
+        const Packet& packet = item.at(t.router_fields.ring, t3e::ring_start(t, p, v) + in.first);
         s.left = in.left;
         s.src = packet.src;
         s.id = packet.id;

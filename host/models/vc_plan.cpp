@@ -163,6 +163,7 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports},
+          {"vcs", t.vcs},
           {"channels", static_cast<double>(topology_.channels)},
           {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
           {"diameter", distance.diameter},

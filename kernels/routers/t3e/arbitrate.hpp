@@ -8,6 +8,8 @@ namespace flitlab::t3e {
 
 struct Bids {
   u32 askers = 0;               ///< input ports with a virtual channel that asks
+  u32 outputs = 0;              ///< output ports that some virtual channel could send by now
+  u64 wanted = 0;               ///< adaptive output VCs that somebody asks for
   u8 vc[kPorts];                ///< which
   u8 adaptive[kDirections][4];  ///< input ports that ask for an adaptive VC
   u8 output[kPorts];            ///< output VCs that could send now, by output port
@@ -66,7 +68,7 @@ FLITLAB_INLINE void ask(const V& v, const Item<W>& router, RouterControl& contro
     if (deterministic.owner == kNoVc) control.asked |= u64{1} << bit_of(in.out_port, in.out_vc);
   }
   if (!in.wish || in.adaptive_port != kNoVc) return;
-  const u32 flits = front_packet(v, router, port, vc, in).flits;
+  const u32 flits = in.left;  // nothing has left yet
   u32 best_port = 0, best_vc = kNoVc, most = 0;
   for (u32 set = in.wish; set; set &= set - 1) {
     const u32 out_port = lowest_bit(set), out_vc = free_adaptive_vc(v, router, out_port, flits);
@@ -75,7 +77,9 @@ FLITLAB_INLINE void ask(const V& v, const Item<W>& router, RouterControl& contro
     if (best_vc != kNoVc && room < most) continue;  // of equals the highest direction
     best_port = out_port, best_vc = out_vc, most = room;
   }
-  if (best_vc != kNoVc) bids.adaptive[best_port][best_vc - kDeterministicVcs] |= static_cast<u8>(1u << port);
+  if (best_vc == kNoVc) return;
+  bids.adaptive[best_port][best_vc - kDeterministicVcs] |= static_cast<u8>(1u << port);
+  bids.wanted |= u64{1} << bit_of(best_port, best_vc);
 }
 
 /// Output VCs choose among those who ask: deterministic ones among all who ever have, adaptive ones among those of now.
@@ -90,18 +94,16 @@ FLITLAB_INLINE void grant_vcs(const V& v, const Item<W>& router, RouterControl& 
     out.asked_by &= ~(u64{1} << winner);
   }
   control.asked = 0;
-  for (u32 port = 0; port < kDirections; ++port)
-    for (u32 vc = kDeterministicVcs; vc < v.t.link_vcs; ++vc) {
-      const u32 set = bids.adaptive[port][vc - kDeterministicVcs];
-      if (!set) continue;
-      OutputVc& out = output_vc(v, router, port, vc);
-      const u32 winner = first_at_or_after(set, out.pick);
-      out.owner = static_cast<u8>(bit_of(winner, bids.vc[winner]));
-      out.pick = static_cast<u8>(winner + 1);
-      InputVc& in = input_vc(v, router, winner, bids.vc[winner]);
-      in.adaptive_port = static_cast<u8>(port);
-      in.adaptive_vc = static_cast<u8>(vc);
-    }
+  for (u64 set = bids.wanted; set; set &= set - 1) {
+    const u32 port = lowest_bit(set) / 8, vc = lowest_bit(set) % 8;
+    OutputVc& out = output_vc(v, router, port, vc);
+    const u32 winner = first_at_or_after(u32{bids.adaptive[port][vc - kDeterministicVcs]}, out.pick);
+    out.owner = static_cast<u8>(bit_of(winner, bids.vc[winner]));
+    out.pick = static_cast<u8>(winner + 1);
+    InputVc& in = input_vc(v, router, winner, bids.vc[winner]);
+    in.adaptive_port = static_cast<u8>(port);
+    in.adaptive_vc = static_cast<u8>(vc);
+  }
 }
 
 /// Output VCs whose owner asks, and that have a place free downstream, compete for their port. Returns whether the
@@ -110,17 +112,14 @@ template <class V, int W>
 FLITLAB_INLINE bool compete(const V& v, const Item<W>& router, u32 port, Bids& bids) {
   const u32 vc = bids.vc[port], me = bit_of(port, vc);
   const InputVc& in = input_vc(v, router, port, vc);
-  bool hopeful = false;
   const OutputVc& out = output_vc(v, router, in.out_port, in.out_vc);
-  if (out.owner == me && out.credits) {
-    bids.output[in.out_port] |= static_cast<u8>(1u << in.out_vc);
-    hopeful = true;
-  }
-  if (in.stage == Stage::kAsking && in.adaptive_port != kNoVc) {
-    bids.output[in.adaptive_port] |= static_cast<u8>(1u << in.adaptive_vc);
-    hopeful = true;
-  }
-  return hopeful;
+  const bool sends = out.owner == me && out.credits;
+  bids.output[in.out_port] |= static_cast<u8>(u32{sends} << in.out_vc);
+  bids.outputs |= u32{sends} << in.out_port;
+  if (in.adaptive_port == kNoVc) return sends;
+  bids.output[in.adaptive_port] |= static_cast<u8>(1u << in.adaptive_vc);
+  bids.outputs |= 1u << in.adaptive_port;
+  return true;
 }
 
 /// The virtual channel that an output port sends from: the one that holds it; else round robin, adaptive ones last
@@ -173,18 +172,19 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& 
     if (!compete(v, router, port, bids)) router.at(v.t.router_fields.port, port).asking = kNoVc;
   }
   u8 sender[kPorts], won[kPorts] = {};  // won: output ports, by input port
-  for (u32 port = 0; port < kPorts; ++port) {
-    if (!bids.output[port] || (busy >> port & 1)) continue;
+  u32 winners = 0;
+  for (u32 set = bids.outputs & ~busy; set; set &= set - 1) {
+    const u32 port = lowest_bit(set);
     sender[port] =
         static_cast<u8>(choose_sender(v, router, router.at(v.t.router_fields.port, port), port, bids.output[port]));
-    won[output_vc(v, router, port, sender[port]).owner / 8] |= static_cast<u8>(1u << port);
+    const u32 winner = output_vc(v, router, port, sender[port]).owner / 8;
+    won[winner] |= static_cast<u8>(1u << port);
+    winners |= 1u << winner;
   }
-  for (u32 port = 0; port < kPorts; ++port) {
-    if (!won[port]) continue;
-    const u32 vc = bids.vc[port];
-    const InputVc& in = input_vc(v, router, port, vc);
+  for (; winners; winners &= winners - 1) {
+    const u32 port = lowest_bit(winners), vc = bids.vc[port];
     u32 out_port = lowest_bit(u32{won[port]});
-    if (won[port] & (won[port] - 1)) out_port = in.adaptive_port;  // both: the adaptive one
+    if (won[port] & (won[port] - 1)) out_port = input_vc(v, router, port, vc).adaptive_port;  // both: the adaptive one
     cross(v, router, control, index, port, vc, out_port, sender[out_port], now);
   }
 }

@@ -27,9 +27,9 @@ struct AuditRouter {
         const InputVc& in = input_vc(v, router, port, vc);
         const OutputVc& out = output_vc(v, router, port, vc);
         u32 sum = in.flits;
-        const u32 start = t.ring_start(port, vc);
+        const u32 start = ring_start(t, port, vc);
         const u32 left = in.stage != Stage::kIdle ? in.left : 1;
-        packets += tails_among(router, t.router_fields.ring, start, t.ring_of(vc), in.first, left, in.flits);
+        packets += tails_among(router, t.router_fields.ring, start, ring_of(t, vc), in.first, left, in.flits);
         u32 to_node = 0;
         for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
           const u8 flit = mail_byte(router.at(t.router_fields.flit_mail, slot), port);
@@ -61,7 +61,7 @@ struct AuditRouter {
         } else {
           sum += output_vc(v, v.routers[peer.item], peer.port, vc).credits;
         }
-        if (sum != t.buffer_of(vc)) raise_fault(fault, kFaultCreditLost, port);
+        if (sum != buffer_of(t, vc)) raise_fault(fault, kFaultCreditLost, port);
 
         const u32 me = bit_of(port, vc);
         bool agrees = (control.ready >> me & 1) == (in.flits > 0) && (in.packets > 0) == (in.stage != Stage::kIdle);

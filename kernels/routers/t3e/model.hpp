@@ -9,8 +9,9 @@
 
 namespace flitlab {
 
-struct T3eModel {
-  using Table = t3e::Table;
+template <class TableType>
+struct T3eModelOf {
+  using Table = TableType;
   template <int W, bool Traced>
   using View = t3e::View<W, Traced, Table>;
 
@@ -30,5 +31,7 @@ struct T3eModel {
     return kind == 1 ? v.terminals[item].at(v.t.terminal_fields.control).fault : 0;
   }
 };
+
+using T3eModel = T3eModelOf<t3e::Table>;
 
 }  // namespace flitlab

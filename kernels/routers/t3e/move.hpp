@@ -16,7 +16,7 @@ FLITLAB_INLINE OutputVc& output_vc(const V& v, const Item<W>& router, u32 port, 
 
 template <class V, int W>
 FLITLAB_INLINE Packet& front_packet(const V& v, const Item<W>& router, u32 port, u32 vc, const InputVc& in) {
-  return router.at(v.t.router_fields.ring, v.t.ring_start(port, vc) + in.first);
+  return router.at(v.t.router_fields.ring, ring_start(v.t, port, vc) + in.first);
 }
 
 /// The front packet's choices are made as soon as its head is there.
@@ -35,7 +35,7 @@ FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u3
 /// The front packet is gone.
 template <class V, int W>
 FLITLAB_INLINE void end_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in) {
-  in.first = next_place(in.first, v.t.ring_of(vc));
+  in.first = next_place(in.first, ring_of(v.t, vc));
   in.stage = Stage::kIdle;
   if (--in.packets) start_front(v, router, index, port, vc, in);
 }
@@ -84,8 +84,8 @@ FLITLAB_INLINE void pass_descriptor(const V& v, const Item<W>& router, const Pee
     packet.route_bits &= static_cast<u8>(~kFinalBit);
     packet.dst = next.at(t.router_fields.registers).pwho;  // wherever the final hop leads is the destination
   }
-  next.at(t.router_fields.ring, t.ring_start(peer.port, out_vc) + out.tail) = packet;
-  out.tail = next_place(out.tail, t.ring_of(out_vc));
+  next.at(t.router_fields.ring, ring_start(t, peer.port, out_vc) + out.tail) = packet;
+  out.tail = next_place(out.tail, ring_of(t, out_vc));
 }
 
 /// One flit of input VC (port, vc) leaves by output VC (out_port, out_vc). Returns whether it was a tail.

@@ -17,6 +17,15 @@ struct RouterPhase {
     return v.t.routers;
   }
 
+  /// Asks for the hot part of a router that will be visited soon.
+  template <class V>
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+#if !defined(__CUDA_ARCH__)
+    const std::byte* hot = v.routers[index].block;
+    for (u32 line = 0; line < v.t.router_fields.ring.offset; line += 64) __builtin_prefetch(hot + line, 1);
+#endif
+  }
+
   /// Whether a router has mail or flits that may move.
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {

@@ -6,7 +6,7 @@ namespace flitlab::t3e {
 
 template <class V, int W>
 FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
-  const u32 places = port == kNodePort ? v.t.buffer_flits : v.t.buffer_of(vc);
+  const u32 places = port == kNodePort ? v.t.buffer_flits : buffer_of(v.t, vc);
   if (++output_vc(v, router, port, vc).credits > places) raise_fault(control.fault, kFaultCreditOverflow, port);
 }
 
@@ -66,9 +66,21 @@ FLITLAB_INLINE void buffer_flit(const V& v, const Item<W>& router, RouterControl
 template <class V, int W>
 FLITLAB_INLINE void wake_flit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u8 mail) {
   const u32 vc = (mail & kVcBits) - 1u;
-  const u32 places = v.t.buffer_of(vc);
+  const u32 places = buffer_of(v.t, vc);
   if (++input_vc(v, router, port, vc).flits > places) raise_fault(control.fault, kFaultBufferOverflow, port);
   control.ready |= u64{1} << bit_of(port, vc);
+}
+
+/// Writes down that a head has arrived.
+template <class V, int W>
+FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u32 port, u8 mail) {
+  if (!(mail & kHeadMark)) return;
+  const u32 vc = (mail & kVcBits) - 1u;
+  const InputVc& in = input_vc(v, router, port, vc);
+  const u32 place = (in.first + in.packets) % ring_of(v.t, vc);
+  const Packet& packet = router.at(v.t.router_fields.ring, ring_start(v.t, port, vc) + place);
+  v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
+                           u8(mail & kTailMark ? 3 : 1), packet.flits});
 }
 
 /// The flits of this cycle. Network flits stay in their mail slot while they may not move yet; the node's may at once.
@@ -83,6 +95,7 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
     const u32 shift = lowest_bit(mail) & 0x38u, port = shift / 8;
     const u8 flit = static_cast<u8>(mail >> shift);
     mail &= ~(u64{0xFF} << shift);
+    if constexpr (V::traced) log_arrival(v, router, index, port, flit);
     if (port == kNodePort) {
       buffer_flit(v, router, control, index, port, flit);
       wake_flit(v, router, control, port, flit);

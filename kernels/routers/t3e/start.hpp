@@ -24,7 +24,7 @@ struct StartRouter {
       for (u32 vc = 0; vc < t.link_vcs; ++vc) {
         const bool exists = wired && (port != kNodePort || vc < kDeterministicVcs);
         OutputVc& out = output_vc(v, router, port, vc);
-        out.credits = static_cast<u16>(exists ? t.buffer_of(vc) : 0);
+        out.credits = static_cast<u16>(exists ? buffer_of(t, vc) : 0);
         out.owner = kNoVc;
         input_vc(v, router, port, vc).adaptive_port = kNoVc;
       }

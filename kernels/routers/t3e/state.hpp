@@ -169,14 +169,65 @@ struct Table {
   RouterFields router_fields;
   TerminalFields terminal_fields;
   TableFields table_fields;
+};
 
-  FLITLAB_HD u32 buffer_of(u32 vc) const { return vc < kDeterministicVcs ? buffer_flits : adaptive_buffer_flits; }
-  FLITLAB_HD u32 ring_of(u32 vc) const { return vc < kDeterministicVcs ? ring : adaptive_ring; }
-  /// First descriptor of an input VC in the router's rings.
-  FLITLAB_HD u32 ring_start(u32 port, u32 vc) const {
-    const u32 of_port = kDeterministicVcs * ring + (link_vcs - kDeterministicVcs) * adaptive_ring;
-    const u32 deterministic = vc < kDeterministicVcs ? vc : kDeterministicVcs;
-    return port * of_port + deterministic * ring + (vc - deterministic) * adaptive_ring;
+/// Places of an input VC's buffer, flits, and of its ring, packets.
+template <class T>
+FLITLAB_HD constexpr u32 buffer_of(const T& t, u32 vc) {
+  return vc < kDeterministicVcs ? t.buffer_flits : t.adaptive_buffer_flits;
+}
+template <class T>
+FLITLAB_HD constexpr u32 ring_of(const T& t, u32 vc) {
+  return vc < kDeterministicVcs ? t.ring : t.adaptive_ring;
+}
+/// First descriptor of an input VC in the router's rings.
+template <class T>
+FLITLAB_HD constexpr u32 ring_start(const T& t, u32 port, u32 vc) {
+  const u32 of_port = kDeterministicVcs * t.ring + (t.link_vcs - kDeterministicVcs) * t.adaptive_ring;
+  const u32 deterministic = vc < kDeterministicVcs ? vc : kDeterministicVcs;
+  return port * of_port + deterministic * t.ring + (vc - deterministic) * t.adaptive_ring;
+}
+
+/// Places of the fields in a router of the published machine.
+constexpr RouterFields published_fields() {
+  RouterFields f{};
+  f.registers.offset = sizeof(RouterControl);
+  f.flit_mail.offset = f.registers.offset + sizeof(Registers);
+  f.credit_mail.offset = f.flit_mail.offset + 8 * sizeof(u64);
+  f.port.offset = f.credit_mail.offset + 8 * sizeof(u64);
+  f.input.offset = f.port.offset + kPorts * sizeof(PortState);
+  f.output.offset = f.input.offset + kPorts * 5 * sizeof(InputVc);
+  f.ring.offset = f.output.offset + kPorts * 5 * sizeof(OutputVc);
+  return f;
+}
+
+/// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
+struct PublishedTable : Table {
+  PublishedTable() = default;
+  explicit PublishedTable(const Table& table) : Table(table) {}
+
+  static constexpr u32 link_vcs = 5;
+  static constexpr u32 slot_mask = 7;
+  static constexpr u32 wait = 3;
+  static constexpr u32 link_delay = 3;
+  static constexpr u32 credit_delay = 3;
+  static constexpr u32 buffer_flits = 12;
+  static constexpr u32 adaptive_buffer_flits = 22;
+  static constexpr u8 any_direction = 0;
+  static constexpr const u32* full_select = nullptr;
+  static constexpr RouterFields router_fields = published_fields();
+
+  /// Whether these constants describe a table; its layout is compared, not assumed.
+  static bool fits(const Table& t) {
+    const RouterFields& f = t.router_fields;
+    const RouterFields& mine = router_fields;
+    return t.link_vcs == link_vcs && t.slot_mask == slot_mask && t.wait == wait && t.link_delay == link_delay &&
+           t.credit_delay == credit_delay && t.buffer_flits == buffer_flits &&
+           t.adaptive_buffer_flits == adaptive_buffer_flits && t.any_direction == any_direction && !t.full_select &&
+           f.control.offset == 0 && f.registers.offset == mine.registers.offset &&
+           f.flit_mail.offset == mine.flit_mail.offset && f.credit_mail.offset == mine.credit_mail.offset &&
+           f.port.offset == mine.port.offset && f.input.offset == mine.input.offset &&
+           f.output.offset == mine.output.offset && f.ring.offset == mine.ring.offset;
   }
 };
 

@@ -41,7 +41,7 @@ FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) 
 
 template <class V>
 FLITLAB_INLINE Packet& injection_place(const V& v, u32 index, u32 vc, u32 place) {
-  return v.routers[index].at(v.t.router_fields.ring, v.t.ring_start(kNodePort, vc) + place);
+  return v.routers[index].at(v.t.router_fields.ring, ring_start(v.t, kNodePort, vc) + place);
 }
 
 template <class V>

@@ -138,5 +138,52 @@ TEST(T3eRouting, DirectionsComeInTheirOrder) {
   }
 }
 
+/// Rings without a dateline deadlock, and the search shows a cycle of waiting around one of them.
+TEST(T3eDeadlock, RingsWithoutDatelineDeadlock) {
+  Network net(machine({{"topology.shape", IntList{8, 4, 2}},
+                       {"routing.adaptive", false},
+                       {"routing.vc_select", word("time_of_crossing")},
+                       {"traffic.pattern", word("tornado")},
+                       {"traffic.packet_flits", integer(10)},
+                       {"traffic.load", 1.0}}));
+  const FieldInfo& field = net.plan->layout().kinds[0].field("registers");
+  std::vector<t3e::Registers> registers(64);
+  net.engine->get_field(0, 0, field, registers.data());
+  for (t3e::Registers& r : registers)
+    for (u16& vcsel : r.vcsel) vcsel = 0;
+  net.engine->set_field(0, 0, field, registers.data());
+  net.step(3000);
+  const std::string found = net.plan->find_deadlock(net.engine->state(0));
+  EXPECT_NE(found.find("wait for one another in a cycle"), std::string::npos);
+  EXPECT_NE(found.find("input -x VC 0"), std::string::npos) << found;
+  const u64 before = net.total(Total::kFlitMoves);
+  net.step(500);
+  EXPECT_EQ(net.total(Total::kFlitMoves), before);
+}
+
+/// The machine as it is does not, whatever it is asked to do.
+TEST(T3eDeadlock, TheMachineNeverDeadlocks) {
+  for (const char* select : {"time_of_crossing", "optimised", "full"})
+    for (const char* pattern : {"uniform", "tornado", "bit_complement", "bit_reverse"})
+      for (bool adaptive : {false, true}) {
+        Network net(machine({{"topology.shape", IntList{8, 4, 8}},
+                             {"routing.adaptive", adaptive},
+                             {"routing.vc_select", word(select)},
+                             {"traffic.mode", word("request_reply")},
+                             {"traffic.window", integer(32)},
+                             {"traffic.reply_queue", integer(2)},
+                             {"traffic.pattern", word(pattern)},
+                             {"traffic.packet_flits", Lengths{{2, 1.0}, {10, 1.0}}},
+                             {"traffic.reply_flits", Lengths{{2, 1.0}, {10, 1.0}}},
+                             {"traffic.load", 1.0}}));
+        net.step(3000);
+        EXPECT_EQ(net.plan->find_deadlock(net.engine->state(0)), "") << select << pattern << adaptive;
+        const u64 before = net.total(Total::kTransactions);
+        net.step(500);
+        EXPECT_GT(net.total(Total::kTransactions), before + 300);
+        check_conservation(*net.engine, *net.plan, 0);
+      }
+}
+
 }  // namespace
 }  // namespace flitlab
