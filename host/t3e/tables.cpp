@@ -119,8 +119,8 @@ Tables make_tables(const Shape& shape, const Topology& topology, const TableOpti
   // In mode 1 two neighbours in X, and two in Y, share their directions, which leaves no choice half-way: an odd node's
   // neighbour pair half-way round is nearer in +, an even node's in -.
   const auto plus_half_way = [&](u32 dim, u32 from) {
-    if (!options.balanced) return true;
-    return grouped && dim < 2 ? from % 2 == 1 : from % 2 == 0;
+    if (grouped && dim < 2) return from % 2 == 1;
+    return !options.balanced || from % 2 == 0;
   };
   std::vector<u32> select[kDirections];
   for (u32 direction = 0; direction < kDirections; ++direction) {
