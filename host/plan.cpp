@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "host/config/cross_checks.hpp"
-#include "host/models/vc_plan.hpp"
+#include "host/config/registry.hpp"
 
 namespace flitlab {
 namespace {
@@ -41,6 +41,6 @@ ReplicaRow make_row(const Experiment& e) {
   return row;
 }
 
-std::unique_ptr<Plan> make_plan(const Experiment& e) { return std::make_unique<VcPlan>(e); }
+std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.str("router.kind")).make_plan(e); }
 
 }  // namespace flitlab

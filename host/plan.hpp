@@ -50,6 +50,8 @@ class Plan {
                                               const EngineChoice& choice) const = 0;
   virtual const Topology& topology() const = 0;
   virtual const StateLayout& layout() const = 0;
+  /// Longest packet that the network can carry, flits.
+  virtual u32 longest_packet() const = 0;
   /// Numbers for `flitlab inspect`, in order.
   virtual std::vector<std::pair<std::string, double>> derived() const = 0;
 

@@ -50,7 +50,8 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
                      " should be in the network, " + std::to_string(inside) +
                      " are. This is a defect of flitlab; please report it.");
   };
-  compare("flits", Total::kAuditedFlits, get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered));
+  compare("flits", Total::kAuditedFlits,
+          get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered) - get(c, Total::kFlitsDropped));
   compare("packets", Total::kAuditedPackets,
           get(c, Total::kPacketsInjected) - get(c, Total::kPacketsDelivered) - get(c, Total::kPacketsDropped));
 }
@@ -59,9 +60,7 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   std::vector<TraceFeed> feeds;
   for (const Experiment& e : experiments) {
     if (e.str("traffic.mode") != "trace") continue;
-    const bool whole = e.str("router.flow_control") != "wormhole";  // a packet must fit into a buffer
-    feeds.emplace_back(e.file("traffic.trace_file"), plan.topology().terminals,
-                       whole ? e.u32_of("router.buffer_flits") : kLongestPacket);
+    feeds.emplace_back(e.file("traffic.trace_file"), plan.topology().terminals, plan.longest_packet());
   }
   return feeds;
 }

@@ -110,10 +110,10 @@ class Experiment:
         if mode != "open":
             traffic = f"{mode} {traffic}"
         load = f" at {flat['traffic.load']}" if "traffic.load" in flat else ""
-        return (
-            f"<Experiment {self.name}: {shape} {flat['topology.kind']}, {flat['router.kind']} router, "
-            f"{flat['routing.algorithm']}, {traffic}{load}>"
-        )
+        kind = flat.get("topology.kind", "")
+        network = f"{shape} {kind}".strip() + f", {flat['router.kind']} router"
+        algorithm = flat.get("routing.algorithm")
+        return f"<Experiment {self.name}: {network}, {algorithm + ', ' if algorithm else ''}{traffic}{load}>"
 
 
 def _toml(value: Any) -> str:

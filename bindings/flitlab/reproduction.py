@@ -11,11 +11,15 @@ from flitlab._core import ConfigError
 MACHINES = ["t3e"]  # modules of flitlab.published
 
 
-def row(experiment: str, quantity: str, source: str, setting: str, published: float, measured: float, unit: str,
-        tolerance: float, lower_is_better: bool = False, higher_is_better: bool = False, reading: str = "") -> dict:
-    """One comparison. tolerance: absolute, in the unit. verdict: match, better or out."""
-    difference = measured - published
-    if abs(difference) <= tolerance * (1 + 1e-9):  # 0.0625 is 0.063 in three decimals
+def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,
+        unit: str, tolerance: float, lower_is_better: bool = False, higher_is_better: bool = False,
+        reading: str = "") -> dict:
+    """One comparison. tolerance: absolute, in the unit. verdict: match, better or out; skipped if the source gives
+    nothing to compare with (published None; the reading says so)."""
+    difference = measured - (published or 0)
+    if published is None:
+        verdict = "skipped"
+    elif abs(difference) <= tolerance * (1 + 1e-9):  # 0.0625 is 0.063 in three decimals
         verdict = "match"
     else:
         verdict = "better" if (lower_is_better and difference < 0) or (higher_is_better and difference > 0) else "out"
@@ -43,6 +47,10 @@ def reproduce(*names: str) -> list[dict]:
     return [line for e, (_, run) in known.items() if not names or any(e.startswith(n) for n in names) for line in run()]
 
 
+def published(line: dict) -> str:
+    return "" if line["published"] is None else f"published {line['published']:g}, "
+
+
 def main(names: list[str], list_only: bool, as_json: bool) -> int:
     if list_only:
         for name, (text, _) in experiments().items():
@@ -54,7 +62,7 @@ def main(names: list[str], list_only: bool, as_json: bool) -> int:
     else:
         for line in rows:
             print(f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
-                  f"published {line['published']:g}, measured {line['measured']:.4g} {line['unit']}".rstrip())
+                  f"{published(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
         verdicts = [line["verdict"] for line in rows]
         print(", ".join(f"{verdicts.count(v)} {v}" for v in ("match", "better", "out", "skipped") if v in verdicts))
     return 1 if any(line["verdict"] == "out" for line in rows) else 0

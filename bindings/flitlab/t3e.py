@@ -1,6 +1,6 @@
-"""The Cray T3E: virtual-channel tables of one direction of a ring.
+"""The Cray T3E: its packets, and virtual-channel tables of one direction of a ring.
 
-Source: Scott and Thorson, "The Cray T3E Network: Adaptive Routing in a High Performance 3D Torus", sections 3.2 and 4.
+Source: Scott and Thorson, "The Cray T3E Network: Adaptive Routing in a High Performance 3D Torus", sections 3.2, 4, 11.
 """
 
 from __future__ import annotations
@@ -9,6 +9,51 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flitlab import _core
+
+CLOCK_MHZ = 75.0  # of the routers; section 1
+LINK_MB_PER_S = 600.0  # a 64-bit word each clock
+# PEs -> nodes in X, Y, Z. Section 1 gives the largest two; smaller ones keep their sides within a factor of two.
+SHAPES = {
+    8: (2, 2, 2), 16: (2, 4, 2), 32: (4, 4, 2), 64: (4, 4, 4), 128: (8, 4, 4), 256: (8, 8, 4), 512: (8, 8, 8),
+    1024: (8, 16, 8), 2048: (8, 32, 8),
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A remote reference: header flits and 64-bit words of data of its request and its response; a word is a flit."""
+
+    request_header: int
+    request_words: int
+    response_header: int
+    response_words: int
+
+    @property
+    def request_flits(self) -> int:
+        return self.request_header + self.request_words
+
+    @property
+    def response_flits(self) -> int:
+        return self.response_header + self.response_words
+
+    @property
+    def payload_words(self) -> int:
+        return max(self.request_words, self.response_words)
+
+    def settings(self) -> dict:
+        """Keys that make every PE issue this operation, e.g. ``experiment.set(t3e.OPERATIONS["get"].settings())``."""
+        return {"traffic.mode": "request_reply", "traffic.packet_flits": self.request_flits,
+                "traffic.reply_flits": self.response_flits}
+
+
+# Section 11: two header flits, but one for the response of a single-word Get and three for the request of a
+# single-word Put. A single-word operation carries one word of data, a vector operation eight.
+OPERATIONS = {
+    "get": Operation(2, 0, 1, 1),
+    "vector get": Operation(2, 0, 2, 8),
+    "put": Operation(3, 1, 2, 0),
+    "vector put": Operation(2, 8, 2, 0),
+}
 
 
 @dataclass(frozen=True)

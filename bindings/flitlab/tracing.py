@@ -33,7 +33,7 @@ def parse_routers(text: str | None, routers: int) -> set[int] | None:
 
 def trace_events(experiment: Experiment, first: int, last: int, routers: set[int] | None = None) -> Iterator[dict]:
     """Events of cycles first..last-1, of the chosen routers and their terminals, in the order of cycles."""
-    concentration = experiment["topology.concentration"]
+    concentration = int(experiment.derived()["terminals"] / experiment.derived()["routers"])
     traced = Network(experiment, trace=True)
     if first:  # the fast engine runs up to the window
         traced.go_on_from(Network(experiment).step(first))
@@ -76,7 +76,7 @@ def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict],
     open_at: dict[tuple, tuple[int, int]] = {}
     tracks: set[tuple[int, int]] = set()
     count = 0
-    vcs = experiment["router.vcs"]
+    vcs = int(experiment.derived()["vcs"])
     for e in events:
         count += 1
         name = packet_name(e["src"], e["id"])
@@ -126,7 +126,8 @@ def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], wind
 
     Events come in the order of cycles and are written as they come; so all variables are declared beforehand, those
     of ports without a channel too."""
-    derived, vcs = experiment.derived(), experiment["router.vcs"]
+    derived = experiment.derived()
+    vcs = int(derived["vcs"])
     ports = range(int(derived["ports"]))
     names: dict[tuple[int, str], str] = {}
     file.write("$timescale 1 ns $end\n$comment one ns is one cycle $end\n")

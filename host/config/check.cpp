@@ -218,10 +218,11 @@ Value check_value(const ParamRecord& r, const Value& v) {
 
 void unknown_key(const std::string& path, const Value& value, std::string_view kind) {
   std::string owners;
-  for (const ModelRecord& model : models())
-    if (model.kind != kind &&
-        std::any_of(model.params.begin(), model.params.end(), [&](const ParamRecord& r) { return r.path == path; }))
+  for (const ModelRecord& model : models()) {
+    const std::vector<const ParamRecord*> its = parameters_of(model.kind);
+    if (model.kind != kind && std::any_of(its.begin(), its.end(), [&](const ParamRecord* r) { return r->path == path; }))
       owners += (owners.empty() ? "\"" : " or \"") + std::string(model.kind) + '"';
+  }
   if (!owners.empty())
     throw ConfigError(path + " = " + shown(value) + " belongs to router.kind = " + owners + ", and it is \"" +
                       std::string(kind) + "\": remove the key or change router.kind.");

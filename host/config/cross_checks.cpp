@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/config/registry.hpp"
 #include "host/error.hpp"
 #include "host/topology/patterns.hpp"
 #include "host/topology/topology.hpp"
@@ -10,67 +11,6 @@
 
 namespace flitlab {
 namespace {
-
-bool is_ring(const Experiment& e) { return e.str("topology.kind") == "torus" || e.str("topology.kind") == "ring"; }
-
-std::string quoted(const Experiment& e, const std::string& path) { return path + " = \"" + e.str(path) + "\""; }
-
-std::string list_text(const std::vector<u32>& list) { return shown(Value{IntList(list.begin(), list.end())}); }
-
-/// Terminals of any topology but a graph, whose size is in its file.
-u32 terminal_count(const Experiment& e) {
-  return e.str("topology.kind") == "graph" ? 0 : count_terminals(grid_shape(e), e.u32_of("topology.concentration"));
-}
-
-void check_topology(const Experiment& e) {
-  const std::string& kind = e.str("topology.kind");
-  if (kind == "graph" && e.str("topology.file").empty())
-    throw ConfigError("topology.kind = \"graph\" needs topology.file, the name of an edge list (CSV lines a,b).");
-  if (kind == "ring" && e.ints("topology.shape").size() != 1)
-    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) +
-                      " does not fit a ring, which has one dimension: give one radix, or use "
-                      "topology.kind = \"torus\".");
-  if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
-    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) + " has " +
-                      std::to_string(e.ints("topology.shape").size()) +
-                      " dimensions: at most 10 are supported. Leave some out.");
-  terminal_count(e);
-}
-
-void check_routing(const Experiment& e) {
-  const std::string& algorithm = e.str("routing.algorithm");
-  const std::string& kind = e.str("topology.kind");
-  if ((kind == "graph") != (algorithm == "table"))
-    throw ConfigError(quoted(e, "routing.algorithm") + " does not fit " + quoted(e, "topology.kind") +
-                      ": graphs are routed by \"table\", all other topologies by another algorithm.");
-  const bool two_dimensional = kind == "mesh" && e.ints("topology.shape").size() == 2;
-  if (algorithm == "o1turn" && !two_dimensional)
-    throw ConfigError(
-        "routing.algorithm = \"o1turn\" needs a mesh of two dimensions; use \"valiant\" or "
-        "\"minimal_adaptive\" on other topologies.");
-  if (algorithm == "romm" && is_ring(e))
-    throw ConfigError("routing.algorithm = \"romm\" needs a mesh or a hypercube; use \"valiant\" on a " + kind + ".");
-  const u32 messages = message_classes(e), needed = routing_classes(e) * messages, vcs = e.u32_of("router.vcs");
-  if (vcs < needed)
-    throw ConfigError("router.vcs = " + std::to_string(vcs) + " is too few: " + quoted(e, "routing.algorithm") +
-                      " on a " + kind +
-                      (messages > 1 ? " with traffic.message_classes = " + std::to_string(messages) : "") +
-                      " needs at least " + std::to_string(needed) + " to be free of deadlock. Raise router.vcs" +
-                      (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to watch it deadlock." : "."));
-}
-
-void check_buffers(const Experiment& e) {
-  if (e.flag("router.speculative") && e.i64("router.vc_allocation_delay") > 1)
-    throw ConfigError("router.speculative = true does not fit router.vc_allocation_delay = " +
-                      std::to_string(e.i64("router.vc_allocation_delay")) +
-                      ": speculation overlaps VC allocation with switch allocation, and can hide one cycle of it. "
-                      "Use a delay of 0 or 1, or do not speculate.");
-  const std::string& flow = e.str("router.flow_control");
-  if (flow != "wormhole" && longest_packet(e) > e.u32_of("router.buffer_flits"))
-    throw ConfigError("router.buffer_flits = " + std::to_string(e.u32_of("router.buffer_flits")) +
-                      " is too small: router.flow_control = \"" + flow + "\" needs room for the longest packet, " +
-                      std::to_string(longest_packet(e)) + " flits. Raise it, or use \"wormhole\".");
-}
 
 void check_pattern(const Experiment& e) {
   if (e.str("traffic.mode") == "trace") {
@@ -81,7 +21,7 @@ void check_pattern(const Experiment& e) {
     return;
   }
   const std::string& pattern = e.str("traffic.pattern");
-  const bool graph = e.str("topology.kind") == "graph";
+  const bool graph = is_graph(e);
   const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region";
   if (graph && by_place)
     throw ConfigError(quoted(e, "traffic.pattern") +
@@ -149,16 +89,16 @@ void for_each_length(const Experiment& e, F f) {
 
 }  // namespace
 
-u32 routing_classes(const Experiment& e) {
-  const std::string& algorithm = e.str("routing.algorithm");
-  const bool ring = is_ring(e);
-  if (ring && e.str("routing.vc_assignment") == "any") return 1;
-  if (algorithm == "valiant") return ring ? 4 : 2;
-  if (algorithm == "romm" || algorithm == "o1turn") return 2;
-  if (algorithm == "minimal_adaptive") return ring ? 3 : 2;
-  if (algorithm == "dimension_order") return ring ? 2 : 1;
-  return 1;
+bool is_graph(const Experiment& e) { return e.has("topology.kind") && e.str("topology.kind") == "graph"; }
+
+u32 terminal_count(const Experiment& e) {
+  const u32 concentration = e.has("topology.concentration") ? e.u32_of("topology.concentration") : 1;
+  return is_graph(e) ? 0 : count_terminals(grid_shape(e), concentration);
 }
+
+std::string quoted(const Experiment& e, const std::string& path) { return path + " = \"" + e.str(path) + "\""; }
+
+std::string list_text(const std::vector<u32>& list) { return shown(Value{IntList(list.begin(), list.end())}); }
 
 u32 message_classes(const Experiment& e) {
   return e.has("traffic.message_classes") ? e.u32_of("traffic.message_classes") : 1;
@@ -200,10 +140,8 @@ double mean_packet(const Experiment& e) {
 }
 
 void check_together(const Experiment& e) {
-  check_topology(e);
   check_lengths(e);
-  check_routing(e);
-  check_buffers(e);
+  model_of(e.str("router.kind")).check(e);
   check_pattern(e);
   check_injection(e);
 }

@@ -1,13 +1,28 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "host/config/experiment.hpp"
 
 namespace flitlab {
 
-/// Conditions between parameters: virtual channels that a routing algorithm needs, buffers that must hold a packet,
-/// patterns that fit only some sizes. Throws ConfigError for the first that fails.
+/// Conditions between parameters: those of the model, and those of traffic (patterns that fit only some sizes, bursts
+/// that cannot be offered). Throws ConfigError for the first that fails.
 void check_together(const Experiment& experiment);
+
+/// Conditions of the router models: virtual channels that a routing algorithm needs, buffers that must hold a packet.
+void check_vc(const Experiment& experiment);
+void check_t3e(const Experiment& experiment);
+
+/// `path = "word"`, as messages show it.
+std::string quoted(const Experiment& experiment, const std::string& path);
+/// A list as it would be written in a configuration.
+std::string list_text(const std::vector<u32>& list);
+
+/// Whether the network is read from an edge list, and its size is in that file.
+bool is_graph(const Experiment& experiment);
+/// Terminals of any topology but a graph; 0 for a graph.
+u32 terminal_count(const Experiment& experiment);
 
 /// Routing classes of virtual channels that the configuration needs to be free of deadlock (1: any VC will do).
 u32 routing_classes(const Experiment& experiment);

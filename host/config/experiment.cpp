@@ -43,8 +43,8 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
 
 /// The default of a record; a few depend on the topology, without which they would not fit it.
 Value default_for(const ParamRecord& record, const Experiment& e) {
-  if (record.path == "routing.algorithm" && e.str("topology.kind") == "graph") return std::string("table");
-  if (record.path == "topology.shape" && e.str("topology.kind") == "ring") return IntList{8};
+  if (record.path == "routing.algorithm" && is_graph(e)) return std::string("table");
+  if (record.path == "topology.shape" && e.has("topology.kind") && e.str("topology.kind") == "ring") return IntList{8};
   if (record.path == "traffic.hot_shape") {
     IntList extent;
     for (u32 radix : grid_shape(e)) extent.push_back(std::min(radix, 2u));

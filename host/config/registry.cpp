@@ -1,9 +1,14 @@
 #include "host/config/registry.hpp"
 
+#include <algorithm>
 #include <string>
 
+#include "host/config/cross_checks.hpp"
 #include "host/config/network_params.hpp"
+#include "host/models/t3e_plan.hpp"
+#include "host/models/vc_plan.hpp"
 #include "host/run_params.hpp"
+#include "kernels/routers/t3e/params.hpp"
 #include "kernels/routers/vc/params.hpp"
 #include "kernels/traffic/params.hpp"
 
@@ -14,13 +19,31 @@ void append(std::vector<const ParamRecord*>& list, ParamTable table) {
   for (const ParamRecord& record : table) list.push_back(&record);
 }
 
+void append(std::vector<const ParamRecord*>& list, const ModelRecord& model) {
+  append(list, model.topology);
+  list.push_back(&model_choice());
+  append(list, model.router);
+  append(list, model.routing);
+}
+
+template <class P>
+std::unique_ptr<Plan> plan_of(const Experiment& e) {
+  return std::make_unique<P>(e);
+}
+
 }  // namespace
 
 const std::vector<ModelRecord>& models() {
   static const std::vector<ModelRecord> list{
-      {"vc", "canonical input-queued virtual-channel router", kVcParams},
+      {"vc", "canonical input-queued virtual-channel router", kTopologyParams, kVcParams, kRoutingParams, check_vc,
+       plan_of<VcPlan>},
+      {"t3e", "Cray T3E", kT3eTopologyParams, kT3eParams, kT3eRoutingParams, check_t3e, plan_of<T3ePlan>},
   };
   return list;
+}
+
+const ModelRecord& model_of(std::string_view kind) {
+  return *std::find_if(models().begin(), models().end(), [&](const ModelRecord& m) { return m.kind == kind; });
 }
 
 const ParamRecord& model_choice() {
@@ -39,11 +62,7 @@ const ParamRecord& model_choice() {
 
 std::vector<const ParamRecord*> parameters_of(std::string_view kind) {
   std::vector<const ParamRecord*> list;
-  append(list, kTopologyParams);
-  list.push_back(&model_choice());
-  for (const ModelRecord& model : models())
-    if (model.kind == kind) append(list, model.params);
-  append(list, kRoutingParams);
+  append(list, model_of(kind));
   append(list, kTrafficParams);
   append(list, kRunParams);
   return list;
@@ -51,10 +70,7 @@ std::vector<const ParamRecord*> parameters_of(std::string_view kind) {
 
 std::vector<const ParamRecord*> all_parameters() {
   std::vector<const ParamRecord*> list;
-  append(list, kTopologyParams);
-  list.push_back(&model_choice());
-  for (const ModelRecord& model : models()) append(list, model.params);
-  append(list, kRoutingParams);
+  for (const ModelRecord& model : models()) append(list, model);
   append(list, kTrafficParams);
   append(list, kRunParams);
   return list;

@@ -1,5 +1,6 @@
 #pragma once
 /// The router models and all parameter records.
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -7,14 +8,24 @@
 
 namespace flitlab {
 
+class Experiment;
+class Plan;
+
 struct ModelRecord {
   std::string_view kind;  ///< value of router.kind
   std::string_view help;
-  ParamTable params;  ///< its router.* parameters
+  ParamTable topology;               ///< its topology.* parameters
+  ParamTable router;                 ///< its router.* parameters
+  ParamTable routing;                ///< its routing.* parameters
+  void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
+  std::unique_ptr<Plan> (*make_plan)(const Experiment&);
 };
 
 /// Every registered router model, in the order in which help lists them.
 const std::vector<ModelRecord>& models();
+
+/// The model of a kind, which must be registered.
+const ModelRecord& model_of(std::string_view kind);
 
 /// The record of router.kind itself.
 const ParamRecord& model_choice();

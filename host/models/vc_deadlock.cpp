@@ -1,8 +1,6 @@
-/// Deadlock, found exactly: the largest set of blocked virtual channels each of whose ways forward leads into the set.
-/// A packet that waits for any one of several output VCs is only in it if all of them are. In a closed loop the reply
-/// queues of terminals belong to the set as well: a request waits for one, and it waits for the VCs of its replies.
-#include <algorithm>
-
+/// Who waits for whom in a state of the virtual-channel router: input VCs, and in a closed loop the reply queues of
+/// terminals as well: a request waits for one, and it waits for the VCs of its replies.
+#include "host/deadlock.hpp"
 #include "host/models/vc_plan.hpp"
 #include "kernels/routers/vc/route.hpp"
 #include "kernels/traffic/closed_loop.hpp"
@@ -10,91 +8,25 @@
 namespace flitlab {
 namespace {
 
-class Search {
+class Search final : public WaitsFor {
  public:
-  Search(const vc::VcTable& t, const Topology& topology, const StateLayout& layout, const std::vector<std::byte>& state)
-      : t_(t),
-        topology_(topology),
+  Search(const VcPlan& plan, const StateLayout& layout, const std::vector<std::byte>& state)
+      : plan_(plan),
+        t_(plan.table()),
+        topology_(plan.topology()),
         routers_{const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes},
         terminals_{const_cast<std::byte*>(state.data()) + layout.kind_offset(1, 1), layout.kinds[1].item_bytes},
-        input_vcs_(u64{t.routers} * t.ports * t.vcs) {}
+        input_vcs_(u64{t_.routers} * t_.ports * t_.vcs) {}
 
-  /// The deadlocked set: input VCs (router, port, vc numbered in one), after them the reply queues of terminals.
-  /// Empty if there is none.
-  std::vector<u64> run() {
-    const u64 n = input_vcs_ + (t_.mode == TrafficMode::kRequestReply ? t_.terminals : 0);
-    blocked_.assign(n, false);
-    for (u64 i = 0; i < n; ++i) blocked_[i] = !can_move(i);
-    // Whoever waits for somebody outside the set leaves it, until nothing changes.
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (u64 i = 0; i < n; ++i) {
-        if (!blocked_[i]) continue;
-        const std::vector<u64> waits = waits_for(i);
-        if (waits.empty() || std::any_of(waits.begin(), waits.end(), [&](u64 w) { return !blocked_[w]; })) {
-          blocked_[i] = false;
-          changed = true;
-        }
-      }
-    }
-    std::vector<u64> members;
-    for (u64 i = 0; i < n; ++i)
-      if (blocked_[i]) members.push_back(i);
-    return members;
+  u64 size() const override { return input_vcs_ + (t_.mode == TrafficMode::kRequestReply ? t_.terminals : 0); }
+
+  std::string name(u64 i) const override {
+    if (is_terminal(i)) return "terminal " + std::to_string(terminal_of(i)) + " reply queue";
+    return "router " + plan_.router_name(router_of(i)) + " input " + plan_.port_name(port_of(i)) + " VC " +
+           std::to_string(vc_of(i));
   }
 
-  /// A cycle of waiting inside the set.
-  std::vector<u64> cycle(u64 from) {
-    std::vector<u64> walk{from};
-    for (;;) {
-      const u64 next = waits_for(walk.back()).front();
-      const auto seen = std::find(walk.begin(), walk.end(), next);
-      if (seen != walk.end()) return {seen, walk.end()};
-      walk.push_back(next);
-    }
-  }
-
-  bool is_terminal(u64 i) const { return i >= input_vcs_; }
-  u32 terminal_of(u64 i) const { return static_cast<u32>(i - input_vcs_); }
-  u32 router_of(u64 i) const { return static_cast<u32>(i / (t_.ports * t_.vcs)); }
-  u32 port_of(u64 i) const { return static_cast<u32>(i / t_.vcs % t_.ports); }
-  u32 vc_of(u64 i) const { return static_cast<u32>(i % t_.vcs); }
-
- private:
-  u64 number(u32 router, u32 flat) const { return u64{router} * t_.ports * t_.vcs + flat; }
-  u32 flat_of(u64 i) const { return port_of(i) * t_.vcs + vc_of(i); }
-
-  /// Whether mail of the given field is under way for (port, vc).
-  bool mail(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
-    for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
-      const u64 word = router.at(field, slot * t_.port_words + port / 8);
-      if ((static_cast<u32>(word >> (port % 8 * 8)) & kVcBits) == vc + 1) return true;
-    }
-    return false;
-  }
-
-  /// Output VCs (port * vcs + vc) that the waiting packet of an input VC could take.
-  std::vector<u32> candidates(const Item<1>& router, u32 index, u32 flat, const vc::InputVc& in) const {
-    std::vector<u32> list;
-    const auto add = [&](u32 port, u32 mask) {
-      for (; mask; mask &= mask - 1) list.push_back(port * t_.vcs + lowest_bit(mask));
-    };
-    add(in.out_port, in.allowed);
-    if (t_.algorithm == vc::Algorithm::kMinimalAdaptive) {
-      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
-      const u32 here = t_.address[index];
-      for (u32 d = 0; d < t_.dims; ++d) {
-        const u32 from = vc::coordinate(t_, here, d), to = vc::coordinate(t_, packet.dst, d);
-        if (from == to) continue;
-        add(vc::direction_port(t_, d, vc::goes_minus(t_, packet, d, from, to)),
-            t_.class_mask[packet.message_class][t_.wraps ? 2 : 1]);
-      }
-    }
-    return list;
-  }
-
-  /// True if nothing but time stands between an input VC and progress (or it is empty).
-  bool can_move(u64 i) const {
+  bool can_move(u64 i) const override {
     if (is_terminal(i)) return terminal_can_move(terminal_of(i));
     const u32 index = router_of(i), flat = flat_of(i);
     const Item<1> router = routers_[index];
@@ -125,8 +57,7 @@ class Search {
            mail(router, t_.router_fields.credit_mail, in.out_port, in.out_vc);
   }
 
-  /// Input VCs any one of which, by moving, would let input VC i move.
-  std::vector<u64> waits_for(u64 i) const {
+  std::vector<u64> waits_for(u64 i) const override {
     if (is_terminal(i)) return terminal_waits_for(terminal_of(i));
     const u32 index = router_of(i), flat = flat_of(i);
     const Item<1> router = routers_[index];
@@ -156,6 +87,44 @@ class Search {
     }
     downstream(in.out_port * t_.vcs + in.out_vc);
     return waits;
+  }
+
+ private:
+  bool is_terminal(u64 i) const { return i >= input_vcs_; }
+  u32 terminal_of(u64 i) const { return static_cast<u32>(i - input_vcs_); }
+  u32 router_of(u64 i) const { return static_cast<u32>(i / (t_.ports * t_.vcs)); }
+  u32 port_of(u64 i) const { return static_cast<u32>(i / t_.vcs % t_.ports); }
+  u32 vc_of(u64 i) const { return static_cast<u32>(i % t_.vcs); }
+  u64 number(u32 router, u32 flat) const { return u64{router} * t_.ports * t_.vcs + flat; }
+  u32 flat_of(u64 i) const { return port_of(i) * t_.vcs + vc_of(i); }
+
+  /// Whether mail of the given field is under way for (port, vc).
+  bool mail(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
+    for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
+      const u64 word = router.at(field, slot * t_.port_words + port / 8);
+      if ((static_cast<u32>(word >> (port % 8 * 8)) & kVcBits) == vc + 1) return true;
+    }
+    return false;
+  }
+
+  /// Output VCs (port * vcs + vc) that the waiting packet of an input VC could take.
+  std::vector<u32> candidates(const Item<1>& router, u32 index, u32 flat, const vc::InputVc& in) const {
+    std::vector<u32> list;
+    const auto add = [&](u32 port, u32 mask) {
+      for (; mask; mask &= mask - 1) list.push_back(port * t_.vcs + lowest_bit(mask));
+    };
+    add(in.out_port, in.allowed);
+    if (t_.algorithm == vc::Algorithm::kMinimalAdaptive) {
+      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      const u32 here = t_.address[index];
+      for (u32 d = 0; d < t_.dims; ++d) {
+        const u32 from = vc::coordinate(t_, here, d), to = vc::coordinate(t_, packet.dst, d);
+        if (from == to) continue;
+        add(vc::direction_port(t_, d, vc::goes_minus(t_, packet, d, from, to)),
+            t_.class_mask[packet.message_class][t_.wraps ? 2 : 1]);
+      }
+    }
+    return list;
   }
 
   const LoopControl& loop(u32 terminal) const { return terminals_[terminal].at(t_.terminal_fields.loop); }
@@ -212,34 +181,19 @@ class Search {
     return waits;
   }
 
+  const VcPlan& plan_;
   const vc::VcTable& t_;
   const Topology& topology_;
   Items<1> routers_, terminals_;
   u64 input_vcs_;
-  std::vector<bool> blocked_;
 };
 
 }  // namespace
 
 std::string VcPlan::find_deadlock(const std::vector<std::byte>& state) const {
-  Search search(table_, topology_, layout_, state);
-  std::vector<u64> members = search.run();
-  if (members.empty()) return "";
-  const std::vector<u64> cycle = search.cycle(members.front());
-  std::string text =
-      std::to_string(members.size()) +
-      (table_.mode == TrafficMode::kRequestReply ? " virtual channels and reply queues" : " virtual channels") +
-      " are blocked for ever; " + std::to_string(cycle.size()) + " of them wait for one another in a cycle:";
-  for (std::size_t i = 0; i < cycle.size() && i < 32; ++i) {
-    const std::string where = search.is_terminal(cycle[i])
-                                  ? "terminal " + std::to_string(search.terminal_of(cycle[i])) + " reply queue"
-                                  : "router " + router_name(search.router_of(cycle[i])) + " input " +
-                                        port_name(search.port_of(cycle[i])) + " VC " +
-                                        std::to_string(search.vc_of(cycle[i]));
-    text += "\n  " + where + (i + 1 < cycle.size() ? " waits for" : " waits for the first");
-  }
-  if (cycle.size() > 32) text += "\n  ... and " + std::to_string(cycle.size() - 32) + " more";
-  return text;
+  return describe_deadlock(Search(*this, layout_, state), table_.mode == TrafficMode::kRequestReply
+                                                              ? "virtual channels and reply queues"
+                                                              : "virtual channels");
 }
 
 }  // namespace flitlab

@@ -12,7 +12,7 @@ std::unique_ptr<Engine> make_vc_cpu_engine(const vc::VcTable& table, const State
                                            std::vector<ReplicaRow> rows, const EngineChoice& choice);
 
 /// Throws ConfigError in a build without CUDA; callers ask cuda_unavailable() first.
-std::unique_ptr<Engine> make_vc_cuda_engine(const vc::VcTable& table, const Topology& topology,
-                                            const StateLayout& layout, std::vector<ReplicaRow> rows);
+std::unique_ptr<Engine> make_vc_cuda_engine(const vc::VcTable& table, const StateLayout& layout,
+                                            std::vector<ReplicaRow> rows);
 
 }  // namespace flitlab

@@ -55,13 +55,7 @@ std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& s
 }
 
 TerminalSnapshot VcPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
-  const vc::VcTable& t = table_;
-  std::byte* base = const_cast<std::byte*>(state.data()) + layout_.kind_offset(1, 1);
-  const Item<1> terminal = Items<1>{base, layout_.kinds[1].item_bytes}[index];
-  const TerminalControl& c = terminal.at(t.terminal_fields.control);
-  TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.lane.left, c.lane.vc, c.next.at, {}};
-  for (u32 v = 0; v < t.vcs; ++v) s.credits.push_back(terminal.at(t.terminal_fields.output, v).credits);
-  return s;
+  return terminal_snapshot(state, layout_, table_.terminal_fields, index, table_.vcs);
 }
 
 std::vector<u32> VcPlan::channel_flits(const std::vector<std::byte>& state) const {

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <thread>
 
 #include "host/config/cross_checks.hpp"
 #include "host/error.hpp"
@@ -13,24 +12,13 @@
 namespace flitlab {
 namespace {
 
-/// Position of a word in the '|'-separated list its enum follows.
-u8 choice(const std::string& word, std::initializer_list<const char*> words) {
-  u8 i = 0;
-  for (const char* candidate : words) {
-    if (word == candidate) return i;
-    ++i;
-  }
-  throw ConfigError("no such choice: " + word);
-}
-
 u16 vc_range(u32 first, u32 end) { return static_cast<u16>((1u << end) - (1u << first)); }
 
 }  // namespace
 
-VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)) {
+VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, topology_) {
   set_parameters(e);
   set_classes(e);
-  set_traffic(e);
   set_layout();
 }
 
@@ -59,26 +47,26 @@ void VcPlan::set_parameters(const Experiment& e) {
   t.set_shift = t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
   t.set_words = (t.ports + (1u << t.set_shift) - 1) >> t.set_shift;
   t.flow_control = static_cast<vc::FlowControl>(
-      choice(e.str("router.flow_control"), {"wormhole", "virtual_cut_through", "store_and_forward"}));
+      word_index(e.str("router.flow_control"), {"wormhole", "virtual_cut_through", "store_and_forward"}));
   const auto allocator = [&](const char* path) {
     return static_cast<vc::Allocator>(
-        choice(e.str(path), {"separable_input_first", "separable_output_first", "islip", "wavefront"}));
+        word_index(e.str(path), {"separable_input_first", "separable_output_first", "islip", "wavefront"}));
   };
   t.vc_allocator = allocator("router.vc_allocator");
   t.switch_allocator = allocator("router.switch_allocator");
   t.iterations = static_cast<u8>(e.u32_of("router.allocator_iterations"));
-  t.arbiter = static_cast<vc::ArbiterKind>(choice(e.str("router.arbiter"), {"round_robin", "matrix", "oldest_first"}));
+  t.arbiter =
+      static_cast<vc::ArbiterKind>(word_index(e.str("router.arbiter"), {"round_robin", "matrix", "oldest_first"}));
   t.speculative = e.flag("router.speculative");
-  t.algorithm = static_cast<vc::Algorithm>(choice(
+  t.algorithm = static_cast<vc::Algorithm>(word_index(
       e.str("routing.algorithm"), {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive", "table"}));
   if (e.has("routing.vc_assignment"))
     t.vc_assignment = static_cast<vc::VcAssignment>(
-        choice(e.str("routing.vc_assignment"), {"dateline", "balanced", "by_crossing", "any"}));
+        word_index(e.str("routing.vc_assignment"), {"dateline", "balanced", "by_crossing", "any"}));
   t.wraps = topology_.wraps;
   t.one_port_per_dim = topology_.kind == "hypercube";
-  t.mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
-           : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
-                                                    : TrafficMode::kOpen;
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
   t.message_classes = message_classes(e);
   t.dims = static_cast<u32>(topology_.shape.size());
   for (u32 d = 0; d < t.dims; ++d) {
@@ -122,75 +110,11 @@ void VcPlan::set_classes(const Experiment& e) {
   }
 }
 
-void VcPlan::set_traffic(const Experiment& e) {
-  TrafficTable& t = table_.traffic;
-  t.terminals = topology_.terminals;
-  if (table_.mode == TrafficMode::kTrace) {
-    mean_flits_ = shortest_ = 1;
-    return;
-  }
-  mean_flits_ = mean_packet(e);
-  shortest_ = shortest_packet(e);
-  if (e.str("traffic.mode") == "batch") {
-    t.injection = Injection::kAllAtOnce;
-    t.batch_packets = e.u32_of("traffic.batch_packets");
-  } else if (e.has("traffic.injection")) {
-    t.injection = static_cast<Injection>(choice(e.str("traffic.injection"), {"bernoulli", "periodic", "on_off"}));
-  }
-  const std::string& pattern = e.str("traffic.pattern");
-  if (pattern == "matrix") {
-    matrix_ = read_matrix(e.file("traffic.matrix_file"), topology_.terminals);
-    t.pattern = Pattern::kMatrix;
-    t.row_start = matrix_.row_start.data();
-    t.column = matrix_.column.data();
-    t.cumulative = matrix_.cumulative.data();
-  } else if (pattern == "hot_spot" || pattern == "hot_region") {
-    t.pattern = Pattern::kHot;
-    destinations_ =
-        pattern == "hot_spot" ? e.ints("traffic.hot_terminals") : hot_region(topology_, e.ints("traffic.hot_shape"));
-    for (u32 hot : destinations_)
-      if (hot >= topology_.terminals)
-        throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
-                          std::to_string(topology_.terminals - 1) + ".");
-    t.hot_count = static_cast<u32>(destinations_.size());
-    t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
-  } else if (pattern != "uniform") {
-    // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
-    destinations_ = make_permutation(pattern, topology_, 1);
-    t.pattern = Pattern::kPermutation;
-  }
-  t.destination = destinations_.data();
-  if (e.str("traffic.packet_length") == "geometric") {
-    t.max_flits = geometric_longest(e);
-    t.length_law = LengthLaw::kGeometric;
-    const double uncut = geometric_mean(e);
-    t.inverse_log_continue = uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
-  }
-  t.packets = packet_lengths_.set(e.lengths("traffic.packet_flits"));
-  if (table_.mode == TrafficMode::kRequestReply) {
-    t.replies = reply_lengths_.set(e.lengths("traffic.reply_flits"));
-    t.window = e.u32_of("traffic.window");
-    t.reply_delay = e.u32_of("traffic.reply_delay");
-    t.reply_queue = e.u32_of("traffic.reply_queue");
-  }
-}
-
-LengthTable PacketLengths::set(const Lengths& lengths) {
-  std::vector<double> weights;
-  for (const auto& [length, weight] : lengths) {
-    if (!(weight > 0)) continue;
-    flits.push_back(static_cast<u32>(length));
-    weights.push_back(weight);
-  }
-  cumulative = cumulative_thresholds(weights);
-  return {static_cast<u32>(flits.size()), flits.data(), cumulative.data()};
-}
-
 void VcPlan::set_layout() {
   vc::VcTable& t = table_;
   // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
   const u32 b = t.buffer_flits;
-  t.ring = b < 2 ? 1 : std::min(b, (b - 2) / shortest_ + 2);
+  t.ring = b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2);
   const u32 slots = t.slot_mask + 1, vcs = t.ports * t.vcs;
   layout_.kinds.resize(2);
   ItemKind& router = layout_.kinds[0];
@@ -210,42 +134,23 @@ void VcPlan::set_layout() {
   }
   f.ring = router.add<Packet>("ring", vcs * t.ring);
   router.finish();
-  ItemKind& terminal = layout_.kinds[1];
-  terminal.name = "terminal";
-  terminal.count = t.terminals;
-  TerminalFields& g = t.terminal_fields;
-  g.control = terminal.add<TerminalControl>("control", 1);
-  g.flit_mail = terminal.add<u8>("flit_mail", slots);
-  g.credit_mail = terminal.add<u8>("credit_mail", slots);
-  g.output = terminal.add<InjectionVc>("output", t.vcs);
-  g.first = terminal.add<u8>("first", t.vcs);
-  if (t.mode == TrafficMode::kRequestReply) {
-    g.loop = terminal.add<LoopControl>("loop", 1);
-    g.transaction = terminal.add<Transaction>("transaction", t.traffic.window);
-    g.reply = terminal.add<QueuedReply>("reply", t.traffic.reply_queue);
-    g.held = terminal.add<HeldVc>("held", t.vcs);
-  } else if (t.mode == TrafficMode::kTrace) {
-    g.trace.control = terminal.add<TraceControl>("trace", 1);
-    g.trace.entry = terminal.add<TraceEntry>("trace_entry", kTraceRing);
-    g.trace.arrival = terminal.add<TraceArrival>("trace_arrival", kTraceRing);
-  }
-  g.ring = terminal.add<Packet>("ring", t.vcs * t.ring);
-  terminal.finish();
+  add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
 }
 
 /// docs/architecture.md, "Zero-load latency": under uniform traffic; not a number for other patterns, and where a
 /// buffer is too short to keep a packet flowing.
 double VcPlan::zero_load_latency(double mean_hops) const {
   const vc::VcTable& t = table_;
-  const bool flows = mean_flits_ == 1 || t.buffer_flits >= t.link_delay + t.credit_delay;
+  const bool flows = traffic_.mean_flits == 1 || t.buffer_flits >= t.link_delay + t.credit_delay;
   if (t.traffic.pattern != Pattern::kUniform || t.mode != TrafficMode::kOpen || !flows) return kNotMeasured;
   const double hops = mean_hops * (t.algorithm == vc::Algorithm::kValiant ? 2 : 1);
   const double allocation = t.speculative ? 0 : t.allocation_delay;
   // Store-and-forward routers wait for the tail, which overlaps route computation.
-  const double tail =
-      t.flow_control == vc::FlowControl::kStoreAndForward ? std::max(mean_flits_ - 1 - t.routing_delay, 0.0) : 0.0;
+  const double tail = t.flow_control == vc::FlowControl::kStoreAndForward
+                          ? std::max(traffic_.mean_flits - 1 - t.routing_delay, 0.0)
+                          : 0.0;
   const double each = t.routing_delay + allocation + tail;
-  return t.inject_delay + hops * (each + t.link_delay) + each + t.eject_delay + mean_flits_ - 1;
+  return t.inject_delay + hops * (each + t.link_delay) + each + t.eject_delay + traffic_.mean_flits - 1;
 }
 
 std::vector<std::pair<std::string, double>> VcPlan::derived() const {
@@ -258,6 +163,7 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports},
+          {"vcs", t.vcs},
           {"channels", static_cast<double>(topology_.channels)},
           {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
           {"diameter", distance.diameter},
@@ -288,15 +194,9 @@ std::string VcPlan::port_name(u32 port) const {
 }
 
 std::unique_ptr<Engine> VcPlan::make_engine(const std::vector<Experiment>& replicas, const EngineChoice& choice) const {
-  std::vector<ReplicaRow> rows;
-  for (const Experiment& e : replicas) rows.push_back(make_row(e));
-  EngineChoice chosen = choice;
-  const std::string why_not = chosen.backend == "cpu" ? "" : cuda_unavailable();
-  if (chosen.backend == "cuda" && !why_not.empty())
-    throw ConfigError("--backend cuda cannot be used: " + why_not + " Use --backend cpu or auto.");
-  if (chosen.backend == "auto") chosen.backend = why_not.empty() && !chosen.traced ? "cuda" : "cpu";
-  if (chosen.threads == 0) chosen.threads = std::max(1u, std::thread::hardware_concurrency());
-  if (chosen.backend == "cuda") return make_vc_cuda_engine(table_, topology_, layout_, std::move(rows));
+  const EngineChoice chosen = resolve_backend(choice);
+  std::vector<ReplicaRow> rows = make_rows(replicas);
+  if (chosen.backend == "cuda") return make_vc_cuda_engine(table_, layout_, std::move(rows));
   return make_vc_cpu_engine(table_, layout_, std::move(rows), chosen);
 }
 

@@ -1,17 +1,11 @@
 #pragma once
 /// Plan of the canonical virtual-channel router.
+#include "host/models/terminal_plan.hpp"
 #include "host/plan.hpp"
 #include "host/routing/tables.hpp"
-#include "host/topology/patterns.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab {
-
-/// Storage behind a LengthTable.
-struct PacketLengths {
-  std::vector<u32> flits, cumulative;
-  LengthTable set(const Lengths& lengths);
-};
 
 class VcPlan final : public Plan {
  public:
@@ -23,6 +17,10 @@ class VcPlan final : public Plan {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
+  /// A buffer must hold a whole packet unless packets move flit by flit.
+  u32 longest_packet() const override {
+    return table_.flow_control == vc::FlowControl::kWormhole ? kLongestPacket : table_.buffer_flits;
+  }
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;
@@ -38,16 +36,11 @@ class VcPlan final : public Plan {
   double zero_load_latency(double mean_hops) const;
   void set_parameters(const Experiment& e);
   void set_classes(const Experiment& e);
-  void set_traffic(const Experiment& e);
   void set_layout();
 
   Topology topology_;
+  TerminalPlan traffic_;
   RouteTable routes_;
-  TrafficMatrix matrix_;
-  std::vector<u32> destinations_;
-  PacketLengths packet_lengths_, reply_lengths_;
-  double mean_flits_ = 0;
-  u32 shortest_ = 0;
   vc::VcTable table_{};
   StateLayout layout_;
 };

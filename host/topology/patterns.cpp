@@ -105,6 +105,7 @@ std::vector<u32> cumulative_thresholds(const std::vector<double>& weights) {
 
 TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
   std::vector<std::vector<std::pair<u32, double>>> rows(terminals);
+  std::vector<bool> listed(terminals, false);
   read_csv("traffic.matrix_file", path, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = "traffic.matrix_file: " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3) throw ConfigError(where + "a line is source,destination,weight.");
@@ -113,21 +114,23 @@ TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
         throw ConfigError(where + "terminals are numbered 0 to " + std::to_string(terminals - 1) + ".");
     if (!(f[2] >= 0 && f[2] <= 1e100))  // their sum must be a number too
       throw ConfigError(where + "the weight must be a number from 0 to 1e100.");
+    listed[static_cast<u32>(f[0])] = true;
     if (f[2] > 0) rows[static_cast<u32>(f[0])].emplace_back(static_cast<u32>(f[1]), f[2]);
   });
   TrafficMatrix matrix;
   matrix.row_start.push_back(0);
   for (u32 s = 0; s < terminals; ++s) {
-    if (rows[s].empty())
-      throw ConfigError("traffic.matrix_file: " + path + ": terminal " + std::to_string(s) +
-                        " has no positive weight, and every terminal needs a destination. Add a line " +
-                        std::to_string(s) + ",DESTINATION,WEIGHT.");
+    const std::string name = std::to_string(s);
+    if (!listed[s])
+      throw ConfigError("traffic.matrix_file: " + path + ": terminal " + name + " has no line. Add one, " + name +
+                        ",DESTINATION,WEIGHT; with weight 0 if it sends nothing.");
     std::vector<double> weights;
     for (const auto& [destination, weight] : rows[s]) {
       matrix.column.push_back(destination);
       weights.push_back(weight);
     }
-    for (u32 threshold : cumulative_thresholds(weights)) matrix.cumulative.push_back(threshold);
+    if (!weights.empty())
+      for (u32 threshold : cumulative_thresholds(weights)) matrix.cumulative.push_back(threshold);
     matrix.row_start.push_back(static_cast<u32>(matrix.column.size()));
   }
   return matrix;

@@ -26,7 +26,7 @@ struct TrafficMatrix {
   std::vector<u32> cumulative;  ///< [entries] draws below this, and not below the entry before, go to this column
 };
 
-/// Reads CSV lines source,destination,weight; every terminal needs at least one positive weight.
+/// Reads CSV lines source,destination,weight. Every terminal needs a line; one with weight 0 alone sends nothing.
 TrafficMatrix read_matrix(const std::string& path, u32 terminals);
 
 /// Rising thresholds for weights that add up to anything positive.

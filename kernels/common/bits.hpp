@@ -35,6 +35,12 @@ FLITLAB_HD inline u32 first_at_or_after(u32 set, u32 pointer) {
   return lowest_bit(above ? above : set);
 }
 
+/// The same for sets of up to 64 members.
+FLITLAB_HD inline u32 first_at_or_after64(u64 set, u32 pointer) {
+  const u64 above = pointer < 64 ? set & (~u64{0} << pointer) : 0;
+  return lowest_bit(above ? above : set);
+}
+
 /// A well-mixed 64-bit hash of a word (the finaliser of SplitMix64).
 FLITLAB_HD inline u64 mix64(u64 x) {
   x ^= x >> 30;

@@ -14,6 +14,7 @@ enum class Total : u32 {
   kPacketsDelivered,  ///< tail has arrived
   kFlitsDelivered,
   kPacketsDropped,
+  kFlitsDropped,
   kFlitMoves,   ///< crossbar traversals
   kLatencySum,  ///< creation to tail arrival, all delivered packets, cycles
   kMeasuredCreated,

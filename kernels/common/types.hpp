@@ -11,6 +11,8 @@
 /// For the inside of a cycle: inlined into the phase, so that the view of the state stays in registers.
 #if defined(__CUDACC__)
 #define FLITLAB_INLINE FLITLAB_HD __forceinline__
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FLITLAB_INLINE inline  // instrumented, the whole phase in one function takes minutes to compile
 #else
 #define FLITLAB_INLINE inline __attribute__((always_inline))
 #endif

@@ -1,14 +1,18 @@
 /// What stands in for the CUDA engine in a build without a CUDA compiler.
 #ifndef FLITLAB_CUDA
 #include "host/error.hpp"
+#include "host/models/t3e_engines.hpp"
 #include "host/models/vc_engines.hpp"
 
 namespace flitlab {
 
 std::string cuda_unavailable() { return "this build has no CUDA engine (no CUDA compiler was found)."; }
 
-std::unique_ptr<Engine> make_vc_cuda_engine(const vc::VcTable&, const Topology&, const StateLayout&,
-                                            std::vector<ReplicaRow>) {
+std::unique_ptr<Engine> make_vc_cuda_engine(const vc::VcTable&, const StateLayout&, std::vector<ReplicaRow>) {
+  throw ConfigError("--backend cuda: " + cuda_unavailable());
+}
+
+std::unique_ptr<Engine> make_t3e_cuda_engine(const t3e::Table&, const StateLayout&, std::vector<ReplicaRow>) {
   throw ConfigError("--backend cuda: " + cuda_unavailable());
 }
 

@@ -1,82 +1,20 @@
-/// The CUDA engine for the virtual-channel router: uploads its tables and instantiates the kernels.
+/// The CUDA engine for the virtual-channel router.
 #include "host/models/vc_engines.hpp"
-#include "kernels/engines/cuda_engine.cuh"
+#include "kernels/engines/device_tables.cuh"
 #include "kernels/routers/vc/model.hpp"
 
 namespace flitlab {
 namespace {
 
-/// Device copies of the arrays that a table points to.
-class VcDeviceTables {
- public:
-  explicit VcDeviceTables(const vc::VcTable& host) : table(host) {
-    const std::size_t n = host.routers;
-    move(table.peers, n * host.ports);
-    move(table.address, n);
-    move(table.next_port, n * n);
-    move(table.layer, n * n);
-    TrafficTable& t = table.traffic;
-    const std::size_t entries = t.row_start ? t.row_start[t.terminals] : 0;
-    move(t.destination, t.pattern == Pattern::kHot           ? t.hot_count
-                        : t.pattern == Pattern::kPermutation ? t.terminals
-                                                             : 0);
-    move(t.column, entries);
-    move(t.cumulative, entries);
-    move(t.row_start, t.row_start ? t.terminals + 1u : 0);
-    for (LengthTable* lengths : {&t.packets, &t.replies}) {
-      move(lengths->flits, lengths->count);
-      move(lengths->cumulative, lengths->count);
-    }
-  }
-
-  vc::VcTable table;
-
- private:
-  template <class T>
-  void move(const T*& array, std::size_t n) {
-    if (!array || !n) return;
-    DeviceArray<std::byte> copy(reinterpret_cast<const std::byte*>(array), n * sizeof(T));
-    array = reinterpret_cast<const T*>(copy.data());
-    arrays_.push_back(std::move(copy));
-  }
-
-  std::vector<DeviceArray<std::byte>> arrays_;
-};
-
-/// An engine together with the tables its kernels read.
-class VcCudaEngine final : public Engine {
- public:
-  VcCudaEngine(const vc::VcTable& table, const StateLayout& layout, std::vector<ReplicaRow> rows)
-      : tables_(table), engine_(tables_.table, layout, std::move(rows)) {}
-
-  std::string backend() const override { return engine_.backend(); }
-  std::string device() const override { return engine_.device(); }
-  u32 threads() const override { return engine_.threads(); }
-  u32 replicas() const override { return engine_.replicas(); }
-  Cycle now() const override { return engine_.now(); }
-  void advance(u32 cycles, std::span<const u32> active) override { engine_.advance(cycles, active); }
-  CounterShard counters(u32 replica) override { return engine_.counters(replica); }
-  void set_row(u32 replica, const ReplicaRow& row) override { engine_.set_row(replica, row); }
-  const ReplicaRow& row(u32 replica) const override { return engine_.row(replica); }
-  FaultReport audit(u32 replica) override { return engine_.audit(replica); }
-  const StateLayout& layout() const override { return engine_.layout(); }
-  std::vector<std::byte> state(u32 replica) const override { return engine_.state(replica); }
-  void set_state(u32 replica, const std::vector<std::byte>& state) override { engine_.set_state(replica, state); }
-  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
-    engine_.get_field(replica, kind, field, out);
-  }
-  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
-    engine_.set_field(replica, kind, field, in);
-  }
-  u64 state_hash(u32 replica) const override { return engine_.state_hash(replica); }
-  void set_counters(u32 replica, const CounterShard& c) override { engine_.set_counters(replica, c); }
-  void set_now(Cycle now) override { engine_.set_now(now); }
-  std::vector<std::vector<Event>> take_events(u32 replica) override { return engine_.take_events(replica); }
-
- private:
-  VcDeviceTables tables_;
-  CudaEngine<VcModel> engine_;
-};
+vc::VcTable upload(vc::VcTable t, DeviceTables& device) {
+  const std::size_t n = t.routers;
+  device.move(t.peers, n * t.ports);
+  device.move(t.address, n);
+  device.move(t.next_port, n * n);
+  device.move(t.layer, n * n);
+  device.move(t.traffic);
+  return t;
+}
 
 }  // namespace
 
@@ -87,9 +25,9 @@ std::string cuda_unavailable() {
   return count ? "" : "there is no CUDA device in this machine.";
 }
 
-std::unique_ptr<Engine> make_vc_cuda_engine(const vc::VcTable& table, const Topology&, const StateLayout& layout,
+std::unique_ptr<Engine> make_vc_cuda_engine(const vc::VcTable& table, const StateLayout& layout,
                                             std::vector<ReplicaRow> rows) {
-  return std::make_unique<VcCudaEngine>(table, layout, std::move(rows));
+  return std::make_unique<TabledCudaEngine<VcModel>>(table, upload, layout, std::move(rows));
 }
 
 }  // namespace flitlab

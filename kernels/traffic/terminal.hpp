@@ -73,6 +73,7 @@ struct StartTerminal {
     const auto terminal = v.terminals[index];
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     control.next = first_creation(t.traffic, *v.row, index);
+    if (never_sends(t.traffic, index)) control.next.at = kNever;
     control.oldest = control.next;
     for (u32 vc = 0; vc < t.vcs; ++vc)
       terminal.at(t.terminal_fields.output, vc).credits = static_cast<u16>(t.buffer_flits);

@@ -30,7 +30,8 @@ struct TrafficTable {
   LengthLaw length_law = LengthLaw::kTable;
   u32 terminals = 0;
   u32 batch_packets = 0;             ///< kAllAtOnce: packets per terminal
-  const u32* destination = nullptr;  ///< [terminals] kPermutation; [hot_count] kHot: the hot terminals
+  u32 others_only = 0;               ///< 1: kUniform and kHot never draw the sender itself
+  const u32* destination = nullptr;  ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] kHot: the hot ones
   u32 hot_count = 0;
   u32 hot_threshold = 0;            ///< kHot: a 32-bit draw below this goes to a hot terminal
   const u32* row_start = nullptr;   ///< [terminals + 1] kMatrix
@@ -149,13 +150,28 @@ FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row,
   return packet_flits(t, packet_draws(row, terminal, index));
 }
 
+/// Whether a terminal has nobody to send to.
+FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
+  if (t.pattern == Pattern::kPermutation) return t.destination[terminal] == kNone;
+  return t.pattern == Pattern::kMatrix && t.row_start[terminal] == t.row_start[terminal + 1];
+}
+
+FLITLAB_HD inline u32 uniform_destination(const TrafficTable& t, u32 terminal, u32 draw) {
+  if (!t.others_only) return below(draw, t.terminals);
+  const u32 other = below(draw, t.terminals - 1);
+  return other + (other >= terminal);
+}
+
 /// Destination terminal of a packet whose draws are `r`.
 FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, u32 terminal, const Random4& r) {
   switch (t.pattern) {
-    case Pattern::kUniform: return below(r.word[0], t.terminals);
+    case Pattern::kUniform: return uniform_destination(t, terminal, r.word[0]);
     case Pattern::kPermutation: return t.destination[terminal];
-    case Pattern::kHot:
-      return r.word[2] < t.hot_threshold ? t.destination[below(r.word[0], t.hot_count)] : below(r.word[0], t.terminals);
+    case Pattern::kHot: {
+      const u32 hot = t.destination[below(r.word[0], t.hot_count)];
+      const bool chosen = r.word[2] < t.hot_threshold && !(t.others_only && hot == terminal);
+      return chosen ? hot : uniform_destination(t, terminal, r.word[0]);
+    }
     case Pattern::kMatrix: {
       const u32 begin = t.row_start[terminal];
       return t.column[begin + pick_weighted(t.cumulative + begin, t.row_start[terminal + 1] - begin, r.word[0])];

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import flitlab as fl
 from flitlab import t3e
-from flitlab.published.t3e import TABLE1
+from flitlab.published.t3e import TABLE1, _latencies
 
 
 def naive_balance(bits, subring):
@@ -99,3 +99,62 @@ def test_reproduce_table_1(cli):
     assert len(rows) == 60
     assert all(set(r) == {"experiment", "quantity", "source", "setting", "published", "measured", "unit", "tolerance",
                           "verdict", "reading"} for r in rows)
+
+
+@pytest.mark.parametrize("name", ["table2", "table3", "table4"])
+def test_tables_of_the_paper_are_reproduced(name):
+    rows = fl.reproduce(f"t3e.{name}")
+    assert {r["verdict"] for r in rows} == {"match"}
+
+
+def test_latencies_are_measured_not_printed():
+    """Another router, other numbers."""
+    one, two, turn = _latencies((8, 8, 8), [(0, 1), (0, 2), (0, 9)], router__straight_delay=4, router__turn_delay=9,
+                                router__source_delay=20, router__destination_delay=13)
+    assert (one, two - one, turn - one) == (33, 4, 9)
+
+
+def test_a_row_without_a_published_number_is_skipped():
+    from flitlab.reproduction import row
+    assert row("x", "y", "s", "", None, 3.0, "", 0)["verdict"] == "skipped"
+
+
+@pytest.mark.parametrize(("settings", "parts"), [
+    ({"topology.shape": [3, 4, 2]}, ["topology.shape = [3, 4, 2]", "X is 2, 4 or 8"]),
+    ({"topology.shape": [8, 6, 2]}, ["topology.shape = [8, 6, 2]", "Y is 2 or a multiple of 4"]),
+    ({"topology.shape": [8, 8, 10]}, ["topology.shape = [8, 8, 10]", "Z is 1 to 9"]),
+    ({"topology.shape": [8, 8]}, ["topology.shape = [8, 8]", "three dimensions"]),
+    ({"traffic.packet_flits": 11}, ["at most 10 flits", "11"]),
+    ({"router.turn_delay": 3}, ["router.turn_delay = 3", "router.straight_delay = 3"]),
+    ({"router.adaptive_buffer_flits": 5, "traffic.packet_flits": 10}, ["router.adaptive_buffer_flits = 5", "10 flits"]),
+    ({"topology.concentration": 2}, ["topology.concentration", "belongs to router.kind", "vc"]),
+    ({"traffic.mode": "request_reply", "traffic.message_classes": 1}, ["traffic.message_classes = 1", "Leave it at 2"]),
+])
+def test_bad_machines_are_named(settings, parts):
+    with pytest.raises(fl.ConfigError) as error:
+        fl.Experiment.from_dict({"router.kind": "t3e"} | settings)
+    assert all(part in str(error.value) for part in parts), str(error.value)
+
+
+def test_nobody_sends_to_itself(tmp_path):
+    matrix = tmp_path / "m.csv"
+    matrix.write_text("".join(f"{i},{i},1\n" for i in range(16)))
+    with pytest.raises(fl.ConfigError, match="PE 0 sends to itself"):
+        fl.run(fl.Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 4, 2], "traffic.pattern": "matrix",
+                                        "traffic.matrix_file": str(matrix)}))
+
+
+@pytest.mark.parametrize("form", ["vcd", "perfetto", "jsonl"])
+def test_a_machine_can_be_traced(form, tmp_path, cli, config):
+    out = tmp_path / "trace"
+    done = cli("trace", config("t3e-16"), "--cycles", "50:150", "--format", form, "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert out.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("pes", [16, 64, 128, 512, 1024, 2048])
+def test_shipped_machines_run(pes, config):
+    experiment = fl.load(config(f"t3e-{pes}"))
+    assert experiment.derived()["terminals"] == pes
+    result = fl.run(experiment.set({"traffic.load": 0.05, "run.warmup_cycles": 200, "run.measure_cycles": 300}))
+    assert result.packets.dropped == 0 and result.packets.delivered > pes / 4

@@ -177,9 +177,8 @@ TEST(BadMatrix, IsNamedWithItsLine) {
   };
   refused("0,1,1\n1;0;1\n", {":2: \"1;0;1\"", "comma-separated numbers", "Correct it"});
   refused(std::string("\x01\0\xff\n", 4), {":1: \"\\u0001", "comma-separated numbers"});
-  refused("0,1,1\n", {"terminal 1", "no positive weight", "Add a line 1,DESTINATION,WEIGHT"});
-  refused("0,1,1\n1,0,0\n", {"terminal 1", "no positive weight"});
-  refused("", {"terminal 0", "no positive weight"});
+  refused("0,1,1\n", {"terminal 1", "has no line", "Add one, 1,DESTINATION,WEIGHT"});
+  refused("", {"terminal 0", "has no line"});
   refused("0,2,1\n", {":1: ", "0 to 1"});
   refused("0,nan,1\n", {":1: ", "0 to 1"});
   refused("0,1\n", {":1: ", "source,destination,weight"});

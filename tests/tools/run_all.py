@@ -13,7 +13,7 @@ BUILD = ROOT / "build" / "tests"
 JOBS = str(os.cpu_count() or 1)
 # Threads, memory and arithmetic of everything a cycle does; the long proofs need no sanitizer.
 SANITIZED = ("*Identity*:Conservation*:Philox*:Watchdog*:*ZeroLoad*:ClosedLoop*:Trace*:*Replay*:"
-             "Checkpoint*")
+             "Checkpoint*:T3eConservation*:T3eDateline*")
 
 
 def run(command: list[str], **kwargs) -> int:
@@ -76,8 +76,9 @@ def main() -> int:
     cmake, ctest = tool("cmake"), tool("ctest")
     if shutil.which("ninja"):
         os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
-    if run([cmake, "-S", ".", "-B", str(BUILD), "-DFLITLAB_TESTS=ON", "-DFLITLAB_WERROR=ON"],
-           stdout=subprocess.DEVNULL):
+    # Installing the package has compiled the CUDA engine for every architecture; PTX runs on all of them.
+    if run([cmake, "-S", ".", "-B", str(BUILD), "-DFLITLAB_TESTS=ON", "-DFLITLAB_WERROR=ON",
+            "-DCMAKE_CUDA_ARCHITECTURES=80-virtual"], stdout=subprocess.DEVNULL):
         print("configuring the C++ tests failed")
         return 1
     if run([cmake, "--build", str(BUILD), "--parallel", JOBS], stdout=subprocess.DEVNULL):

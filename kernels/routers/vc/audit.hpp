@@ -3,23 +3,10 @@
 /// flits on their way and flits in the buffer add up to the buffer; packets are counted by their tails, wherever those
 /// are; and the sets that summarise the states of VCs agree with them.
 #include "kernels/common/fault.hpp"
+#include "kernels/common/packet_queue.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc {
-
-/// Tails among the `flits` first flits of a queue of packets that starts at ring position `first`; the front packet
-/// has `left` flits left.
-template <int W>
-FLITLAB_HD inline u32 tails_among(const Item<W>& item, Field<Packet> field, u32 ring0, u32 ring, u32 first, u32 left,
-                                  u32 flits) {
-  u32 tails = 0;
-  for (u32 place = first; tails < ring && flits && flits >= left; ++tails) {  // a broken state must not hang us
-    flits -= left;
-    place = next_place(place, ring);
-    left = item.at(field, ring0 + place).flits;
-  }
-  return tails;
-}
 
 /// Whether the sets of VCs say of (port, vc) what its states say.
 template <class T, int W>

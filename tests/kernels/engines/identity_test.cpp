@@ -18,7 +18,25 @@ using testing::word;
 /// Variations that reach all code of a model; every model gets its defaults, and more where it is known.
 std::vector<Experiment> variations(std::string_view kind) {
   std::vector<Experiment> list{experiment({{"router.kind", std::string(kind)}, {"traffic.load", 0.35}})};
-  if (kind != "vc") return list;
+  const std::string trace = testing::temporary(".csv");
+  std::ofstream file(trace);
+  for (u32 n = 0; n < 2000; ++n) file << n / 5 << ',' << n * 7 % 16 << ',' << n * 11 % 16 << ',' << 1 + n % 5 << '\n';
+  file.close();
+  if (kind == "t3e") {
+    const auto add = [&](RawConfig changes) {
+      changes["router.kind"] = std::string("t3e");
+      list.push_back(experiment(changes));
+    };
+    add({{"traffic.load", 0.9}, {"router.adaptive_vcs", integer(3)}, {"router.adaptive_choice", word("any")}});
+    add({{"traffic.load", 0.9}, {"routing.adaptive", false}, {"router.short_circuit", false}});
+    add({{"traffic.load", 0.7}, {"routing.vc_select", word("full")}, {"topology.shape", IntList{8, 4, 3}}});
+    add({{"traffic.mode", word("request_reply")},
+         {"traffic.load", 0.5},
+         {"routing.ordered_requests", true},
+         {"traffic.packet_flits", Lengths{{2, 0.5}, {10, 0.5}}}});
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    return list;
+  }
   for (const char* allocator : {"separable_output_first", "islip", "wavefront"})
     for (const char* arbiter : {"matrix", "oldest_first"})
       list.push_back(experiment({{"router.vc_allocator", word(allocator)},
@@ -47,9 +65,6 @@ std::vector<Experiment> variations(std::string_view kind) {
                                {"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}},
                                {"traffic.reply_queue", integer(2)},
                                {"traffic.message_classes", integer(classes)}}));
-  const std::string trace = testing::temporary(".csv");
-  std::ofstream file(trace);
-  for (u32 n = 0; n < 2000; ++n) file << n / 5 << ',' << n * 7 % 16 << ',' << n * 11 % 16 << ',' << 1 + n % 5 << '\n';
   list.push_back(experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}}));
   return list;
 }

@@ -1,0 +1,199 @@
+#include "host/models/t3e_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "host/config/cross_checks.hpp"
+#include "host/error.hpp"
+#include "host/models/t3e_engines.hpp"
+#include "host/result.hpp"
+#include "host/topology/metrics.hpp"
+
+namespace flitlab {
+
+T3ePlan::T3ePlan(const Experiment& e)
+    : shape_(e.ints("topology.shape")), topology_(t3e::make_topology(shape_)), traffic_(e, topology_, true) {
+  const TrafficTable& traffic = traffic_.table;
+  if (traffic.pattern == Pattern::kMatrix)
+    for (u32 s = 0; s < topology_.terminals; ++s)
+      for (u32 i = traffic.row_start[s]; i < traffic.row_start[s + 1]; ++i)
+        if (traffic.column[i] == s)
+          throw ConfigError("traffic.matrix_file: PE " + std::to_string(s) +
+                            " sends to itself, which does not enter the network. Leave that line out.");
+  const std::string& select = e.str("routing.vc_select");
+  tables_ = t3e::make_tables(shape_, topology_,
+                             {e.flag("routing.adaptive"), e.str("routing.half_way") == "balanced",
+                              select != "time_of_crossing", select == "full"});
+  set_parameters(e);
+  set_layout();
+}
+
+void T3ePlan::set_parameters(const Experiment& e) {
+  t3e::Table& t = table_;
+  t.routers = topology_.routers;
+  t.terminals = topology_.terminals;
+  t.link_vcs = t3e::kDeterministicVcs + e.u32_of("router.adaptive_vcs");
+  t.buffer_flits = e.u32_of("router.deterministic_buffer_flits");
+  t.adaptive_buffer_flits = e.u32_of("router.adaptive_buffer_flits");
+  const u32 straight = e.u32_of("router.straight_delay");
+  t.wait = e.u32_of("router.turn_delay") - straight;
+  t.link_delay = straight;
+  t.inject_delay = e.u32_of("router.source_delay") - straight;
+  t.eject_delay = e.u32_of("router.destination_delay") - t.wait;
+  t.credit_delay = e.u32_of("router.credit_delay");
+  const u32 latest = std::max({t.link_delay + t.wait, t.inject_delay, t.eject_delay, t.credit_delay});
+  t.slot_mask = std::bit_ceil(latest + 1) - 1;
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  t.short_circuit = e.flag("router.short_circuit");
+  t.any_direction = e.str("router.adaptive_choice") == "any";
+  t.ordered_requests = e.flag("routing.ordered_requests");
+  // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
+  const auto ring = [&](u32 b) { return b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2); };
+  t.ring = ring(t.buffer_flits);
+  t.adaptive_ring = ring(t.adaptive_buffer_flits);
+  t.peers = topology_.peers.data();
+  t.registers = tables_.registers.data();
+  t.lut = tables_.lut.data();
+  t.lut_entries = tables_.entries;
+  t.full_select = tables_.full_select.empty() ? nullptr : tables_.full_select.data();
+}
+
+void T3ePlan::set_layout() {
+  t3e::Table& t = table_;
+  const u32 slots = t.slot_mask + 1, vcs = t3e::kPorts * t.link_vcs;
+  layout_.kinds.resize(3);
+  ItemKind& router = layout_.kinds[0];
+  router.name = "router";
+  router.count = t.routers;
+  t3e::RouterFields& f = t.router_fields;
+  f.control = router.add<t3e::RouterControl>("control", 1);
+  f.registers = router.add<t3e::Registers>("registers", 1);
+  f.flit_mail = router.add<u64>("flit_mail", slots);
+  f.credit_mail = router.add<u64>("credit_mail", slots);
+  f.port = router.add<t3e::PortState>("port", t3e::kPorts);
+  f.input = router.add<t3e::InputVc>("input", vcs);
+  f.output = router.add<t3e::OutputVc>("output", vcs);
+  f.ring = router.add<Packet>("ring", t3e::ring_start(t, t3e::kPorts, 0));
+  router.finish();
+  add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
+  ItemKind& node = layout_.kinds[2];
+  node.name = "tables";
+  node.count = t.routers;
+  t.table_fields.lut = node.add<t3e::Tag>("lut", t.lut_entries);
+  node.finish();
+}
+
+std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
+  const t3e::Table& t = table_;
+  double hops = 0, latency = 0;
+  u32 diameter = 0;
+  for (u32 s = 0; s < t.routers; ++s)
+    for (u32 d = 0; d < t.routers; ++d) {
+      if (s == d) continue;
+      u32 distance = 0, dims = 0;
+      for (u32 dim = 0; dim < 3; ++dim) {
+        const u32 k = shape_.radix[dim], a = topology_.coordinate(s, dim), b = topology_.coordinate(d, dim);
+        const u32 ahead = (b + k - a) % k;
+        distance += shape_.ring(dim) ? std::min(ahead, k - ahead) : (a < b ? b - a : a - b);
+        dims += a != b;
+      }
+      hops += distance;
+      diameter = std::max(diameter, distance);
+      latency += t3e::latency_formula(t, distance, dims - 1);
+    }
+  const double pairs = static_cast<double>(t.routers) * (t.routers - 1);
+  const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const ItemKind& kind = layout_.kinds[0];
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"ports", t3e::kPorts},
+          {"vcs", t.link_vcs},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
+          {"diameter", diameter},
+          {"hops_mean", hops / pairs},
+          {"zero_load_latency_cycles", uniform ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
+          {"lut_mode", tables_.registers[0].lut_mode},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", kind.item_bytes},
+          {"router_hot_bytes", static_cast<double>(kind.fields.back().offset)},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + tables_.lut.size() * 4)}};
+}
+
+std::string T3ePlan::router_name(u32 router) const {
+  std::string text = std::to_string(router) + " (";
+  for (u32 d = 0; d < 3; ++d) text += (d ? "," : "") + std::to_string(topology_.coordinate(router, d));
+  return text + ")";
+}
+
+std::string T3ePlan::port_name(u32 port) const {
+  static constexpr const char* kNames[] = {"+x", "+y", "+z", "-x", "-y", "-z", "PE"};
+  return kNames[port];
+}
+
+Item<1> T3ePlan::router(const std::vector<std::byte>& state, u32 index) const {
+  return Items<1>{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes}[index];
+}
+
+std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
+  const t3e::Table& t = table_;
+  const Item<1> item = router(state, index);
+  static constexpr const char* kStages[] = {"idle", "asking", "flowing", "stopped"};
+  std::vector<PortSnapshot> ports(t3e::kPorts);
+  for (u32 p = 0; p < t3e::kPorts; ++p) {
+    const Peer& peer = topology_.peer(index, p);
+    ports[p].name = port_name(p);
+    ports[p].peer = peer.item;
+    ports[p].to_terminal = peer.is_terminal;
+    for (u32 v = 0; v < (p == t3e::kNodePort ? t3e::kDeterministicVcs : t.link_vcs); ++v) {
+      const t3e::InputVc& in = item.at(t.router_fields.input, p * t.link_vcs + v);
+      const t3e::OutputVc& out = item.at(t.router_fields.output, p * t.link_vcs + v);
+      VcSnapshot s;
+      s.stage = kStages[static_cast<u32>(in.stage)];
+      s.flits = in.flits;
+      s.packets = in.packets;
+      if (in.packets) {
+        const Packet& packet = item.at(t.router_fields.ring, t3e::ring_start(t, p, v) + in.first);
+        s.left = in.left;
+        s.src = packet.src;
+        s.id = packet.id;
+        s.dst_router = topology_.router_at(packet.dst);
+        s.out_port = in.out_port;
+        if (in.stage == t3e::Stage::kFlowing) s.out_vc = in.out_vc;
+      }
+      s.credits = out.credits;
+      if (out.owner != t3e::kNoVc) {
+        s.owner_port = out.owner / 8;
+        s.owner_vc = out.owner % 8;
+      }
+      ports[p].vcs.push_back(std::move(s));
+    }
+  }
+  return ports;
+}
+
+TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
+  const t3e::Table& t = table_;
+  return terminal_snapshot(state, layout_, t.terminal_fields, index, t.vcs);
+}
+
+std::vector<u32> T3ePlan::channel_flits(const std::vector<std::byte>& state) const {
+  std::vector<u32> flits;
+  for (u32 r = 0; r < table_.routers; ++r)
+    for (u32 p = 0; p < t3e::kDirections; ++p)
+      if (topology_.peer(r, p).item != kNone)
+        flits.push_back(router(state, r).at(table_.router_fields.port, p).flits_sent);
+  return flits;
+}
+
+std::unique_ptr<Engine> T3ePlan::make_engine(const std::vector<Experiment>& replicas,
+                                             const EngineChoice& choice) const {
+  const EngineChoice chosen = resolve_backend(choice);
+  std::vector<ReplicaRow> rows = make_rows(replicas);
+  if (chosen.backend == "cuda") return make_t3e_cuda_engine(table_, layout_, std::move(rows));
+  return make_t3e_cpu_engine(table_, layout_, std::move(rows), chosen);
+}
+
+}  // namespace flitlab

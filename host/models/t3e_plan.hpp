@@ -1,0 +1,43 @@
+#pragma once
+/// Plan of a Cray T3E.
+#include "host/models/terminal_plan.hpp"
+#include "host/plan.hpp"
+#include "host/t3e/tables.hpp"
+
+namespace flitlab {
+
+class T3ePlan final : public Plan {
+ public:
+  explicit T3ePlan(const Experiment& experiment);
+  T3ePlan(const T3ePlan&) = delete;
+  T3ePlan& operator=(const T3ePlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  u32 longest_packet() const override { return t3e::kLongestPacket; }
+  std::vector<std::pair<std::string, double>> derived() const override;
+  std::string find_deadlock(const std::vector<std::byte>& state) const override;
+  std::string router_name(u32 router) const override;
+  std::string port_name(u32 port) const override;
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+
+  const t3e::Table& table() const { return table_; }
+
+ private:
+  void set_parameters(const Experiment& e);
+  void set_layout();
+  Item<1> router(const std::vector<std::byte>& state, u32 index) const;
+
+  t3e::Shape shape_;
+  Topology topology_;
+  TerminalPlan traffic_;
+  t3e::Tables tables_;
+  t3e::Table table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

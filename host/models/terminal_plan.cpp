@@ -1,0 +1,137 @@
+#include "host/models/terminal_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "host/config/cross_checks.hpp"
+#include "host/error.hpp"
+
+namespace flitlab {
+
+u8 word_index(const std::string& word, std::initializer_list<const char*> words) {
+  u8 i = 0;
+  for (const char* candidate : words) {
+    if (word == candidate) return i;
+    ++i;
+  }
+  throw ConfigError("no such choice: " + word);
+}
+
+TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool others_only) {
+  TrafficTable& t = table;
+  t.terminals = topology.terminals;
+  t.others_only = others_only;
+  mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
+         : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
+                                                  : TrafficMode::kOpen;
+  if (mode == TrafficMode::kTrace) return;
+  mean_flits = mean_packet(e);
+  shortest = shortest_packet(e);
+  if (e.str("traffic.mode") == "batch") {
+    t.injection = Injection::kAllAtOnce;
+    t.batch_packets = e.u32_of("traffic.batch_packets");
+  } else if (e.has("traffic.injection")) {
+    t.injection = static_cast<Injection>(word_index(e.str("traffic.injection"), {"bernoulli", "periodic", "on_off"}));
+  }
+  const std::string& pattern = e.str("traffic.pattern");
+  if (pattern == "matrix") {
+    matrix_ = read_matrix(e.file("traffic.matrix_file"), topology.terminals);
+    t.pattern = Pattern::kMatrix;
+    t.row_start = matrix_.row_start.data();
+    t.column = matrix_.column.data();
+    t.cumulative = matrix_.cumulative.data();
+  } else if (pattern == "hot_spot" || pattern == "hot_region") {
+    t.pattern = Pattern::kHot;
+    destinations_ =
+        pattern == "hot_spot" ? e.ints("traffic.hot_terminals") : hot_region(topology, e.ints("traffic.hot_shape"));
+    for (u32 hot : destinations_)
+      if (hot >= topology.terminals)
+        throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
+                          std::to_string(topology.terminals - 1) + ".");
+    t.hot_count = static_cast<u32>(destinations_.size());
+    t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
+  } else if (pattern != "uniform") {
+    // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
+    destinations_ = make_permutation(pattern, topology, 1);
+    if (others_only)
+      for (u32 i = 0; i < topology.terminals; ++i)
+        if (destinations_[i] == i) destinations_[i] = kNone;
+    t.pattern = Pattern::kPermutation;
+  }
+  t.destination = destinations_.data();
+  if (e.str("traffic.packet_length") == "geometric") {
+    t.max_flits = geometric_longest(e);
+    t.length_law = LengthLaw::kGeometric;
+    const double uncut = geometric_mean(e);
+    t.inverse_log_continue = uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
+  }
+  t.packets = packet_lengths_.set(e.lengths("traffic.packet_flits"));
+  if (mode == TrafficMode::kRequestReply) {
+    t.replies = reply_lengths_.set(e.lengths("traffic.reply_flits"));
+    t.window = e.u32_of("traffic.window");
+    t.reply_delay = e.u32_of("traffic.reply_delay");
+    t.reply_queue = e.u32_of("traffic.reply_queue");
+  }
+}
+
+LengthTable PacketLengths::set(const Lengths& lengths) {
+  std::vector<double> weights;
+  for (const auto& [length, weight] : lengths) {
+    if (!(weight > 0)) continue;
+    flits.push_back(static_cast<u32>(length));
+    weights.push_back(weight);
+  }
+  cumulative = cumulative_thresholds(weights);
+  return {static_cast<u32>(flits.size()), flits.data(), cumulative.data()};
+}
+
+void add_terminal_kind(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode,
+                       const TerminalSize& size) {
+  kind.name = "terminal";
+  kind.count = size.terminals;
+  g.control = kind.add<TerminalControl>("control", 1);
+  g.flit_mail = kind.add<u8>("flit_mail", size.slots);
+  g.credit_mail = kind.add<u8>("credit_mail", size.slots);
+  g.output = kind.add<InjectionVc>("output", size.vcs);
+  g.first = kind.add<u8>("first", size.vcs);
+  if (mode == TrafficMode::kRequestReply) {
+    g.loop = kind.add<LoopControl>("loop", 1);
+    g.transaction = kind.add<Transaction>("transaction", t.window);
+    g.reply = kind.add<QueuedReply>("reply", t.reply_queue);
+    g.held = kind.add<HeldVc>("held", size.vcs);
+  } else if (mode == TrafficMode::kTrace) {
+    g.trace.control = kind.add<TraceControl>("trace", 1);
+    g.trace.entry = kind.add<TraceEntry>("trace_entry", kTraceRing);
+    g.trace.arrival = kind.add<TraceArrival>("trace_arrival", kTraceRing);
+  }
+  g.ring = kind.add<Packet>("ring", size.vcs * size.ring);
+  kind.finish();
+}
+
+TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
+                                   const TerminalFields& fields, u32 index, u32 vcs) {
+  std::byte* base = const_cast<std::byte*>(state.data()) + layout.kind_offset(1, 1);
+  const Item<1> terminal = Items<1>{base, layout.kinds[1].item_bytes}[index];
+  const TerminalControl& c = terminal.at(fields.control);
+  TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.lane.left, c.lane.vc, c.next.at, {}};
+  for (u32 v = 0; v < vcs; ++v) s.credits.push_back(terminal.at(fields.output, v).credits);
+  return s;
+}
+
+std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas) {
+  std::vector<ReplicaRow> rows;
+  for (const Experiment& e : replicas) rows.push_back(make_row(e));
+  return rows;
+}
+
+EngineChoice resolve_backend(EngineChoice choice) {
+  const std::string why_not = choice.backend == "cpu" ? "" : cuda_unavailable();
+  if (choice.backend == "cuda" && !why_not.empty())
+    throw ConfigError("--backend cuda cannot be used: " + why_not + " Use --backend cpu or auto.");
+  if (choice.backend == "auto") choice.backend = why_not.empty() && !choice.traced ? "cuda" : "cpu";
+  if (choice.threads == 0) choice.threads = std::max(1u, std::thread::hardware_concurrency());
+  return choice;
+}
+
+}  // namespace flitlab

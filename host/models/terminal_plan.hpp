@@ -1,0 +1,62 @@
+#pragma once
+/// What the plans of all router models have in common: the tables of the traffic, the terminals' part of the layout,
+/// the choice of an engine.
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "host/plan.hpp"
+#include "host/topology/patterns.hpp"
+#include "kernels/traffic/terminal_state.hpp"
+
+namespace flitlab {
+
+/// Storage behind a LengthTable.
+struct PacketLengths {
+  std::vector<u32> flits, cumulative;
+  LengthTable set(const Lengths& lengths);
+};
+
+/// Tables of the traffic of an experiment. They point into the object, which must stay where it is. `others_only`: what
+/// a terminal sends to itself does not enter the network.
+struct TerminalPlan {
+  TerminalPlan(const Experiment& experiment, const Topology& topology, bool others_only = false);
+  TerminalPlan(const TerminalPlan&) = delete;
+  TerminalPlan& operator=(const TerminalPlan&) = delete;
+
+  TrafficMode mode = TrafficMode::kOpen;
+  TrafficTable table;
+  double mean_flits = 1;
+  u32 shortest = 1;  ///< flits
+
+ private:
+  TrafficMatrix matrix_;
+  std::vector<u32> destinations_;
+  PacketLengths packet_lengths_, reply_lengths_;
+};
+
+struct TerminalSize {
+  u32 terminals;
+  u32 vcs;    ///< of the channels to and from the router
+  u32 ring;   ///< descriptors per virtual channel
+  u32 slots;  ///< of mail
+};
+
+/// Describes the terminals' state.
+void add_terminal_kind(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode,
+                       const TerminalSize& size);
+
+/// A terminal of a state (item kind 1), with `vcs` virtual channels.
+TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
+                                   const TerminalFields& fields, u32 terminal, u32 vcs);
+
+/// Run parameters of all replicas, except their windows.
+std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas);
+
+/// "auto" and 0 threads become what they mean here; ConfigError for a backend that is not there.
+EngineChoice resolve_backend(EngineChoice choice);
+
+/// Position of a word in the '|'-separated list that an enum follows.
+u8 word_index(const std::string& word, std::initializer_list<const char*> words);
+
+}  // namespace flitlab

@@ -1,0 +1,80 @@
+#pragma once
+/// Tables of a model on the device, and an engine together with the tables its kernels read.
+#include <utility>
+#include <vector>
+
+#include "kernels/engines/cuda_engine.cuh"
+#include "kernels/engines/device_memory.cuh"
+#include "kernels/traffic/traffic.hpp"
+
+namespace flitlab {
+
+/// Device copies of the arrays that a table points to; they live as long as this object.
+class DeviceTables {
+ public:
+  /// Replaces a pointer to `n` elements on the host by one to their copy.
+  template <class T>
+  void move(const T*& array, std::size_t n) {
+    if (!array || !n) return;
+    DeviceArray<std::byte> copy(reinterpret_cast<const std::byte*>(array), n * sizeof(T));
+    array = reinterpret_cast<const T*>(copy.data());
+    arrays_.push_back(std::move(copy));
+  }
+
+  void move(TrafficTable& t) {
+    const std::size_t entries = t.row_start ? t.row_start[t.terminals] : 0;
+    move(t.destination, t.pattern == Pattern::kHot           ? t.hot_count
+                        : t.pattern == Pattern::kPermutation ? t.terminals
+                                                             : 0);
+    move(t.column, entries);
+    move(t.cumulative, entries);
+    move(t.row_start, t.row_start ? t.terminals + 1u : 0);
+    for (LengthTable* lengths : {&t.packets, &t.replies}) {
+      move(lengths->flits, lengths->count);
+      move(lengths->cumulative, lengths->count);
+    }
+  }
+
+ private:
+  std::vector<DeviceArray<std::byte>> arrays_;
+};
+
+/// `Upload(table, device_tables)` returns the table with its pointers on the device.
+template <class Model>
+class TabledCudaEngine final : public Engine {
+ public:
+  template <class Upload>
+  TabledCudaEngine(const typename Model::Table& table, Upload upload, const StateLayout& layout,
+                   std::vector<ReplicaRow> rows)
+      : engine_(upload(table, tables_), layout, std::move(rows)) {}
+
+  std::string backend() const override { return engine_.backend(); }
+  std::string device() const override { return engine_.device(); }
+  u32 threads() const override { return engine_.threads(); }
+  u32 replicas() const override { return engine_.replicas(); }
+  Cycle now() const override { return engine_.now(); }
+  void advance(u32 cycles, std::span<const u32> active) override { engine_.advance(cycles, active); }
+  CounterShard counters(u32 replica) override { return engine_.counters(replica); }
+  void set_row(u32 replica, const ReplicaRow& row) override { engine_.set_row(replica, row); }
+  const ReplicaRow& row(u32 replica) const override { return engine_.row(replica); }
+  FaultReport audit(u32 replica) override { return engine_.audit(replica); }
+  const StateLayout& layout() const override { return engine_.layout(); }
+  std::vector<std::byte> state(u32 replica) const override { return engine_.state(replica); }
+  void set_state(u32 replica, const std::vector<std::byte>& state) override { engine_.set_state(replica, state); }
+  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
+    engine_.get_field(replica, kind, field, out);
+  }
+  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
+    engine_.set_field(replica, kind, field, in);
+  }
+  u64 state_hash(u32 replica) const override { return engine_.state_hash(replica); }
+  void set_counters(u32 replica, const CounterShard& c) override { engine_.set_counters(replica, c); }
+  void set_now(Cycle now) override { engine_.set_now(now); }
+  std::vector<std::vector<Event>> take_events(u32 replica) override { return engine_.take_events(replica); }
+
+ private:
+  DeviceTables tables_;
+  CudaEngine<Model> engine_;
+};
+
+}  // namespace flitlab

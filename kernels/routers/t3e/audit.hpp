@@ -1,0 +1,85 @@
+#pragma once
+/// Conservation, checked between cycles: on every channel and virtual channel, credits at the sender and on their way
+/// back, flits on their way and in the buffer add up to the buffer; packets are counted by their tails; and what the
+/// arbiter remembers agrees with the queues.
+#include "kernels/common/packet_queue.hpp"
+#include "kernels/routers/t3e/move.hpp"
+
+namespace flitlab::t3e {
+
+struct AuditRouter {
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.routers;
+  }
+
+  /// Checks the channels that enter this router and the one that leaves for its PE.
+  template <class V>
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
+    const auto& t = v.t;
+    const auto router = v.routers[index];
+    const RouterControl& control = router.at(t.router_fields.control);
+    u32 fault = 0, flits = 0, packets = 0;
+    for (u32 port = 0; port < kPorts; ++port) {
+      const Peer peer = t.peers[index * kPorts + port];
+      if (peer.item == kNone) continue;
+      for (u32 vc = 0; vc < (port == kNodePort ? kDeterministicVcs : t.link_vcs); ++vc) {
+        const InputVc& in = input_vc(v, router, port, vc);
+        const OutputVc& out = output_vc(v, router, port, vc);
+        u32 sum = in.flits;
+        const u32 start = ring_start(t, port, vc);
+        const u32 left = in.stage != Stage::kIdle ? in.left : 1;
+        packets += tails_among(router, t.router_fields.ring, start, ring_of(t, vc), in.first, left, in.flits);
+        u32 to_node = 0;
+        for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
+          const u8 flit = mail_byte(router.at(t.router_fields.flit_mail, slot), port);
+          if ((flit & kVcBits) == vc + 1) ++sum, ++flits, packets += (flit & kTailMark) != 0;
+          if (port == kNodePort) {
+            const auto terminal = v.terminals[peer.item];
+            if (terminal.at(t.terminal_fields.credit_mail, slot) == vc + 1) ++sum;
+            const u8 leaving = terminal.at(t.terminal_fields.flit_mail, slot);
+            if ((leaving & kVcBits) == vc + 1) ++to_node, ++flits, packets += (leaving & kTailMark) != 0;
+            if (mail_byte(router.at(t.router_fields.credit_mail, slot), port) == vc + 1) ++to_node;
+          } else if (mail_byte(v.routers[peer.item].at(t.router_fields.credit_mail, slot), peer.port) == vc + 1) {
+            ++sum;
+          }
+        }
+        flits += in.flits;
+        if (port == kNodePort) {
+          const auto terminal = v.terminals[peer.item];
+          if (t.mode == TrafficMode::kRequestReply) {
+            const HeldVc& held = terminal.at(t.terminal_fields.held, vc);
+            const u32 first = terminal.at(t.terminal_fields.first, vc);
+            to_node += held.flits;
+            flits += held.flits;
+            packets += tails_among(
+                terminal, t.terminal_fields.ring, vc * t.ring, t.ring, first,
+                held.left ? held.left : terminal.at(t.terminal_fields.ring, vc * t.ring + first).flits, held.flits);
+          }
+          sum += terminal.at(t.terminal_fields.output, vc).credits;
+          if (to_node + out.credits != t.buffer_flits) raise_fault(fault, kFaultCreditLost, port);
+        } else {
+          sum += output_vc(v, v.routers[peer.item], peer.port, vc).credits;
+        }
+        if (sum != buffer_of(t, vc)) raise_fault(fault, kFaultCreditLost, port);
+
+        const u32 me = bit_of(port, vc);
+        bool agrees = (control.ready >> me & 1) == (in.flits > 0) && (in.packets > 0) == (in.stage != Stage::kIdle);
+        if (in.stage == Stage::kFlowing) agrees &= output_vc(v, router, in.out_port, in.out_vc).owner == me;
+        if (in.stage == Stage::kAsking && in.adaptive_port != kNoVc)
+          agrees &= output_vc(v, router, in.adaptive_port, in.adaptive_vc).owner == me;
+        const bool open = out.asked_by && out.owner == kNoVc;
+        agrees &= (control.asked >> me & 1) == open;
+        if (!agrees) raise_fault(fault, kFaultBookkeeping, port);
+      }
+    }
+    const auto terminal = v.terminals[t.peers[index * kPorts + kNodePort].item];
+    packets += terminal.at(t.terminal_fields.control).lane.left != 0;  // some of its flits are still to come
+    if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
+    count(*v.shard, Total::kAuditedFlits, flits);
+    count(*v.shard, Total::kAuditedPackets, packets);
+    if (fault) raise_fault(router.at(t.router_fields.control).fault, fault, fault_port(fault));
+  }
+};
+
+}  // namespace flitlab::t3e

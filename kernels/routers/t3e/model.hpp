@@ -1,0 +1,37 @@
+#pragma once
+/// The T3E's network as a model: its state's start, its cycle, its audit.
+#include "kernels/engines/phases.hpp"
+#include "kernels/routers/t3e/audit.hpp"
+#include "kernels/routers/t3e/phases.hpp"
+#include "kernels/routers/t3e/start.hpp"
+#include "kernels/routers/t3e/terminal_link.hpp"
+#include "kernels/traffic/terminal.hpp"
+
+namespace flitlab {
+
+template <class TableType>
+struct T3eModelOf {
+  using Table = TableType;
+  template <int W, bool Traced>
+  using View = t3e::View<W, Traced, Table>;
+
+  using Start = StageList<Stage<t3e::StartRouter, StartTerminal>>;
+  using Cycle = StageList<Stage<TerminalPhase, t3e::RouterPhase>>;
+  using Audit = StageList<Stage<t3e::AuditRouter>>;
+
+  template <int W, bool Traced>
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+                                              const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
+    return {table, place.items<W>(state, 0), place.items<W>(state, 1), place.items<W>(state, 2), row, shard, log};
+  }
+
+  template <class V>
+  FLITLAB_HD static u32 fault_of(const V& v, u32 kind, u32 item) {
+    if (kind == 0) return v.routers[item].at(v.t.router_fields.control).fault;
+    return kind == 1 ? v.terminals[item].at(v.t.terminal_fields.control).fault : 0;
+  }
+};
+
+using T3eModel = T3eModelOf<t3e::Table>;
+
+}  // namespace flitlab

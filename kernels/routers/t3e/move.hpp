@@ -1,0 +1,129 @@
+#pragma once
+/// What happens when a flit leaves a router, and when a packet comes to the front of its queue.
+#include "kernels/routers/t3e/route.hpp"
+
+namespace flitlab::t3e {
+
+template <class V, int W>
+FLITLAB_INLINE InputVc& input_vc(const V& v, const Item<W>& router, u32 port, u32 vc) {
+  return router.at(v.t.router_fields.input, port * v.t.link_vcs + vc);
+}
+
+template <class V, int W>
+FLITLAB_INLINE OutputVc& output_vc(const V& v, const Item<W>& router, u32 port, u32 vc) {
+  return router.at(v.t.router_fields.output, port * v.t.link_vcs + vc);
+}
+
+template <class V, int W>
+FLITLAB_INLINE Packet& front_packet(const V& v, const Item<W>& router, u32 port, u32 vc, const InputVc& in) {
+  return router.at(v.t.router_fields.ring, ring_start(v.t, port, vc) + in.first);
+}
+
+/// The front packet's choices are made as soon as its head is there.
+template <class V, int W>
+FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in) {
+  const Packet& packet = front_packet(v, router, port, vc, in);
+  const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
+  in.stage = choice.stopped ? Stage::kStopped : Stage::kAsking;
+  in.left = packet.flits;
+  in.out_port = choice.port;
+  in.out_vc = choice.vc;
+  in.wish = choice.wish;
+  in.adaptive_port = kNoVc;
+}
+
+/// The front packet is gone.
+template <class V, int W>
+FLITLAB_INLINE void end_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in) {
+  in.first = next_place(in.first, ring_of(v.t, vc));
+  in.stage = Stage::kIdle;
+  if (--in.packets) start_front(v, router, index, port, vc, in);
+}
+
+/// Tells the sender at the far end of an input port that a place of `vc` is free.
+template <class V>
+FLITLAB_INLINE void return_credit(const V& v, u32 index, u32 port, u32 vc, Cycle now) {
+  const auto& t = v.t;
+  const u32 slot = (now + t.credit_delay) & t.slot_mask;
+  const Peer& peer = t.peers[index * kPorts + port];
+  if (port == kNodePort)
+    v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = static_cast<u8>(vc + 1);
+  else
+    post(v.routers[peer.item].at(t.router_fields.credit_mail, slot), peer.port, static_cast<u8>(vc + 1));
+}
+
+/// An output VC has no owner any more; whoever has asked for it competes anew.
+FLITLAB_INLINE void release(RouterControl& control, OutputVc& out, u32 port, u32 vc) {
+  out.owner = kNoVc;
+  if (out.asked_by) control.asked |= u64{1} << bit_of(port, vc);
+}
+
+/// The packet at the front of an input VC no longer wants its deterministic choice.
+FLITLAB_INLINE void withdraw(RouterControl& control, OutputVc& out, u32 port, u32 vc, u32 who) {
+  out.asked_by &= ~(u64{1} << who);
+  if (out.owner == who) release(control, out, port, vc);
+  if (!out.asked_by) control.asked &= ~(u64{1} << bit_of(port, vc));
+}
+
+/// The descriptor goes ahead with the head, into a place of the next buffer that nobody looks at before it arrives.
+template <class V, int W>
+FLITLAB_INLINE void pass_descriptor(const V& v, const Item<W>& router, const Peer& peer, u32 port, u32 vc, InputVc& in,
+                                    u32 out_port, u32 out_vc, OutputVc& out) {
+  const auto& t = v.t;
+  Packet packet = front_packet(v, router, port, vc, in);
+  if (out_port == kNodePort) {
+    v.terminals[peer.item].at(t.terminal_fields.ring, out_vc * t.ring + out.tail) = packet;
+    out.tail = next_place(out.tail, t.ring);
+    return;
+  }
+  ++packet.hops;
+  const auto next = v.routers[peer.item];
+  if ((packet.route_bits & kInitialBits) >> kInitialShift != kNoHop) {
+    packet.route_bits |= kInitialBits;
+  } else if ((packet.route_bits & kFinalBit) && !directions_left(router.at(t.router_fields.registers).pwho, packet)) {
+    packet.route_bits &= static_cast<u8>(~kFinalBit);
+    packet.dst = next.at(t.router_fields.registers).pwho;  // wherever the final hop leads is the destination
+  }
+  next.at(t.router_fields.ring, ring_start(t, peer.port, out_vc) + out.tail) = packet;
+  out.tail = next_place(out.tail, ring_of(t, out_vc));
+}
+
+/// One flit of input VC (port, vc) leaves by output VC (out_port, out_vc). Returns whether it was a tail.
+template <class V, int W>
+FLITLAB_INLINE bool send(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
+                         InputVc& in, u32 out_port, u32 out_vc, Cycle now) {
+  const auto& t = v.t;
+  OutputVc& out = output_vc(v, router, out_port, out_vc);
+  const Peer& peer = t.peers[index * kPorts + out_port];
+  u8 mail = static_cast<u8>(out_vc + 1);
+  if (in.stage == Stage::kAsking) {
+    mail |= kHeadMark;
+    pass_descriptor(v, router, peer, port, vc, in, out_port, out_vc, out);
+    in.stage = Stage::kFlowing;
+    in.out_port = static_cast<u8>(out_port);
+    in.out_vc = static_cast<u8>(out_vc);
+    out.owner = static_cast<u8>(bit_of(port, vc));
+  }
+  if constexpr (V::traced) {
+    const Packet& packet = front_packet(v, router, port, vc, in);
+    v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
+                             u8(out_vc), u8((mail & kHeadMark ? 1 : 0) | (in.left == 1 ? 2 : 0)), packet.flits});
+  }
+  --out.credits;
+  ++router.at(t.router_fields.port, out_port).flits_sent;
+  count(*v.shard, Total::kFlitMoves);
+  return_credit(v, index, port, vc, now);
+  const bool tail = --in.left == 0;
+  if (tail) mail |= kTailMark;
+  if (out_port == kNodePort)
+    v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = mail;
+  else
+    post(v.routers[peer.item].at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask), peer.port, mail);
+  if (tail) {
+    release(control, out, out_port, out_vc);
+    end_front(v, router, index, port, vc, in);
+  }
+  return tail;
+}
+
+}  // namespace flitlab::t3e

@@ -1,0 +1,62 @@
+#pragma once
+/// One clock of a T3E router. An uncontended flit that arrives at clock t:
+///   goes straight on by the short-circuit path: leaves t, arrives at the next router t + 3;
+///   turns, or meets others: may ask from t + 3 on, leaves t + 3 at the earliest, arrives t + 6;
+///   has arrived: may ask from t + 3 on, leaves the router t + 3, reaches the PE's control chip t + 10.
+/// From the PE it takes 7 clocks to the router's arbiter and 3 to the next router (paper, Table 2). Body flits follow a
+/// clock apart.
+#include "kernels/routers/t3e/arbitrate.hpp"
+
+namespace flitlab::t3e {
+
+struct RouterPhase {
+  static constexpr const char* name = "router";
+
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.routers;
+  }
+
+  /// Asks for the hot part of a router that will be visited soon.
+  template <class V>
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+#if !defined(__CUDA_ARCH__)
+    const std::byte* hot = v.routers[index].block;
+    for (u32 line = 0; line < v.t.router_fields.ring.offset; line += 64) __builtin_prefetch(hot + line, 1);
+#endif
+  }
+
+  /// Whether a router has mail or flits that may move.
+  template <class V>
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto router = v.routers[index];
+    const u64 mail = router.at(t.router_fields.credit_mail, now & t.slot_mask) |
+                     router.at(t.router_fields.flit_mail, now & t.slot_mask) |
+                     router.at(t.router_fields.flit_mail, (now - t.wait) & t.slot_mask);
+    return (mail | router.at(t.router_fields.control).ready) != 0;
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto router = v.routers[index];
+    RouterControl& control = router.at(t.router_fields.control);
+    u64& credits = router.at(t.router_fields.credit_mail, now & t.slot_mask);
+    for (u64 mail = credits; mail;) {
+      const u32 shift = lowest_bit(mail) & 0x38u;
+      receive_credit(v, router, control, shift / 8, static_cast<u32>(mail >> shift & 0xFF) - 1);
+      mail &= ~(u64{0xFF} << shift);
+    }
+    credits = 0;
+    const u32 busy = receive_flits(v, router, control, index, now);
+    if (control.ready) arbitrate(v, router, control, index, busy, now);
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    if (due(v, index, now)) work(v, index, now);
+  }
+};
+
+}  // namespace flitlab::t3e

@@ -1,0 +1,82 @@
+#pragma once
+/// Where a packet may go: direction-order routing with initial and final hops, datelines and SELECT bits, and the
+/// directions in which it may adapt (paper, sections 2, 3 and 7; manual, Information Routing).
+#include "kernels/common/bits.hpp"
+#include "kernels/routers/t3e/state.hpp"
+
+namespace flitlab::t3e {
+
+/// The routing tag of a packet for a logical PE (manual, R_NET_LUT Registers). In modes 1 and 2 four PEs share an
+/// entry, and the two low bits of the logical number become bit 0 of X and Y, in this order in mode 1.
+template <class V, int W>
+FLITLAB_HD inline Tag look_up(const V& v, const Item<W>& node, const Registers& registers, u32 logical) {
+  if (registers.lut_mode == 3) return registers.override_tag;
+  const Field<Tag> lut = v.t.table_fields.lut;
+  if (registers.lut_mode == 0) return node.at(lut, logical);
+  const u32 low = logical & 1, high = logical >> 1 & 1;
+  const u32 x = registers.lut_mode == 1 ? low : high, y = registers.lut_mode == 1 ? high : low;
+  return (node.at(lut, logical >> 2) & ~(1u | 1u << 4)) | x | y << 4;
+}
+
+/// Directions a packet has still to go, as bits.
+FLITLAB_HD inline u32 directions_left(u32 here, const Packet& packet) {
+  u32 set = 0;
+  for (u32 d = 0; d < 3; ++d)
+    if (ordinate(here, d) != ordinate(packet.dst, d)) set |= 1u << (d + 3 * (packet.route_bits >> d & 1));
+  return set;
+}
+
+/// SELECT: the virtual channel on which a packet enters a direction.
+template <class T>
+FLITLAB_HD inline u32 selected_vc(const T& t, const Registers& registers, u32 index, u32 direction, u32 to) {
+  if (t.full_select) return t.full_select[index * kDirections + direction] >> to & 1;
+  return registers.vcsel[direction] >> (to & 7) & 1;
+}
+
+struct Choice {
+  u8 port;  ///< deterministic choice
+  u8 vc;
+  u8 wish;       ///< directions in which an adaptive channel may be asked for (bits)
+  bool stopped;  ///< the packet would pass a dateline on VC 1
+};
+
+/// The choices of a packet that has come in by `port` on `vc`.
+template <class V>
+FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, const Packet& packet, u32 port,
+                             u32 vc) {
+  const auto& t = v.t;
+  const bool deterministic = vc < kDeterministicVcs;
+  const u32 left = directions_left(registers.pwho, packet),
+            initial = (packet.route_bits & kInitialBits) >> kInitialShift;
+  const u32 first_vc = 2 * packet.message_class;
+  u32 direction;
+  if (initial != kNoHop) {
+    direction = initial;
+  } else if (left) {
+    direction = lowest_bit(left);
+  } else if (packet.route_bits & kFinalBit) {
+    direction = kMinusZ;
+  } else {  // arrived: on the channel it came on
+    return {static_cast<u8>(kNodePort), static_cast<u8>(first_vc + (deterministic && port != kNodePort ? vc & 1 : 0)),
+            0, false};
+  }
+  Choice choice{static_cast<u8>(direction), 0, 0, false};
+  if (deterministic && port != kNodePort && opposite(port) == direction) {
+    // On in the same direction: VC 0 becomes 1 at the dateline, and 1 must not be there.
+    const bool dateline = registers.vcsel[direction] & kDateline;
+    choice.stopped = dateline && (vc & 1);
+    choice.vc = static_cast<u8>(first_vc + ((vc & 1) | dateline));
+  } else {
+    u32 to = ordinate(packet.dst, dimension_of(direction));
+    choice.vc = static_cast<u8>(first_vc + selected_vc(t, registers, index, direction, to));
+  }
+  if ((packet.route_bits & kAdaptBit) && left) {
+    u32 wish = t.any_direction ? left : 1u << log2_floor(left);
+    for (u32 set = wish; set; set &= set - 1)
+      if (registers.chan[lowest_bit(set)] & kNoAdapt) wish &= ~(1u << lowest_bit(set));
+    choice.wish = static_cast<u8>(wish);
+  }
+  return choice;
+}
+
+}  // namespace flitlab::t3e

@@ -1,0 +1,35 @@
+#pragma once
+/// State before cycle 0: empty buffers, full credits, registers and tables as the plan has them.
+#include "kernels/routers/t3e/move.hpp"
+
+namespace flitlab::t3e {
+
+struct StartRouter {
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.routers;
+  }
+  template <class V>
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
+    const auto& t = v.t;
+    const auto router = v.routers[index];
+    router.at(t.router_fields.registers) = t.registers[index];
+    for (u32 entry = 0; entry < t.lut_entries; ++entry)
+      v.tables[index].at(t.table_fields.lut, entry) = t.lut[std::size_t{index} * t.lut_entries + entry];
+    for (u32 port = 0; port < kPorts; ++port) {
+      PortState& state = router.at(t.router_fields.port, port);
+      state.asking = kNoVc;
+      state.sending = kNoVc;
+      const bool wired = t.peers[index * kPorts + port].item != kNone;
+      for (u32 vc = 0; vc < t.link_vcs; ++vc) {
+        const bool exists = wired && (port != kNodePort || vc < kDeterministicVcs);
+        OutputVc& out = output_vc(v, router, port, vc);
+        out.credits = static_cast<u16>(exists ? buffer_of(t, vc) : 0);
+        out.owner = kNoVc;
+        input_vc(v, router, port, vc).adaptive_port = kNoVc;
+      }
+    }
+  }
+};
+
+}  // namespace flitlab::t3e

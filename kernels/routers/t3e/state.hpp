@@ -1,0 +1,248 @@
+#pragma once
+/// State and tables of the T3E's router. One cycle is one 75 MHz system clock, one flit per link.
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/fault.hpp"
+#include "kernels/common/layout.hpp"
+#include "kernels/common/mail.hpp"
+#include "kernels/common/packet.hpp"
+#include "kernels/common/peer.hpp"
+#include "kernels/traffic/terminal_state.hpp"
+#include "kernels/traffic/traffic.hpp"
+
+namespace flitlab::t3e {
+
+/// Directions, in the order in which deterministic packets take them and in which R_CHAN and R_VCSEL are numbered
+/// (manual, Tables 9 and 17): +X +Y +Z -X -Y -Z. A port bears the number of the direction in which packets leave by it.
+inline constexpr u32 kDirections = 6;
+inline constexpr u32 kMinusZ = 5;
+inline constexpr u32 kNodePort = 6;  ///< to the PE
+inline constexpr u32 kPorts = 7;
+
+FLITLAB_HD constexpr u32 opposite(u32 direction) { return direction < 3 ? direction + 3 : direction - 3; }
+FLITLAB_HD constexpr u32 dimension_of(u32 direction) { return direction < 3 ? direction : direction - 3; }
+
+/// Virtual channels of a link: request 0 and 1, response 0 and 1, then the adaptive ones (paper, sections 3.3 and 5).
+/// The node's port has the first four.
+inline constexpr u32 kDeterministicVcs = 4;
+inline constexpr u32 kMaxVcs = 8;
+
+inline constexpr u32 kLongestPacket = 10;  ///< flits; paper, section 1
+
+/// Sets of virtual channels have eight bits for each port.
+FLITLAB_HD constexpr u32 bit_of(u32 port, u32 vc) { return port * 8 + vc; }
+inline constexpr u8 kNoVc = 0xFF;
+
+/// A physical node number as in R_PWHO (manual, Table 4): X in bits 2:0, Y in 12:8, Z in 19:16.
+FLITLAB_HD constexpr u32 pack_address(u32 x, u32 y, u32 z) { return x | y << 8 | z << 16; }
+FLITLAB_HD constexpr u32 ordinate(u32 address, u32 dim) { return (address >> (dim * 8)) & 0xFF; }
+
+/// A routing tag. The manual's Table 12 is lost, so the places of the bits are ours: X_ADR 2:0, X_SGN 3, Y_ADR 8:4,
+/// Y_SGN 9, Z_ADR 13:10, Z_SGN 14, INITIAL_HOP 16:15 (0, 1, 2: +X, +Y, +Z; 3: none), FINAL_HOP 17, ADAPT 18.
+using Tag = u32;
+inline constexpr u32 kNoHop = 3;
+FLITLAB_HD constexpr u32 tag_address(Tag tag) { return pack_address(tag & 7, tag >> 4 & 31, tag >> 10 & 15); }
+FLITLAB_HD constexpr u32 tag_signs(Tag tag) { return (tag >> 3 & 1) | (tag >> 9 & 1) << 1 | (tag >> 14 & 1) << 2; }
+FLITLAB_HD constexpr u32 tag_initial(Tag tag) { return tag >> 15 & 3; }
+FLITLAB_HD constexpr u32 tag_final(Tag tag) { return tag >> 17 & 1; }
+FLITLAB_HD constexpr u32 tag_adapt(Tag tag) { return tag >> 18 & 1; }
+
+/// What a packet carries in Packet::route_bits of its tag; the address is in Packet::dst.
+inline constexpr u32 kSignBits = 0x07;  ///< bit d: dimension d is travelled in the - direction
+inline constexpr u32 kInitialShift = 3;
+inline constexpr u32 kInitialBits = 0x18;  ///< the initial hop still to make, or kNoHop
+inline constexpr u32 kFinalBit = 0x20;     ///< a final hop is still to make
+inline constexpr u32 kAdaptBit = 0x40;
+
+/// Registers that routing looks at for every packet.
+struct Registers {
+  u32 pwho;          ///< R_PWHO: physical number of this node
+  Tag override_tag;  ///< R_LUT_OVERRIDE: the tag of mode 3
+  u16 lwho;          ///< R_LWHO and L_WHOAMI: logical number of this PE
+  u8 lut_mode;       ///< R_LUT_OVERRIDE: mode 0 to 3 of the R_NET_LUT
+  u8 orient;         ///< R_ORIENT
+  u16 vcsel[6];      ///< R_VCSEL: SELECT in bits 7:0, DATELINE in bit 8 (bit 32 in the machine)
+  u8 chan[8];        ///< R_CHAN: IGNORE_NORMAL 1, IGNORE_SPCL 2, NO_ADAPT 4, NO_FAST 8
+};
+static_assert(sizeof(Registers) == 32);
+inline constexpr u16 kDateline = 0x100;
+inline constexpr u8 kNoAdapt = 4;
+inline constexpr u8 kNoFast = 8;
+
+/// The packet at the front of an input virtual channel.
+enum class Stage : u8 {
+  kIdle,     ///< there is none
+  kAsking,   ///< no flit of it has left
+  kFlowing,  ///< some have, by out_port and out_vc
+  kStopped   ///< it reached the dateline on VC 1: it is being thrown away
+};
+
+struct RouterControl {
+  u64 ready;     ///< input VCs with flits that may move
+  u64 asked;     ///< deterministic output VCs that somebody has asked for and nobody has
+  u32 buffered;  ///< flits in input buffers, those that may not yet move included
+  u32 fault;
+};
+static_assert(sizeof(RouterControl) == 24);
+
+/// Input port p and output port p together. Round-robin pointers are one past the last one served.
+struct PortState {
+  u8 asking;    ///< input: the VC with the right to ask, or kNoVc
+  u8 pick;      ///< input: round-robin pointer over VCs
+  u8 sending;   ///< output: the VC that holds the port, or kNoVc
+  u8 pick_out;  ///< output: round-robin pointer over VCs
+  u32 flits_sent;
+};
+static_assert(sizeof(PortState) == 8);
+
+struct InputVc {
+  u16 flits;   ///< flits that may move
+  u16 left;    ///< flits of the front packet still to leave
+  u8 first;    ///< ring position of the front packet
+  u8 packets;  ///< packets of which a flit has arrived and the tail has not left
+  Stage stage;
+  u8 out_port;  ///< kAsking: the deterministic choice; kFlowing: where it goes
+  u8 out_vc;
+  u8 wish;           ///< directions in which an adaptive channel may be asked for (bits)
+  u8 adaptive_port;  ///< kAsking: the adaptive channel it has won and not yet used, or kNoVc
+  u8 adaptive_vc;
+  u8 pad[4];
+};
+static_assert(sizeof(InputVc) == 16);
+
+struct OutputVc {
+  u64 asked_by;  ///< deterministic: input VCs that have asked and not gone another way
+  u16 credits;   ///< free flit places downstream
+  u8 owner;      ///< input VC (bit_of) that has it, or kNoVc
+  u8 pick;       ///< round-robin pointer over input VCs
+  u8 tail;       ///< ring position of the next packet downstream
+  u8 pad[3];
+};
+static_assert(sizeof(OutputVc) == 16);
+
+/// Fields of a router; V virtual channels, S mail slots, R and A ring places of deterministic and adaptive VCs.
+struct RouterFields {
+  Field<RouterControl> control;
+  Field<Registers> registers;
+  Field<u64> flit_mail;    ///< [S] byte p: flit arriving at input port p
+  Field<u64> credit_mail;  ///< [S] byte p: credit arriving at output port p
+  Field<PortState> port;   ///< [7]
+  Field<InputVc> input;    ///< [7][V]
+  Field<OutputVc> output;  ///< [7][V]
+  Field<Packet> ring;      ///< [7][4R + (V-4)A] descriptors, written by the upstream sender with the head flit
+};
+
+struct TableFields {
+  Field<Tag> lut;  ///< [544] R_NET_LUT of the node
+};
+
+/// The plan. Names that terminals use are those of every model's table.
+struct Table {
+  static constexpr bool kSmall = false;
+  static constexpr u32 concentration = 1;
+  static constexpr u32 network_ports = kDirections;
+  static constexpr u32 ports = kPorts;
+  static constexpr u32 vcs = kDeterministicVcs;  ///< of the node's port
+  static constexpr u32 message_classes = 2;
+
+  u32 routers, terminals;
+  u32 link_vcs;      ///< of a link
+  u32 buffer_flits;  ///< of deterministic VCs
+  u32 adaptive_buffer_flits;
+  u32 ring, adaptive_ring;  ///< packets that a buffer can hold parts of
+  u32 slot_mask;            ///< mail slots - 1
+  u32 wait;                 ///< arrival to first arbitration, clocks
+  u32 link_delay;           ///< departure to arrival at the next router
+  u32 eject_delay;          ///< departure to arrival at the PE
+  u32 inject_delay;         ///< PE to the node's buffer
+  u32 credit_delay;
+  TrafficMode mode;
+  u8 short_circuit;
+  u8 any_direction;  ///< adaptive packets may ask in any direction they have still to go
+  u8 ordered_requests;
+  u32 lut_entries;             ///< R_NET_LUT registers of a node that are used
+  const Peer* peers;           ///< [routers][7]
+  const Registers* registers;  ///< [routers] initial values
+  const Tag* lut;              ///< [routers][lut_entries] initial values
+  const u32* full_select;      ///< [routers][6] SELECT bits for every ordinate, or null: those of R_VCSEL
+  TrafficTable traffic;
+  RouterFields router_fields;
+  TerminalFields terminal_fields;
+  TableFields table_fields;
+};
+
+/// Places of an input VC's buffer, flits, and of its ring, packets.
+template <class T>
+FLITLAB_HD constexpr u32 buffer_of(const T& t, u32 vc) {
+  return vc < kDeterministicVcs ? t.buffer_flits : t.adaptive_buffer_flits;
+}
+template <class T>
+FLITLAB_HD constexpr u32 ring_of(const T& t, u32 vc) {
+  return vc < kDeterministicVcs ? t.ring : t.adaptive_ring;
+}
+/// First descriptor of an input VC in the router's rings.
+template <class T>
+FLITLAB_HD constexpr u32 ring_start(const T& t, u32 port, u32 vc) {
+  const u32 of_port = kDeterministicVcs * t.ring + (t.link_vcs - kDeterministicVcs) * t.adaptive_ring;
+  const u32 deterministic = vc < kDeterministicVcs ? vc : kDeterministicVcs;
+  return port * of_port + deterministic * t.ring + (vc - deterministic) * t.adaptive_ring;
+}
+
+/// Places of the fields in a router of the published machine.
+constexpr RouterFields published_fields() {
+  RouterFields f{};
+  f.registers.offset = sizeof(RouterControl);
+  f.flit_mail.offset = f.registers.offset + sizeof(Registers);
+  f.credit_mail.offset = f.flit_mail.offset + 8 * sizeof(u64);
+  f.port.offset = f.credit_mail.offset + 8 * sizeof(u64);
+  f.input.offset = f.port.offset + kPorts * sizeof(PortState);
+  f.output.offset = f.input.offset + kPorts * 5 * sizeof(InputVc);
+  f.ring.offset = f.output.offset + kPorts * 5 * sizeof(OutputVc);
+  return f;
+}
+
+/// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
+struct PublishedTable : Table {
+  PublishedTable() = default;
+  explicit PublishedTable(const Table& table) : Table(table) {}
+
+  static constexpr u32 link_vcs = 5;
+  static constexpr u32 slot_mask = 7;
+  static constexpr u32 wait = 3;
+  static constexpr u32 link_delay = 3;
+  static constexpr u32 credit_delay = 3;
+  static constexpr u32 buffer_flits = 12;
+  static constexpr u32 adaptive_buffer_flits = 22;
+  static constexpr u8 any_direction = 0;
+  static constexpr const u32* full_select = nullptr;
+  static constexpr RouterFields router_fields = published_fields();
+
+  /// Whether these constants describe a table; its layout is compared, not assumed.
+  static bool fits(const Table& t) {
+    const RouterFields& f = t.router_fields;
+    const RouterFields& mine = router_fields;
+    return t.link_vcs == link_vcs && t.slot_mask == slot_mask && t.wait == wait && t.link_delay == link_delay &&
+           t.credit_delay == credit_delay && t.buffer_flits == buffer_flits &&
+           t.adaptive_buffer_flits == adaptive_buffer_flits && t.any_direction == any_direction && !t.full_select &&
+           f.control.offset == 0 && f.registers.offset == mine.registers.offset &&
+           f.flit_mail.offset == mine.flit_mail.offset && f.credit_mail.offset == mine.credit_mail.offset &&
+           f.port.offset == mine.port.offset && f.input.offset == mine.input.offset &&
+           f.output.offset == mine.output.offset && f.ring.offset == mine.ring.offset;
+  }
+};
+
+template <int W, bool Traced, class T>
+struct View {
+  using Table = T;
+  static constexpr int width = W;
+  static constexpr bool traced = Traced;
+  T t;
+  Items<W> routers;
+  Items<W> terminals;
+  Items<W> tables;
+  const ReplicaRow* row;
+  CounterShard* shard;
+  EventLog log;
+};
+
+}  // namespace flitlab::t3e

@@ -1,0 +1,59 @@
+#pragma once
+/// What terminals ask of this router (kernels/traffic/injection.hpp). Terminals bear the numbers
+/// of their nodes. Software addresses a PE by its logical number, and the source's R_NET_LUT says where that is.
+#include "kernels/routers/t3e/route.hpp"
+
+namespace flitlab::t3e {
+
+template <class V>
+FLITLAB_INLINE u32 injection_vcs(const V&, const Packet& packet) {
+  return 3u << (2 * packet.message_class);
+}
+
+template <class V>
+FLITLAB_INLINE u32 credits_to_start(const V&, const Packet&) {
+  return 1;
+}
+
+template <class V>
+FLITLAB_INLINE u32 injection_port(const V&, u32) {
+  return kNodePort;
+}
+
+template <class V>
+FLITLAB_INLINE void address_packet(const V& v, u32 index, Packet& packet, u32 destination) {
+  const Registers& registers = v.routers[index].at(v.t.router_fields.registers);
+  const u32 logical = v.routers[destination].at(v.t.router_fields.registers).lwho;
+  const Tag tag = look_up(v, v.tables[index], registers, logical);
+  const bool adapt = tag_adapt(tag) && !(v.t.ordered_requests && packet.message_class == 0);
+  packet.dst = tag_address(tag);
+  packet.dst_port = kNodePort;
+  packet.via = registers.lwho;
+  // Adaptive packets make no initial and no final hop (manual, Adaptive Routing).
+  packet.route_bits = static_cast<u8>(tag_signs(tag) | (adapt ? kNoHop : tag_initial(tag)) << kInitialShift |
+                                      (!adapt && tag_final(tag) ? kFinalBit : 0) | (adapt ? kAdaptBit : 0));
+}
+
+template <class V>
+FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
+  return packet.dst == v.routers[index].at(v.t.router_fields.registers).pwho;
+}
+
+template <class V>
+FLITLAB_INLINE Packet& injection_place(const V& v, u32 index, u32 vc, u32 place) {
+  return v.routers[index].at(v.t.router_fields.ring, ring_start(v.t, kNodePort, vc) + place);
+}
+
+template <class V>
+FLITLAB_INLINE void send_to_router(const V& v, u32 index, u8 mail, Cycle now) {
+  const u32 slot = (now + v.t.inject_delay) & v.t.slot_mask;
+  post(v.routers[index].at(v.t.router_fields.flit_mail, slot), kNodePort, mail);
+}
+
+template <class V>
+FLITLAB_INLINE void credit_to_router(const V& v, u32 index, u32 vc, Cycle now) {
+  const u32 slot = (now + v.t.credit_delay) & v.t.slot_mask;
+  post(v.routers[index].at(v.t.router_fields.credit_mail, slot), kNodePort, static_cast<u8>(vc + 1));
+}
+
+}  // namespace flitlab::t3e

@@ -1,0 +1,119 @@
+/// Wiring and tables of the T3E against the manual and against naive walks.
+#include <gtest/gtest.h>
+
+#include "host/routing/dependency.hpp"
+#include "host/t3e/tables.hpp"
+#include "host/topology/metrics.hpp"
+
+namespace flitlab::t3e {
+namespace {
+
+const std::vector<std::vector<u32>> kShapes{{2, 2, 1}, {2, 4, 2},  {4, 4, 3}, {8, 4, 4},
+                                            {8, 8, 8}, {8, 12, 9}, {8, 32, 8}};
+
+/// Every channel is one of a pair, and the channels of a machine are those of the manual's shapes.
+TEST(T3eTables, LinksJoinOppositePorts) {
+  for (const auto& extents : kShapes) {
+    const Shape shape(extents);
+    const Topology t = make_topology(shape);
+    u64 channels = 0;
+    for (u32 n = 0; n < t.routers; ++n)
+      for (u32 p = 0; p < kDirections; ++p) {
+        const Peer& peer = t.peer(n, p);
+        if (peer.item == kNone) continue;
+        ++channels;
+        EXPECT_EQ(peer.port, opposite(p));
+        EXPECT_EQ(t.peer(peer.item, peer.port).item, n);
+      }
+    EXPECT_EQ(channels, t.channels);
+    const u64 n = t.routers;
+    EXPECT_EQ(channels, 2 * n + (extents[1] == 2 ? n : 2 * n) + (extents[2] == 1 ? 0 : 2 * n));
+  }
+}
+
+/// Manual, Table 13: R_NET_LUT of node 000100 in a 2 x 4 x 2 machine, logical numbers in Format 1 (Y1 Z0 Y0 X0).
+TEST(T3eTables, TheManualsTable13) {
+  const Shape shape({2, 4, 2});
+  const Topology t = make_topology(shape);
+  const Tables tables = make_tables(shape, t, {true, false, true, false});
+  const u32 here = 2;  // X 0, Y 1, Z 0
+  ASSERT_EQ(t.address[here], 0x000100u);
+  struct Row {
+    u32 x, y;
+    char y_direction;
+    u32 z;
+  };
+  const Row rows[] = {{0, 0, '-', 0}, {1, 0, '-', 0}, {0, 1, '+', 0}, {1, 1, '+', 0}, {0, 0, '-', 1}, {1, 0, '-', 1},
+                      {0, 1, '+', 1}, {1, 1, '+', 1}, {0, 2, '+', 0}, {1, 2, '+', 0}, {0, 3, '+', 0}, {1, 3, '+', 0},
+                      {0, 2, '+', 1}, {1, 2, '+', 1}, {0, 3, '+', 1}, {1, 3, '+', 1}};
+  for (const Row& r : rows) {
+    const u32 node = r.x + 2 * (r.y + 4 * r.z);
+    const Tag tag = tables.lut[here * tables.entries + tables.registers[node].lwho];
+    EXPECT_EQ(tag_address(tag), pack_address(r.x, r.y, r.z));
+    EXPECT_EQ(tag_signs(tag), r.y_direction == '-' ? 2u : 0u) << node;
+    EXPECT_EQ(tag_initial(tag), kNoHop);
+    EXPECT_EQ(tag_final(tag), 0u);
+  }
+}
+
+/// The tag of a PE, as the router finds it.
+Tag tag_of(const Tables& tables, u32 here, u32 to) {
+  const u32 logical = tables.registers[to].lwho;
+  if (tables.registers[here].lut_mode == 0) return tables.lut[here * tables.entries + logical];
+  return (tables.lut[std::size_t{here} * tables.entries + logical / 4] & ~0x11u) | (logical & 1) |
+         (logical >> 1 & 1) << 4;
+}
+
+/// Walks every route through the wiring in direction order: it is a shortest one, it arrives, and on rings it never
+/// passes the dateline on set 1. The channels held and waited for have no cycle.
+TEST(T3eTables, RoutesAreShortestAndFreeOfDeadlock) {
+  for (const auto& extents : kShapes)
+    for (const TableOptions options : {TableOptions{true, true, true, false}, TableOptions{true, false, true, false},
+                                       TableOptions{true, true, false, false}, TableOptions{true, true, true, true}}) {
+      const Shape shape(extents);
+      const Topology t = make_topology(shape);
+      const Tables tables = make_tables(shape, t, options);
+      if (t.routers > 600 && options.full_select) continue;
+      DependencyGraph graph(t.routers * kDirections * 2);
+      const u32 stride = t.routers > 600 ? 37 : 1;
+      for (u32 s = 0; s < t.routers; s += stride) {
+        const std::vector<u32> hops = hops_from(t, s);
+        for (u32 d = 0; d < t.routers; ++d) {
+          if (s == d) continue;
+          const Tag tag = tag_of(tables, s, d);
+          ASSERT_EQ(tag_address(tag), t.address[d]);
+          u32 at = s, steps = 0, last = kNone, direction = kNone, vc = 0;
+          while (at != d) {
+            u32 next = kNone;
+            for (u32 o = 0; o < kDirections && next == kNone; ++o) {
+              const u32 dim = dimension_of(o);
+              const bool minus = tag_signs(tag) >> dim & 1;
+              if ((o >= 3) == minus && ordinate(t.address[at], dim) != ordinate(t.address[d], dim)) next = o;
+            }
+            const Registers& r = tables.registers[at];
+            const bool dateline = r.vcsel[next] & kDateline;
+            if (next == direction) {
+              ASSERT_FALSE(dateline && vc) << "node " << at << ", " << s << " to " << d;
+              vc |= dateline;
+            } else {
+              const u32 to = ordinate(t.address[d], dimension_of(next));
+              vc = options.full_select ? tables.full_select[at * kDirections + next] >> to & 1
+                                       : r.vcsel[next] >> (to & 7) & 1;
+            }
+            direction = next;
+            const u32 channel = (at * kDirections + next) * 2 + vc;
+            if (last != kNone) graph.add(last, channel);
+            last = channel;
+            at = t.peer(at, next).item;
+            ASSERT_NE(at, kNone);
+            ASSERT_LE(++steps, hops[d]);
+          }
+          ASSERT_EQ(steps, hops[d]);
+        }
+      }
+      EXPECT_TRUE(graph.cycle().empty());
+    }
+}
+
+}  // namespace
+}  // namespace flitlab::t3e

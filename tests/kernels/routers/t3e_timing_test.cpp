@@ -1,0 +1,110 @@
+/// Hand-derived clock counts of the T3E's router (paper, Table 2).
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::TextFile;
+using testing::word;
+
+/// A packet from every node of `sources` to every other node, `gap` cycles apart, so that no two meet.
+std::string one_by_one(const std::vector<u32>& sources, u32 nodes, u32 gap, u32 flits) {
+  std::string text;
+  u32 n = 0;
+  for (u32 s : sources)
+    for (u32 d = 0; d < nodes; ++d)
+      if (s != d)
+        text += std::to_string(gap * n++) + "," + std::to_string(s) + "," + std::to_string(d) + "," +
+                std::to_string(flits) + "\n";
+  return text;
+}
+
+/// Clocks of a head flit: 10 at the source, 3 at each router it goes straight through, 6 where it turns, 10 at the
+/// destination. Written without the code under test: distances by counting steps, turns by counting dimensions.
+u32 by_hand(const std::vector<u32>& shape, u32 from, u32 to) {
+  u32 hops = 0, dims = 0;
+  for (u32 d = 0; d < 3; ++d) {
+    const u32 a = from % shape[d], b = to % shape[d];
+    from /= shape[d];
+    to /= shape[d];
+    if (a == b) continue;
+    ++dims;
+    u32 plus = 0, minus = 0;
+    for (u32 x = a; x != b; x = (x + 1) % shape[d]) ++plus;
+    for (u32 x = a; x != b; x = (x + shape[d] - 1) % shape[d]) ++minus;
+    hops += std::min(plus, minus);
+  }
+  return 10 + 3 * (hops - dims) + 6 * (dims - 1) + 10;
+}
+
+class T3eTiming : public ::testing::TestWithParam<std::tuple<IntList, bool, int>> {};
+
+TEST_P(T3eTiming, EveryPairTakesTheSumOfItsParts) {
+  const auto [extents, adaptive, flits] = GetParam();
+  const std::vector<u32> shape(extents.begin(), extents.end());
+  const u32 nodes = shape[0] * shape[1] * shape[2], gap = 120;
+  std::vector<u32> sources{0, 1, nodes / 2 + 1, nodes - 1};
+  const TextFile trace(one_by_one(sources, nodes, gap, static_cast<u32>(flits)));
+  Network net(experiment({{"router.kind", word("t3e")},
+                          {"topology.shape", extents},
+                          {"routing.adaptive", adaptive},
+                          {"traffic.mode", word("trace")},
+                          {"traffic.trace_file", trace.path}}));
+  u64 before = 0, delivered = 0;
+  for (u32 s : sources)
+    for (u32 d = 0; d < nodes; ++d) {
+      if (s == d) continue;
+      net.step(gap);
+      const u64 sum = net.total(Total::kLatencySum);
+      ASSERT_EQ(net.total(Total::kPacketsDelivered), ++delivered);
+      ASSERT_EQ(sum - before, by_hand(shape, s, d) + static_cast<u32>(flits) - 1) << s << " to " << d;
+      before = sum;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, T3eTiming,
+                         ::testing::Combine(::testing::Values(IntList{2, 4, 2}, IntList{4, 4, 4}, IntList{8, 4, 3},
+                                                              IntList{8, 12, 9}),
+                                            ::testing::Bool(), ::testing::Values(1, 10)));
+
+/// Without the short-circuit path a straight router costs what a turn does: five hops in X cost 3 x 4 more.
+TEST(T3eTiming, TheShortCircuitSavesThreeClocksARouter) {
+  u64 latency[2];
+  for (bool open : {false, true}) {
+    const TextFile trace("0,0,4,1\n");
+    Network net(experiment({{"router.kind", word("t3e")},
+                            {"topology.shape", IntList{8, 4, 2}},
+                            {"router.short_circuit", open},
+                            {"traffic.mode", word("trace")},
+                            {"traffic.trace_file", trace.path}}));
+    net.step(100);
+    latency[open] = net.total(Total::kLatencySum);
+  }
+  EXPECT_EQ(latency[1], 10u + 3 * 3 + 10);
+  EXPECT_EQ(latency[0], latency[1] + 3 * 3);
+}
+
+/// A link carries a flit every clock: 40 packets of 10 flits to the neighbour keep it busy without a gap.
+TEST(T3eTiming, ALinkIsNeverIdle) {
+  std::string text;
+  for (int n = 0; n < 40; ++n) text += "0,0,1,10\n";
+  const TextFile trace(text);
+  Network net(experiment({{"router.kind", word("t3e")},
+                          {"topology.shape", IntList{8, 4, 2}},
+                          {"traffic.mode", word("trace")},
+                          {"traffic.trace_file", trace.path}}));
+  net.step(500);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 40u);
+  EXPECT_EQ(net.total(Total::kLastDelivery), 20u + 400 - 1);
+}
+
+}  // namespace
+}  // namespace flitlab
