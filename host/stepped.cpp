@@ -66,7 +66,10 @@ std::map<std::string, u64> SteppedNetwork::totals() {
           {"flits_delivered", get(Total::kFlitsDelivered)},
           {"packets_dropped", get(Total::kPacketsDropped)},
           {"flit_moves", get(Total::kFlitMoves)},
-          {"latency_sum", get(Total::kLatencySum)}};
+          {"latency_sum", get(Total::kLatencySum)},
+          {"transactions", get(Total::kTransactions)},
+          {"barriers", get(Total::kBarriers)},
+          {"barrier_wait_sum", get(Total::kBarrierWaitSum)}};
 }
 
 std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }

@@ -220,7 +220,8 @@ void unknown_key(const std::string& path, const Value& value, std::string_view k
   std::string owners;
   for (const ModelRecord& model : models()) {
     const std::vector<const ParamRecord*> its = parameters_of(model.kind);
-    if (model.kind != kind && std::any_of(its.begin(), its.end(), [&](const ParamRecord* r) { return r->path == path; }))
+    if (model.kind != kind &&
+        std::any_of(its.begin(), its.end(), [&](const ParamRecord* r) { return r->path == path; }))
       owners += (owners.empty() ? "\"" : " or \"") + std::string(model.kind) + '"';
   }
   if (!owners.empty())

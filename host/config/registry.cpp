@@ -24,6 +24,7 @@ void append(std::vector<const ParamRecord*>& list, const ModelRecord& model) {
   list.push_back(&model_choice());
   append(list, model.router);
   append(list, model.routing);
+  append(list, model.others);
 }
 
 template <class P>
@@ -35,9 +36,16 @@ std::unique_ptr<Plan> plan_of(const Experiment& e) {
 
 const std::vector<ModelRecord>& models() {
   static const std::vector<ModelRecord> list{
-      {"vc", "canonical input-queued virtual-channel router", kTopologyParams, kVcParams, kRoutingParams, check_vc,
+      {"vc",
+       "canonical input-queued virtual-channel router",
+       kTopologyParams,
+       kVcParams,
+       kRoutingParams,
+       {},
+       check_vc,
        plan_of<VcPlan>},
-      {"t3e", "Cray T3E", kT3eTopologyParams, kT3eParams, kT3eRoutingParams, check_t3e, plan_of<T3ePlan>},
+      {"t3e", "Cray T3E", kT3eTopologyParams, kT3eParams, kT3eRoutingParams, kT3eBarrierParams, check_t3e,
+       plan_of<T3ePlan>},
   };
   return list;
 }

@@ -8,7 +8,8 @@ namespace flitlab {
 void check_t3e(const Experiment& e) {
   const t3e::Shape shape(e.ints("topology.shape"));
   if (longest_packet(e) > t3e::kLongestPacket)
-    throw ConfigError("A T3E's packets have at most " + std::to_string(t3e::kLongestPacket) + " flits, and traffic.packet_flits" +
+    throw ConfigError("A T3E's packets have at most " + std::to_string(t3e::kLongestPacket) +
+                      " flits, and traffic.packet_flits" +
                       (e.has("traffic.reply_flits") ? " or traffic.reply_flits" : "") + " makes some of " +
                       std::to_string(longest_packet(e)) + ". Make them shorter.");
   if (message_classes(e) != (e.has("traffic.message_classes") ? 2 : 1))
@@ -24,6 +25,16 @@ void check_t3e(const Experiment& e) {
     throw ConfigError("router.destination_delay = " + std::to_string(e.u32_of("router.destination_delay")) +
                       " must be more than router.turn_delay - router.straight_delay = " + std::to_string(wait) +
                       ", the way to the crossbar.");
+  if (e.u32_of("barrier.router_delay") < straight)
+    throw ConfigError("barrier.router_delay = " + std::to_string(e.u32_of("barrier.router_delay")) +
+                      " must be at least router.straight_delay = " + std::to_string(straight) + ".");
+  if (e.u32_of("barrier.router_delay") - straight >= e.u32_of("router.destination_delay"))
+    throw ConfigError("barrier.router_delay = " + std::to_string(e.u32_of("barrier.router_delay")) +
+                      " must be less than router.destination_delay + router.straight_delay = " +
+                      std::to_string(e.u32_of("router.destination_delay") + straight) + ".");
+  if (e.u32_of("barrier.root") >= shape.nodes())
+    throw ConfigError("barrier.root = " + std::to_string(e.u32_of("barrier.root")) + ": nodes are numbered 0 to " +
+                      std::to_string(shape.nodes() - 1) + ".");
   if (e.u32_of("router.adaptive_vcs") && e.flag("routing.adaptive") &&
       e.u32_of("router.adaptive_buffer_flits") < longest_packet(e))
     throw ConfigError("router.adaptive_buffer_flits = " + std::to_string(e.u32_of("router.adaptive_buffer_flits")) +

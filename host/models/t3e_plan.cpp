@@ -11,6 +11,24 @@
 
 namespace flitlab {
 
+namespace {
+
+/// Slots that mail of some delays needs if it stays for up to `kept` cycles after its arrival: a power of two. Nobody
+/// may write into a slot whose word somebody else clears in the same cycle.
+u32 mail_slots(const std::vector<u32>& delays, const std::vector<u32>& kept) {
+  u32 slots = std::bit_ceil(*std::max_element(delays.begin(), delays.end()) + 1);
+  const auto clash = [&] {
+    for (u32 delay : delays)
+      for (u32 wait : kept)
+        if (delay % slots == 0 || (delay + wait) % slots == 0) return true;
+    return false;
+  };
+  while (clash()) slots *= 2;
+  return slots;
+}
+
+}  // namespace
+
 T3ePlan::T3ePlan(const Experiment& e)
     : shape_(e.ints("topology.shape")), topology_(t3e::make_topology(shape_)), traffic_(e, topology_, true) {
   const TrafficTable& traffic = traffic_.table;
@@ -41,8 +59,16 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t.inject_delay = e.u32_of("router.source_delay") - straight;
   t.eject_delay = e.u32_of("router.destination_delay") - t.wait;
   t.credit_delay = e.u32_of("router.credit_delay");
-  const u32 latest = std::max({t.link_delay + t.wait, t.inject_delay, t.eject_delay, t.credit_delay});
-  t.slot_mask = std::bit_ceil(latest + 1) - 1;
+  t.barrier_units = e.u32_of("barrier.units");
+  t.barrier_wait = e.u32_of("barrier.router_delay") - straight;
+  t.barrier_eject = e.u32_of("router.destination_delay") - t.barrier_wait;
+  t.barrier_work = e.u32_of("barrier.work");
+  t.eureka = e.str("barrier.operation") == "eureka";
+  if (t.barrier_units) barrier_tree_ = t3e::make_barrier_tree(topology_, e.u32_of("barrier.root"));
+  t.barrier = barrier_tree_.data();
+  std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
+  if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
+  t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
   t.short_circuit = e.flag("router.short_circuit");
@@ -75,8 +101,19 @@ void T3ePlan::set_layout() {
   f.input = router.add<t3e::InputVc>("input", vcs);
   f.output = router.add<t3e::OutputVc>("output", vcs);
   f.ring = router.add<Packet>("ring", t3e::ring_start(t, t3e::kPorts, 0));
+  if (t.barrier_units) {
+    t.barrier_fields.mail = router.add<u64>("barrier_mail", slots);
+    t.barrier_fields.pending = router.add<u32>("barrier_pending", 1);
+    t.barrier_fields.registers = router.add<t3e::BarrierRegister>("barrier", t3e::kBarrierUnits);
+  }
   router.finish();
   add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
+  if (t.barrier_units) {
+    ItemKind& pe = layout_.kinds[1];
+    t.barrier_pe_fields.mail = pe.add<u8>("barrier_mail", slots);
+    t.barrier_pe_fields.unit = pe.add<t3e::BarrierUnit>("barrier", t.barrier_units);
+    pe.finish();
+  }
   ItemKind& node = layout_.kinds[2];
   node.name = "tables";
   node.count = t.routers;
@@ -117,7 +154,7 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
           {"lut_mode", tables_.registers[0].lut_mode},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", kind.item_bytes},
-          {"router_hot_bytes", static_cast<double>(kind.fields.back().offset)},
+          {"router_hot_bytes", static_cast<double>(kind.field("ring").offset)},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes},
           {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + tables_.lut.size() * 4)}};
 }

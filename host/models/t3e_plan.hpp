@@ -36,6 +36,7 @@ class T3ePlan final : public Plan {
   Topology topology_;
   TerminalPlan traffic_;
   t3e::Tables tables_;
+  std::vector<t3e::BarrierRegister> barrier_tree_;
   t3e::Table table_{};
   StateLayout layout_;
 };

@@ -7,6 +7,7 @@
 #include "host/config/check.hpp"
 #include "host/error.hpp"
 #include "host/t3e/vc_balance.hpp"
+#include "host/topology/metrics.hpp"
 
 namespace flitlab::t3e {
 namespace {
@@ -182,6 +183,24 @@ Tables make_tables(const Shape& shape, const Topology& topology, const TableOpti
           make_tag(pack_address(to[0], to[1], to[2]), signs, kNoHop, false, options.adaptive);
     }
   return tables;
+}
+
+std::vector<BarrierRegister> make_barrier_tree(const Topology& topology, u32 root) {
+  std::vector<BarrierRegister> tree(topology.routers, BarrierRegister{});
+  const std::vector<u32> hops = hops_from(topology, root);
+  for (u32 n = 0; n < topology.routers; ++n) {
+    tree[n].children |= 1u << kNodePort;
+    tree[n].parent = kNoParent;
+    if (n == root) continue;
+    for (u32 direction = 0; direction < kDirections; ++direction) {
+      const Peer& peer = topology.peer(n, direction);
+      if (peer.item == kNone || hops[peer.item] + 1 != hops[n]) continue;
+      tree[n].parent = static_cast<u8>(direction);
+      tree[peer.item].children |= static_cast<u8>(1u << peer.port);
+      break;
+    }
+  }
+  return tree;
 }
 
 u32 latency_formula(const Table& t, u32 hops, u32 turns) {

@@ -39,6 +39,9 @@ inline constexpr u32 kLutEntries = 544;
 
 Tables make_tables(const Shape& shape, const Topology& topology, const TableOptions& options);
 
+/// A spanning tree of shortest paths to `root`, [nodes]; every PE takes part.
+std::vector<BarrierRegister> make_barrier_tree(const Topology& topology, u32 root);
+
 Tag make_tag(u32 address, u32 signs, u32 initial, bool final, bool adapt);
 
 /// Direction bit (0: +, 1: -) of the shorter way from `from` to `to` in a dimension. `plus_half_way`: half-way round.

@@ -11,5 +11,6 @@ inline constexpr u32 kPermutation = 4;  ///< host: random permutations
 inline constexpr u32 kBurst = 5;        ///< on-off sources: burst and pause lengths; counter = burst number
 inline constexpr u32 kReply = 6;        ///< length of a reply; counter = reply number
 inline constexpr u32 kAnnealing = 7;    ///< host: search for VC tables; counter = draw / 4
+inline constexpr u32 kBarrier = 8;      ///< T3E: gaps between barriers (item PE * 32 + unit), who finds (item ~unit)
 
 }  // namespace flitlab::stream

@@ -15,8 +15,8 @@ struct T3eModelOf {
   template <int W, bool Traced>
   using View = t3e::View<W, Traced, Table>;
 
-  using Start = StageList<Stage<t3e::StartRouter, StartTerminal>>;
-  using Cycle = StageList<Stage<TerminalPhase, t3e::RouterPhase>>;
+  using Start = StageList<Stage<t3e::StartRouter, StartTerminal, t3e::StartBarriers>>;
+  using Cycle = StageList<Stage<TerminalPhase, t3e::BarrierPhase, t3e::RouterPhase>>;
   using Audit = StageList<Stage<t3e::AuditRouter>>;
 
   template <int W, bool Traced>

@@ -124,4 +124,45 @@ inline constexpr std::array kT3eRoutingParams{
                 .cite = "paper, section 4"},
 };
 
+inline constexpr std::array kT3eBarrierParams{
+    ParamRecord{.path = "barrier.units",
+                .type = ParamType::kInt,
+                .default_value = "0",
+                .min = 0,
+                .max = 32,
+                .help = "Barrier and eureka units that all PEs use over and over; 0: none.",
+                .cite = "paper, section 6"},
+    ParamRecord{.path = "barrier.operation",
+                .type = ParamType::kChoice,
+                .default_value = "barrier",
+                .choices = "barrier|eureka",
+                .help = "barrier: every PE joins; eureka: one PE, drawn anew each time, finds something first, and all "
+                        "join when they hear of it.",
+                .cite = "paper, Figure 6"},
+    ParamRecord{.path = "barrier.work",
+                .type = ParamType::kInt,
+                .default_value = "0",
+                .min = 0,
+                .max = 1000000,
+                .unit = "clocks",
+                .help = "Mean time from a completion to a PE's next operation; uniform from 0 to twice that.",
+                .cite = "flitlab's own"},
+    ParamRecord{.path = "barrier.root",
+                .type = ParamType::kInt,
+                .default_value = "0",
+                .min = 0,
+                .max = 16777215,
+                .help = "Node at the root of the spanning tree, whose paths are shortest ones.",
+                .cite = "paper, section 6"},
+    ParamRecord{.path = "barrier.router_delay",
+                .type = ParamType::kInt,
+                .default_value = "3",
+                .min = 1,
+                .max = 32,
+                .unit = "clocks",
+                .help = "Input pins of a router to input pins of the next one for a barrier packet. The paper gives no "
+                        "number: that of a packet that needs no arbitration.",
+                .cite = "paper, section 6 and Table 2"},
+};
+
 }  // namespace flitlab

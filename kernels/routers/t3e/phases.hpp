@@ -6,6 +6,7 @@
 /// From the PE it takes 7 clocks to the router's arbiter and 3 to the next router (paper, Table 2). Body flits follow a
 /// clock apart.
 #include "kernels/routers/t3e/arbitrate.hpp"
+#include "kernels/routers/t3e/barrier.hpp"
 
 namespace flitlab::t3e {
 
@@ -34,7 +35,12 @@ struct RouterPhase {
     const u64 mail = router.at(t.router_fields.credit_mail, now & t.slot_mask) |
                      router.at(t.router_fields.flit_mail, now & t.slot_mask) |
                      router.at(t.router_fields.flit_mail, (now - t.wait) & t.slot_mask);
-    return (mail | router.at(t.router_fields.control).ready) != 0;
+    u64 barriers = 0;
+    if (t.barrier_units)
+      barriers = router.at(t.barrier_fields.mail, now & t.slot_mask) |
+                 router.at(t.barrier_fields.mail, (now - t.barrier_wait) & t.slot_mask) |
+                 router.at(t.barrier_fields.pending);
+    return (mail | barriers | router.at(t.router_fields.control).ready) != 0;
   }
 
   template <class V>
@@ -49,7 +55,9 @@ struct RouterPhase {
       mail &= ~(u64{0xFF} << shift);
     }
     credits = 0;
-    const u32 busy = receive_flits(v, router, control, index, now);
+    u32 busy = 0;
+    if (t.barrier_units) busy = pass_barriers(v, router, index, now);
+    busy |= receive_flits(v, router, control, index, busy, now);
     if (control.ready) arbitrate(v, router, control, index, busy, now);
   }
 

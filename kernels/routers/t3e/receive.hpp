@@ -84,12 +84,14 @@ FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u3
 }
 
 /// The flits of this cycle. Network flits stay in their mail slot while they may not move yet; the node's may at once.
-/// Returns the output ports that have sent already, as bits.
+/// `busy`: output ports that barrier packets have taken. Returns the ports that flits have gone straight through, as
+/// bits.
 template <class V, int W>
-FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
+FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 busy,
+                                 Cycle now) {
   const auto& t = v.t;
   const bool open = t.short_circuit && !control.buffered;
-  u32 busy = 0;
+  u32 passed = 0;
   u64& slot = router.at(t.router_fields.flit_mail, now & t.slot_mask);
   for (u64 mail = slot; mail;) {
     const u32 shift = lowest_bit(mail) & 0x38u, port = shift / 8;
@@ -100,9 +102,9 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
       buffer_flit(v, router, control, index, port, flit);
       wake_flit(v, router, control, port, flit);
       slot &= ~(u64{0xFF} << shift);
-    } else if (open && pass_straight(v, router, control, index, port, flit, now)) {
+    } else if (open && !(busy >> opposite(port) & 1) && pass_straight(v, router, control, index, port, flit, now)) {
       slot &= ~(u64{0xFF} << shift);
-      busy |= 1u << opposite(port);
+      passed |= 1u << opposite(port);
     } else {
       buffer_flit(v, router, control, index, port, flit);
     }
@@ -115,7 +117,7 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
     mail &= ~(u64{0xFF} << shift);
   }
   waited &= kNodeByte;
-  return busy;
+  return passed;
 }
 
 }  // namespace flitlab::t3e

@@ -1,5 +1,6 @@
 #pragma once
 /// State before cycle 0: empty buffers, full credits, registers and tables as the plan has them.
+#include "kernels/routers/t3e/barrier.hpp"
 #include "kernels/routers/t3e/move.hpp"
 
 namespace flitlab::t3e {
@@ -16,6 +17,7 @@ struct StartRouter {
     router.at(t.router_fields.registers) = t.registers[index];
     for (u32 entry = 0; entry < t.lut_entries; ++entry)
       v.tables[index].at(t.table_fields.lut, entry) = t.lut[std::size_t{index} * t.lut_entries + entry];
+    for (u32 unit = 0; unit < t.barrier_units; ++unit) router.at(t.barrier_fields.registers, unit) = t.barrier[index];
     for (u32 port = 0; port < kPorts; ++port) {
       PortState& state = router.at(t.router_fields.port, port);
       state.asking = kNoVc;
@@ -29,6 +31,18 @@ struct StartRouter {
         input_vc(v, router, port, vc).adaptive_port = kNoVc;
       }
     }
+  }
+};
+
+struct StartBarriers {
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.barrier_units ? v.t.terminals : 0;
+  }
+  template <class V>
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
+    for (u32 unit = 0; unit < v.t.barrier_units; ++unit)
+      v.terminals[index].at(v.t.barrier_pe_fields.unit, unit).next = barrier_gap(v, index, unit, 0);
   }
 };
 

@@ -34,6 +34,8 @@ std::vector<Experiment> variations(std::string_view kind) {
          {"traffic.load", 0.5},
          {"routing.ordered_requests", true},
          {"traffic.packet_flits", Lengths{{2, 0.5}, {10, 0.5}}}});
+    add({{"traffic.load", 0.3}, {"barrier.units", integer(5)}, {"barrier.work", integer(20)}});
+    add({{"traffic.load", 0.3}, {"barrier.units", integer(2)}, {"barrier.operation", word("eureka")}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }

@@ -1,0 +1,166 @@
+#pragma once
+/// Barriers and eurekas (paper, section 6). A router combines what its children in the unit's tree say and tells its
+/// parent; the root's answer is handed down. A packet is one flit, goes before all others, and is always taken: it only
+/// changes the unit's register, which remembers what is still to be sent. So nothing is buffered and nothing can block.
+#include "kernels/common/counters.hpp"
+#include "kernels/common/mail.hpp"
+#include "kernels/common/philox.hpp"
+#include "kernels/common/streams.hpp"
+#include "kernels/routers/t3e/state.hpp"
+
+namespace flitlab::t3e {
+
+/// A message reaches a unit's register by a port.
+FLITLAB_HD inline void take_message(BarrierRegister& r, BarrierMessage message, u32 port) {
+  switch (message) {
+    case BarrierMessage::kJoin:
+      r.joined |= static_cast<u8>(1u << port);
+      if (r.joined != r.children) return;
+      r.joined = 0;
+      if (r.parent == kNoParent)
+        r.send_done = r.children;
+      else
+        r.send_join = 1;
+      return;
+    case BarrierMessage::kEureka:
+      if (r.parent == kNoParent)
+        r.send_found = r.children;
+      else
+        r.send_eureka = 1;
+      return;
+    case BarrierMessage::kDone: r.send_done = r.children; return;
+    case BarrierMessage::kFound: r.send_found = r.children; return;
+  }
+}
+
+/// What a register has for a port, oldest first, if anything.
+FLITLAB_HD inline bool next_message(BarrierRegister& r, u32 port, BarrierMessage& message) {
+  const u8 bit = static_cast<u8>(1u << port);
+  if (r.parent == port && r.send_eureka) {
+    message = BarrierMessage::kEureka;
+    r.send_eureka = 0;
+  } else if (r.parent == port && r.send_join) {
+    message = BarrierMessage::kJoin;
+    r.send_join = 0;
+  } else if (r.send_found & bit) {
+    message = BarrierMessage::kFound;
+    r.send_found &= static_cast<u8>(~bit);
+  } else if (r.send_done & bit) {
+    message = BarrierMessage::kDone;
+    r.send_done &= static_cast<u8>(~bit);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+FLITLAB_HD inline bool has_messages(const BarrierRegister& r) {
+  return (r.send_join | r.send_eureka | r.send_done | r.send_found) != 0;
+}
+
+/// The barrier packets of this clock: those that have arrived, then one on every port that any unit has something for.
+/// Returns the ports that are taken by them, as bits.
+template <class V, int W>
+FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, Cycle now) {
+  const auto& t = v.t;
+  u32& pending = router.at(t.barrier_fields.pending);
+  const auto take = [&](u64& word, u64 bytes) {
+    for (u64 mail = word & bytes; mail;) {
+      const u32 shift = lowest_bit(mail) & 0x38u, byte = static_cast<u32>(mail >> shift) & 0xFF;
+      BarrierRegister& r = router.at(t.barrier_fields.registers, byte & 31);
+      take_message(r, static_cast<BarrierMessage>(byte >> 5 & 3), shift / 8);
+      if (has_messages(r)) pending |= 1u << (byte & 31);
+      mail &= ~(u64{0xFF} << shift);
+    }
+    word &= ~bytes;
+  };
+  constexpr u64 kNodeByte = u64{0xFF} << (8 * kNodePort);
+  take(router.at(t.barrier_fields.mail, now & t.slot_mask), kNodeByte);
+  take(router.at(t.barrier_fields.mail, (now - t.barrier_wait) & t.slot_mask), ~kNodeByte);
+  u32 busy = 0;
+  for (u32 left = pending; left;) {  // units take turns
+    const u32 unit = first_at_or_after(left, now % kBarrierUnits);
+    left &= ~(1u << unit);
+    BarrierRegister& r = router.at(t.barrier_fields.registers, unit);
+    for (u32 port = 0; port < kPorts; ++port) {
+      BarrierMessage message;
+      if ((busy >> port & 1) || !next_message(r, port, message)) continue;
+      busy |= 1u << port;
+      const u8 mail = barrier_mail(message, unit);
+      const Peer& peer = t.peers[index * kPorts + port];
+      if (port == kNodePort)
+        v.terminals[peer.item].at(t.barrier_pe_fields.mail, (now + t.barrier_eject) & t.slot_mask) = mail;
+      else
+        post(v.routers[peer.item].at(t.barrier_fields.mail, (now + t.link_delay) & t.slot_mask), peer.port, mail);
+    }
+    if (!has_messages(r)) pending &= ~(1u << unit);
+  }
+  return busy;
+}
+
+/// Clocks from one completion to a PE's next action on a unit: uniform from 0 to twice the mean.
+template <class V>
+FLITLAB_INLINE u32 barrier_gap(const V& v, u32 index, u32 unit, u32 round) {
+  if (!v.t.barrier_work) return 0;
+  const Random4 r = philox(v.row->seed, stream::kBarrier, index * kBarrierUnits + unit, round);
+  return below(r.word[0], 2 * v.t.barrier_work + 1);
+}
+
+/// A PE's units: their states, and a program that joins (and, in eureka mode, finds) over and over.
+struct BarrierPhase {
+  static constexpr const char* name = "barrier";
+
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.barrier_units ? v.t.terminals : 0;
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto terminal = v.terminals[index];
+    u8& mail = terminal.at(t.barrier_pe_fields.mail, now & t.slot_mask);
+    if (mail) {
+      const u32 number = mail & 31;
+      BarrierUnit& unit = terminal.at(t.barrier_pe_fields.unit, number);
+      if (static_cast<BarrierMessage>(mail >> 5 & 3) == BarrierMessage::kDone) {
+        unit.state = BarrierState::kBar;
+        count(*v.shard, Total::kBarriers);
+        count(*v.shard, Total::kBarrierWaitSum, now - unit.armed);
+        ++unit.round;
+        unit.next = now + barrier_gap(v, index, number, unit.round);
+      } else if (unit.state == BarrierState::kBar) {
+        unit.state = BarrierState::kEur;
+        unit.next = now + barrier_gap(v, index, number, unit.round);
+      }
+      mail = 0;
+    }
+    bool sent = false;
+    for (u32 number = 0; number < t.barrier_units; ++number) {
+      BarrierUnit& unit = terminal.at(t.barrier_pe_fields.unit, number);
+      if (unit.state != BarrierState::kArm && unit.next == now) act(v, unit, index, number, now);
+      if (sent || !(unit.send_join | unit.send_eureka)) continue;
+      sent = true;  // one barrier packet a clock
+      const BarrierMessage message = unit.send_eureka ? BarrierMessage::kEureka : BarrierMessage::kJoin;
+      (unit.send_eureka ? unit.send_eureka : unit.send_join) = 0;
+      const u32 slot = (now + t.inject_delay) & t.slot_mask;
+      post(v.routers[index].at(t.barrier_fields.mail, slot), kNodePort, barrier_mail(message, number));
+    }
+  }
+
+ private:
+  /// OP_BAR, or OP_EUR_B by the PE whose turn it is; in eureka mode the others wait for that.
+  template <class V>
+  FLITLAB_INLINE static void act(const V& v, BarrierUnit& unit, u32 index, u32 number, Cycle now) {
+    if (v.t.eureka && unit.state == BarrierState::kBar) {
+      const Random4 r = philox(v.row->seed, stream::kBarrier, ~number, unit.round);
+      if (below(r.word[0], v.t.terminals) != index) return;
+      unit.send_eureka = 1;
+    }
+    unit.send_join = 1;
+    unit.armed = now;
+    unit.state = BarrierState::kArm;
+  }
+};
+
+}  // namespace flitlab::t3e
