@@ -7,6 +7,7 @@
 #include "host/error.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/result.hpp"
+#include "host/t3e/registers.hpp"
 #include "host/topology/metrics.hpp"
 
 namespace flitlab {
@@ -117,7 +118,8 @@ void T3ePlan::set_layout() {
   ItemKind& node = layout_.kinds[2];
   node.name = "tables";
   node.count = t.routers;
-  t.table_fields.lut = node.add<t3e::Tag>("lut", t.lut_entries);
+  t.table_fields.lut = node.add<t3e::Tag>("lut", t3e::kLutRegisters);
+  t.table_fields.software = node.add<t3e::SoftwareRegisters>("software", 1);
   node.finish();
 }
 
@@ -214,6 +216,47 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
 TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
   const t3e::Table& t = table_;
   return terminal_snapshot(state, layout_, t.terminal_fields, index, t.vcs);
+}
+
+/// One node's element of a field, and the field of all nodes to put it back.
+template <class T>
+struct NodeField {
+  NodeField(const Engine& engine, u32 kind, const FieldInfo& info)
+      : info_(info), kind_(kind), all_(std::size_t{engine.layout().kinds[kind].count} * info.count) {
+    engine.get_field(0, kind, info, all_.data());
+  }
+  T* of(u32 node) { return all_.data() + std::size_t{node} * info_.count; }
+  void write(Engine& engine) const { engine.set_field(0, kind_, info_, all_.data()); }
+
+ private:
+  const FieldInfo& info_;
+  u32 kind_;
+  std::vector<T> all_;
+};
+
+u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
+  NodeField<t3e::Registers> routing(engine, 0, layout_.kinds[0].field("registers"));
+  NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
+  NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
+  return t3e::read_register({*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}},
+                            name);
+}
+
+void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
+  NodeField<t3e::Registers> routing(engine, 0, layout_.kinds[0].field("registers"));
+  NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
+  NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
+  t3e::NodeRegisters registers{
+      *routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}};
+  t3e::write_register(registers, name, value);
+  *routing.of(node) = registers.routing;
+  *software.of(node) = registers.software;
+  std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
+  if (name == "R_ORIENT")  // hardware tells all other nodes (manual, Direction Assignments)
+    for (u32 n = 0; n < table_.routers; ++n) routing.of(n)->orient = registers.routing.orient;
+  routing.write(engine);
+  software.write(engine);
+  lut.write(engine);
 }
 
 std::vector<u32> T3ePlan::channel_flits(const std::vector<std::byte>& state) const {
