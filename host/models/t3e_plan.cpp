@@ -61,11 +61,13 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t.eject_delay = e.u32_of("router.destination_delay") - t.wait;
   t.credit_delay = e.u32_of("router.credit_delay");
   t.barrier_units = e.u32_of("barrier.units");
-  t.barrier_wait = e.u32_of("barrier.router_delay") - straight;
-  t.barrier_eject = e.u32_of("router.destination_delay") - t.barrier_wait;
+  if (t.barrier_units) {
+    t.barrier_wait = e.u32_of("barrier.router_delay") - straight;
+    t.barrier_eject = e.u32_of("router.destination_delay") - t.barrier_wait;
+    barrier_tree_ = t3e::make_barrier_tree(topology_, e.u32_of("barrier.root"));
+  }
   t.barrier_work = e.u32_of("barrier.work");
   t.eureka = e.str("barrier.operation") == "eureka";
-  if (t.barrier_units) barrier_tree_ = t3e::make_barrier_tree(topology_, e.u32_of("barrier.root"));
   t.barrier = barrier_tree_.data();
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
