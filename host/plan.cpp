@@ -4,6 +4,7 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
+#include "host/error.hpp"
 
 namespace flitlab {
 namespace {
@@ -39,6 +40,14 @@ ReplicaRow make_row(const Experiment& e) {
     row.inverse_log_stay_off = inverse_log_miss(1 / std::max(1.0, off));
   }
   return row;
+}
+
+u64 Plan::read_register(const Engine&, u32, const std::string& name) const {
+  throw ConfigError("register " + name + ": routers of this kind have no registers.");
+}
+
+void Plan::write_register(Engine& engine, u32 node, const std::string& name, u64) const {
+  read_register(engine, node, name);
 }
 
 std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.str("router.kind")).make_plan(e); }

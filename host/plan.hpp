@@ -63,6 +63,10 @@ class Plan {
   virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
   /// Flits sent per router-to-router channel since cycle 0, in channel order.
   virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
+
+  /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
+  virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
+  virtual void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
 };
 
 /// Builds the plan of an experiment's router model.

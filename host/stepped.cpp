@@ -39,10 +39,24 @@ std::string SteppedNetwork::state_hash() const {
   return text;
 }
 
-std::vector<PortSnapshot> SteppedNetwork::router(u32 index) const {
+void SteppedNetwork::require_router(u32 index) const {
   if (index >= plan_->topology().routers)
     throw ConfigError("router " + std::to_string(index) + " does not exist: routers are numbered 0 to " +
                       std::to_string(plan_->topology().routers - 1) + ".");
+}
+
+u64 SteppedNetwork::read_register(u32 node, const std::string& name) const {
+  require_router(node);
+  return plan_->read_register(*engine_, node, name);
+}
+
+void SteppedNetwork::write_register(u32 node, const std::string& name, u64 value) {
+  require_router(node);
+  plan_->write_register(*engine_, node, name, value);
+}
+
+std::vector<PortSnapshot> SteppedNetwork::router(u32 index) const {
+  require_router(index);
   return plan_->inspect_router(engine_->state(0), index);
 }
 

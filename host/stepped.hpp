@@ -29,6 +29,9 @@ class SteppedNetwork {
   std::vector<PortSnapshot> router(u32 index) const;
   TerminalSnapshot terminal(u32 index) const;
   std::string router_name(u32 index) const;
+  /// Registers of a node, for models that have them; see Plan.
+  u64 read_register(u32 node, const std::string& name) const;
+  void write_register(u32 node, const std::string& name, u64 value);
   /// What has been counted since cycle 0, by name.
   std::map<std::string, u64> totals();
   std::vector<TimedEvent> take_events();
@@ -41,6 +44,7 @@ class SteppedNetwork {
   void go_on_from(const SteppedNetwork& other);
 
  private:
+  void require_router(u32 index) const;
   void save_state(Saver& saver) const;
   void load_state(Loader& loader);
 

@@ -153,6 +153,19 @@ class Network:
         self._check_index("terminal", index)
         return Terminal(index, **self._core.terminal(index))
 
+    def read_register(self, node: int, name: str) -> int:
+        """A register of a node, as its 64 bits; models of machines that have registers list them in their README."""
+        self._check_index("router", node)
+        return self._core.read_register(node, name)
+
+    def write_register(self, node: int, name: str, value: int) -> Network:
+        """Writes a register of a node between two cycles. ConfigError if it has no such register or no such bits."""
+        self._check_index("router", node)
+        if not 0 <= value < 1 << 64:
+            raise _core.ConfigError(f"{name} = {value}: a register has 64 bits, 0 to 2**64 - 1.")
+        self._core.write_register(node, name, value)
+        return self
+
     def events(self) -> list[dict]:
         """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits.
 

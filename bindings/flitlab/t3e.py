@@ -57,6 +57,32 @@ OPERATIONS = {
 
 
 @dataclass(frozen=True)
+class Tag:
+    """A routing tag, the contents of an R_NET_LUT register (manual HMM-146-0, R_NET_LUT Format). The places of its bits
+    are flitlab's: X_ADR 2:0, X_SGN 3, Y_ADR 8:4, Y_SGN 9, Z_ADR 13:10, Z_SGN 14, INITIAL_HOP 16:15, FINAL_HOP 17,
+    ADAPT 18."""
+
+    x: int
+    y: int
+    z: int
+    signs: str = "+++"  # of X, Y and Z
+    initial_hop: int = 3  # 0, 1, 2: +X, +Y, +Z; 3: none
+    final_hop: bool = False
+    adapt: bool = True
+
+    def __int__(self) -> int:
+        sign = [int(s == "-") for s in self.signs]
+        return (self.x | sign[0] << 3 | self.y << 4 | sign[1] << 9 | self.z << 10 | sign[2] << 14
+                | self.initial_hop << 15 | int(self.final_hop) << 17 | int(self.adapt) << 18)
+
+    @classmethod
+    def of(cls, bits: int) -> Tag:
+        signs = "".join("-" if bits >> place & 1 else "+" for place in (3, 9, 14))
+        return cls(bits & 7, bits >> 4 & 31, bits >> 10 & 15, signs, bits >> 15 & 3, bool(bits >> 17 & 1),
+                   bool(bits >> 18 & 1))
+
+
+@dataclass(frozen=True)
 class VcTable:
     """Virtual channel (0 or 1) on which packets enter a direction: ``bits[source][destination]``, or
     ``bits[source][destination % 8]`` if the table is limited to 8 entries. Node 0 is the dateline; packets that pass

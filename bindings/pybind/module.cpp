@@ -141,6 +141,8 @@ PYBIND11_MODULE(_core, m) {
       .def(
           "terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },
           py::arg("terminal"))
+      .def("read_register", &SteppedNetwork::read_register, py::arg("node"), py::arg("name"))
+      .def("write_register", &SteppedNetwork::write_register, py::arg("node"), py::arg("name"), py::arg("value"))
       .def("totals", &SteppedNetwork::totals)
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))

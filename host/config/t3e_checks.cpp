@@ -25,13 +25,12 @@ void check_t3e(const Experiment& e) {
     throw ConfigError("router.destination_delay = " + std::to_string(e.u32_of("router.destination_delay")) +
                       " must be more than router.turn_delay - router.straight_delay = " + std::to_string(wait) +
                       ", the way to the crossbar.");
-  if (e.u32_of("barrier.router_delay") < straight)
-    throw ConfigError("barrier.router_delay = " + std::to_string(e.u32_of("barrier.router_delay")) +
-                      " must be at least router.straight_delay = " + std::to_string(straight) + ".");
-  if (e.u32_of("barrier.router_delay") - straight >= e.u32_of("router.destination_delay"))
-    throw ConfigError("barrier.router_delay = " + std::to_string(e.u32_of("barrier.router_delay")) +
-                      " must be less than router.destination_delay + router.straight_delay = " +
-                      std::to_string(e.u32_of("router.destination_delay") + straight) + ".");
+  const u32 barrier = e.u32_of("barrier.router_delay");
+  if (e.u32_of("barrier.units") && (barrier < straight || barrier - straight >= e.u32_of("router.destination_delay")))
+    throw ConfigError("barrier.router_delay = " + std::to_string(barrier) +
+                      " must be at least router.straight_delay = " + std::to_string(straight) +
+                      " and less than that plus router.destination_delay = " +
+                      std::to_string(e.u32_of("router.destination_delay")) + ".");
   if (e.u32_of("barrier.root") >= shape.nodes())
     throw ConfigError("barrier.root = " + std::to_string(e.u32_of("barrier.root")) + ": nodes are numbered 0 to " +
                       std::to_string(shape.nodes() - 1) + ".");

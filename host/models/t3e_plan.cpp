@@ -7,6 +7,7 @@
 #include "host/error.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/result.hpp"
+#include "host/t3e/registers.hpp"
 #include "host/topology/metrics.hpp"
 
 namespace flitlab {
@@ -60,11 +61,13 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t.eject_delay = e.u32_of("router.destination_delay") - t.wait;
   t.credit_delay = e.u32_of("router.credit_delay");
   t.barrier_units = e.u32_of("barrier.units");
-  t.barrier_wait = e.u32_of("barrier.router_delay") - straight;
-  t.barrier_eject = e.u32_of("router.destination_delay") - t.barrier_wait;
+  if (t.barrier_units) {
+    t.barrier_wait = e.u32_of("barrier.router_delay") - straight;
+    t.barrier_eject = e.u32_of("router.destination_delay") - t.barrier_wait;
+    barrier_tree_ = t3e::make_barrier_tree(topology_, e.u32_of("barrier.root"));
+  }
   t.barrier_work = e.u32_of("barrier.work");
   t.eureka = e.str("barrier.operation") == "eureka";
-  if (t.barrier_units) barrier_tree_ = t3e::make_barrier_tree(topology_, e.u32_of("barrier.root"));
   t.barrier = barrier_tree_.data();
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
@@ -117,7 +120,8 @@ void T3ePlan::set_layout() {
   ItemKind& node = layout_.kinds[2];
   node.name = "tables";
   node.count = t.routers;
-  t.table_fields.lut = node.add<t3e::Tag>("lut", t.lut_entries);
+  t.table_fields.lut = node.add<t3e::Tag>("lut", t3e::kLutRegisters);
+  t.table_fields.software = node.add<t3e::SoftwareRegisters>("software", 1);
   node.finish();
 }
 
@@ -214,6 +218,47 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
 TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
   const t3e::Table& t = table_;
   return terminal_snapshot(state, layout_, t.terminal_fields, index, t.vcs);
+}
+
+/// One node's element of a field, and the field of all nodes to put it back.
+template <class T>
+struct NodeField {
+  NodeField(const Engine& engine, u32 kind, const FieldInfo& info)
+      : info_(info), kind_(kind), all_(std::size_t{engine.layout().kinds[kind].count} * info.count) {
+    engine.get_field(0, kind, info, all_.data());
+  }
+  T* of(u32 node) { return all_.data() + std::size_t{node} * info_.count; }
+  void write(Engine& engine) const { engine.set_field(0, kind_, info_, all_.data()); }
+
+ private:
+  const FieldInfo& info_;
+  u32 kind_;
+  std::vector<T> all_;
+};
+
+u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
+  NodeField<t3e::Registers> routing(engine, 0, layout_.kinds[0].field("registers"));
+  NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
+  NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
+  return t3e::read_register({*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}},
+                            name);
+}
+
+void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
+  NodeField<t3e::Registers> routing(engine, 0, layout_.kinds[0].field("registers"));
+  NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
+  NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
+  t3e::NodeRegisters registers{
+      *routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}};
+  t3e::write_register(registers, name, value);
+  *routing.of(node) = registers.routing;
+  *software.of(node) = registers.software;
+  std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
+  if (name == "R_ORIENT")  // hardware tells all other nodes (manual, Direction Assignments)
+    for (u32 n = 0; n < table_.routers; ++n) routing.of(n)->orient = registers.routing.orient;
+  routing.write(engine);
+  software.write(engine);
+  lut.write(engine);
 }
 
 std::vector<u32> T3ePlan::channel_flits(const std::vector<std::byte>& state) const {

@@ -24,6 +24,8 @@ class T3ePlan final : public Plan {
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
+  void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
 
   const t3e::Table& table() const { return table_; }
 

@@ -112,7 +112,7 @@ Tables make_tables(const Shape& shape, const Topology& topology, const TableOpti
   const u32 nodes = topology.routers;
   Tables tables;
   tables.registers.resize(nodes);
-  const bool grouped = nodes > kLutEntries;
+  const bool grouped = nodes > kLutRegisters;
   tables.entries = grouped ? nodes / 4 : nodes;
   tables.lut.resize(std::size_t{nodes} * tables.entries);
   if (options.full_select) tables.full_select.resize(std::size_t{nodes} * kDirections);

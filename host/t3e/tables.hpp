@@ -34,9 +34,7 @@ struct Tables {
   std::vector<u32> full_select;  ///< [nodes][6], empty unless asked for
 };
 
-/// Routing table entries and their mode: one for every PE in mode 0; beyond 544 PEs one for every four, in mode 1.
-inline constexpr u32 kLutEntries = 544;
-
+/// One routing table entry for every PE, in mode 0; beyond 544 PEs one for every four, in mode 1.
 Tables make_tables(const Shape& shape, const Topology& topology, const TableOptions& options);
 
 /// A spanning tree of shortest paths to `root`, [nodes]; every PE takes part.

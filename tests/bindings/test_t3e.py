@@ -128,6 +128,8 @@ def test_a_row_without_a_published_number_is_skipped():
     ({"traffic.packet_flits": 11}, ["at most 10 flits", "11"]),
     ({"router.turn_delay": 3}, ["router.turn_delay = 3", "router.straight_delay = 3"]),
     ({"router.adaptive_buffer_flits": 5, "traffic.packet_flits": 10}, ["router.adaptive_buffer_flits = 5", "10 flits"]),
+    ({"barrier.units": 1, "router.straight_delay": 4, "router.turn_delay": 7}, ["barrier.router_delay = 3", "delay = 4"]),
+    ({"barrier.root": 512}, ["barrier.root = 512", "0 to 511"]),
     ({"topology.concentration": 2}, ["topology.concentration", "belongs to router.kind", "vc"]),
     ({"traffic.mode": "request_reply", "traffic.message_classes": 1}, ["traffic.message_classes = 1", "Leave it at 2"]),
 ])

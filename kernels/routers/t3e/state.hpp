@@ -66,6 +66,13 @@ struct Registers {
   u8 chan[8];        ///< R_CHAN: IGNORE_NORMAL 1, IGNORE_SPCL 2, NO_ADAPT 4, NO_FAST 8
 };
 static_assert(sizeof(Registers) == 32);
+
+/// Registers that only software looks at.
+struct SoftwareRegisters {
+  u64 sget_return;  ///< R_SGET_RTRN: deltas for the answer to a special get
+  u64 scratch;      ///< R_SW
+};
+inline constexpr u32 kLutRegisters = 544;  ///< R_NET_LUT
 inline constexpr u16 kDateline = 0x100;
 inline constexpr u8 kNoAdapt = 4;
 inline constexpr u8 kNoFast = 8;
@@ -135,6 +142,7 @@ struct RouterFields {
 
 struct TableFields {
   Field<Tag> lut;  ///< [544] R_NET_LUT of the node
+  Field<SoftwareRegisters> software;
 };
 
 /// The plan. Names that terminals use are those of every model's table.

@@ -1,0 +1,150 @@
+"""The T3E's registers as software sees them, and that the hardware obeys them."""
+
+import pytest
+
+import flitlab as fl
+from flitlab.t3e import Tag
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A machine whose PEs send the packets listed, and its network, traced: machine(shape, packets, **settings)."""
+
+    def make(shape, packets, **settings):
+        trace = tmp_path / "trace.csv"
+        trace.write_text("".join(f"{cycle},{src},{dst},{flits}\n" for cycle, src, dst, flits in packets))
+        flat = {"router.kind": "t3e", "topology.shape": shape, "traffic.mode": "trace",
+                "traffic.trace_file": str(trace)} | {k.replace("__", "."): v for k, v in settings.items()}
+        return fl.Network(fl.Experiment.from_dict(flat), trace=True)
+
+    return make
+
+
+def way(network):
+    """Nodes that a single packet left by a network port, and where it was delivered."""
+    events = network.events()
+    nodes = [e["index"] for e in events if e["kind"] == "switch_granted" and e["out_port"] < 6 and "head" in e["flit"]]
+    return nodes, [e["index"] for e in events if e["kind"] == "delivered"]
+
+
+def node(shape, x, y, z):
+    return x + shape[0] * (y + shape[1] * z)
+
+
+def test_numbers_and_datelines_are_loaded(machine):
+    shape = (8, 4, 3)
+    net = machine(list(shape), [])
+    for x, y, z in [(0, 0, 0), (7, 3, 2), (3, 1, 2)]:
+        n = node(shape, x, y, z)
+        assert net.read_register(n, "R_PWHO") == x | y << 8 | z << 16
+        assert net.read_register(n, "R_LWHO") == net.read_register(n, "L_WHOAMI") == n
+        for direction, at_dateline in enumerate([x == 0, y == 0, z == 0, x == 7, y == 3, z == 2]):
+            assert net.read_register(n, f"R_VCSEL{direction}") >> 32 == at_dateline
+    assert net.read_register(5, "R_LUT_OVERRIDE") == 0  # mode 0
+    assert machine([8, 12, 8], []).read_register(5, "R_LUT_OVERRIDE") >> 32 == 1  # beyond 544 PEs: mode 1
+
+
+def test_open_links_are_no_adapt(machine):
+    net = machine([2, 2, 1], [])
+    assert [net.read_register(0, f"R_CHAN{i}") for i in range(8)] == [0, 0, 4, 0, 4, 4, 0, 0]
+    assert [net.read_register(2, f"R_CHAN{i}") for i in range(8)] == [0, 4, 4, 0, 0, 4, 0, 0]
+
+
+def test_tables_of_the_manual(machine):
+    """Table 13: what node 000100 of a 2 x 4 x 2 machine has for every PE; half-way routes go +."""
+    shape = (2, 4, 2)
+    net = machine(list(shape), [], routing__half_way="plus", routing__adaptive=False)
+    for x, y, z in [(x, y, z) for z in range(2) for y in range(4) for x in range(2)]:
+        tag = Tag.of(net.read_register(node(shape, 0, 1, 0), f"R_NET_LUT{node(shape, x, y, z)}"))
+        assert tag == Tag(x, y, z, "+-+" if y == 0 else "+++", initial_hop=3, final_hop=False, adapt=False)
+        assert Tag.of(int(tag)) == tag
+
+
+def test_a_rewritten_tag_sends_packets_the_other_way(machine):
+    shape = [8, 4, 2]
+    net = machine(shape, [(10, 0, 2, 1)])
+    net.write_register(0, "R_NET_LUT2", int(Tag(2, 0, 0, "-++", adapt=False)))
+    net.step(200)
+    assert way(net) == ([0, 7, 6, 5, 4, 3], [2])
+
+
+def test_initial_and_final_hops(machine):
+    """+Y first, then the tag's way, to the +Z neighbour of the destination, then -Z (paper, sections 2.2 and 2.3)."""
+    shape = (8, 4, 4)
+    places = [(1, 1, 0), (1, 2, 0), (2, 2, 0), (3, 2, 0), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 1, 1)]
+    *passed, last = [node(shape, *place) for place in places]
+    net = machine(list(shape), [(10, passed[0], last, 2)])
+    net.write_register(passed[0], f"R_NET_LUT{last}",
+                       int(Tag(3, 1, 2, "+-+", initial_hop=1, final_hop=True, adapt=False)))
+    net.step(200)
+    assert way(net) == (passed, [last])
+
+
+def test_adaptive_packets_make_no_hops(machine):
+    """Manual, Adaptive Routing: the same tag with ADAPT ignores both."""
+    shape = (8, 4, 4)
+    last = node(shape, 2, 0, 1)
+    net = machine(list(shape), [(10, 0, last, 1)])
+    net.write_register(0, f"R_NET_LUT{last}", int(Tag(2, 0, 1, initial_hop=1, final_hop=True, adapt=True)))
+    net.step(200)
+    assert way(net)[0] == [0, node(shape, 0, 0, 1), node(shape, 1, 0, 1)]
+
+
+def test_mode_3_overrides_the_table(machine):
+    net = machine([4, 4, 2], [(10, 0, 1, 1)])
+    net.write_register(0, "R_LUT_OVERRIDE", int(Tag(2, 1, 0)) | 3 << 32)
+    net.step(200)
+    assert way(net)[1] == [node((4, 4), 2, 1, 0)]
+
+
+@pytest.mark.parametrize(("no_fast", "latency"), [(False, 10 + 3 + 3 + 10), (True, 10 + 6 + 3 + 10)])
+def test_no_fast_closes_the_short_circuit(machine, no_fast, latency):
+    net = machine([8, 4, 2], [(0, 0, 3, 1)])
+    if no_fast:
+        net.write_register(1, "R_CHAN0", 8)
+    net.step(200)
+    assert net.totals["latency_sum"] == latency
+
+
+def test_no_adapt_closes_an_adaptive_channel(machine):
+    """+X and +Y to go: the adaptive wish is +Y, unless that channel does not adapt."""
+    for no_adapt, second in ((False, 8), (True, 1)):
+        net = machine([8, 4, 2], [(0, 0, 9, 1)])
+        if no_adapt:
+            net.write_register(0, "R_CHAN1", 4)
+        net.step(200)
+        assert way(net)[0] == [0, second]
+
+
+def test_orientation_is_told_to_all(machine):
+    net = machine([2, 4, 2], [])
+    net.write_register(3, "R_ORIENT", 5)
+    assert {net.read_register(n, "R_ORIENT") for n in range(16)} == {5}
+
+
+def test_registers_belong_to_the_state(machine, tmp_path):
+    net, other = machine([2, 4, 2], []), machine([2, 4, 2], [])
+    before = net.state_hash
+    net.write_register(3, "R_SW", 0x123456789ABCDEF0)
+    assert net.state_hash != before
+    net.save(tmp_path / "state")
+    assert other.load(tmp_path / "state").read_register(3, "R_SW") == 0x123456789ABCDEF0
+
+
+@pytest.mark.parametrize(("name", "value", "parts"), [
+    ("R_PWHO", 8, ["R_PWHO = 0x8", "0xf1f07"]), ("R_CHAN6", 4, ["R_CHAN6 = 0x4", "0x3"]),
+    ("R_CHAN8", 0, ["no register R_CHAN8", "R_CHAN7"]), ("R_NET_LUT544", 0, ["no register R_NET_LUT544"]),
+    ("R_SW", -1, ["R_SW = -1", "64 bits"]),
+])
+def test_bad_registers_are_named(machine, name, value, parts):
+    net = machine([2, 4, 2], [])
+    with pytest.raises(fl.ConfigError) as error:
+        net.write_register(0, name, value)
+    assert all(part in str(error.value) for part in parts)
+
+
+def test_other_routers_have_none(small):
+    with pytest.raises(fl.ConfigError, match="no registers"):
+        fl.Network(small).read_register(0, "R_PWHO")
+    with pytest.raises(fl.ConfigError, match="router 99 does not exist"):
+        fl.Network(small).read_register(99, "R_PWHO")
