@@ -49,6 +49,8 @@ class Search final : public WaitsFor {
       const Peer& peer = plan_.topology().peer(router_of(i), port);
       if (!is_free(i, port, vc))
         waits.push_back(number(router_of(i), out.owner / 8, out.owner % 8));
+      else if (peer.item == kNone)
+        waits.push_back(i);  // an open link: for ever
       else if (!peer.is_terminal)
         waits.push_back(number(peer.item, peer.port, vc));
     };

@@ -254,6 +254,15 @@ void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, 
   *routing.of(node) = registers.routing;
   *software.of(node) = registers.software;
   std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
+  u32 numbers = 0;  // the routing tables of all nodes must have an entry for every logical number
+  for (u32 n = 0; n < table_.routers; ++n) numbers = std::max(numbers, routing.of(n)->lwho + 1u);
+  for (u32 n = 0; n < table_.routers; ++n) {
+    const u32 mode = routing.of(n)->lut_mode, most = mode == 0 ? t3e::kLutRegisters : t3e::kMostPes;
+    if (mode != 3 && numbers > most)
+      throw ConfigError(name + " at node " + std::to_string(node) + ": the logical number " +
+                        std::to_string(numbers - 1) + " does not fit mode " + std::to_string(mode) + " of node " +
+                        std::to_string(n) + ", whose tables end at " + std::to_string(most - 1) + ".");
+  }
   if (name == "R_ORIENT")  // hardware tells all other nodes (manual, Direction Assignments)
     for (u32 n = 0; n < table_.routers; ++n) routing.of(n)->orient = registers.routing.orient;
   routing.write(engine);

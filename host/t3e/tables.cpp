@@ -56,6 +56,9 @@ Shape::Shape(const std::vector<u32>& extents) {
   if (x != 2 && x != 4 && x != 8) refuse("X is " + std::to_string(x) + ".");
   if (y != 2 && (y % 4 || y == 0 || y > 32)) refuse("Y is " + std::to_string(y) + ".");
   if (z < 1 || z > 9) refuse("Z is " + std::to_string(z) + ".");
+  if (x * y * z > kMostPes)
+    refuse("its " + std::to_string(x * y * z) + " PEs are more than the " + std::to_string(kMostPes) +
+           " that routing tables can tell apart.");
   for (u32 d = 0; d < 3; ++d) radix[d] = extents[d];
 }
 

@@ -34,6 +34,9 @@ struct Tables {
   std::vector<u32> full_select;  ///< [nodes][6], empty unless asked for
 };
 
+/// What the routing tables can tell apart, four PEs to an entry (paper, section 2).
+inline constexpr u32 kMostPes = 4 * kLutRegisters;
+
 /// One routing table entry for every PE, in mode 0; beyond 544 PEs one for every four, in mode 1.
 Tables make_tables(const Shape& shape, const Topology& topology, const TableOptions& options);
 

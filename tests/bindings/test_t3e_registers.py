@@ -143,6 +143,20 @@ def test_bad_registers_are_named(machine, name, value, parts):
     assert all(part in str(error.value) for part in parts)
 
 
+def test_logical_numbers_must_fit_the_tables(machine):
+    with pytest.raises(fl.ConfigError, match="544 does not fit mode 0 of node 0, whose tables end at 543"):
+        machine([2, 4, 2], []).write_register(5, "R_LWHO", 544)
+    with pytest.raises(fl.ConfigError, match="logical number 767 does not fit mode 0 of node 3"):
+        machine([8, 12, 8], []).write_register(3, "R_LUT_OVERRIDE", 0)
+
+
+def test_an_open_link_is_waited_for_for_ever(machine):
+    """Mode 3 sends a packet to a plane that is not there; the search for deadlock says who waits."""
+    net = machine([4, 4, 1], [(0, 0, 1, 2)])
+    net.write_register(0, "R_LUT_OVERRIDE", int(Tag(0, 0, 1, adapt=False)) | 3 << 32).step(300)
+    assert net.totals["packets_delivered"] == 0 and net.totals["flits_injected"] == 2
+
+
 def test_other_routers_have_none(small):
     with pytest.raises(fl.ConfigError, match="no registers"):
         fl.Network(small).read_register(0, "R_PWHO")
