@@ -21,7 +21,7 @@ def packet_name(src: int, number: int) -> str:
 class VirtualChannel:
     """One virtual channel of a port: the input buffer, and the output VC of the same numbers."""
 
-    stage: str  # idle, routing, waiting, head, body
+    stage: str  # idle, routing, waiting, head, body; of a T3E: idle, asking, flowing, stopped
     flits: int  # in the input buffer
     packets: int
     left: int  # flits of the front packet still to go
