@@ -10,6 +10,11 @@ namespace {
 
 u64 get(const CounterShard& c, Total total) { return c.total[static_cast<u32>(total)]; }
 
+/// Packets of the window that are no longer under way.
+u64 settled_packets(const CounterShard& c) {
+  return get(c, Total::kMeasuredDelivered) + get(c, Total::kMeasuredDropped);
+}
+
 /// Automatic warm-up: halves of the last 16 epochs must agree; given up after 200 epochs.
 constexpr std::size_t kSteadyWindow = 8;
 constexpr std::size_t kLongestWarmup = 200;
@@ -40,6 +45,7 @@ void Measurement::look() {
   const CounterShard now = engine_.counters(index_);
   const double packets = delta(now, Total::kPacketsDelivered);
   const double created = delta(now, Total::kFlitsCreated), delivered = delta(now, Total::kFlitsDelivered);
+  const double dropped = delta(now, Total::kFlitsDropped);
   switch (phase_) {
     case Phase::kWarmup: {
       if (packets > 0) latency_.push_back(delta(now, Total::kLatencySum) / packets);
@@ -51,7 +57,7 @@ void Measurement::look() {
       offered_flits_ += created;
       accepted_flits_ += delivered;
       transactions_ += delta(now, Total::kTransactions);
-      shortfall_.push_back(created - delivered);
+      shortfall_.push_back(created - delivered - dropped);
       queued_.push_back(static_cast<double>(get(now, Total::kPacketsCreated) - get(now, Total::kPacketsInjected)));
       add_batch(now);
       if (engine_.now() - window_begin_ >= window_cycles()) end_window(now);
@@ -59,7 +65,7 @@ void Measurement::look() {
     case Phase::kDrain:
       add_batch(now);
       drain_cycles_ += epoch_;
-      if (get(now, Total::kMeasuredDelivered) == get(now, Total::kMeasuredCreated))
+      if (settled_packets(now) == get(now, Total::kMeasuredCreated))
         finish(now);
       else if (drain_cycles_ >= static_cast<u64>(experiment_.i64("run.drain_cycles"))) {
         result.saturated = true;  // packets of the window do not get through
@@ -71,7 +77,8 @@ void Measurement::look() {
       accepted_flits_ += delivered;
       add_batch(now);
       if (feed_ ? feed_->finished(get(now, Total::kPacketsDelivered))
-                : get(now, Total::kPacketsCreated) == get(now, Total::kPacketsDelivered))
+                : get(now, Total::kPacketsCreated) ==
+                      get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped))
         finish(now);
       break;
     case Phase::kDone: break;
@@ -137,7 +144,7 @@ void Measurement::end_window(const CounterShard& now) {
   const double inside = static_cast<double>(get(now, Total::kMeasuredNetworkLatencySum)) /
                         static_cast<double>(get(now, Total::kMeasuredDelivered));
   result.saturated = falls_short || longer_wait > kLongerWait * inside;
-  if (result.saturated || get(now, Total::kMeasuredDelivered) == get(now, Total::kMeasuredCreated))
+  if (result.saturated || settled_packets(now) == get(now, Total::kMeasuredCreated))
     finish(now);
   else
     phase_ = Phase::kDrain;
@@ -160,12 +167,12 @@ void Measurement::finish(const CounterShard& c) {
   r.threads = engine_.threads();
   r.seed = engine_.row(index_).seed;
   r.routers = topology.routers;
-  r.terminals = topology.terminals;
+  r.terminals = plan_.active_terminals();
   r.channels = topology.channels;
   r.cycles = engine_.now();
   r.state_bytes = plan_.layout().bytes(1);
   r.state_hash = engine_.state_hash(index_);
-  const double flit_slots = static_cast<double>(measured_cycles_) * topology.terminals;
+  const double flit_slots = static_cast<double>(measured_cycles_) * r.terminals;
   r.offered = offered_flits_ / flit_slots;
   r.accepted = accepted_flits_ / flit_slots;
   r.created = get(c, Total::kPacketsCreated);
@@ -182,6 +189,11 @@ void Measurement::finish(const CounterShard& c) {
   if (!r.saturated && measured > 0) {
     r.latency = stats(sums_, c.latency, get(c, Total::kLatencyMax));
     r.network_latency = stats(network_sums_, c.network_latency, get(c, Total::kNetworkLatencyMax));
+  }
+  if (get(c, Total::kChannelErrors)) {
+    r.model["channel_errors"] = static_cast<double>(get(c, Total::kChannelErrors));
+    r.model["flits_corrected"] = static_cast<double>(get(c, Total::kFlitsCorrected));
+    r.model["flits_uncorrectable"] = static_cast<double>(get(c, Total::kFlitsUncorrectable));
   }
   if (experiment_.str("traffic.mode") == "request_reply") {
     const double trips = static_cast<double>(get(c, Total::kRoundTrips));

@@ -50,6 +50,14 @@ class Plan {
                                               const EngineChoice& choice) const = 0;
   virtual const Topology& topology() const = 0;
   virtual const StateLayout& layout() const = 0;
+  /// Terminals that take part in the traffic.
+  virtual u32 active_terminals() const { return topology().terminals; }
+  /// Cycle, not before `now`, before which the plan changes the state of running replicas by itself; kNever: none.
+  virtual u64 next_change(u64) const { return kNever; }
+  /// Makes the change that is due now.
+  virtual void change(Engine&, u32 /*replica*/) const {}
+  /// What a user should know about this configuration, though it can be run.
+  virtual std::vector<std::string> warnings() const { return {}; }
   /// Longest packet that the network can carry, flits.
   virtual u32 longest_packet() const = 0;
   /// Numbers for `flitlab inspect`, in order.

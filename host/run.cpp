@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "host/error.hpp"
 #include "host/measurement.hpp"
@@ -91,12 +92,13 @@ class Job {
   }
 
   bool done() const { return active().empty(); }
+  std::vector<std::string> warnings() const { return plan_->warnings(); }
 
   /// Advances all unfinished replicas by an epoch, checks them, and says which have finished.
   Progress advance() {
     const u32 epoch = experiments_.front().u32_of("run.epoch_cycles");
     const std::vector<u32> running = active();
-    advance_with_feeds(*engine_, feeds_, epoch, running);
+    flitlab::advance(*engine_, *plan_, feeds_, epoch, running);
     router_cycles_ += static_cast<double>(running.size()) * epoch * plan_->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const bool search = engine_->now() >= next_search_;
@@ -188,8 +190,10 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
   else if (saves)
     job.save(checkpoint.path);  // a path that cannot be written is better known now than at the end of a long run
   auto last_saved = Clock::now();
+  std::vector<std::string> warnings = job.warnings();
   while (!job.done()) {
-    const Progress progress = job.advance();
+    Progress progress = job.advance();
+    progress.warnings = std::exchange(warnings, {});
     if (saves && std::chrono::duration<double>(Clock::now() - last_saved).count() >= checkpoint.every_seconds) {
       job.save(checkpoint.path);
       last_saved = Clock::now();

@@ -11,6 +11,7 @@
 namespace flitlab {
 
 struct Progress {
+  std::vector<std::string> warnings;  ///< of the plan, with the first report
   u64 cycle = 0;
   u32 running = 0;                 ///< replicas not finished
   std::map<u32, Result> finished;  ///< newly finished, by position in the job

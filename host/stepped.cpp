@@ -19,13 +19,13 @@ SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& 
 void SteppedNetwork::step(u32 cycles) {
   const u32 only[] = {0};
   if (!trace_) {
-    advance_with_feeds(*engine_, feeds_, cycles, only);
+    advance(*engine_, *plan_, feeds_, cycles, only);
     return;
   }
   const u32 routers = plan_->topology().routers;
   for (u32 i = 0; i < cycles; ++i) {
     const u64 cycle = engine_->now();
-    advance_with_feeds(*engine_, feeds_, 1, only);
+    advance(*engine_, *plan_, feeds_, 1, only);
     const std::vector<std::vector<Event>> lists = engine_->take_events(0);
     for (u32 item = 0; item < lists.size(); ++item)
       for (const Event& event : lists[item])
@@ -79,6 +79,10 @@ std::map<std::string, u64> SteppedNetwork::totals() {
           {"packets_delivered", get(Total::kPacketsDelivered)},
           {"flits_delivered", get(Total::kFlitsDelivered)},
           {"packets_dropped", get(Total::kPacketsDropped)},
+          {"flits_dropped", get(Total::kFlitsDropped)},
+          {"channel_errors", get(Total::kChannelErrors)},
+          {"flits_corrected", get(Total::kFlitsCorrected)},
+          {"flits_uncorrectable", get(Total::kFlitsUncorrectable)},
           {"flit_moves", get(Total::kFlitMoves)},
           {"latency_sum", get(Total::kLatencySum)},
           {"transactions", get(Total::kTransactions)},

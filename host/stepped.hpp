@@ -25,6 +25,7 @@ class SteppedNetwork {
   void step(u32 cycles);
   u64 cycle() const { return engine_->now(); }
   std::string state_hash() const;
+  std::vector<std::string> warnings() const { return plan_->warnings(); }
   /// Throws ConfigError if there is no such router or terminal.
   std::vector<PortSnapshot> router(u32 index) const;
   TerminalSnapshot terminal(u32 index) const;

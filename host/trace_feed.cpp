@@ -184,16 +184,25 @@ void TraceFeed::load(Loader& loader) {
   at_end_ = pending_ = false;
 }
 
-void advance_with_feeds(Engine& engine, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active) {
-  while (cycles && !feeds.empty()) {
-    const u32 phase = engine.now() % kTraceRing;
-    if (phase == 0)
-      for (u32 replica : active) feeds[replica].exchange(engine, replica);
-    const u32 step = std::min(cycles, kTraceRing - phase);
-    engine.advance(step, active);
-    cycles -= step;
+void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active) {
+  while (cycles) {
+    const u64 now = engine.now();
+    u64 step = cycles;
+    if (!feeds.empty()) {
+      const u32 phase = now % kTraceRing;
+      if (phase == 0)
+        for (u32 replica : active) feeds[replica].exchange(engine, replica);
+      step = std::min<u64>(step, kTraceRing - phase);
+    }
+    u64 change = plan.next_change(now);
+    if (change == now) {
+      for (u32 replica : active) plan.change(engine, replica);
+      change = plan.next_change(now + 1);
+    }
+    step = std::min(step, change - now);
+    engine.advance(static_cast<u32>(step), active);
+    cycles -= static_cast<u32>(step);
   }
-  if (cycles) engine.advance(cycles, active);
 }
 
 }  // namespace flitlab

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/checkpoint.hpp"
+#include "host/plan.hpp"
 #include "kernels/engines/engine.hpp"
 #include "kernels/traffic/trace.hpp"
 
@@ -76,7 +77,7 @@ class TraceFeed {
   std::vector<TraceArrival> arrivals_;
 };
 
-/// Advances an engine whose replicas may have feeds (one each, or none at all).
-void advance_with_feeds(Engine& engine, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active);
+/// Advances an engine whose replicas may have feeds (one each, or none at all), with the changes that the plan makes.
+void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active);
 
 }  // namespace flitlab

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+import warnings
 
 from flitlab import _core
 from flitlab._core import ConfigError, RunError
@@ -151,6 +152,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"flitlab: warning: {message}", file=sys.stderr)
+        return _guarded(args)
+
+
+def _guarded(args: argparse.Namespace) -> int:
+    """Runs a command and turns what may go wrong into a message and an exit status."""
     try:
         if hasattr(args, "threads"):  # before anything is read or written
             from flitlab.runner import check_threads

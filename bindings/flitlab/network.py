@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass, field
 
 from flitlab import _core
@@ -115,6 +116,8 @@ class Network:
         check_threads(threads)
         self.experiment = experiment
         self._core = _core.Network(experiment.core, backend, threads, trace)
+        for text in self._core.warnings():
+            warnings.warn(text, stacklevel=2)
 
     def step(self, cycles: int = 1) -> Network:
         if cycles < 0:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flitlab import _core
+from flitlab.experiment import Experiment
 
 CLOCK_MHZ = 75.0  # of the routers; section 1
 LINK_MB_PER_S = 600.0  # a 64-bit word each clock
@@ -80,6 +81,44 @@ class Tag:
         signs = "".join("-" if bits >> place & 1 else "+" for place in (3, 9, 14))
         return cls(bits & 7, bits >> 4 & 31, bits >> 10 & 15, signs, bits >> 15 & 3, bool(bits >> 17 & 1),
                    bool(bits >> 18 & 1))
+
+
+@dataclass(frozen=True)
+class Pe:
+    """A processing element and its three numbers (manual HMM-146-0, Node and PE Numbers)."""
+
+    node: int
+    physical: int  # R_PWHO
+    logical: int  # R_LWHO, after spares have taken the numbers of broken nodes
+    partition: int | None  # None: idle, spare or broken
+    virtual: int | None
+    in_service: bool
+
+    @property
+    def position(self) -> tuple[int, int, int]:
+        return self.physical & 7, self.physical >> 8 & 31, self.physical >> 16 & 15
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine that an experiment describes, with what breaks broken, and what becomes of packets between all pairs
+    of PEs in service by its routing tables."""
+
+    pes: tuple[Pe, ...]
+    pairs: int
+    adaptive_pairs: int  # whose packets may adapt
+    stopped: tuple[tuple[int, int], ...]  # nodes of pairs that lose packets at a dateline, having used set 1 too early
+    separated: tuple[tuple[int, int], ...]  # nodes of pairs that are not connected
+    circle: str  # virtual channels that could wait for one another for ever, "" if the tables are free of deadlock
+
+
+def machine(experiment: Experiment) -> Machine:
+    """Builds the tables of an experiment with ``router.kind = "t3e"`` and checks them. ConfigError as for a run."""
+    if experiment["router.kind"] != "t3e":
+        raise _core.ConfigError(f'router.kind = "{experiment["router.kind"]}" is no T3E: set it to "t3e".')
+    d = _core.t3e_machine(experiment.core)
+    pes = tuple(Pe(**pe) for pe in d.pop("nodes"))
+    return Machine(pes, d["pairs"], d["adaptive_pairs"], tuple(d["stopped"]), tuple(d["separated"]), d["circle"])
 
 
 @dataclass(frozen=True)

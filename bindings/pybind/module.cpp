@@ -58,9 +58,16 @@ py::dict backends() {
   return all;
 }
 
+void warn(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts)
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw py::error_already_set();
+}
+
 py::dict derived(const Experiment& e) {
   py::dict d;
-  for (const auto& [name, value] : make_plan(e)->derived()) d[name.c_str()] = number(value);
+  const auto plan = make_plan(e);
+  warn(plan->warnings());
+  for (const auto& [name, value] : plan->derived()) d[name.c_str()] = number(value);
   return d;
 }
 
@@ -74,6 +81,7 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
         [&](const Progress& p) {
           py::gil_scoped_acquire held;
           if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+          warn(p.warnings);
           if (progress.is_none()) return;
           py::dict d, finished;
           for (const auto& [i, result] : p.finished) finished[py::int_(i)] = to_dict(experiments[i], result);
@@ -134,6 +142,7 @@ PYBIND11_MODULE(_core, m) {
       .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("cycle", &SteppedNetwork::cycle)
       .def("state_hash", &SteppedNetwork::state_hash)
+      .def("warnings", &SteppedNetwork::warnings)
       .def(
           "router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); },
           py::arg("router"))

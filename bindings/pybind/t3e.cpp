@@ -1,5 +1,6 @@
 /// The T3E's virtual-channel tables for Python.
 #include "host/error.hpp"
+#include "host/t3e/machine.hpp"
 #include "host/t3e/vc_balance.hpp"
 
 #include <pybind11/pybind11.h>
@@ -36,9 +37,53 @@ t3e::VcTable from_bits(const Bits& rows) {
   return table;
 }
 
+py::list pairs_to_list(const std::vector<std::pair<u32, u32>>& pairs) {
+  py::list list;
+  for (const auto& [from, to] : pairs) list.append(py::make_tuple(from, to));
+  return list;
+}
+
+/// Nodes, and what their tables mean at the end of all changes.
+py::dict machine_of(const Experiment& e) {
+  const t3e::Machine machine(e);
+  const t3e::Tables& tables = machine.rerouted.registers.empty() ? machine.tables : machine.rerouted;
+  const u32 nodes = machine.shape.nodes();
+  std::vector<bool> in_service = machine.staff.in_service;
+  for (u32 node : machine.broken_nodes) in_service[node] = false;
+  std::vector<py::object> partition(nodes, py::none()), number(nodes, py::none());
+  for (std::size_t p = 0; p < machine.staff.applications.size(); ++p)
+    for (std::size_t v = 0; v < machine.staff.applications[p].size(); ++v) {
+      partition[machine.staff.applications[p][v]] = py::int_(p);
+      number[machine.staff.applications[p][v]] = py::int_(v);
+    }
+  py::list list;
+  for (u32 n = 0; n < nodes; ++n) {
+    py::dict d;
+    d["node"] = n;
+    d["physical"] = machine.shape.address(n);
+    d["logical"] = tables.registers[n].lwho;
+    d["partition"] = partition[n];
+    d["virtual"] = number[n];
+    d["in_service"] = py::bool_(in_service[n]);
+    list.append(d);
+  }
+  const t3e::WayReport report =
+      t3e::check_ways(machine.shape, tables, machine.broken, e.str("router.adaptive_choice") == "any", in_service);
+  py::dict d;
+  d["nodes"] = list;
+  d["pairs"] = report.pairs;
+  d["adaptive_pairs"] = report.adaptive;
+  d["stopped"] = pairs_to_list(report.stopped);
+  d["separated"] = pairs_to_list(report.separated);
+  d["circle"] = report.circle;
+  return d;
+}
+
 }  // namespace
 
 void add_t3e(py::module_& m) {
+  m.def("t3e_machine", &machine_of, py::arg("experiment"),
+        "t3e_machine(experiment) -> dict: nodes, and what becomes of packets of all pairs of PEs.");
   m.def(
       "t3e_vc_balance",
       [](const Bits& table, u32 subring) {

@@ -181,7 +181,8 @@ Value check_value(const ParamRecord& r, const Value& v) {
         list = *given;
       else
         wrong_type(r, v);
-      if (list.empty()) throw ConfigError(std::string(r.path) + " = [] is empty: give at least one integer.");
+      if (list.empty() && r.default_value != "[]")
+        throw ConfigError(std::string(r.path) + " = [] is empty: give at least one integer.");
       for (std::int64_t x : list) check_range(r, v, static_cast<double>(x));
       return list;
     }

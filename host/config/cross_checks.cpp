@@ -12,6 +12,13 @@
 namespace flitlab {
 namespace {
 
+/// Whether all terminals of the grid exist and take part.
+bool is_whole(const Experiment& e) {
+  for (const char* path : {"topology.partial_planes", "topology.spares", "topology.partitions", "faults.nodes"})
+    if (e.has(path) && !e.ints(path).empty()) return false;
+  return true;
+}
+
 void check_pattern(const Experiment& e) {
   if (e.str("traffic.mode") == "trace") {
     if (e.str("traffic.trace_file").empty())
@@ -29,7 +36,8 @@ void check_pattern(const Experiment& e) {
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str("traffic.matrix_file").empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,weight).");
-  if (!graph) check_permutation(pattern, grid_shape(e), terminal_count(e));  // a graph's size is in its file
+  // A graph's size is in its file; who takes part in a machine that is not whole, its plan knows.
+  if (!graph && is_whole(e)) check_permutation(pattern, grid_shape(e), terminal_count(e));
   if (pattern == "hot_spot" && !graph)
     for (u32 hot : e.ints("traffic.hot_terminals"))
       if (hot >= terminal_count(e))

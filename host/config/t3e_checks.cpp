@@ -6,7 +6,7 @@
 namespace flitlab {
 
 void check_t3e(const Experiment& e) {
-  const t3e::Shape shape(e.ints("topology.shape"));
+  const t3e::Shape shape(e.ints("topology.shape"), e.ints("topology.partial_planes"));
   if (longest_packet(e) > t3e::kLongestPacket)
     throw ConfigError("A T3E's packets have at most " + std::to_string(t3e::kLongestPacket) +
                       " flits, and traffic.packet_flits" +

@@ -7,7 +7,6 @@
 #include "host/error.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/result.hpp"
-#include "host/t3e/registers.hpp"
 #include "host/topology/metrics.hpp"
 
 namespace flitlab {
@@ -31,7 +30,9 @@ u32 mail_slots(const std::vector<u32>& delays, const std::vector<u32>& kept) {
 }  // namespace
 
 T3ePlan::T3ePlan(const Experiment& e)
-    : shape_(e.ints("topology.shape")), topology_(t3e::make_topology(shape_)), traffic_(e, topology_, true) {
+    : machine_(e),
+      topology_(t3e::make_topology(machine_.shape)),
+      traffic_(e, topology_, true, machine_.staff.everybody ? TerminalPlan::Groups{} : machine_.staff.applications) {
   const TrafficTable& traffic = traffic_.table;
   if (traffic.pattern == Pattern::kMatrix)
     for (u32 s = 0; s < topology_.terminals; ++s)
@@ -39,10 +40,6 @@ T3ePlan::T3ePlan(const Experiment& e)
         if (traffic.column[i] == s)
           throw ConfigError("traffic.matrix_file: PE " + std::to_string(s) +
                             " sends to itself, which does not enter the network. Leave that line out.");
-  const std::string& select = e.str("routing.vc_select");
-  tables_ = t3e::make_tables(shape_, topology_,
-                             {e.flag("routing.adaptive"), e.str("routing.half_way") == "balanced",
-                              select != "time_of_crossing", select == "full"});
   set_parameters(e);
   set_layout();
 }
@@ -77,15 +74,17 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t.short_circuit = e.flag("router.short_circuit");
   t.any_direction = e.str("router.adaptive_choice") == "any";
   t.ordered_requests = e.flag("routing.ordered_requests");
+  t.error_threshold = static_cast<u32>(std::min(e.f64("faults.error_rate") * 4294967296.0, 4294967295.0));
   // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
   const auto ring = [&](u32 b) { return b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2); };
   t.ring = ring(t.buffer_flits);
   t.adaptive_ring = ring(t.adaptive_buffer_flits);
   t.peers = topology_.peers.data();
-  t.registers = tables_.registers.data();
-  t.lut = tables_.lut.data();
-  t.lut_entries = tables_.entries;
-  t.full_select = tables_.full_select.empty() ? nullptr : tables_.full_select.data();
+  t.registers = machine_.tables.registers.data();
+  t.lut = machine_.tables.lut.data();
+  t.software = machine_.software.data();
+  t.lut_entries = machine_.tables.entries;
+  t.full_select = machine_.tables.full_select.empty() ? nullptr : machine_.tables.full_select.data();
 }
 
 void T3ePlan::set_layout() {
@@ -134,9 +133,9 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
       if (s == d) continue;
       u32 distance = 0, dims = 0;
       for (u32 dim = 0; dim < 3; ++dim) {
-        const u32 k = shape_.radix[dim], a = topology_.coordinate(s, dim), b = topology_.coordinate(d, dim);
+        const u32 k = machine_.shape.radix(dim), a = machine_.shape.at(s, dim), b = machine_.shape.at(d, dim);
         const u32 ahead = (b + k - a) % k;
-        distance += shape_.ring(dim) ? std::min(ahead, k - ahead) : (a < b ? b - a : a - b);
+        distance += machine_.shape.ring(dim) ? std::min(ahead, k - ahead) : (a < b ? b - a : a - b);
         dims += a != b;
       }
       hops += distance;
@@ -155,12 +154,12 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
           {"diameter", diameter},
           {"hops_mean", hops / pairs},
           {"zero_load_latency_cycles", uniform ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
-          {"lut_mode", tables_.registers[0].lut_mode},
+          {"lut_mode", machine_.tables.registers[0].lut_mode},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", kind.item_bytes},
           {"router_hot_bytes", static_cast<double>(kind.field("ring").offset)},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes},
-          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + tables_.lut.size() * 4)}};
+          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + machine_.tables.lut.size() * 4)}};
 }
 
 std::string T3ePlan::router_name(u32 router) const {
@@ -200,7 +199,7 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
         s.left = in.left;
         s.src = packet.src;
         s.id = packet.id;
-        s.dst_router = topology_.router_at(packet.dst);
+        s.dst_router = machine_.shape.node_at(packet.dst);
         s.out_port = in.out_port;
         if (in.stage == t3e::Stage::kFlowing) s.out_vc = in.out_vc;
       }
@@ -220,54 +219,106 @@ TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, 
   return terminal_snapshot(state, layout_, t.terminal_fields, index, t.vcs);
 }
 
-/// One node's element of a field, and the field of all nodes to put it back.
+namespace {
+
+/// A field of all nodes, to be changed and put back.
 template <class T>
 struct NodeField {
-  NodeField(const Engine& engine, u32 kind, const FieldInfo& info)
-      : info_(info), kind_(kind), all_(std::size_t{engine.layout().kinds[kind].count} * info.count) {
-    engine.get_field(0, kind, info, all_.data());
+  NodeField(const Engine& engine, u32 replica, u32 kind, const char* name)
+      : info_(engine.layout().kinds[kind].field(name)),
+        kind_(kind),
+        replica_(replica),
+        all_(std::size_t{engine.layout().kinds[kind].count} * info_.count) {
+    engine.get_field(replica, kind, info_, all_.data());
   }
   T* of(u32 node) { return all_.data() + std::size_t{node} * info_.count; }
-  void write(Engine& engine) const { engine.set_field(0, kind_, info_, all_.data()); }
+  void write(Engine& engine) const { engine.set_field(replica_, kind_, info_, all_.data()); }
 
  private:
   const FieldInfo& info_;
-  u32 kind_;
+  u32 kind_, replica_;
   std::vector<T> all_;
 };
 
+/// The registers of all nodes of a replica.
+struct AllRegisters {
+  AllRegisters(const Engine& engine, u32 replica)
+      : routing(engine, replica, 0, "registers"),
+        software(engine, replica, 2, "software"),
+        lut(engine, replica, 2, "lut") {}
+  t3e::NodeRegisters of(u32 node) {
+    return {*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}};
+  }
+  void put(u32 node, const t3e::NodeRegisters& registers) {
+    *routing.of(node) = registers.routing;
+    *software.of(node) = registers.software;
+    std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
+  }
+  void write(Engine& engine) const {
+    routing.write(engine);
+    software.write(engine);
+    lut.write(engine);
+  }
+
+  NodeField<t3e::Registers> routing;
+  NodeField<t3e::SoftwareRegisters> software;
+  NodeField<t3e::Tag> lut;
+};
+
+}  // namespace
+
 u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
-  NodeField<t3e::Registers> routing(engine, 0, layout_.kinds[0].field("registers"));
-  NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
-  NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
-  return t3e::read_register({*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}},
-                            name);
+  return t3e::read_register(AllRegisters(engine, 0).of(node), name);
 }
 
 void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
-  NodeField<t3e::Registers> routing(engine, 0, layout_.kinds[0].field("registers"));
-  NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
-  NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
-  t3e::NodeRegisters registers{
-      *routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}};
+  AllRegisters all(engine, 0);
+  t3e::NodeRegisters registers = all.of(node);
   t3e::write_register(registers, name, value);
-  *routing.of(node) = registers.routing;
-  *software.of(node) = registers.software;
-  std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
+  all.put(node, registers);
+  check_registers(all.routing.of(0), node, name, registers);
+  if (name == "R_ORIENT")  // hardware tells all other nodes (manual, Direction Assignments)
+    for (u32 n = 0; n < table_.routers; ++n) all.routing.of(n)->orient = registers.routing.orient;
+  all.write(engine);
+}
+
+void T3ePlan::check_registers(const t3e::Registers* routing, u32 node, const std::string& name,
+                              const t3e::NodeRegisters& changed) const {
   u32 numbers = 0;  // the routing tables of all nodes must have an entry for every logical number
-  for (u32 n = 0; n < table_.routers; ++n) numbers = std::max(numbers, routing.of(n)->lwho + 1u);
+  for (u32 n = 0; n < table_.routers; ++n) numbers = std::max(numbers, routing[n].lwho + 1u);
   for (u32 n = 0; n < table_.routers; ++n) {
-    const u32 mode = routing.of(n)->lut_mode, most = mode == 0 ? t3e::kLutRegisters : t3e::kMostPes;
+    const u32 mode = routing[n].lut_mode, most = mode == 0 ? t3e::kLutRegisters : t3e::kMostPes;
     if (mode != 3 && numbers > most)
       throw ConfigError(name + " at node " + std::to_string(node) + ": the logical number " +
                         std::to_string(numbers - 1) + " does not fit mode " + std::to_string(mode) + " of node " +
                         std::to_string(n) + ", whose tables end at " + std::to_string(most - 1) + ".");
   }
-  if (name == "R_ORIENT")  // hardware tells all other nodes (manual, Direction Assignments)
-    for (u32 n = 0; n < table_.routers; ++n) routing.of(n)->orient = registers.routing.orient;
-  routing.write(engine);
-  software.write(engine);
-  lut.write(engine);
+  const std::vector<t3e::Registers> registers(routing, routing + table_.routers);
+  t3e::check_initial_hop(machine_.shape, registers, node, "R_LUT_OVERRIDE", changed.routing.override_tag);
+  for (u32 entry = 0; entry < t3e::kLutRegisters; ++entry)
+    t3e::check_initial_hop(machine_.shape, registers, node, "R_NET_LUT" + std::to_string(entry), changed.lut[entry]);
+}
+
+void T3ePlan::change(Engine& engine, u32 replica) const {
+  AllRegisters all(engine, replica);
+  const t3e::Tables& after = machine_.rerouted;
+  for (u32 n = 0; n < table_.routers; ++n) {
+    t3e::Registers& r = *all.routing.of(n);
+    if (engine.now() == machine_.break_cycle) {
+      for (u32 direction = 0; direction < t3e::kDirections; ++direction)
+        if (machine_.broken[n] >> direction & 1) r.chan[direction] |= t3e::kIgnoreNormal | t3e::kIgnoreSpecial;
+      if (std::find(machine_.broken_nodes.begin(), machine_.broken_nodes.end(), n) != machine_.broken_nodes.end())
+        r.chan[t3e::kNodePort] |= t3e::kIgnoreNormal;
+    }
+    if (engine.now() != machine_.reroute_cycle) continue;
+    r.lwho = after.registers[n].lwho;
+    for (u32 direction = 0; direction < t3e::kDirections; ++direction) {
+      r.vcsel[direction] = after.registers[n].vcsel[direction];
+      r.chan[direction] |= after.registers[n].chan[direction];
+    }
+    std::copy_n(after.lut.begin() + std::size_t{n} * after.entries, after.entries, all.lut.of(n));
+  }
+  all.write(engine);
 }
 
 std::vector<u32> T3ePlan::channel_flits(const std::vector<std::byte>& state) const {

@@ -2,7 +2,8 @@
 /// Plan of a Cray T3E.
 #include "host/models/terminal_plan.hpp"
 #include "host/plan.hpp"
-#include "host/t3e/tables.hpp"
+#include "host/t3e/machine.hpp"
+#include "host/t3e/registers.hpp"
 
 namespace flitlab {
 
@@ -16,6 +17,10 @@ class T3ePlan final : public Plan {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
+  u32 active_terminals() const override { return traffic_.active; }
+  u64 next_change(u64 now) const override { return machine_.next_change(now); }
+  void change(Engine& engine, u32 replica) const override;
+  std::vector<std::string> warnings() const override { return machine_.warnings; }
   u32 longest_packet() const override { return t3e::kLongestPacket; }
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
@@ -28,16 +33,19 @@ class T3ePlan final : public Plan {
   void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
 
   const t3e::Table& table() const { return table_; }
+  const t3e::Machine& machine() const { return machine_; }
 
  private:
   void set_parameters(const Experiment& e);
   void set_layout();
+  /// ConfigError if registers do not fit each other after one of `node`, `name`, has been changed. `routing`: [nodes].
+  void check_registers(const t3e::Registers* routing, u32 node, const std::string& name,
+                       const t3e::NodeRegisters& changed) const;
   Item<1> router(const std::vector<std::byte>& state, u32 index) const;
 
-  t3e::Shape shape_;
+  t3e::Machine machine_;
   Topology topology_;
   TerminalPlan traffic_;
-  t3e::Tables tables_;
   std::vector<t3e::BarrierRegister> barrier_tree_;
   t3e::Table table_{};
   StateLayout layout_;

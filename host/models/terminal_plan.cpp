@@ -18,10 +18,31 @@ u8 word_index(const std::string& word, std::initializer_list<const char*> words)
   throw ConfigError("no such choice: " + word);
 }
 
-TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool others_only) {
+void TerminalPlan::set_groups(const Groups& groups) {
+  groups_.assign(table.terminals, TrafficGroup{0, 0, 0});
+  for (const std::vector<u32>& group : groups) {
+    const u32 first = static_cast<u32>(members_.size());
+    for (u32 rank = 0; rank < group.size(); ++rank)
+      groups_[group[rank]] = {first, static_cast<u32>(group.size()), rank};
+    members_.insert(members_.end(), group.begin(), group.end());
+  }
+  active = static_cast<u32>(members_.size());
+  table.group = groups_.data();
+  table.member = members_.data();
+}
+
+void TerminalPlan::require_active(const char* path, u32 terminal) const {
+  if (table.group && !groups_[terminal].count)
+    throw ConfigError(std::string(path) + ": terminal " + std::to_string(terminal) +
+                      " takes no part in the traffic, being idle or out of service. Leave it out.");
+}
+
+TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool others_only, const Groups& groups) {
   TrafficTable& t = table;
   t.terminals = topology.terminals;
   t.others_only = others_only;
+  active = t.terminals;
+  if (!groups.empty()) set_groups(groups);
   mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
          : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
                                                   : TrafficMode::kOpen;
@@ -41,6 +62,11 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
     t.row_start = matrix_.row_start.data();
     t.column = matrix_.column.data();
     t.cumulative = matrix_.cumulative.data();
+    for (u32 s = 0; s < t.terminals; ++s)
+      for (u32 i = matrix_.row_start[s]; i < matrix_.row_start[s + 1]; ++i) {
+        require_active("traffic.matrix_file", s);
+        require_active("traffic.matrix_file", matrix_.column[i]);
+      }
   } else if (pattern == "hot_spot" || pattern == "hot_region") {
     t.pattern = Pattern::kHot;
     destinations_ =
@@ -49,11 +75,16 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
       if (hot >= topology.terminals)
         throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
                           std::to_string(topology.terminals - 1) + ".");
+    for (u32 hot : destinations_) require_active("traffic.hot_terminals", hot);
     t.hot_count = static_cast<u32>(destinations_.size());
     t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
   } else if (pattern != "uniform") {
     // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
-    destinations_ = make_permutation(pattern, topology, 1);
+    destinations_ = t.group ? std::vector<u32>(t.terminals, kNone) : make_permutation(pattern, topology, 1);
+    for (const std::vector<u32>& group : groups) {
+      const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), 1);
+      for (u32 rank = 0; rank < group.size(); ++rank) destinations_[group[rank]] = group[to[rank]];
+    }
     if (others_only)
       for (u32 i = 0; i < topology.terminals; ++i)
         if (destinations_[i] == i) destinations_[i] = kNone;

@@ -18,9 +18,12 @@ struct PacketLengths {
 };
 
 /// Tables of the traffic of an experiment. They point into the object, which must stay where it is. `others_only`: what
-/// a terminal sends to itself does not enter the network.
+/// a terminal sends to itself does not enter the network. `groups`: terminals that send to one another, each in the
+/// order in which patterns number them; without groups all do.
 struct TerminalPlan {
-  TerminalPlan(const Experiment& experiment, const Topology& topology, bool others_only = false);
+  using Groups = std::vector<std::vector<u32>>;
+  TerminalPlan(const Experiment& experiment, const Topology& topology, bool others_only = false,
+               const Groups& groups = {});
   TerminalPlan(const TerminalPlan&) = delete;
   TerminalPlan& operator=(const TerminalPlan&) = delete;
 
@@ -28,8 +31,15 @@ struct TerminalPlan {
   TrafficTable table;
   double mean_flits = 1;
   u32 shortest = 1;  ///< flits
+  u32 active = 0;    ///< terminals that are in a group
 
  private:
+  void set_groups(const Groups& groups);
+  /// Terminals that a parameter names must be in a group.
+  void require_active(const char* path, u32 terminal) const;
+
+  std::vector<TrafficGroup> groups_;
+  std::vector<u32> members_;
   TrafficMatrix matrix_;
   std::vector<u32> destinations_;
   PacketLengths packet_lengths_, reply_lengths_;

@@ -1,6 +1,10 @@
 #include "host/t3e/registers.hpp"
 
-#include <functional>
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <fstream>
+#include <sstream>
 
 #include "host/error.hpp"
 
@@ -98,6 +102,40 @@ void write_register(NodeRegisters& node, const std::string& name, u64 value) {
     throw ConfigError(name + " = " + hexadecimal(value) + " sets bits that the register does not have: its bits are " +
                       hexadecimal(access.used) + ".");
   access.write(node, value);
+}
+
+void load_registers(const std::string& path, u32 nodes,
+                    const std::function<void(u32, const std::string&, u64)>& write) {
+  std::ifstream file(path);
+  if (!file) throw ConfigError("registers.file: cannot read " + path + ".");
+  std::string line;
+  for (u64 number = 1; std::getline(file, line); ++number) {
+    line.erase(std::remove_if(line.begin(), line.end(), [](unsigned char c) { return std::isspace(c); }), line.end());
+    if (line.empty() || line[0] == '#') continue;
+    const std::string where = "registers.file: " + path + ":" + std::to_string(number) + ": ";
+    std::istringstream words(line);
+    std::string node, name, value, rest;
+    std::getline(words, node, ',');
+    std::getline(words, name, ',');
+    std::getline(words, value, ',');
+    const auto parse = [](std::string_view text, u64& x) {
+      const bool hex = text.substr(0, 2) == "0x" || text.substr(0, 2) == "0X";
+      if (hex) text.remove_prefix(2);
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x, hex ? 16 : 10);
+      return error == std::errc() && end == text.data() + text.size();
+    };
+    u64 bits = 0, first = 0;
+    if (std::getline(words, rest, ',') || name.empty() || !parse(value, bits) || (node != "*" && !parse(node, first)))
+      throw ConfigError(where + "a line is node,name,value such as 3,R_CHAN0,0x4; node * is every node.");
+    if (node != "*" && first >= nodes)
+      throw ConfigError(where + "nodes are numbered 0 to " + std::to_string(nodes - 1) + ".");
+    const u64 last = node == "*" ? nodes : first + 1;
+    try {
+      for (u64 n = first; n < last; ++n) write(static_cast<u32>(n), name, bits);
+    } catch (const ConfigError& e) {
+      throw ConfigError(where + e.what());
+    }
+  }
 }
 
 }  // namespace flitlab::t3e

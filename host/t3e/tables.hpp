@@ -1,30 +1,20 @@
 #pragma once
-/// Wiring and register contents of a T3E, as its software would load them: shapes (manual, Node Shapes), routing tables
-/// (R_NET_LUT), datelines and SELECT bits (R_VCSEL).
+/// Register contents of a T3E as its software would load them: numbers of nodes and PEs, routing tables (R_NET_LUT),
+/// datelines and SELECT bits (R_VCSEL), channels that are not to be used (R_CHAN).
 #include <vector>
 
-#include "host/topology/topology.hpp"
-#include "kernels/routers/t3e/state.hpp"
+#include "host/t3e/shape.hpp"
 
 namespace flitlab::t3e {
 
-/// Nodes in X, Y and Z. ConfigError for a shape that the machine does not have.
-struct Shape {
-  u32 radix[3];
-  explicit Shape(const std::vector<u32>& extents);
-  u32 nodes() const { return radix[0] * radix[1] * radix[2]; }
-  /// Whether a dimension's largest node is joined to its smallest: X always, Y unless it is 2, Z unless it is 1.
-  bool ring(u32 dim) const { return dim == 0 || (dim == 1 ? radix[1] > 2 : radix[2] > 1); }
-};
-
-/// Nodes are numbered X fastest, Z slowest; ports as t3e::kDirections, then the PE.
-Topology make_topology(const Shape& shape);
-
 struct TableOptions {
-  bool adaptive = true;      ///< ADAPT bits
-  bool balanced = true;      ///< half-way routes: + from even nodes; false: always +
-  bool optimised = true;     ///< SELECT bits searched for; false: all 0
-  bool full_select = false;  ///< with an entry for every node of a ring
+  bool adaptive = true;           ///< ADAPT bits
+  bool balanced = true;           ///< half-way routes: + from even nodes; false: always +
+  bool optimised = true;          ///< SELECT bits searched for; false: all 0
+  bool full_select = false;       ///< with an entry for every node of a ring
+  u32 lut_mode = 0;               ///< of R_NET_LUT: 0, 1 or 2
+  std::vector<u32> logical = {};  ///< [nodes] logical PE numbers
+  std::vector<u8> broken = {};    ///< [nodes] directions in which a node's link does not work (bits)
 };
 
 struct Tables {
@@ -37,8 +27,14 @@ struct Tables {
 /// What the routing tables can tell apart, four PEs to an entry (paper, section 2).
 inline constexpr u32 kMostPes = 4 * kLutRegisters;
 
-/// One routing table entry for every PE, in mode 0; beyond 544 PEs one for every four, in mode 1.
-Tables make_tables(const Shape& shape, const Topology& topology, const TableOptions& options);
+/// Tables of a machine whose planes are all full and whose links all work: shortest ways in every dimension.
+Tables make_tables(const Shape& shape, const TableOptions& options);
+
+/// Whether a node is the dateline of its ring in a direction: the first node in the + directions and the last one in
+/// the
+/// - directions; but in +Z the last one if it is in a partial plane, from which packets may make an initial hop to the
+/// first one (manual, Dateline Physical Node).
+bool is_dateline(const Shape& shape, u32 node, u32 direction);
 
 /// A spanning tree of shortest paths to `root`, [nodes]; every PE takes part.
 std::vector<BarrierRegister> make_barrier_tree(const Topology& topology, u32 root);

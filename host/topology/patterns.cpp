@@ -59,19 +59,28 @@ void check_permutation(const std::string& pattern, const std::vector<u32>& shape
 }
 
 std::vector<u32> make_permutation(const std::string& pattern, const Topology& t, u64 seed) {
-  check_permutation(pattern, t.shape, t.terminals);
   const u32 n = t.terminals;
-  if (pattern == "random_permutation") return random_permutation(n, seed);
+  if (count_terminals(t.shape, t.concentration) != n) return make_permutation(pattern, n, seed);
+  check_permutation(pattern, t.shape, n);
   if (pattern == "tornado") return move_coordinates(t, [](u32 k) { return (k + 1) / 2 - 1; });
   if (pattern == "neighbour") return move_coordinates(t, [](u32) { return 1u; });
+  if (pattern != "transpose" || !is_square(t.shape)) return make_permutation(pattern, n, seed);
   std::vector<u32> to(n);
-  if (pattern == "transpose" && is_square(t.shape)) {
-    for (u32 s = 0; s < n; ++s) {
-      const u32 r = s / t.concentration, k = t.shape[0];
-      to[s] = (r / k + r % k * k) * t.concentration + s % t.concentration;
-    }
-    return to;
+  for (u32 s = 0; s < n; ++s) {
+    const u32 r = s / t.concentration, k = t.shape[0];
+    to[s] = (r / k + r % k * k) * t.concentration + s % t.concentration;
   }
+  return to;
+}
+
+std::vector<u32> make_permutation(const std::string& pattern, u32 n, u64 seed) {
+  if (pattern == "tornado" || pattern == "neighbour")
+    throw ConfigError("traffic.pattern = \"" + pattern +
+                      "\" goes by the coordinates of a whole machine, and here some terminals are missing or take no "
+                      "part. Use a pattern that goes by numbers, such as transpose.");
+  check_permutation(pattern, {n}, n);
+  if (pattern == "random_permutation") return random_permutation(n, seed);
+  std::vector<u32> to(n);
   const u32 bits = static_cast<u32>(std::countr_zero(n));
   for (u32 s = 0; s < n; ++s) {
     if (pattern == "bit_complement") to[s] = ~s & (n - 1);

@@ -16,6 +16,9 @@ void check_permutation(const std::string& pattern, const std::vector<u32>& shape
 /// the place at the router kept; transpose swaps the coordinates of a square network, else the halves of the number.
 std::vector<u32> make_permutation(const std::string& pattern, const Topology& topology, u64 seed);
 
+/// The same by number alone, for terminals that are part of a machine. ConfigError for patterns that go by coordinates.
+std::vector<u32> make_permutation(const std::string& pattern, u32 terminals, u64 seed);
+
 /// Terminals of the routers whose coordinates are all below `extent`.
 std::vector<u32> hot_region(const Topology& topology, const std::vector<u32>& extent);
 

@@ -19,16 +19,20 @@ enum class Total : u32 {
   kLatencySum,  ///< creation to tail arrival, all delivered packets, cycles
   kMeasuredCreated,
   kMeasuredDelivered,
+  kMeasuredDropped,
   kMeasuredLatencySum,
   kMeasuredNetworkLatencySum,  ///< head's entry to tail arrival
   kMeasuredHops,
-  kRoundTrips,      ///< closed loop: transactions completed whose request was created in the window
-  kRoundTripSum,    ///< creation of the request to arrival of the reply's tail, cycles
-  kTransactions,    ///< transactions completed since cycle 0
-  kBarriers,        ///< completions of barriers that PEs have seen
-  kBarrierWaitSum,  ///< joining to completion, cycles
-  kLastDelivery,    ///< maximum, not a sum: cycle of the latest delivery
-  kLatencyMax,      ///< maximum over measured packets
+  kRoundTrips,          ///< closed loop: transactions completed whose request was created in the window
+  kRoundTripSum,        ///< creation of the request to arrival of the reply's tail, cycles
+  kTransactions,        ///< transactions completed since cycle 0
+  kBarriers,            ///< completions of barriers that PEs have seen
+  kBarrierWaitSum,      ///< joining to completion, cycles
+  kChannelErrors,       ///< hits of flits on links that routers have detected
+  kFlitsCorrected,      ///< flits hit once on their way, put right by the destination's router
+  kFlitsUncorrectable,  ///< flits hit more than once
+  kLastDelivery,        ///< maximum, not a sum: cycle of the latest delivery
+  kLatencyMax,          ///< maximum over measured packets
   kNetworkLatencyMax,
   kRoundTripMax,
   kAuditedFlits,    ///< grows at every audit by the flits then inside the network

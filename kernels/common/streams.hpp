@@ -13,4 +13,6 @@ inline constexpr u32 kReply = 6;        ///< length of a reply; counter = reply 
 inline constexpr u32 kAnnealing = 7;    ///< host: search for VC tables; counter = draw / 4
 inline constexpr u32 kBarrier = 8;      ///< T3E: gaps between barriers (item PE * 32 + unit), who finds (item ~unit)
 
+inline constexpr u32 kChannelError = 9;  ///< T3E: hits of flits on links; counter = packet number, flit and hop
+
 }  // namespace flitlab::stream

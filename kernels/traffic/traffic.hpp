@@ -23,14 +23,22 @@ struct LengthTable {
   const u32* cumulative = nullptr;  ///< [count] 32-bit draws below this take this length
 };
 
+/// A terminal's place among those that send to one another: `count` of them, from `first` in TrafficTable::member.
+struct TrafficGroup {
+  u32 first, count;
+  u32 rank;  ///< its own place in the group
+};
+
 /// Shared by all replicas; filled by the host.
 struct TrafficTable {
   Injection injection = Injection::kBernoulli;
   Pattern pattern = Pattern::kUniform;
   LengthLaw length_law = LengthLaw::kTable;
   u32 terminals = 0;
-  u32 batch_packets = 0;             ///< kAllAtOnce: packets per terminal
-  u32 others_only = 0;               ///< 1: kUniform and kHot never draw the sender itself
+  u32 batch_packets = 0;                ///< kAllAtOnce: packets per terminal
+  u32 others_only = 0;                  ///< 1: kUniform and kHot never draw the sender itself
+  const TrafficGroup* group = nullptr;  ///< [terminals]; null: all terminals are one group
+  const u32* member = nullptr;          ///< terminals, group after group
   const u32* destination = nullptr;  ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] kHot: the hot ones
   u32 hot_count = 0;
   u32 hot_threshold = 0;            ///< kHot: a 32-bit draw below this goes to a hot terminal
@@ -152,14 +160,16 @@ FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row,
 
 /// Whether a terminal has nobody to send to.
 FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
+  if (t.group && t.group[terminal].count <= t.others_only) return true;
   if (t.pattern == Pattern::kPermutation) return t.destination[terminal] == kNone;
   return t.pattern == Pattern::kMatrix && t.row_start[terminal] == t.row_start[terminal + 1];
 }
 
 FLITLAB_HD inline u32 uniform_destination(const TrafficTable& t, u32 terminal, u32 draw) {
-  if (!t.others_only) return below(draw, t.terminals);
-  const u32 other = below(draw, t.terminals - 1);
-  return other + (other >= terminal);
+  const TrafficGroup g = t.group ? t.group[terminal] : TrafficGroup{0, t.terminals, terminal};
+  u32 other = below(draw, g.count - t.others_only);
+  if (t.others_only) other += other >= g.rank;
+  return t.group ? t.member[g.first + other] : other;
 }
 
 /// Destination terminal of a packet whose draws are `r`.

@@ -2,11 +2,20 @@
 #include <gtest/gtest.h>
 
 #include "host/routing/dependency.hpp"
+#include "host/t3e/numbers.hpp"
 #include "host/t3e/tables.hpp"
 #include "host/topology/metrics.hpp"
 
 namespace flitlab::t3e {
 namespace {
+
+/// Options with the numbers and links of a machine in which nothing is special.
+TableOptions with_numbers(const Shape& shape, TableOptions options) {
+  options.lut_mode = shape.nodes() > kLutRegisters;
+  options.logical = number_pes(shape, options.lut_mode, {}, "");
+  options.broken.assign(shape.nodes(), 0);
+  return options;
+}
 
 const std::vector<std::vector<u32>> kShapes{{2, 2, 1}, {2, 4, 2},  {4, 4, 3}, {8, 4, 4},
                                             {8, 8, 8}, {8, 12, 9}, {8, 32, 8}};
@@ -35,7 +44,7 @@ TEST(T3eTables, LinksJoinOppositePorts) {
 TEST(T3eTables, TheManualsTable13) {
   const Shape shape({2, 4, 2});
   const Topology t = make_topology(shape);
-  const Tables tables = make_tables(shape, t, {true, false, true, false});
+  const Tables tables = make_tables(shape, with_numbers(shape, {.balanced = false}));
   const u32 here = 2;  // X 0, Y 1, Z 0
   ASSERT_EQ(t.address[here], 0x000100u);
   struct Row {
@@ -68,11 +77,11 @@ Tag tag_of(const Tables& tables, u32 here, u32 to) {
 /// passes the dateline on set 1. The channels held and waited for have no cycle.
 TEST(T3eTables, RoutesAreShortestAndFreeOfDeadlock) {
   for (const auto& extents : kShapes)
-    for (const TableOptions options : {TableOptions{true, true, true, false}, TableOptions{true, false, true, false},
-                                       TableOptions{true, true, false, false}, TableOptions{true, true, true, true}}) {
+    for (const TableOptions& options : {TableOptions{}, TableOptions{.balanced = false},
+                                        TableOptions{.optimised = false}, TableOptions{.full_select = true}}) {
       const Shape shape(extents);
       const Topology t = make_topology(shape);
-      const Tables tables = make_tables(shape, t, options);
+      const Tables tables = make_tables(shape, with_numbers(shape, options));
       if (t.routers > 600 && options.full_select) continue;
       DependencyGraph graph(t.routers * kDirections * 2);
       const u32 stride = t.routers > 600 ? 37 : 1;

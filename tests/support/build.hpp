@@ -33,7 +33,7 @@ struct Network {
 
   void step(u32 cycles) {
     const u32 only[] = {0};
-    advance_with_feeds(*engine, feeds, cycles, only);
+    flitlab::advance(*engine, *plan, feeds, cycles, only);
   }
   u64 total(Total t) { return engine->counters(0).total[static_cast<u32>(t)]; }
 

@@ -3,6 +3,7 @@
 /// channels choose who may have them, outputs choose which virtual channel sends, and an interface that has won both of
 /// its wishes takes the adaptive one.
 #include "kernels/routers/t3e/receive.hpp"
+#include "kernels/traffic/injection.hpp"
 
 namespace flitlab::t3e {
 
@@ -27,6 +28,7 @@ FLITLAB_INLINE void throw_away(const V& v, const Item<W>& router, RouterControl&
   const bool tail = --in.left == 0;
   if (tail) {
     count(*v.shard, Total::kPacketsDropped);
+    if (measured(v, front_packet(v, router, port, vc, in).created)) count(*v.shard, Total::kMeasuredDropped);
     end_front(v, router, index, port, vc, in);
   }
   if (tail || !in.flits) router.at(v.t.router_fields.port, port).asking = kNoVc;

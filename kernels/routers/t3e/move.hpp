@@ -1,5 +1,7 @@
 #pragma once
 /// What happens when a flit leaves a router, and when a packet comes to the front of its queue.
+#include "kernels/common/philox.hpp"
+#include "kernels/common/streams.hpp"
 #include "kernels/routers/t3e/route.hpp"
 
 namespace flitlab::t3e {
@@ -78,14 +80,26 @@ FLITLAB_INLINE void pass_descriptor(const V& v, const Item<W>& router, const Pee
   }
   ++packet.hops;
   const auto next = v.routers[peer.item];
-  if ((packet.route_bits & kInitialBits) >> kInitialShift != kNoHop) {
-    packet.route_bits |= kInitialBits;
-  } else if ((packet.route_bits & kFinalBit) && !directions_left(router.at(t.router_fields.registers).pwho, packet)) {
-    packet.route_bits &= static_cast<u8>(~kFinalBit);
-    packet.dst = next.at(t.router_fields.registers).pwho;  // wherever the final hop leads is the destination
-  }
+  take_hop(packet, router.at(t.router_fields.registers).pwho, next.at(t.router_fields.registers).pwho);
   next.at(t.router_fields.ring, ring_start(t, peer.port, out_vc) + out.tail) = packet;
   out.tail = next_place(out.tail, ring_of(t, out_vc));
+}
+
+/// Whether a flit of a packet is spoiled on the link of a hop: a pure function, so that the destination can tell again.
+template <class V>
+FLITLAB_INLINE bool is_spoiled(const V& v, const Packet& packet, u32 flit, u32 hop) {
+  const u64 counter = u64{packet.id} << 16 | hop << 4 | flit;
+  return philox(v.row->seed, stream::kChannelError, packet.src, counter).word[0] < v.t.error_threshold;
+}
+
+/// The destination's router corrects flits that were hit once (paper, section 9).
+template <class V>
+FLITLAB_INLINE void correct_errors(const V& v, const Packet& packet) {
+  for (u32 flit = 0; flit < packet.flits; ++flit) {
+    u32 hits = 0;
+    for (u32 hop = 0; hop < packet.hops; ++hop) hits += is_spoiled(v, packet, flit, hop);
+    if (hits) count(*v.shard, hits == 1 ? Total::kFlitsCorrected : Total::kFlitsUncorrectable);
+  }
 }
 
 /// One flit of input VC (port, vc) leaves by output VC (out_port, out_vc). Returns whether it was a tail.
@@ -108,6 +122,12 @@ FLITLAB_INLINE bool send(const V& v, const Item<W>& router, RouterControl& contr
     const Packet& packet = front_packet(v, router, port, vc, in);
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
                              u8(out_vc), u8((mail & kHeadMark ? 1 : 0) | (in.left == 1 ? 2 : 0)), packet.flits});
+  }
+  if (t.error_threshold) {
+    const Packet& packet = front_packet(v, router, port, vc, in);
+    if (out_port == kNodePort && in.left == 1) correct_errors(v, packet);
+    if (out_port != kNodePort && is_spoiled(v, packet, packet.flits - in.left, packet.hops))
+      count(*v.shard, Total::kChannelErrors);
   }
   --out.credits;
   ++router.at(t.router_fields.port, out_port).flits_sent;

@@ -16,6 +16,42 @@ inline constexpr std::array kT3eTopologyParams{
                 .help = "Nodes in X, Y and Z: X is 2, 4 or 8; Y is 2 or a multiple of 4 up to 32; Z is 1 to 9. "
                         "X = 2 is a ring of two with two links, Y = 2 has one link, Z = 1 none.",
                 .cite = "manual, Node Shapes"},
+    ParamRecord{.path = "topology.partial_planes",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 32,
+                .help = "Blocks of nodes in planes that are not full, five numbers each: Z, first Y, nodes in Y, first "
+                        "X, nodes in X. A plane that is named has these nodes only.",
+                .cite = "manual, Node Shapes; paper, section 2.3"},
+    ParamRecord{.path = "topology.logical_format",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 19,
+                .help = "Bits of R_PWHO that make up the logical PE number, highest first; [9, 16, 8, 0] is the "
+                        "manual's format 1. Empty: as nodes are numbered.",
+                .cite = "manual, Logical Node Number"},
+    ParamRecord{.path = "topology.logical_file",
+                .type = ParamType::kFile,
+                .default_value = "",
+                .help = "CSV file of logical PE numbers, lines x,y,z,number.",
+                .cite = "manual, Logical Node Number"},
+    ParamRecord{.path = "topology.spares",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 2175,
+                .help = "Nodes whose PEs wait to take the logical number, and the work, of one that breaks.",
+                .cite = "paper, section 9"},
+    ParamRecord{.path = "topology.partitions",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 4095,
+                .help = "Partitions, two numbers each: base logical PE number and virtual PE limit. PEs send to others "
+                        "of their partition, by virtual numbers; those in none are idle. Empty: one of all PEs.",
+                .cite = "manual, Virtual PE Number"},
 };
 
 inline constexpr std::array kT3eParams{
@@ -115,6 +151,14 @@ inline constexpr std::array kT3eRoutingParams{
                 .help = "Direction of routes half-way round a ring: + from nodes of even and - from nodes of odd "
                         "number, or always +, as in the manual's tables.",
                 .cite = "paper, section 4; manual, Table 13"},
+    ParamRecord{.path = "routing.lut_mode",
+                .type = ParamType::kChoice,
+                .default_value = "auto",
+                .choices = "auto|0|1|2",
+                .help =
+                    "Mode of R_NET_LUT: 0: an entry for each PE, up to 544 of them; 1 and 2: one for four PEs; auto: "
+                    "0 if they fit, else 1. Mode 3 is set by writing R_LUT_OVERRIDE.",
+                .cite = "manual, R_NET_LUT Format"},
     ParamRecord{.path = "routing.vc_select",
                 .type = ParamType::kChoice,
                 .default_value = "optimised",
@@ -163,6 +207,64 @@ inline constexpr std::array kT3eBarrierParams{
                 .help = "Input pins of a router to input pins of the next one for a barrier packet. The paper gives no "
                         "number: that of a packet that needs no arbitration.",
                 .cite = "paper, section 6 and Table 2"},
+};
+
+inline constexpr std::array kT3eMachineParams{
+    ParamRecord{.path = "registers.file",
+                .type = ParamType::kFile,
+                .default_value = "",
+                .help = "Registers to write before cycle 0, after those that follow from the configuration: CSV lines "
+                        "node,name,value; node * is every node; values may be written in hexadecimal, 0x1F.",
+                .cite = "manual; kernels/routers/t3e/README.md lists the registers"},
+    ParamRecord{.path = "faults.links",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 2175,
+                .help =
+                    "Links that break, two numbers each: a node, and the direction in which the link leaves it (0 to "
+                    "5: +X +Y +Z -X -Y -Z). Both its channels break.",
+                .cite = "paper, section 9"},
+    ParamRecord{.path = "faults.nodes",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 2175,
+                .help = "Nodes that break, with all their links.",
+                .cite = "paper, section 9"},
+    ParamRecord{.path = "faults.cycle",
+                .type = ParamType::kInt,
+                .default_value = "0",
+                .min = 0,
+                .max = 4000000000,
+                .unit = "clocks",
+                .help =
+                    "When they break. 0: before the run, with tables that route around them. Else packets that come "
+                    "to a broken link from then on are lost; those half across still make it.",
+                .cite = "paper, section 9; manual, R_CHAN[7 : 0] Registers"},
+    ParamRecord{.path = "faults.reroute_delay",
+                .type = ParamType::kInt,
+                .default_value = "1000",
+                .min = 0,
+                .max = 4000000000,
+                .unit = "clocks",
+                .help = "From the break to the tables that route around it, loaded in all nodes at once.",
+                .cite = "paper, section 9"},
+    ParamRecord{.path = "faults.unconnected",
+                .type = ParamType::kChoice,
+                .default_value = "refuse",
+                .choices = "refuse|warn",
+                .help = "What to do if some PEs that work cannot reach each other: their packets would be lost.",
+                .cite = "flitlab's own"},
+    ParamRecord{.path = "faults.error_rate",
+                .type = ParamType::kFloat,
+                .default_value = "0",
+                .min = 0,
+                .max = 1,
+                .unit = "per flit and link",
+                .help = "Chance that a link spoils a flit. Routers detect it on the way; the destination's router puts "
+                        "right what was hit once.",
+                .cite = "paper, section 9"},
 };
 
 }  // namespace flitlab

@@ -6,16 +6,23 @@
 
 namespace flitlab::t3e {
 
-/// The routing tag of a packet for a logical PE (manual, R_NET_LUT Registers). In modes 1 and 2 four PEs share an
-/// entry, and the two low bits of the logical number become bit 0 of X and Y, in this order in mode 1.
-template <class V, int W>
-FLITLAB_HD inline Tag look_up(const V& v, const Item<W>& node, const Registers& registers, u32 logical) {
+/// The routing tag of a packet for a logical PE (manual, R_NET_LUT Registers); `lut(entry)` reads R_NET_LUT. In modes 1
+/// and 2 four PEs share an entry, and the two low bits of the logical number become bit 0 of X and Y, in this order in
+/// mode 1.
+template <class Lut>
+FLITLAB_HD inline Tag look_up(const Registers& registers, u32 logical, Lut lut) {
   if (registers.lut_mode == 3) return registers.override_tag;
-  const Field<Tag> lut = v.t.table_fields.lut;
-  if (registers.lut_mode == 0) return node.at(lut, logical);
+  if (registers.lut_mode == 0) return lut(logical);
   const u32 low = logical & 1, high = logical >> 1 & 1;
   const u32 x = registers.lut_mode == 1 ? low : high, y = registers.lut_mode == 1 ? high : low;
-  return (node.at(lut, logical >> 2) & ~(1u | 1u << 4)) | x | y << 4;
+  return (lut(logical >> 2) & ~(1u | 1u << 4)) | x | y << 4;
+}
+
+/// A packet gets a tag. Adaptive packets make no initial and no final hop (manual, Adaptive Routing).
+FLITLAB_HD inline void apply_tag(Packet& packet, Tag tag, bool adapt) {
+  packet.dst = tag_address(tag);
+  packet.route_bits = static_cast<u8>(tag_signs(tag) | (adapt ? kNoHop : tag_initial(tag)) << kInitialShift |
+                                      (!adapt && tag_final(tag) ? kFinalBit : 0) | (adapt ? kAdaptBit : 0));
 }
 
 /// Directions a packet has still to go, as bits.
@@ -33,11 +40,22 @@ FLITLAB_HD inline u32 selected_vc(const T& t, const Registers& registers, u32 in
   return registers.vcsel[direction] >> (to & 7) & 1;
 }
 
+/// What a hop from one node to the next changes in a packet, besides its place: an initial hop is made once, and
+/// wherever the final hop leads is the destination.
+FLITLAB_HD inline void take_hop(Packet& packet, u32 here, u32 next) {
+  if ((packet.route_bits & kInitialBits) >> kInitialShift != kNoHop) {
+    packet.route_bits |= kInitialBits;
+  } else if ((packet.route_bits & kFinalBit) && !directions_left(here, packet)) {
+    packet.route_bits &= static_cast<u8>(~kFinalBit);
+    packet.dst = next;
+  }
+}
+
 struct Choice {
   u8 port;  ///< deterministic choice
   u8 vc;
   u8 wish;       ///< directions in which an adaptive channel may be asked for (bits)
-  bool stopped;  ///< the packet would pass a dateline on VC 1
+  bool stopped;  ///< the packet is not passed on: it would pass a dateline on VC 1, or its channel is not to be used
 };
 
 /// The choices of a packet that has come in by `port` on `vc`.
@@ -49,6 +67,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   const u32 left = directions_left(registers.pwho, packet),
             initial = (packet.route_bits & kInitialBits) >> kInitialShift;
   const u32 first_vc = 2 * packet.message_class;
+  if (registers.chan[port] & kIgnoreNormal) return {static_cast<u8>(kNodePort), 0, 0, true};
   u32 direction;
   if (initial != kNoHop) {
     direction = initial;

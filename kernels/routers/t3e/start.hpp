@@ -15,6 +15,7 @@ struct StartRouter {
     const auto& t = v.t;
     const auto router = v.routers[index];
     router.at(t.router_fields.registers) = t.registers[index];
+    v.tables[index].at(t.table_fields.software) = t.software[index];
     for (u32 entry = 0; entry < t.lut_entries; ++entry)
       v.tables[index].at(t.table_fields.lut, entry) = t.lut[std::size_t{index} * t.lut_entries + entry];
     for (u32 unit = 0; unit < t.barrier_units; ++unit) router.at(t.barrier_fields.registers, unit) = t.barrier[index];

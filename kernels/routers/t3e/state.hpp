@@ -74,6 +74,8 @@ struct SoftwareRegisters {
 };
 inline constexpr u32 kLutRegisters = 544;  ///< R_NET_LUT
 inline constexpr u16 kDateline = 0x100;
+inline constexpr u8 kIgnoreNormal = 1;
+inline constexpr u8 kIgnoreSpecial = 2;
 inline constexpr u8 kNoAdapt = 4;
 inline constexpr u8 kNoFast = 8;
 
@@ -169,17 +171,19 @@ struct Table {
   u8 short_circuit;
   u8 any_direction;  ///< adaptive packets may ask in any direction they have still to go
   u8 ordered_requests;
-  u32 barrier_units;               ///< barrier units that PEs use; 0: none
-  u32 barrier_wait;                ///< arrival of a barrier packet to its answer, clocks
-  u32 barrier_eject;               ///< a router's answer to its PE
-  u32 barrier_work;                ///< mean clocks between completion and the next action of a PE
-  u32 eureka;                      ///< 1: every round begins with a eureka
-  u32 lut_entries;                 ///< R_NET_LUT registers of a node that are used
-  const Peer* peers;               ///< [routers][7]
-  const Registers* registers;      ///< [routers] initial values
-  const Tag* lut;                  ///< [routers][lut_entries] initial values
-  const BarrierRegister* barrier;  ///< [routers] initial values, the same for all units in use
-  const u32* full_select;          ///< [routers][6] SELECT bits for every ordinate, or null: those of R_VCSEL
+  u32 error_threshold;                ///< 32-bit draws below this spoil a flit on a link; 0: none
+  u32 barrier_units;                  ///< barrier units that PEs use; 0: none
+  u32 barrier_wait;                   ///< arrival of a barrier packet to its answer, clocks
+  u32 barrier_eject;                  ///< a router's answer to its PE
+  u32 barrier_work;                   ///< mean clocks between completion and the next action of a PE
+  u32 eureka;                         ///< 1: every round begins with a eureka
+  u32 lut_entries;                    ///< R_NET_LUT registers of a node that are used
+  const Peer* peers;                  ///< [routers][7]
+  const Registers* registers;         ///< [routers] initial values
+  const Tag* lut;                     ///< [routers][lut_entries] initial values
+  const SoftwareRegisters* software;  ///< [routers] initial values
+  const BarrierRegister* barrier;     ///< [routers] initial values, the same for all units in use
+  const u32* full_select;             ///< [routers][6] SELECT bits for every ordinate, or null: those of R_VCSEL
   TrafficTable traffic;
   RouterFields router_fields;
   TerminalFields terminal_fields;
@@ -232,6 +236,7 @@ struct PublishedTable : Table {
   static constexpr u32 adaptive_buffer_flits = 22;
   static constexpr u8 any_direction = 0;
   static constexpr u32 barrier_units = 0;
+  static constexpr u32 error_threshold = 0;
   static constexpr const u32* full_select = nullptr;
   static constexpr RouterFields router_fields = published_fields();
 
@@ -242,7 +247,7 @@ struct PublishedTable : Table {
     return t.link_vcs == link_vcs && t.slot_mask == slot_mask && t.wait == wait && t.link_delay == link_delay &&
            t.credit_delay == credit_delay && t.buffer_flits == buffer_flits &&
            t.adaptive_buffer_flits == adaptive_buffer_flits && t.any_direction == any_direction &&
-           t.barrier_units == 0 && !t.full_select && f.control.offset == 0 &&
+           t.barrier_units == 0 && t.error_threshold == 0 && !t.full_select && f.control.offset == 0 &&
            f.registers.offset == mine.registers.offset && f.flit_mail.offset == mine.flit_mail.offset &&
            f.credit_mail.offset == mine.credit_mail.offset && f.port.offset == mine.port.offset &&
            f.input.offset == mine.input.offset && f.output.offset == mine.output.offset &&

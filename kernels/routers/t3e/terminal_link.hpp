@@ -24,14 +24,11 @@ template <class V>
 FLITLAB_INLINE void address_packet(const V& v, u32 index, Packet& packet, u32 destination) {
   const Registers& registers = v.routers[index].at(v.t.router_fields.registers);
   const u32 logical = v.routers[destination].at(v.t.router_fields.registers).lwho;
-  const Tag tag = look_up(v, v.tables[index], registers, logical);
-  const bool adapt = tag_adapt(tag) && !(v.t.ordered_requests && packet.message_class == 0);
-  packet.dst = tag_address(tag);
+  const auto node = v.tables[index];
+  const Tag tag = look_up(registers, logical, [&](u32 entry) { return node.at(v.t.table_fields.lut, entry); });
   packet.dst_port = kNodePort;
   packet.via = registers.lwho;
-  // Adaptive packets make no initial and no final hop (manual, Adaptive Routing).
-  packet.route_bits = static_cast<u8>(tag_signs(tag) | (adapt ? kNoHop : tag_initial(tag)) << kInitialShift |
-                                      (!adapt && tag_final(tag) ? kFinalBit : 0) | (adapt ? kAdaptBit : 0));
+  apply_tag(packet, tag, tag_adapt(tag) && !(v.t.ordered_requests && packet.message_class == 0));
 }
 
 template <class V>

@@ -1,0 +1,177 @@
+#include "host/t3e/machine.hpp"
+
+#include <algorithm>
+
+#include "host/error.hpp"
+#include "host/t3e/registers.hpp"
+
+namespace flitlab::t3e {
+namespace {
+
+std::string name_of(const Shape& shape, u32 node) {
+  return std::to_string(node) + " (" + std::to_string(shape.at(node, 0)) + "," + std::to_string(shape.at(node, 1)) +
+         "," + std::to_string(shape.at(node, 2)) + ")";
+}
+
+/// The first few of a list of pairs of nodes.
+std::string shown_pairs(const Shape& shape, const std::vector<std::pair<u32, u32>>& pairs) {
+  std::string text;
+  for (std::size_t i = 0; i < pairs.size() && i < 4; ++i)
+    text += (i ? ", " : "") + name_of(shape, pairs[i].first) + " to " + name_of(shape, pairs[i].second);
+  return text + (pairs.size() > 4 ? ", and others" : "");
+}
+
+u32 mode_of(const Experiment& e, u32 nodes) {
+  const std::string& mode = e.str("routing.lut_mode");
+  if (mode == "0" && nodes > kLutRegisters)
+    throw ConfigError("routing.lut_mode = \"0\" has one entry for each PE, " + std::to_string(kLutRegisters) +
+                      " in all, and the machine has " + std::to_string(nodes) + " PEs. Use \"1\", \"2\" or \"auto\".");
+  if (mode == "auto") return nodes > kLutRegisters;
+  return static_cast<u32>(mode[0] - '0');
+}
+
+}  // namespace
+
+void check_initial_hop(const Shape& shape, const std::vector<Registers>& registers, u32 node, const std::string& name,
+                       Tag tag) {
+  const u32 hop = tag_initial(tag);
+  if (hop == kNoHop || tag == 0) return;  // 0: not loaded
+  const u32 next = shape.neighbour(node, hop);
+  if (next == kNone || !(registers[next].vcsel[hop] & kDateline)) return;
+  static constexpr const char* kNames[] = {"+X", "+Y", "+Z"};
+  throw ConfigError(name + " of node " + name_of(shape, node) + ": its initial hop, " + kNames[hop] +
+                    ", is to the dateline of that direction, node " + name_of(shape, next) +
+                    ", which can deadlock. Use another way, or move the dateline.");
+}
+
+Machine::Machine(const Experiment& e) : shape(e.ints("topology.shape"), e.ints("topology.partial_planes")) {
+  read_faults(e);
+  const bool at_once = break_cycle == 0;
+  const std::vector<u8> sound(shape.nodes(), 0);
+  software.resize(shape.nodes());
+  tables = make(e, at_once ? broken : sound, at_once ? broken_nodes : std::vector<u32>{}, staff);
+  if (breaks() && !at_once) {
+    Staff later;
+    rerouted = make(e, broken, broken_nodes, later);
+  }
+  if (!e.file("registers.file").empty()) load_file(e);
+
+  const bool any = e.str("router.adaptive_choice") == "any";
+  const bool refuse = e.str("faults.unconnected") == "refuse";
+  if (!shape.full() || (breaks() && at_once))
+    check_connected(check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service), refuse);
+  if (!rerouted.registers.empty()) {
+    std::vector<bool> in_service = staff.in_service;
+    for (u32 node : broken_nodes) in_service[node] = false;
+    check_connected(check_ways(shape, rerouted, broken, any, in_service), refuse);
+  }
+  if (e.file("registers.file").empty()) return;
+  const WayReport report = check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service);
+  if (!report.stopped.empty())
+    warnings.push_back("registers.file: packets of " + std::to_string(report.stopped.size()) +
+                       " pairs of nodes reach a dateline on virtual channel set 1 and are lost there: " +
+                       shown_pairs(shape, report.stopped) + ". Clear SELECT bits of R_VCSEL.");
+  if (!report.separated.empty())
+    warnings.push_back("registers.file: packets of " + std::to_string(report.separated.size()) +
+                       " pairs of nodes do not arrive: " + shown_pairs(shape, report.separated) + ".");
+  if (!report.circle.empty())
+    warnings.push_back("registers.file: virtual channels can wait for one another in a circle: " + report.circle + ".");
+}
+
+bool Machine::breaks() const {
+  return std::any_of(broken.begin(), broken.end(), [](u8 set) { return set != 0; });
+}
+
+u64 Machine::next_change(u64 now) const {
+  if (rerouted.registers.empty() || now > reroute_cycle) return kNever;
+  return now <= break_cycle ? break_cycle : reroute_cycle;
+}
+
+void Machine::read_faults(const Experiment& e) {
+  const std::vector<u32> links = e.ints("faults.links");
+  broken_nodes = e.ints("faults.nodes");
+  break_cycle = e.u32_of("faults.cycle");
+  reroute_cycle = break_cycle + e.u32_of("faults.reroute_delay");
+  broken.assign(shape.nodes(), 0);
+  const auto break_link = [&](u32 node, u32 direction) {
+    broken[node] |= static_cast<u8>(1u << direction);
+    broken[shape.neighbour(node, direction)] |= static_cast<u8>(1u << opposite(direction));
+  };
+  if (links.size() % 2)
+    throw ConfigError("faults.links has " + std::to_string(links.size()) +
+                      " numbers: give two for each link, a node and a direction.");
+  for (std::size_t i = 0; i < links.size(); i += 2) {
+    const std::string name = "faults.links: link " + std::to_string(i / 2 + 1) + " ";
+    if (links[i] >= shape.nodes() || links[i + 1] >= kDirections)
+      throw ConfigError(name + "does not exist: nodes are numbered 0 to " + std::to_string(shape.nodes() - 1) +
+                        ", directions 0 to 5.");
+    if (shape.neighbour(links[i], links[i + 1]) == kNone) throw ConfigError(name + "is not connected. Leave it out.");
+    break_link(links[i], links[i + 1]);
+  }
+  for (u32 node : broken_nodes) {
+    if (node >= shape.nodes())
+      throw ConfigError("faults.nodes contains " + std::to_string(node) + ": nodes are numbered 0 to " +
+                        std::to_string(shape.nodes() - 1) + ".");
+    for (u32 direction = 0; direction < kDirections; ++direction)
+      if (shape.neighbour(node, direction) != kNone) break_link(node, direction);
+  }
+}
+
+Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead,
+                     Staff& who) const {
+  const std::string& select = e.str("routing.vc_select");
+  TableOptions options;
+  options.adaptive = e.flag("routing.adaptive");
+  options.balanced = e.str("routing.half_way") == "balanced";
+  options.optimised = select != "time_of_crossing";
+  options.full_select = select == "full";
+  options.lut_mode = mode_of(e, shape.nodes());
+  options.logical =
+      number_pes(shape, options.lut_mode, e.ints("topology.logical_format"), e.file("topology.logical_file"));
+  options.broken = links;
+  who = assign_pes(shape, options.lut_mode, options.logical, dead, e.ints("topology.spares"),
+                   e.ints("topology.partitions"));
+  Tables made = make_tables(shape, options);
+  const bool sound = std::all_of(links.begin(), links.end(), [](u8 set) { return set == 0; });
+  if (!shape.full() || !sound)
+    route_around(shape, made, options, e.str("router.adaptive_choice") == "any", who.in_service);
+  return made;
+}
+
+void Machine::check_connected(const WayReport& report, bool refuse) {
+  if (!report.circle.empty() || !report.stopped.empty())
+    throw ConfigError("the routing tables of this machine can deadlock: " + report.circle +
+                      ". This is a defect of flitlab; please report it.");
+  if (report.separated.empty()) return;
+  const std::string text = std::to_string(report.separated.size()) + " of " + std::to_string(report.pairs) +
+                           " pairs of PEs cannot be connected: " + shown_pairs(shape, report.separated) + ".";
+  if (refuse)
+    throw ConfigError("faults: " + text + " Break less, or set faults.unconnected = \"warn\" to lose their packets.");
+  warnings.push_back("faults: " + text + " Their packets will be lost.");
+}
+
+void Machine::load_file(const Experiment& e) {
+  const u32 nodes = shape.nodes();
+  std::vector<Tag> lut(std::size_t{nodes} * kLutRegisters);
+  for (u32 n = 0; n < nodes; ++n)
+    std::copy_n(tables.lut.begin() + std::size_t{n} * tables.entries, tables.entries,
+                lut.begin() + std::size_t{n} * kLutRegisters);
+  tables.entries = kLutRegisters;
+  tables.lut = std::move(lut);
+  load_registers(e.file("registers.file"), nodes, [&](u32 node, const std::string& name, u64 value) {
+    Tag* entries = tables.lut.data() + std::size_t{node} * kLutRegisters;
+    NodeRegisters all{tables.registers[node], software[node], {entries, entries + kLutRegisters}};
+    write_register(all, name, value);
+    tables.registers[node] = all.routing;
+    software[node] = all.software;
+    std::copy(all.lut.begin(), all.lut.end(), entries);
+  });
+  for (u32 n = 0; n < nodes; ++n) {
+    check_initial_hop(shape, tables.registers, n, "R_LUT_OVERRIDE", tables.registers[n].override_tag);
+    for (u32 entry = 0; entry < kLutRegisters; ++entry)
+      check_initial_hop(shape, tables.registers, n, "R_NET_LUT" + std::to_string(entry),
+                        tables.lut[std::size_t{n} * kLutRegisters + entry]);
+  }
+}
+
+}  // namespace flitlab::t3e
