@@ -107,6 +107,7 @@ class Machine:
     pes: tuple[Pe, ...]
     pairs: int
     adaptive_pairs: int  # whose packets may adapt
+    hopping_pairs: int  # whose packets make an initial or a final hop
     stopped: tuple[tuple[int, int], ...]  # nodes of pairs that lose packets at a dateline, having used set 1 too early
     separated: tuple[tuple[int, int], ...]  # nodes of pairs that are not connected
     circle: str  # virtual channels that could wait for one another for ever, "" if the tables are free of deadlock
@@ -118,7 +119,8 @@ def machine(experiment: Experiment) -> Machine:
         raise _core.ConfigError(f'router.kind = "{experiment["router.kind"]}" is no T3E: set it to "t3e".')
     d = _core.t3e_machine(experiment.core)
     pes = tuple(Pe(**pe) for pe in d.pop("nodes"))
-    return Machine(pes, d["pairs"], d["adaptive_pairs"], tuple(d["stopped"]), tuple(d["separated"]), d["circle"])
+    return Machine(pes, d["pairs"], d["adaptive_pairs"], d["hopping_pairs"],
+                   tuple(d["stopped"]), tuple(d["separated"]), d["circle"])
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ py::dict machine_of(const Experiment& e) {
   d["nodes"] = list;
   d["pairs"] = report.pairs;
   d["adaptive_pairs"] = report.adaptive;
+  d["hopping_pairs"] = report.hopping;
   d["stopped"] = pairs_to_list(report.stopped);
   d["separated"] = pairs_to_list(report.separated);
   d["circle"] = report.circle;

@@ -135,6 +135,7 @@ WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector
       const Tag tag = ways.tag(from, tables.registers[to].lwho);
       ++report.pairs;
       report.adaptive += tag_adapt(tag);
+      report.hopping += !tag_adapt(tag) && (tag_initial(tag) != kNoHop || tag_final(tag));
       const End end = ways.end(from, to, tag);
       if (end == End::kStopped) report.stopped.emplace_back(from, to);
       if (end == End::kLost) report.separated.emplace_back(from, to);

@@ -65,6 +65,7 @@ class Ways {
 struct WayReport {
   u64 pairs = 0;
   u64 adaptive = 0;                            ///< pairs whose packets may adapt
+  u64 hopping = 0;                             ///< pairs whose packets make an initial or a final hop
   std::vector<std::pair<u32, u32>> stopped;    ///< nodes of pairs that lose packets at a dateline
   std::vector<std::pair<u32, u32>> separated;  ///< that are not connected
   std::string circle;                          ///< see Ways::circle

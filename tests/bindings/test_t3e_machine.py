@@ -1,0 +1,287 @@
+"""The T3E as a machine: partial planes, numbers, partitions, faults, registers from files."""
+
+import warnings
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flitlab import ConfigError, Experiment, Network, run, t3e
+
+AC20 = {"topology.shape": [2, 4, 3], "topology.partial_planes": [2, 0, 2, 0, 2]}
+LC424 = {"topology.shape": [8, 8, 9],
+         "topology.partial_planes": [1, 0, 4, 0, 8, 1, 4, 4, 0, 6, 5, 0, 4, 0, 8, 6, 0, 4, 0, 8, 7, 0, 4, 0, 8,
+                                     8, 0, 4, 0, 4]}
+
+
+def build(changes: dict) -> Experiment:
+    return Experiment.from_dict({"router.kind": "t3e", "traffic.load": 0.3} | changes)
+
+
+def neighbours(network: Network, node: int) -> dict[str, int]:
+    return {port.name: port.peer for port in network.router(node).ports if port.peer is not None and not port.to_terminal}
+
+
+def trace_all(tmp_path, experiment: Experiment, pairs: list[tuple[int, int]], gap: int = 8) -> Network:
+    """A network that has sent one packet of each pair, with the events."""
+    path = tmp_path / "trace.csv"
+    path.write_text("".join(f"{gap * n},{src},{dst},3\n" for n, (src, dst) in enumerate(pairs)))
+    changes = {"traffic.mode": "trace", "traffic.trace_file": str(path)}
+    flat = {k: v for k, v in experiment._given.items() if k != "traffic.load"}
+    return Network(Experiment.from_dict(flat | changes)).step(gap * len(pairs) + 1000)
+
+
+def test_wiring_of_20_pes():
+    """Figure 17's machine: the partial plane is a ring in X, open in Y, and lengthens four of the eight Z rings to 3."""
+    network = Network(build(AC20))
+    where = {pe.position: pe.node for pe in t3e.machine(build(AC20)).pes}
+    assert len(where) == 20
+    corner = neighbours(network, where[0, 0, 2])
+    assert corner["+x"] == corner["-x"] == where[1, 0, 2]
+    assert corner["+y"] == where[0, 1, 2] and "-y" not in corner
+    assert corner["+z"] == where[0, 0, 0] and corner["-z"] == where[0, 0, 1]
+    assert "+y" not in neighbours(network, where[0, 1, 2])
+    short = neighbours(network, where[0, 3, 1])  # no plane above: a ring of two
+    assert short["+z"] == short["-z"] == where[0, 3, 0]
+
+
+def test_wiring_of_424_pes():
+    """53 modules: 34 in cabinet 0, four full planes and three modules of plane 1 in cabinet 1."""
+    network = Network(build(LC424))
+    where = {pe.position: pe.node for pe in t3e.machine(build(LC424)).pes}
+    assert len(where) == 424
+    assert neighbours(network, where[3, 0, 8])["+x"] == where[0, 0, 8]  # a ring of four
+    assert neighbours(network, where[3, 4, 1])["+x"] == where[0, 4, 1]  # three modules: a ring of four and one of two
+    assert neighbours(network, where[5, 4, 1])["+x"] == where[4, 4, 1]
+    assert neighbours(network, where[0, 3, 0])["+y"] == where[0, 4, 0]  # both cabinets: a ring of eight
+    assert neighbours(network, where[0, 7, 0])["+y"] == where[0, 0, 0]
+    assert neighbours(network, where[6, 3, 1])["+y"] == where[6, 0, 1]  # cabinet 0 alone: a ring of four
+    assert neighbours(network, where[7, 4, 0])["+z"] == where[7, 4, 2]  # the plane between is missing here
+    assert neighbours(network, where[0, 0, 8])["+z"] == where[0, 0, 0]
+    assert neighbours(network, where[4, 0, 7])["+z"] == where[4, 0, 0]
+
+
+@pytest.mark.parametrize("changes", [AC20, LC424], ids=["20", "424"])
+def test_partial_planes_are_reached(tmp_path, changes):
+    """Every pair is connected, without a circle among virtual channels; in the emulated machine the packets arrive."""
+    machine = t3e.machine(build(changes))
+    assert not machine.separated and not machine.stopped and not machine.circle
+    assert machine.pairs == len(machine.pes) * (len(machine.pes) - 1)
+    partial = [pe.node for pe in machine.pes if pe.position in {(0, 0, 2), (1, 1, 2), (3, 2, 8), (0, 4, 1), (5, 7, 1)}]
+    pairs = [(p, pe.node) for p in partial for pe in machine.pes if pe.node != p]
+    pairs += [(d, s) for s, d in pairs]
+    totals = trace_all(tmp_path, build(changes), pairs).totals
+    assert totals["packets_delivered"] == len(pairs) and totals["packets_dropped"] == 0
+
+
+def test_hops_are_made_only_where_no_normal_way_exists():
+    """Paper, section 2.3. +Z comes early enough, and -Z late enough, for nearly all: only between the two parts of plane
+    1 of cabinet 1, X = 0 to 3 and X = 4 and 5, must a packet go both up and down in Z."""
+    assert t3e.machine(build(AC20)).hopping_pairs == 0
+    machine = t3e.machine(build(LC424))
+    assert machine.hopping_pairs == 2 * 16 * 8
+    network = Network(build(LC424))
+    node = {pe.position: pe for pe in machine.pes}
+    tag = t3e.Tag.of(network.read_register(node[0, 4, 1].node, f"R_NET_LUT{node[4, 4, 1].logical}"))
+    assert (tag.initial_hop, tag.signs[2], tag.adapt) == (2, "-", False)
+
+
+links = st.lists(st.tuples(st.integers(0, 63), st.integers(0, 5)), min_size=1, max_size=6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(links=links, shape=st.sampled_from([(4, 4, 4), (8, 4, 2), (2, 8, 4), (2, 4, 8)]),
+       half=st.sampled_from(["balanced", "plus"]), any_=st.sampled_from(["highest", "any"]), mode=st.sampled_from("01"))
+def test_tables_around_random_breaks(tmp_path_factory, links, shape, half, any_, mode):
+    """Whatever breaks: no packet is lost among pairs that are connected, and nothing can wait in a circle."""
+    experiment = build({"topology.shape": list(shape), "faults.links": [x for link in links for x in link],
+                        "routing.half_way": half, "router.adaptive_choice": any_, "routing.lut_mode": mode,
+                        "faults.unconnected": "warn"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        machine = t3e.machine(experiment)
+        assert not machine.circle and not machine.stopped
+        apart = set(machine.separated)
+        pairs = [(s, d) for s in range(64) for d in range(64) if s != d and (s * 7 + d) % 5 == 0 and (s, d) not in apart]
+        totals = trace_all(tmp_path_factory.mktemp("trace"), experiment, pairs, gap=1).totals
+    assert totals["packets_dropped"] == 0
+    assert totals["packets_delivered"] == len(pairs)
+
+
+def test_a_broken_link_costs_little():
+    """One link of an 8x8x4 torus: the tables go around it, and most pairs still adapt."""
+    whole = t3e.machine(build({"topology.shape": [8, 8, 4]}))
+    broken = t3e.machine(build({"topology.shape": [8, 8, 4], "faults.links": [0, 0]}))
+    assert whole.adaptive_pairs == whole.pairs
+    assert 0.8 * broken.pairs < broken.adaptive_pairs < broken.pairs
+    network = Network(build({"topology.shape": [8, 8, 4], "faults.links": [0, 0]}))
+    assert network.read_register(0, "R_CHAN0") == 1 | 2 | 4  # isolated: ignored both ways, no adaptive packets out
+    assert network.read_register(1, "R_CHAN3") == 1 | 2 | 4
+    network.step(3000)
+    assert network.totals["packets_dropped"] == 0
+    sent = [vc for vc in network.router(0).ports[0].vcs]
+    assert all(vc.credits in (12, 22) for vc in sent)  # nothing has gone that way
+
+
+def test_breaks_during_a_run():
+    """Packets are lost from the break to the new tables, none before; those half across arrive whole."""
+    experiment = build({"topology.shape": [4, 4, 4], "faults.links": [0, 0, 21, 1], "faults.cycle": 1000,
+                        "faults.reroute_delay": 500})
+    network = Network(experiment).step(1000)
+    assert network.totals["packets_dropped"] == 0
+    assert network.read_register(0, "R_CHAN0") == 0
+    lost = []
+    for _ in range(8):
+        network.step(250)
+        lost.append(network.totals["packets_dropped"])
+    assert lost[0] > 0 and lost[1] > lost[0]
+    assert lost[3] == lost[-1]  # with the new tables nothing is lost, but for what was under way
+    result = run(experiment.set({"run.warmup_cycles": 0, "run.measure_cycles": 4000}))
+    packets = result.packets
+    assert packets.dropped == lost[-1]
+    assert packets.created == packets.delivered + packets.dropped + packets.in_flight + packets.queued
+
+
+def test_breaks_are_part_of_a_resumed_run(tmp_path):
+    """A checkpoint from before the break goes on to the same bits."""
+    experiment = build({"topology.shape": [4, 4, 2], "faults.nodes": [5], "faults.cycle": 700})
+    straight = Network(experiment).step(3000)
+    first = Network(experiment).step(650)
+    first.save(tmp_path / "half")
+    second = Network(experiment).load(tmp_path / "half")
+    assert second.step(2350).state_hash == straight.state_hash
+
+
+def test_a_spare_takes_over(tmp_path):
+    """Logical number 5 moves to node 63; virtual PE numbers stay contiguous."""
+    changes = {"topology.shape": [4, 4, 4], "topology.spares": [63, 62]}
+    before = t3e.machine(build(changes))
+    assert [pe.virtual for pe in before.pes] == [*range(62), None, None]
+    after = t3e.machine(build(changes | {"faults.nodes": [5]}))
+    assert after.pes[63].logical == 5 and after.pes[63].virtual == 5
+    assert after.pes[5].partition is None and not after.pes[5].in_service
+    assert sorted(pe.virtual for pe in after.pes if pe.virtual is not None) == list(range(62))
+    network = Network(build(changes | {"faults.nodes": [5]})).step(2000)
+    received = [network.terminal(n).received for n in range(64)]
+    assert received[5] == received[62] == 0 and received[63] > 0
+    assert network.totals["packets_dropped"] == 0
+    tag = t3e.Tag.of(network.read_register(0, "R_NET_LUT5"))
+    assert (tag.x, tag.y, tag.z) == (3, 3, 3)
+
+
+def test_partitions_keep_to_themselves():
+    """Table 7's partitions: PEs send to their own, by virtual numbers, and the others are idle."""
+    experiment = build({"topology.shape": [2, 4, 2], "topology.partitions": [0, 3, 4, 5, 13, 2],
+                        "topology.logical_format": [9, 16, 8, 0]})
+    machine = t3e.machine(experiment)
+    network = Network(experiment, trace=True).step(2000)
+    partition = {pe.node: pe.partition for pe in machine.pes}
+    idle = [pe.node for pe in machine.pes if pe.partition is None]
+    assert sorted(machine.pes[n].logical for n in idle) == [10, 11, 12]
+    assert all(network.terminal(n).created == 0 and network.terminal(n).received == 0 for n in idle)
+    deliveries = [e for e in network.events() if e["kind"] == "delivered"]
+    assert deliveries
+    assert all(partition[e["src"]] == partition[e["index"]] for e in deliveries)
+    assert {e["index"] for e in deliveries} == set(partition) - set(idle)
+    result = run(experiment.set({"run.warmup_cycles": 500, "run.measure_cycles": 3000}))
+    assert result.terminals == 13 and result.accepted == pytest.approx(0.3, rel=0.1)
+
+
+def test_permutations_go_by_virtual_numbers():
+    experiment = build({"topology.shape": [2, 4, 2], "topology.partitions": [8, 7], "traffic.pattern": "bit_complement"})
+    network = Network(experiment, trace=True).step(500)
+    ends = {(e["src"], e["index"]) for e in network.events() if e["kind"] == "delivered"}
+    assert ends == {(8 + v, 8 + (7 - v)) for v in range(8)}
+
+
+def test_registers_from_a_file(tmp_path):
+    path = tmp_path / "registers.csv"
+    path.write_text("# all nodes, then one\n*, R_SW, 0x1F\n3,R_CHAN0,8\n")
+    network = Network(build({"topology.shape": [2, 4, 2], "registers.file": str(path)}))
+    assert [network.read_register(n, "R_SW") for n in range(16)] == [0x1F] * 16
+    assert [network.read_register(n, "R_CHAN0") for n in (2, 3)] == [0, 8]
+
+
+def test_tables_that_lose_packets_are_warned_of(tmp_path):
+    """All SELECT bits of +Y set in a ring of eight: packets that pass the dateline are lost, and counted."""
+    path = tmp_path / "registers.csv"
+    path.write_text("".join(f"{n},R_VCSEL1,{0xFF | (1 << 32 if n < 4 else 0):#x}\n" for n in range(32)))
+    experiment = build({"topology.shape": [4, 8, 1], "registers.file": str(path), "routing.adaptive": False})
+    with pytest.warns(UserWarning, match="registers.file: packets of .* reach a dateline on virtual channel set 1"):
+        network = Network(experiment)
+    network.step(2000)
+    assert network.totals["packets_dropped"] > 0
+
+
+ILLEGAL = {
+    "no board": ({"topology.partial_planes": [2, 0, 1, 0, 2], "topology.shape": [2, 4, 3]}, "whole boards"),
+    "numbers of a block": ({"topology.partial_planes": [2, 0, 2, 0], "topology.shape": [2, 4, 3]}, "4 numbers"),
+    "outside": ({"topology.partial_planes": [3, 0, 2, 0, 2], "topology.shape": [2, 4, 3]}, "not inside the shape"),
+    "shape": ({"topology.shape": [3, 4, 2]}, "X is 2, 4 or 8"),
+    "mode 0": ({"topology.shape": [8, 16, 8], "routing.lut_mode": "0"}, "routing.lut_mode"),
+    "partition": ({"topology.shape": [2, 4, 2], "topology.partitions": [10, 9]}, "outside the machine"),
+    "two partitions": ({"topology.shape": [2, 4, 2], "topology.partitions": [0, 4, 4, 2]}, "in another one"),
+    "odd partitions": ({"topology.shape": [2, 4, 2], "topology.partitions": [0]}, "two numbers for each"),
+    "format": ({"topology.shape": [2, 4, 2], "topology.logical_format": [9, 8, 0]}, "as well"),
+    "format bit": ({"topology.shape": [2, 4, 2], "topology.logical_format": [13]}, "R_PWHO has bits"),
+    "format for mode 1": ({"topology.shape": [2, 4, 2], "topology.logical_format": [16, 8, 9, 0],
+                           "routing.lut_mode": "1"}, "cannot be that of node"),
+    "spares in mode 1": ({"topology.shape": [2, 4, 2], "topology.spares": [1], "routing.lut_mode": "1"}, "renamed"),
+    "open link": ({"topology.shape": [4, 2, 1], "faults.links": [0, 4]}, "not connected"),
+    "no link": ({"topology.shape": [4, 2, 1], "faults.links": [0, 6]}, "does not exist"),
+    "half a link": ({"topology.shape": [4, 2, 1], "faults.links": [0]}, "two for each link"),
+    "no node": ({"topology.shape": [4, 2, 1], "faults.nodes": [8]}, "numbered 0 to 7"),
+    "cut off": ({"topology.shape": [2, 2, 1], "faults.links": [0, 0, 0, 1, 0, 3]}, "cannot be connected"),
+    "coordinates": (AC20 | {"traffic.pattern": "tornado"}, "coordinates of a whole machine"),
+}
+
+
+@pytest.mark.parametrize("changes, text", ILLEGAL.values(), ids=ILLEGAL)
+def test_one_clear_message(changes, text):
+    with pytest.raises(ConfigError, match=text):
+        Network(build(changes))
+
+
+@pytest.mark.parametrize("line, text", [
+    ("0,R_NOTHING,1", "there is no register R_NOTHING"), ("0,R_SW", "node,name,value"), ("99,R_SW,1", "numbered 0 to 31"),
+    ("0,R_PWHO,0x10", "does not have"), ("0,R_SW,zero", "node,name,value"),
+    (f"3,R_NET_LUT0,{int(t3e.Tag(0, 0, 0, initial_hop=0)):#x}", "is to the dateline"),
+])
+def test_bad_register_lines(tmp_path, line, text):
+    path = tmp_path / "registers.csv"
+    path.write_text(line + "\n")
+    with pytest.raises(ConfigError, match=text):
+        Network(build({"topology.shape": [4, 8, 1], "registers.file": str(path)}))
+
+
+def test_an_initial_hop_to_the_dateline_is_refused():
+    network = Network(build({"topology.shape": [4, 4, 2]}))
+    with pytest.raises(ConfigError, match="is to the dateline"):
+        network.write_register(3, "R_NET_LUT0", int(t3e.Tag(1, 0, 0, initial_hop=0)))
+    network.write_register(2, "R_NET_LUT0", int(t3e.Tag(1, 0, 0, initial_hop=0, adapt=False)))
+
+
+def test_channel_errors_are_counted_and_corrected():
+    """At a low rate every hit flit is hit once; at a high one many are hit twice. Detected on the way, by hop."""
+    low = Network(build({"topology.shape": [4, 4, 4], "faults.error_rate": 0.001, "traffic.load": 0.2})).step(4000).totals
+    moves = low["flit_moves"] - low["flits_delivered"]  # crossings of links, but for a few
+    assert low["channel_errors"] == pytest.approx(0.001 * moves, rel=0.25)
+    assert low["flits_corrected"] == pytest.approx(low["channel_errors"], rel=0.1)
+    always = build({"topology.shape": [4, 4, 4], "faults.error_rate": 1.0, "traffic.load": 0.05})
+    network = Network(always).step(3000)
+    totals = network.totals
+    assert totals["flits_corrected"] + totals["flits_uncorrectable"] == pytest.approx(totals["flits_delivered"], rel=0.02)
+    result = run(always.set({"run.warmup_cycles": 0, "run.measure_cycles": 2000}))
+    assert result.model.flits_uncorrectable > 0
+
+
+def test_ignored_channels_lose_what_comes_in():
+    """IGNORE_NORMAL on the PE's channel: nothing it sends is passed on (manual, Table 10)."""
+    network = Network(build({"topology.shape": [4, 4, 2]}))
+    network.write_register(0, "R_CHAN6", 1)
+    before, after = (network.step(1000).totals for _ in range(2))
+    sent = network.terminal(0).sent
+    assert 0 <= sent - after["packets_dropped"] <= 4  # all but what is under way
+    assert before["packets_dropped"] < after["packets_dropped"]
+    assert all(a <= b for a, b in pairwise([before["packets_dropped"], after["packets_dropped"], sent]))
