@@ -50,6 +50,16 @@ void Plan::write_register(Engine& engine, u32 node, const std::string& name, u64
   read_register(engine, node, name);
 }
 
+namespace {
+[[noreturn]] void no_barriers(u32 unit) {
+  throw ConfigError("barrier unit " + std::to_string(unit) + ": routers of this kind have none.");
+}
+}  // namespace
+
+std::string Plan::barrier_state(const Engine&, u32, u32 unit) const { no_barriers(unit); }
+void Plan::barrier_operation(Engine&, u32, u32 unit, const std::string&) const { no_barriers(unit); }
+BarrierSnapshot Plan::barrier_register(const Engine&, u32, u32 unit) const { no_barriers(unit); }
+
 std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.str("router.kind")).make_plan(e); }
 
 }  // namespace flitlab

@@ -42,6 +42,12 @@ struct TerminalSnapshot {
   std::vector<u32> credits;
 };
 
+/// A barrier unit's register in a router: ports of its spanning tree.
+struct BarrierSnapshot {
+  std::vector<std::string> children, joined;
+  std::string parent;  ///< "" at the root
+};
+
 class Plan {
  public:
   virtual ~Plan() = default;
@@ -75,6 +81,12 @@ class Plan {
   /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
   virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
   virtual void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
+
+  /// Barrier units, between cycles. ConfigError if the model has none, or not this one, or the operation is not
+  /// allowed.
+  virtual std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const;
+  virtual void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const;
+  virtual BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const;
 };
 
 /// Builds the plan of an experiment's router model.

@@ -55,6 +55,21 @@ void SteppedNetwork::write_register(u32 node, const std::string& name, u64 value
   plan_->write_register(*engine_, node, name, value);
 }
 
+std::string SteppedNetwork::barrier_state(u32 pe, u32 unit) const {
+  require_router(pe);
+  return plan_->barrier_state(*engine_, pe, unit);
+}
+
+void SteppedNetwork::barrier_operation(u32 pe, u32 unit, const std::string& operation) {
+  require_router(pe);
+  plan_->barrier_operation(*engine_, pe, unit, operation);
+}
+
+BarrierSnapshot SteppedNetwork::barrier_register(u32 node, u32 unit) const {
+  require_router(node);
+  return plan_->barrier_register(*engine_, node, unit);
+}
+
 std::vector<PortSnapshot> SteppedNetwork::router(u32 index) const {
   require_router(index);
   return plan_->inspect_router(engine_->state(0), index);

@@ -33,6 +33,10 @@ class SteppedNetwork {
   /// Registers of a node, for models that have them; see Plan.
   u64 read_register(u32 node, const std::string& name) const;
   void write_register(u32 node, const std::string& name, u64 value);
+  /// Barrier units of models that have them; see Plan.
+  std::string barrier_state(u32 pe, u32 unit) const;
+  void barrier_operation(u32 pe, u32 unit, const std::string& operation);
+  BarrierSnapshot barrier_register(u32 node, u32 unit) const;
   /// What has been counted since cycle 0, by name.
   std::map<std::string, u64> totals();
   std::vector<TimedEvent> take_events();

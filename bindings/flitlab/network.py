@@ -106,6 +106,15 @@ class Terminal:
     credits: list[int] = field(repr=False)
 
 
+@dataclass(frozen=True)
+class BarrierRegister:
+    """A node of a barrier unit's spanning tree: names of ports."""
+
+    children: tuple[str, ...]
+    joined: tuple[str, ...]  # children that have signalled
+    parent: str | None  # None at the root, and outside the tree
+
+
 class Network:
     """A network under your hands: ``net.step(10); net.router(5)``.
 
@@ -168,6 +177,24 @@ class Network:
             raise _core.ConfigError(f"{name} = {value}: a register has 64 bits, 0 to 2**64 - 1.")
         self._core.write_register(node, name, value)
         return self
+
+    def barrier_state(self, pe: int, unit: int = 0) -> str:
+        """State of a barrier unit at a PE: S_BAR, S_ARM or S_EUR (The Cray T3E Network, Figure 6)."""
+        self._check_index("router", pe)
+        return self._core.barrier_state(pe, unit)
+
+    def barrier_operation(self, pe: int, operation: str, unit: int = 0) -> Network:
+        """OP_BAR, OP_EUR or OP_EUR_B of a PE, between two cycles; ``barrier.operation`` must be "by_hand". ConfigError
+        if the unit's state does not allow it."""
+        self._check_index("router", pe)
+        self._core.barrier_operation(pe, unit, operation)
+        return self
+
+    def barrier_register(self, node: int, unit: int = 0) -> BarrierRegister:
+        """A barrier unit's register in a router."""
+        self._check_index("router", node)
+        children, joined, parent = self._core.barrier_register(node, unit)
+        return BarrierRegister(tuple(children), tuple(joined), parent or None)
 
     def events(self) -> list[dict]:
         """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits.

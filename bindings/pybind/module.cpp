@@ -142,6 +142,16 @@ PYBIND11_MODULE(_core, m) {
       .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("cycle", &SteppedNetwork::cycle)
       .def("state_hash", &SteppedNetwork::state_hash)
+      .def("barrier_state", &SteppedNetwork::barrier_state, py::arg("pe"), py::arg("unit"))
+      .def("barrier_operation", &SteppedNetwork::barrier_operation, py::arg("pe"), py::arg("unit"),
+           py::arg("operation"))
+      .def(
+          "barrier_register",
+          [](const SteppedNetwork& n, u32 node, u32 unit) {
+            const BarrierSnapshot r = n.barrier_register(node, unit);
+            return py::make_tuple(r.children, r.joined, r.parent);
+          },
+          py::arg("node"), py::arg("unit"))
       .def("warnings", &SteppedNetwork::warnings)
       .def(
           "router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); },

@@ -61,11 +61,12 @@ void T3ePlan::set_parameters(const Experiment& e) {
   if (t.barrier_units) {
     t.barrier_wait = e.u32_of("barrier.router_delay") - straight;
     t.barrier_eject = e.u32_of("router.destination_delay") - t.barrier_wait;
-    barrier_tree_ = t3e::make_barrier_tree(topology_, e.u32_of("barrier.root"));
+    set_barrier_trees(e);
   }
   t.barrier_work = e.u32_of("barrier.work");
-  t.eureka = e.str("barrier.operation") == "eureka";
-  t.barrier = barrier_tree_.data();
+  t.barrier_program =
+      static_cast<t3e::BarrierProgram>(word_index(e.str("barrier.operation"), {"barrier", "eureka", "by_hand"}));
+  t.barrier = barrier_trees_.data();
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
   t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;

@@ -32,12 +32,17 @@ class T3ePlan final : public Plan {
   u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
   void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
 
+  std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const override;
+  void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const override;
+  BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const override;
+
   const t3e::Table& table() const { return table_; }
   const t3e::Machine& machine() const { return machine_; }
 
  private:
   void set_parameters(const Experiment& e);
   void set_layout();
+  void set_barrier_trees(const Experiment& e);
   /// ConfigError if registers do not fit each other after one of `node`, `name`, has been changed. `routing`: [nodes].
   void check_registers(const t3e::Registers* routing, u32 node, const std::string& name,
                        const t3e::NodeRegisters& changed) const;
@@ -46,7 +51,7 @@ class T3ePlan final : public Plan {
   t3e::Machine machine_;
   Topology topology_;
   TerminalPlan traffic_;
-  std::vector<t3e::BarrierRegister> barrier_tree_;
+  std::vector<t3e::BarrierRegister> barrier_trees_;  ///< [units][nodes]
   t3e::Table table_{};
   StateLayout layout_;
 };

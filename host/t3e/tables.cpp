@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "host/t3e/vc_balance.hpp"
-#include "host/topology/metrics.hpp"
 
 namespace flitlab::t3e {
 namespace {
@@ -138,19 +137,30 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
   return tables;
 }
 
-std::vector<BarrierRegister> make_barrier_tree(const Topology& topology, u32 root) {
-  std::vector<BarrierRegister> tree(topology.routers, BarrierRegister{});
-  const std::vector<u32> hops = hops_from(topology, root);
-  for (u32 n = 0; n < topology.routers; ++n) {
-    tree[n].children |= 1u << kNodePort;
-    tree[n].parent = kNoParent;
-    if (n == root) continue;
+std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::vector<u8>& broken,
+                                               const std::vector<u32>& members, u32 root) {
+  const u32 nodes = shape.nodes();
+  BarrierRegister outside{};
+  outside.parent = kNoParent;
+  std::vector<BarrierRegister> tree(nodes, outside);
+  std::vector<u32> hops(nodes, kNone), reached{root};  // nearest first
+  hops[root] = 0;
+  for (std::size_t i = 0; i < reached.size(); ++i)
     for (u32 direction = 0; direction < kDirections; ++direction) {
-      const Peer& peer = topology.peer(n, direction);
-      if (peer.item == kNone || hops[peer.item] + 1 != hops[n]) continue;
-      tree[n].parent = static_cast<u8>(direction);
-      tree[peer.item].children |= static_cast<u8>(1u << peer.port);
-      break;
+      const u32 next = shape.neighbour(reached[i], direction);
+      if (next == kNone || (broken[reached[i]] >> direction & 1) || hops[next] != kNone) continue;
+      hops[next] = hops[reached[i]] + 1;
+      reached.push_back(next);
+    }
+  for (u32 member : members) tree[member].children |= 1u << kNodePort;
+  for (auto node = reached.rbegin(); node != reached.rend(); ++node) {  // branches without members are left out
+    BarrierRegister& r = tree[*node];
+    if (!r.children || *node == root) continue;
+    for (u32 direction = 0; direction < kDirections && r.parent == kNoParent; ++direction) {
+      const u32 up = shape.neighbour(*node, direction);
+      if (up == kNone || (broken[*node] >> direction & 1) || hops[up] + 1 != hops[*node]) continue;
+      r.parent = static_cast<u8>(direction);
+      tree[up].children |= static_cast<u8>(1u << opposite(direction));
     }
   }
   return tree;

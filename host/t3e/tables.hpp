@@ -36,8 +36,10 @@ Tables make_tables(const Shape& shape, const TableOptions& options);
 /// first one (manual, Dateline Physical Node).
 bool is_dateline(const Shape& shape, u32 node, u32 direction);
 
-/// A spanning tree of shortest paths to `root`, [nodes]; every PE takes part.
-std::vector<BarrierRegister> make_barrier_tree(const Topology& topology, u32 root);
+/// Registers of a barrier unit, [nodes]: a spanning tree of shortest working paths from `root` to the routers of all
+/// members, which are the PEs that take part.
+std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::vector<u8>& broken,
+                                               const std::vector<u32>& members, u32 root);
 
 Tag make_tag(u32 address, u32 signs, u32 initial, bool final, bool adapt);
 

@@ -165,8 +165,13 @@ FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
   return t.pattern == Pattern::kMatrix && t.row_start[terminal] == t.row_start[terminal + 1];
 }
 
+/// A terminal's place among those it sends to.
+FLITLAB_HD inline TrafficGroup group_of(const TrafficTable& t, u32 terminal) {
+  return t.group ? t.group[terminal] : TrafficGroup{0, t.terminals, terminal};
+}
+
 FLITLAB_HD inline u32 uniform_destination(const TrafficTable& t, u32 terminal, u32 draw) {
-  const TrafficGroup g = t.group ? t.group[terminal] : TrafficGroup{0, t.terminals, terminal};
+  const TrafficGroup g = group_of(t, terminal);
   u32 other = below(draw, g.count - t.others_only);
   if (t.others_only) other += other >= g.rank;
   return t.group ? t.member[g.first + other] : other;

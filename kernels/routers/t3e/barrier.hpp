@@ -98,12 +98,13 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, C
   return busy;
 }
 
-/// Clocks from one completion to a PE's next action on a unit: uniform from 0 to twice the mean.
+/// When a PE acts on a unit again, having last done so or heard of it at `now`: uniform from 0 to twice the mean later.
 template <class V>
-FLITLAB_INLINE u32 barrier_gap(const V& v, u32 index, u32 unit, u32 round) {
-  if (!v.t.barrier_work) return 0;
+FLITLAB_INLINE Cycle next_action(const V& v, u32 index, u32 unit, u32 round, Cycle now) {
+  if (v.t.barrier_program == BarrierProgram::kByHand) return kNever;
+  if (!v.t.barrier_work) return now;
   const Random4 r = philox(v.row->seed, stream::kBarrier, index * kBarrierUnits + unit, round);
-  return below(r.word[0], 2 * v.t.barrier_work + 1);
+  return now + below(r.word[0], 2 * v.t.barrier_work + 1);
 }
 
 /// A PE's units: their states, and a program that joins (and, in eureka mode, finds) over and over.
@@ -128,10 +129,10 @@ struct BarrierPhase {
         count(*v.shard, Total::kBarriers);
         count(*v.shard, Total::kBarrierWaitSum, now - unit.armed);
         ++unit.round;
-        unit.next = now + barrier_gap(v, index, number, unit.round);
+        unit.next = next_action(v, index, number, unit.round, now);
       } else if (unit.state == BarrierState::kBar) {
         unit.state = BarrierState::kEur;
-        unit.next = now + barrier_gap(v, index, number, unit.round);
+        unit.next = next_action(v, index, number, unit.round, now);
       }
       mail = 0;
     }
@@ -152,9 +153,10 @@ struct BarrierPhase {
   /// OP_BAR, or OP_EUR_B by the PE whose turn it is; in eureka mode the others wait for that.
   template <class V>
   FLITLAB_INLINE static void act(const V& v, BarrierUnit& unit, u32 index, u32 number, Cycle now) {
-    if (v.t.eureka && unit.state == BarrierState::kBar) {
+    if (v.t.barrier_program == BarrierProgram::kEureka && unit.state == BarrierState::kBar) {
       const Random4 r = philox(v.row->seed, stream::kBarrier, ~number, unit.round);
-      if (below(r.word[0], v.t.terminals) != index) return;
+      const TrafficGroup group = group_of(v.t.traffic, index);
+      if (below(r.word[0], group.count) != group.rank) return;
       unit.send_eureka = 1;
     }
     unit.send_join = 1;

@@ -50,6 +50,9 @@ struct BarrierUnit {
 };
 static_assert(sizeof(BarrierUnit) == 16);
 
+/// What PEs do with their units.
+enum class BarrierProgram : u8 { kBarrier, kEureka, kByHand };
+
 /// Of a router.
 struct BarrierFields {
   Field<u64> mail;                   ///< [S] byte p: barrier packet arriving at port p

@@ -174,14 +174,17 @@ inline constexpr std::array kT3eBarrierParams{
                 .default_value = "0",
                 .min = 0,
                 .max = 32,
-                .help = "Barrier and eureka units that all PEs use over and over; 0: none.",
+                .help =
+                    "Barrier and eureka units in use; 0: none. Partitions take turns: unit u is that of partition u "
+                    "modulo their number.",
                 .cite = "paper, section 6"},
     ParamRecord{.path = "barrier.operation",
                 .type = ParamType::kChoice,
                 .default_value = "barrier",
-                .choices = "barrier|eureka",
+                .choices = "barrier|eureka|by_hand",
                 .help = "barrier: every PE joins; eureka: one PE, drawn anew each time, finds something first, and all "
-                        "join when they hear of it.",
+                        "join when they hear of it; both over and over. by_hand: PEs do what is asked of them between "
+                        "cycles.",
                 .cite = "paper, Figure 6"},
     ParamRecord{.path = "barrier.work",
                 .type = ParamType::kInt,
@@ -196,7 +199,8 @@ inline constexpr std::array kT3eBarrierParams{
                 .default_value = "0",
                 .min = 0,
                 .max = 16777215,
-                .help = "Node at the root of the spanning tree, whose paths are shortest ones.",
+                .help = "Node at the root of the spanning trees, whose paths are shortest ones; it need not be in the "
+                        "partition.",
                 .cite = "paper, section 6"},
     ParamRecord{.path = "barrier.router_delay",
                 .type = ParamType::kInt,

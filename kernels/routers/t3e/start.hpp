@@ -18,7 +18,8 @@ struct StartRouter {
     v.tables[index].at(t.table_fields.software) = t.software[index];
     for (u32 entry = 0; entry < t.lut_entries; ++entry)
       v.tables[index].at(t.table_fields.lut, entry) = t.lut[std::size_t{index} * t.lut_entries + entry];
-    for (u32 unit = 0; unit < t.barrier_units; ++unit) router.at(t.barrier_fields.registers, unit) = t.barrier[index];
+    for (u32 unit = 0; unit < t.barrier_units; ++unit)
+      router.at(t.barrier_fields.registers, unit) = t.barrier[unit * t.routers + index];
     for (u32 port = 0; port < kPorts; ++port) {
       PortState& state = router.at(t.router_fields.port, port);
       state.asking = kNoVc;
@@ -42,8 +43,11 @@ struct StartBarriers {
   }
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
-    for (u32 unit = 0; unit < v.t.barrier_units; ++unit)
-      v.terminals[index].at(v.t.barrier_pe_fields.unit, unit).next = barrier_gap(v, index, unit, 0);
+    for (u32 unit = 0; unit < v.t.barrier_units; ++unit) {
+      const bool takes_part = v.t.barrier[unit * v.t.routers + index].children >> kNodePort & 1;
+      v.terminals[index].at(v.t.barrier_pe_fields.unit, unit).next =
+          takes_part ? next_action(v, index, unit, 0, 0) : kNever;
+    }
   }
 };
 

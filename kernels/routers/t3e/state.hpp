@@ -171,18 +171,18 @@ struct Table {
   u8 short_circuit;
   u8 any_direction;  ///< adaptive packets may ask in any direction they have still to go
   u8 ordered_requests;
-  u32 error_threshold;                ///< 32-bit draws below this spoil a flit on a link; 0: none
-  u32 barrier_units;                  ///< barrier units that PEs use; 0: none
-  u32 barrier_wait;                   ///< arrival of a barrier packet to its answer, clocks
-  u32 barrier_eject;                  ///< a router's answer to its PE
-  u32 barrier_work;                   ///< mean clocks between completion and the next action of a PE
-  u32 eureka;                         ///< 1: every round begins with a eureka
+  u32 error_threshold;  ///< 32-bit draws below this spoil a flit on a link; 0: none
+  u32 barrier_units;    ///< barrier units that PEs use; 0: none
+  u32 barrier_wait;     ///< arrival of a barrier packet to its answer, clocks
+  u32 barrier_eject;    ///< a router's answer to its PE
+  u32 barrier_work;     ///< mean clocks between completion and the next action of a PE
+  BarrierProgram barrier_program;
   u32 lut_entries;                    ///< R_NET_LUT registers of a node that are used
   const Peer* peers;                  ///< [routers][7]
   const Registers* registers;         ///< [routers] initial values
   const Tag* lut;                     ///< [routers][lut_entries] initial values
   const SoftwareRegisters* software;  ///< [routers] initial values
-  const BarrierRegister* barrier;     ///< [routers] initial values, the same for all units in use
+  const BarrierRegister* barrier;     ///< [units][routers] initial values
   const u32* full_select;             ///< [routers][6] SELECT bits for every ordinate, or null: those of R_VCSEL
   TrafficTable traffic;
   RouterFields router_fields;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "host/error.hpp"
 #include "host/models/t3e_plan.hpp"
@@ -108,7 +109,9 @@ TEST(T3eBarrier, TheTreeSpansTheMachine) {
   for (u32 root : {0u, 37u}) {
     const t3e::Shape shape({8, 4, 3});
     const Topology topology = t3e::make_topology(shape);
-    const auto tree = t3e::make_barrier_tree(topology, root);
+    std::vector<u32> everybody(96);
+    std::iota(everybody.begin(), everybody.end(), 0u);
+    const auto tree = t3e::make_barrier_tree(shape, std::vector<u8>(96, 0), everybody, root);
     u32 children = 0;
     for (u32 n = 0; n < 96; ++n) {
       for (u32 port = 0; port < t3e::kDirections; ++port) children += tree[n].children >> port & 1;
