@@ -16,10 +16,14 @@ void check_t3e(const Experiment& e) {
     throw ConfigError(
         "traffic.message_classes = 1: a T3E has virtual channels for requests and for responses. Leave it at 2.");
   const u32 straight = e.u32_of("router.straight_delay");
-  for (const char* path : {"router.turn_delay", "router.source_delay", "router.destination_delay"})
+  for (const char* path : {"router.turn_delay", "router.destination_delay"})
     if (e.u32_of(path) <= straight)
       throw ConfigError(std::string(path) + " = " + std::to_string(e.u32_of(path)) +
                         " must be more than router.straight_delay = " + std::to_string(straight) + ".");
+  if (e.u32_of("router.source_delay") < straight + 2)
+    throw ConfigError("router.source_delay = " + std::to_string(e.u32_of("router.source_delay")) +
+                      " must be at least router.straight_delay + 2 = " + std::to_string(straight + 2) +
+                      ": the arbiter must know of a PE's flits a clock ahead.");
   const u32 turn = e.u32_of("router.turn_delay"), wait = turn - straight;
   if (e.u32_of("router.destination_delay") <= wait)
     throw ConfigError("router.destination_delay = " + std::to_string(e.u32_of("router.destination_delay")) +

@@ -13,8 +13,8 @@ inline constexpr u8 kVcBits = 0x3F;
 /// Puts a byte of mail into a word of eight ports.
 FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
 
-/// The byte of a port in a word of eight.
-FLITLAB_INLINE u8 mail_byte(u64 word, u32 port) { return static_cast<u8>(word >> ((port & 7) * 8)); }
+/// The byte of a port in a word of eight; no other byte is read, so others may be writing those.
+FLITLAB_INLINE u8 mail_byte(const u64& word, u32 port) { return reinterpret_cast<const u8*>(&word)[port & 7]; }
 
 /// The position after `place` in a ring of `size` places.
 FLITLAB_HD inline u8 next_place(u32 place, u32 size) { return static_cast<u8>(place + 1 == size ? 0 : place + 1); }

@@ -137,6 +137,21 @@ FLITLAB_INLINE u32 choose_sender(const V& v, const Item<W>& router, const PortSt
   return first_at_or_after(urgent ? urgent : set, state.pick_out);
 }
 
+/// Whether an input VC that holds no flit has one in the next clock: one that arrives then from the PE, or one from a
+/// link that will have waited long enough. Mail for the next clock is complete: check_t3e and the parameters' ranges
+/// allow no delay of one clock for it.
+template <class V, int W>
+FLITLAB_INLINE bool has_flit_next(const V& v, const Item<W>& router, u32 port, u32 vc, Cycle now) {
+  const Cycle arrival = now + 1 - (port == kNodePort ? 0 : v.t.wait);
+  return (mail_byte(router.at(v.t.router_fields.flit_mail, arrival & v.t.slot_mask), port) & kVcBits) == vc + 1;
+}
+
+/// Whether an output VC that has no credit has one in the next clock.
+template <class V, int W>
+FLITLAB_INLINE bool has_credit_next(const V& v, const Item<W>& router, u32 port, u32 vc, Cycle now) {
+  return mail_byte(router.at(v.t.router_fields.credit_mail, (now + 1) & v.t.slot_mask), port) == vc + 1;
+}
+
 /// A flit crosses; who keeps which rights follows from what is left.
 template <class V, int W>
 FLITLAB_INLINE void cross(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
@@ -156,7 +171,9 @@ FLITLAB_INLINE void cross(const V& v, const Item<W>& router, RouterControl& cont
   --control.buffered;
   if (!--in.flits) control.ready &= ~(u64{1} << me);
   out_state.pick_out = static_cast<u8>(out_vc + 1);
-  const bool goes_on = !tail && in.flits && output_vc(v, router, out_port, out_vc).credits;
+  const bool goes_on =
+      !tail && (in.flits || has_flit_next(v, router, port, vc, now)) &&
+      (output_vc(v, router, out_port, out_vc).credits || has_credit_next(v, router, out_port, out_vc, now));
   out_state.sending = goes_on ? static_cast<u8>(out_vc) : kNoVc;
   if (!goes_on) state.asking = kNoVc;  // it has ended, has a bubble, or is blocked
 }

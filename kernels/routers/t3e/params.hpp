@@ -109,7 +109,7 @@ inline constexpr std::array kT3eParams{
     ParamRecord{.path = "router.source_delay",
                 .type = ParamType::kInt,
                 .default_value = "10",
-                .min = 2,
+                .min = 3,
                 .max = 64,
                 .unit = "clocks",
                 .help = "Input of the source's router to the input pins of the next one.",
@@ -125,7 +125,7 @@ inline constexpr std::array kT3eParams{
     ParamRecord{.path = "router.credit_delay",
                 .type = ParamType::kInt,
                 .default_value = "3",
-                .min = 1,
+                .min = 2,
                 .max = 64,
                 .unit = "clocks",
                 .help = "A flit's departure to its place being known free upstream. The paper gives no number: the "

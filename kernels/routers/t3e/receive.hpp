@@ -21,24 +21,26 @@ FLITLAB_INLINE u32 free_adaptive_vc(const V& v, const Item<W>& router, u32 port,
 }
 
 /// The short-circuit path: a flit that goes on in its direction leaves in the cycle in which it arrives. It is open
-/// while no interface of the router holds anything that might come from the crossbar.
+/// while no interface of the router holds anything that might come from the crossbar, and the output is not held by a
+/// packet from the PE, whose flits come one by one. So nobody competes with a flit that passes, and it need not hold
+/// the output.
 template <class V, int W>
 FLITLAB_INLINE bool pass_straight(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port,
                                   u8 mail, Cycle now) {
   const u32 straight = opposite(port), vc = (mail & kVcBits) - 1u;
   if (v.t.peers[index * kPorts + straight].item == kNone) return false;
   if (router.at(v.t.router_fields.registers).chan[straight] & kNoFast) return false;
+  if (router.at(v.t.router_fields.port, straight).sending != kNoVc) return false;
   InputVc& in = input_vc(v, router, port, vc);
   u32 out_vc = in.out_vc;
   if (mail & kHeadMark) {
-    if (in.packets) return false;
     const Packet& packet = front_packet(v, router, port, vc, in);
     const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
     if (choice.stopped) return false;
     out_vc = kNoVc;
     if (choice.port == straight) {
       const OutputVc& out = output_vc(v, router, straight, choice.vc);
-      if (out.owner == kNoVc && !out.asked_by && out.credits) out_vc = choice.vc;
+      if (out.owner == kNoVc && out.credits) out_vc = choice.vc;
     }
     if (out_vc == kNoVc && (choice.wish >> straight & 1)) out_vc = free_adaptive_vc(v, router, straight, packet.flits);
     if (out_vc == kNoVc) return false;
