@@ -34,7 +34,7 @@ def trace_all(tmp_path, experiment: Experiment, pairs: list[tuple[int, int]], ga
 
 
 def test_wiring_of_20_pes():
-    """Figure 17's machine: the partial plane is a ring in X, open in Y, and lengthens four of the eight Z rings to 3."""
+    """Figure 17: the partial plane is a ring in X, open in Y, and lengthens four of the eight Z rings to 3."""
     network = Network(build(AC20))
     where = {pe.position: pe.node for pe in t3e.machine(build(AC20)).pes}
     assert len(where) == 20
@@ -77,8 +77,8 @@ def test_partial_planes_are_reached(tmp_path, changes):
 
 
 def test_hops_are_made_only_where_no_normal_way_exists():
-    """Paper, section 2.3. +Z comes early enough, and -Z late enough, for nearly all: only between the two parts of plane
-    1 of cabinet 1, X = 0 to 3 and X = 4 and 5, must a packet go both up and down in Z."""
+    """Paper, section 2.3. +Z comes early enough, and -Z late enough, for nearly all: only between the two parts of
+    plane 1 of cabinet 1, X = 0 to 3 and X = 4 and 5, must a packet go both up and down in Z."""
     assert t3e.machine(build(AC20)).hopping_pairs == 0
     machine = t3e.machine(build(LC424))
     assert machine.hopping_pairs == 2 * 16 * 8
@@ -104,7 +104,8 @@ def test_tables_around_random_breaks(tmp_path_factory, links, shape, half, any_,
         machine = t3e.machine(experiment)
         assert not machine.circle and not machine.stopped
         apart = set(machine.separated)
-        pairs = [(s, d) for s in range(64) for d in range(64) if s != d and (s * 7 + d) % 5 == 0 and (s, d) not in apart]
+        some = [(s, d) for s in range(64) for d in range(64) if s != d and (s * 7 + d) % 5 == 0]
+        pairs = [pair for pair in some if pair not in apart]
         totals = trace_all(tmp_path_factory.mktemp("trace"), experiment, pairs, gap=1).totals
     assert totals["packets_dropped"] == 0
     assert totals["packets_delivered"] == len(pairs)
@@ -190,7 +191,8 @@ def test_partitions_keep_to_themselves():
 
 
 def test_permutations_go_by_virtual_numbers():
-    experiment = build({"topology.shape": [2, 4, 2], "topology.partitions": [8, 7], "traffic.pattern": "bit_complement"})
+    experiment = build({"topology.shape": [2, 4, 2], "topology.partitions": [8, 7],
+                        "traffic.pattern": "bit_complement"})
     network = Network(experiment, trace=True).step(500)
     ends = {(e["src"], e["index"]) for e in network.events() if e["kind"] == "delivered"}
     assert ends == {(8 + v, 8 + (7 - v)) for v in range(8)}
@@ -245,7 +247,8 @@ def test_one_clear_message(changes, text):
 
 
 @pytest.mark.parametrize("line, text", [
-    ("0,R_NOTHING,1", "there is no register R_NOTHING"), ("0,R_SW", "node,name,value"), ("99,R_SW,1", "numbered 0 to 31"),
+    ("0,R_NOTHING,1", "there is no register R_NOTHING"), ("0,R_SW", "node,name,value"),
+    ("99,R_SW,1", "numbered 0 to 31"),
     ("0,R_PWHO,0x10", "does not have"), ("0,R_SW,zero", "node,name,value"),
     (f"3,R_NET_LUT0,{int(t3e.Tag(0, 0, 0, initial_hop=0)):#x}", "is to the dateline"),
 ])
@@ -265,14 +268,16 @@ def test_an_initial_hop_to_the_dateline_is_refused():
 
 def test_channel_errors_are_counted_and_corrected():
     """At a low rate every hit flit is hit once; at a high one many are hit twice. Detected on the way, by hop."""
-    low = Network(build({"topology.shape": [4, 4, 4], "faults.error_rate": 0.001, "traffic.load": 0.2})).step(4000).totals
+    shape = {"topology.shape": [4, 4, 4]}
+    low = Network(build(shape | {"faults.error_rate": 0.001, "traffic.load": 0.2})).step(4000).totals
     moves = low["flit_moves"] - low["flits_delivered"]  # crossings of links, but for a few
     assert low["channel_errors"] == pytest.approx(0.001 * moves, rel=0.25)
     assert low["flits_corrected"] == pytest.approx(low["channel_errors"], rel=0.1)
-    always = build({"topology.shape": [4, 4, 4], "faults.error_rate": 1.0, "traffic.load": 0.05})
+    always = build(shape | {"faults.error_rate": 1.0, "traffic.load": 0.05})
     network = Network(always).step(3000)
     totals = network.totals
-    assert totals["flits_corrected"] + totals["flits_uncorrectable"] == pytest.approx(totals["flits_delivered"], rel=0.02)
+    judged = totals["flits_corrected"] + totals["flits_uncorrectable"]
+    assert judged == pytest.approx(totals["flits_delivered"], rel=0.02)
     result = run(always.set({"run.warmup_cycles": 0, "run.measure_cycles": 2000}))
     assert result.model.flits_uncorrectable > 0
 
