@@ -46,8 +46,9 @@ u64 Plan::read_register(const Engine&, u32, const std::string& name) const {
   throw ConfigError("register " + name + ": routers of this kind have no registers.");
 }
 
-void Plan::write_register(Engine& engine, u32 node, const std::string& name, u64) const {
+std::vector<std::string> Plan::write_register(Engine& engine, u32 node, const std::string& name, u64) const {
   read_register(engine, node, name);
+  return {};
 }
 
 namespace {

@@ -64,6 +64,8 @@ class Plan {
   virtual void change(Engine&, u32 /*replica*/) const {}
   /// What a user should know about this configuration, though it can be run.
   virtual std::vector<std::string> warnings() const { return {}; }
+  /// Whether what a terminal sends to itself goes through the network.
+  virtual bool sends_to_itself() const { return true; }
   /// Longest packet that the network can carry, flits.
   virtual u32 longest_packet() const = 0;
   /// Numbers for `flitlab inspect`, in order.
@@ -80,7 +82,8 @@ class Plan {
 
   /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
   virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
-  virtual void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
+  /// Returns what a user should know about the value, though it has been written.
+  virtual std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
 
   /// Barrier units, between cycles. ConfigError if the model has none, or not this one, or the operation is not
   /// allowed.

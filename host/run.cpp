@@ -61,7 +61,8 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   std::vector<TraceFeed> feeds;
   for (const Experiment& e : experiments) {
     if (e.str("traffic.mode") != "trace") continue;
-    feeds.emplace_back(e.file("traffic.trace_file"), plan.topology().terminals, plan.longest_packet());
+    feeds.emplace_back(e.file("traffic.trace_file"), plan.topology().terminals, plan.longest_packet(),
+                       plan.sends_to_itself());
   }
   return feeds;
 }

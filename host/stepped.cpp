@@ -50,9 +50,9 @@ u64 SteppedNetwork::read_register(u32 node, const std::string& name) const {
   return plan_->read_register(*engine_, node, name);
 }
 
-void SteppedNetwork::write_register(u32 node, const std::string& name, u64 value) {
+std::vector<std::string> SteppedNetwork::write_register(u32 node, const std::string& name, u64 value) {
   require_router(node);
-  plan_->write_register(*engine_, node, name, value);
+  return plan_->write_register(*engine_, node, name, value);
 }
 
 std::string SteppedNetwork::barrier_state(u32 pe, u32 unit) const {

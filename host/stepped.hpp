@@ -32,7 +32,7 @@ class SteppedNetwork {
   std::string router_name(u32 index) const;
   /// Registers of a node, for models that have them; see Plan.
   u64 read_register(u32 node, const std::string& name) const;
-  void write_register(u32 node, const std::string& name, u64 value);
+  std::vector<std::string> write_register(u32 node, const std::string& name, u64 value);
   /// Barrier units of models that have them; see Plan.
   std::string barrier_state(u32 pe, u32 unit) const;
   void barrier_operation(u32 pe, u32 unit, const std::string& operation);

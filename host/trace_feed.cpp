@@ -15,10 +15,11 @@ constexpr u64 kLatestCycle = 4294900000u;  // clocks have 32 bits
 
 }  // namespace
 
-TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits)
+TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself)
     : path_(std::move(path)),
       terminals_(terminals),
       max_flits_(max_flits),
+      to_itself_(to_itself),
       destinations_(kReach),
       queues_(terminals),
       controls_(terminals),
@@ -82,6 +83,9 @@ bool TraceFeed::read_line() {
     if (numbers[i] >= terminals_)
       fail("terminal " + std::to_string(numbers[i]) + " does not exist: terminals are numbered 0 to " +
            std::to_string(terminals_ - 1) + ".");
+  if (numbers[1] == numbers[2] && !to_itself_)
+    fail("terminal " + std::to_string(numbers[1]) +
+         " sends to itself, which does not enter this network. Leave the line out.");
   if (numbers[3] < 1 || numbers[3] > max_flits_)
     fail("a packet must have 1 to " + std::to_string(max_flits_) + " flits.");
   next_.cycle = last_cycle_ = static_cast<Cycle>(numbers[0]);

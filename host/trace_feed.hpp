@@ -19,7 +19,7 @@ class TraceFeed {
  public:
   /// Opens `path`. Packets may have 1 to `max_flits` flits; terminals are numbered below `terminals`.
   /// ConfigError if it cannot be read; errors in a line are found when the clock comes near it.
-  TraceFeed(std::string path, u32 terminals, u32 max_flits);
+  TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself);
 
   /// To be called between cycles, whenever the clock is a multiple of kTraceRing.
   void exchange(Engine& engine, u32 replica);
@@ -58,6 +58,7 @@ class TraceFeed {
 
   std::string path_;
   u32 terminals_, max_flits_;
+  bool to_itself_;  ///< a packet may be for its own source
   std::ifstream file_;
   std::string text_;    ///< the line being read
   u64 line_ = 0;        ///< its number in the file, from 1

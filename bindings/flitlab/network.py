@@ -171,11 +171,13 @@ class Network:
         return self._core.read_register(node, name)
 
     def write_register(self, node: int, name: str, value: int) -> Network:
-        """Writes a register of a node between two cycles. ConfigError if it has no such register or no such bits."""
+        """Writes a register of a node between two cycles. ConfigError if it has no such register or no such
+        bits; a warning if the value loses packets."""
         self._check_index("router", node)
         if not 0 <= value < 1 << 64:
             raise _core.ConfigError(f"{name} = {value}: a register has 64 bits, 0 to 2**64 - 1.")
-        self._core.write_register(node, name, value)
+        for text in self._core.write_register(node, name, value):
+            warnings.warn(text, stacklevel=2)
         return self
 
     def barrier_state(self, pe: int, unit: int = 0) -> str:

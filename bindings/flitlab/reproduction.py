@@ -8,7 +8,7 @@ from importlib import import_module
 
 from flitlab._core import ConfigError
 
-MACHINES = ["t3e"]  # modules of flitlab.published
+MACHINES = ["t3e", "t3e_manual", "t3e_faults"]  # modules of flitlab.published
 
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,

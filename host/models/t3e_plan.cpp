@@ -272,7 +272,7 @@ u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& na
   return t3e::read_register(AllRegisters(engine, 0).of(node), name);
 }
 
-void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
+std::vector<std::string> T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
   AllRegisters all(engine, 0);
   t3e::NodeRegisters registers = all.of(node);
   t3e::write_register(registers, name, value);
@@ -281,6 +281,12 @@ void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, 
   if (name == "R_ORIENT")  // hardware tells all other nodes (manual, Direction Assignments)
     for (u32 n = 0; n < table_.routers; ++n) all.routing.of(n)->orient = registers.routing.orient;
   all.write(engine);
+  if (name.compare(0, 7, "R_VCSEL") != 0) return {};
+  const u32 direction = static_cast<u32>(name[7] - '0');
+  const u32 lost = t3e::stopped_entries(machine_.shape, all.routing.of(0), node, direction);
+  if (!lost) return {};
+  return {name + " of node " + std::to_string(node) + ": SELECT bit " + std::to_string(lowest_bit(lost)) +
+          " sends packets through the dateline on virtual channel set 1, where they are lost. Clear it."};
 }
 
 void T3ePlan::check_registers(const t3e::Registers* routing, u32 node, const std::string& name,

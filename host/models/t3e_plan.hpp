@@ -18,6 +18,7 @@ class T3ePlan final : public Plan {
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
   u32 active_terminals() const override { return traffic_.active; }
+  bool sends_to_itself() const override { return false; }
   u64 next_change(u64 now) const override { return machine_.next_change(now); }
   void change(Engine& engine, u32 replica) const override;
   std::vector<std::string> warnings() const override { return machine_.warnings; }
@@ -30,7 +31,7 @@ class T3ePlan final : public Plan {
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
-  void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
+  std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
 
   std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const override;
   void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const override;

@@ -44,6 +44,19 @@ void check_initial_hop(const Shape& shape, const std::vector<Registers>& registe
                     ", which can deadlock. Use another way, or move the dateline.");
 }
 
+u32 stopped_entries(const Shape& shape, const Registers* registers, u32 node, u32 direction) {
+  const u32 dim = dimension_of(direction);
+  const std::size_t ring = shape.line(node, dim).size();
+  u32 entries = 0;
+  bool passed = false;
+  u32 at = shape.neighbour(node, direction);
+  for (u32 hops = 1; at != kNone && 2 * hops < ring; ++hops, at = shape.neighbour(at, direction)) {
+    if (passed) entries |= 1u << shape.at(at, dim) % 8;
+    passed = passed || (registers[at].vcsel[direction] & kDateline);
+  }
+  return entries & registers[node].vcsel[direction] & 0xFF;
+}
+
 Machine::Machine(const Experiment& e) : shape(e.ints("topology.shape"), e.ints("topology.partial_planes")) {
   read_faults(e);
   const bool at_once = break_cycle == 0;

@@ -37,6 +37,10 @@ struct Machine {
   void load_file(const Experiment& e);
 };
 
+/// SELECT bits of a node's R_VCSEL by which a packet on a way shorter than half the ring would pass the dateline on
+/// set 1. `registers`: [nodes].
+u32 stopped_entries(const Shape& shape, const Registers* registers, u32 node, u32 direction);
+
 /// ConfigError if a tag of `node` makes its initial hop to the dateline of that direction. `name`: of the register.
 void check_initial_hop(const Shape& shape, const std::vector<Registers>& registers, u32 node, const std::string& name,
                        Tag tag);

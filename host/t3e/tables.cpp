@@ -79,7 +79,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
   // In modes 1 and 2 two neighbours in X, and two in Y, share their directions, which leaves no choice half-way: an odd
   // node's neighbour pair half-way round is nearer in +, an even node's in -.
   const auto plus_half_way = [&](u32 dim, u32 from) {
-    if (grouped && dim < 2) return from % 2 == 1;
+    if (grouped && dim < 2 && options.balanced) return from % 2 == 1;
     return !options.balanced || from % 2 == 0;
   };
   std::vector<u32> select[kDirections];

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import flitlab
 from flitlab import ConfigError, Experiment, Network, run, t3e
+from flitlab.published import t3e_faults
 
 AC20 = {"topology.shape": [2, 4, 3], "topology.partial_planes": [2, 0, 2, 0, 2]}
 LC424 = {"topology.shape": [8, 8, 9],
@@ -365,3 +367,42 @@ def test_barrier_operations_are_named():
         network.barrier_operation(0, "JOIN")
     with pytest.raises(ConfigError, match="takes no part"):
         network.barrier_operation(3, "OP_BAR")
+
+
+def test_writing_a_select_bit_that_loses_packets_warns():
+    """+Y in a ring of eight from node Y = 6: Y = 1 lies behind the dateline, Y = 7 before it, Y = 0 is it."""
+    network = Network(build({"topology.shape": [4, 8, 1]}))
+    with pytest.warns(UserWarning, match="R_VCSEL1 of node 24: SELECT bit 1 sends packets through the dateline"):
+        network.write_register(24, "R_VCSEL1", 0b10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        network.write_register(24, "R_VCSEL1", 0b10000001)
+        for node in range(32):  # tables as loaded are in order
+            for direction in range(6):
+                name = f"R_VCSEL{direction}"
+                network.write_register(node, name, network.read_register(node, name))
+
+
+def test_what_a_pe_sends_to_itself_is_refused(tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_text("0,1,1,2\n")
+    network = Network(Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 2, 1], "traffic.mode": "trace",
+                                            "traffic.trace_file": str(path)}))
+    with pytest.raises(ConfigError, match=r"trace\.csv:1: .*terminal 1 sends to itself"):
+        network.step(1)
+
+
+@pytest.mark.parametrize("name", ["t3e.manual", "t3e.faults"])
+def test_experiments_match(name):
+    """faults: with one draw. Every row is within its tolerance, or has nothing to be compared with."""
+    rows = t3e_faults.faults(draws=1) if name == "t3e.faults" else flitlab.reproduce(name)
+    assert len(rows) > 15
+    assert not [r for r in rows if r["verdict"] == "out"]
+    assert sum(r["verdict"] == "match" for r in rows) >= 10
+
+
+@pytest.mark.parametrize("pes", [20, 424])
+def test_configurations_with_partial_planes(config, pes):
+    result = run(flitlab.load(config(f"t3e-{pes}")).set({"run.warmup_cycles": 1000, "run.measure_cycles": 2000}))
+    assert result.routers == pes and not result.saturated
+    assert result.packets.dropped == 0
