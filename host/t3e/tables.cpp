@@ -1,8 +1,7 @@
 #include "host/t3e/tables.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <map>
-#include <mutex>
 
 #include "host/config/check.hpp"
 #include "host/error.hpp"
@@ -12,35 +11,16 @@
 namespace flitlab::t3e {
 namespace {
 
-/// A good table for a ring, found once per process.
-const VcTable& optimised(u32 ring, bool limited) {
-  static std::map<std::pair<u32, bool>, VcTable> found;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  const auto key = std::pair{ring, limited};
-  const auto at = found.find(key);
-  if (at != found.end()) return at->second;
-  return found.emplace(key, optimise(ring, limited, {}, 3, 4, 100000)).first->second;
-}
-
-/// SELECT bits of one direction of a ring for a source, one for every destination; distances and the dateline (node 0)
-/// as seen by packets of that direction. `half_way(source)`: whether its half-way routes go in this direction.
+/// SELECT bits of one direction of a ring for a source, one for every destination; nodes as seen by packets of that
+/// direction. `half_way(source)`: whether its half-way routes go in this direction, which all even nodes have in
+/// common, and all odd ones.
 template <class HalfWay>
-std::vector<u32> select_bits(u32 ring, bool search, bool limited, HalfWay half_way) {
+std::vector<u32> select_bits(u32 ring, u32 dateline, bool search, bool limited, HalfWay half_way) {
   std::vector<u32> select(ring, 0);
   if (!search || !std::has_single_bit(ring) || ring < 4) return select;
-  const VcTable& table = optimised(ring, limited);
-  for (u32 s = 0; s < ring; ++s) {
+  const VcTable& table = machine_table(ring, limited, u32{half_way(0)} | u32{half_way(1)} << 1, dateline);
+  for (u32 s = 0; s < ring; ++s)
     for (u32 d = 0; d < ring; ++d) select[s] |= u32{table.bit(s, d)} << d;
-    // Whatever a route from here through the dateline uses must be 0; so must what shares its entry.
-    for (u32 length = 1; length <= ring / 2; ++length) {
-      if (length == ring / 2 && !half_way(s)) continue;
-      const u32 d = (s + length) % ring;
-      if (s == 0 || s + length <= ring) continue;
-      for (u32 e = 0; e < ring; ++e)
-        if (e == d || (limited && e % 8 == d % 8)) select[s] &= ~(1u << e);
-    }
-  }
   return select;
 }
 
@@ -60,6 +40,15 @@ Shape::Shape(const std::vector<u32>& extents) {
     refuse("its " + std::to_string(x * y * z) + " PEs are more than the " + std::to_string(kMostPes) +
            " that routing tables can tell apart.");
   for (u32 d = 0; d < 3; ++d) radix[d] = extents[d];
+}
+
+/// Channels, both ways, through the narrowest of the planes that halve the machine across a dimension.
+static u64 narrowest_cut(const Shape& shape) {
+  u64 narrowest = kNone;
+  for (u32 d = 0; d < 3; ++d)
+    if (const u32 k = shape.radix[d]; k > 1)
+      narrowest = std::min(narrowest, u64{shape.nodes()} / k * 2 * (shape.ring(d) ? 2 : 1));
+  return narrowest;
 }
 
 Topology make_topology(const Shape& shape) {
@@ -93,10 +82,7 @@ Topology make_topology(const Shape& shape) {
       }
     }
   }
-  u32 widest = 0;
-  for (u32 d = 1; d < 3; ++d)
-    if (shape.radix[d] > shape.radix[widest]) widest = d;
-  t.bisection_channels = u64{t.routers} / shape.radix[widest] * 2 * (shape.ring(widest) ? 2 : 1);
+  t.bisection_channels = narrowest_cut(shape);
   return t;
 }
 
@@ -126,17 +112,20 @@ Tables make_tables(const Shape& shape, const Topology& topology, const TableOpti
     if (grouped && dim < 2) return from % 2 == 1;
     return !options.balanced || from % 2 == 0;
   };
+  // As seen in its direction. Half-way routes start at an even distance from it, which balances best (Table 1).
+  const auto dateline = [&](u32 dim) { return grouped && dim < 2 ? shape.radix[dim] - 1 : 0; };
   std::vector<u32> select[kDirections];
   for (u32 direction = 0; direction < kDirections; ++direction) {
     const u32 d = dimension_of(direction), k = shape.radix[d];
     const bool search = options.optimised && shape.ring(d);
     if (direction < 3) {
-      select[direction] = select_bits(k, search, !options.full_select, [&](u32 s) { return plus_half_way(d, s); });
+      select[direction] =
+          select_bits(k, dateline(d), search, !options.full_select, [&](u32 s) { return plus_half_way(d, s); });
       continue;
     }
     // The mirror image: what a packet sees as node n of its ring is k - 1 - n.
     const std::vector<u32> seen =
-        select_bits(k, search, !options.full_select, [&](u32 s) { return !plus_half_way(d, k - 1 - s); });
+        select_bits(k, dateline(d), search, !options.full_select, [&](u32 s) { return !plus_half_way(d, k - 1 - s); });
     select[direction].assign(k, 0);
     for (u32 s = 0; s < k; ++s)
       for (u32 e = 0; e < k; ++e) select[direction][k - 1 - s] |= (seen[s] >> e & 1) << (k - 1 - e);
@@ -153,8 +142,8 @@ Tables make_tables(const Shape& shape, const Topology& topology, const TableOpti
         grouped ? ((z * (shape.radix[1] / 2) + y / 2) * (shape.radix[0] / 2) + x / 2) * 4 + y % 2 * 2 + x % 2 : n);
     for (u32 direction = 0; direction < kDirections; ++direction) {
       const u32 d = dimension_of(direction), k = shape.radix[d], at = ordinate(here, d);
-      const bool dateline = shape.ring(d) && at == (direction < 3 ? 0 : k - 1);
-      r.vcsel[direction] = static_cast<u16>((select[direction][at] & 0xFF) | (dateline ? kDateline : 0));
+      const bool here_is = shape.ring(d) && (direction < 3 ? at : k - 1 - at) == dateline(d);
+      r.vcsel[direction] = static_cast<u16>((select[direction][at] & 0xFF) | (here_is ? kDateline : 0));
       if (options.full_select) tables.full_select[n * kDirections + direction] = select[direction][at];
       if (topology.peer(n, direction).item == kNone) r.chan[direction] |= kNoAdapt;
     }
@@ -207,7 +196,7 @@ std::vector<BarrierRegister> make_barrier_tree(const Topology& topology, u32 roo
 }
 
 u32 latency_formula(const Table& t, u32 hops, u32 turns) {
-  const u32 straight = t.link_delay, turn = t.link_delay + t.wait;
+  const u32 turn = t.link_delay + t.wait, straight = t.short_circuit ? t.link_delay : turn;
   if (!hops) return 0;
   const u32 source = t.inject_delay + t.link_delay, destination = t.wait + t.eject_delay;
   return source + turns * turn + (hops - 1 - turns) * straight + destination;

@@ -31,6 +31,30 @@ TEST(T3eTables, LinksJoinOppositePorts) {
   }
 }
 
+/// The narrowest of the three planes through the middle, counted in the wiring. 2 x 2 x 1 and 8 x 2 x 1 have single
+/// links in Y, 2 x 4 x 2 has two of them in X. Paper, section 11: 153.6 GB/s at 8 x 8 x 8 and beyond, 256 channels.
+TEST(T3eTables, BisectionIsTheNarrowestCut) {
+  std::vector<std::vector<u32>> shapes = kShapes;
+  shapes.insert(shapes.end(), {{8, 2, 1}, {2, 2, 2}, {4, 2, 2}, {8, 16, 8}});
+  for (const auto& extents : shapes) {
+    const Topology t = make_topology(Shape(extents));
+    u64 narrowest = kNone;
+    for (u32 d = 0; d < 3; ++d) {
+      if (extents[d] == 1) continue;
+      u64 cut = 0;
+      const auto side = [&](u32 n) { return ordinate(t.address[n], d) < extents[d] / 2; };
+      for (u32 n = 0; n < t.routers; ++n)
+        for (u32 p = 0; p < kDirections; ++p)
+          if (const u32 to = t.peer(n, p).item; to != kNone) cut += side(n) != side(to);
+      narrowest = std::min(narrowest, cut);
+    }
+    EXPECT_EQ(t.bisection_channels, narrowest) << extents[0] << " x " << extents[1] << " x " << extents[2];
+    if (extents[0] * extents[2] == 64) {
+      EXPECT_EQ(narrowest, 256u);
+    }
+  }
+}
+
 /// Manual, Table 13: R_NET_LUT of node 000100 in a 2 x 4 x 2 machine, logical numbers in Format 1 (Y1 Z0 Y0 X0).
 TEST(T3eTables, TheManualsTable13) {
   const Shape shape({2, 4, 2});
