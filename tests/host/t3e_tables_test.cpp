@@ -139,5 +139,52 @@ TEST(T3eTables, RoutesAreShortestAndFreeOfDeadlock) {
     }
 }
 
+/// What is loaded balances the two virtual channels as the paper's Table 1 says, in both directions and in both modes
+/// of the routing tables: all routes of the ring through node 0 are walked, and counted on every link.
+TEST(T3eTables, RoutesBalanceAsPublished) {
+  struct Ring {
+    std::vector<u32> extents;
+    u32 dim;
+    double average, maximum;
+  };
+  const Ring rings[] = {{{4, 4, 4}, 1, 0, 0},        {{8, 8, 8}, 0, .031, .25},   {{8, 8, 8}, 2, .031, .25},
+                        {{8, 16, 8}, 0, .031, .25},  {{8, 16, 8}, 2, .031, .25},  {{4, 16, 8}, 1, .137, .563},
+                        {{8, 16, 8}, 1, .137, .563}, {{8, 32, 2}, 1, .220, .875}, {{8, 32, 8}, 1, .220, .875}};
+  for (const Ring& ring : rings) {
+    const Shape shape(ring.extents);
+    const Topology t = make_topology(shape);
+    const Tables tables = make_tables(shape, t, {});
+    const u32 k = shape.radix[ring.dim];
+    const auto node = [&](u32 at) {
+      const u32 stride[] = {1, shape.radix[0], shape.radix[0] * shape.radix[1]};
+      return at * stride[ring.dim];
+    };
+    std::vector<int> difference[2] = {std::vector<int>(k), std::vector<int>(k)},
+                     routes[2] = {difference[0], difference[0]};
+    for (u32 s = 0; s < k; ++s)
+      for (u32 d = 0; d < k; ++d) {
+        if (s == d) continue;
+        const u32 minus = tag_signs(tag_of(tables, node(s), node(d))) >> ring.dim & 1, port = ring.dim + 3 * minus;
+        u32 vc = 0;
+        for (u32 at = s; at != d; at = (at + (minus ? k - 1 : 1)) % k) {
+          const u16 select = tables.registers[node(at)].vcsel[port];
+          vc = at == s ? select >> (d & 7) & 1 : vc | !!(select & kDateline);
+          ++routes[minus][at];
+          difference[minus][at] += vc ? -1 : 1;
+        }
+      }
+    for (u32 minus : {0, 1}) {
+      const double most = *std::max_element(routes[minus].begin(), routes[minus].end());
+      double average = 0, maximum = 0;
+      for (int d : difference[minus]) {
+        average += std::abs(d) / most / k;
+        maximum = std::max(maximum, std::abs(d) / most);
+      }
+      EXPECT_LE(average, ring.average + 0.0005) << "ring of " << k << " in " << t.routers << " nodes";
+      EXPECT_LE(maximum, ring.maximum + 0.0005) << "ring of " << k << " in " << t.routers << " nodes";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace flitlab::t3e
