@@ -222,9 +222,9 @@ def bisection(shape: tuple[int, int, int]) -> float:
 
 COLLAPSE = (
     "past the peak long rings collapse. Not for want of balance: with full tables they do too, and flitlab's canonical "
-    "router does the same on a ring of 32. Every node lets packets that join take turns with those on the ring, so "
-    "those from afar starve: in 2x32x2 the deterministic channels alone carry a sixth of the bound, nearly all of it "
-    "from the nodes just before the end of a chain of full buffers. Few outstanding references keep it away")
+    "router does the same on a ring of 32. In 2x32x2 the deterministic channels alone carry a sixth of the bound, "
+    "nearly all of it from the nodes just before the end of a chain of full buffers, which fits nodes that let joining "
+    "packets take turns with those on the ring, so that those from afar starve. Few outstanding references keep it away")
 
 
 def figure8(sizes: Iterable[int] = tuple(t3e.SHAPES), cycles: int = 2500) -> list[dict]:
