@@ -224,7 +224,8 @@ COLLAPSE = (
     "past the peak long rings collapse. Not for want of balance: with full tables they do too, and flitlab's canonical "
     "router does the same on a ring of 32. In 2x32x2 the deterministic channels alone carry a sixth of the bound, "
     "nearly all of it from the nodes just before the end of a chain of full buffers, which fits nodes that let joining "
-    "packets take turns with those on the ring, so that those from afar starve. Few outstanding references keep it away")
+    "packets take turns with those on the ring, so that those from afar starve. Few outstanding references "
+    "keep it away")
 
 
 def figure8(sizes: Iterable[int] = tuple(t3e.SHAPES), cycles: int = 2500) -> list[dict]:
@@ -241,8 +242,8 @@ def figure8(sizes: Iterable[int] = tuple(t3e.SHAPES), cycles: int = 2500) -> lis
         rows += [
             row("t3e.figure8", "bisection bandwidth", source, setting, 153.6 if nodes >= 512 else None, half, "GB/s",
                 0.01 * half, reading="all PEs beside the narrowest cut send across it; published for 512 and more"),
-            row("t3e.figure8", "bandwidth per PE", source, setting, wanted, bound, "MB/s", 0.01 * wanted,
-                reading="computed: N / (N - 1) of the port or twice the measured bisection over N, whichever is less; "
+            row("t3e.figure8", "bandwidth per PE, computed", source, setting, wanted, bound, "MB/s", 0.01 * wanted,
+                reading="N / (N - 1) of the port or twice the measured bisection over N, whichever is less; "
                         "the curve is lost, the published values follow from the text"),
         ]
         machine = _machine(shape, traffic__packet_flits=10, run__warmup_cycles=cycles, run__measure_cycles=cycles,
