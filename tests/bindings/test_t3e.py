@@ -154,6 +154,18 @@ def test_table_4_needs_a_link_that_is_never_idle(other_machine):
     assert "out" in verdicts(published.table4())
 
 
+@pytest.mark.parametrize("operation", t3e.OPERATIONS)
+@pytest.mark.parametrize("destinations", [published.THERE, published.THERE | published.BACK])
+def test_no_port_is_the_limit_of_table_4(operation, destinations, tmp_path):
+    """Both PEs of a side have a good part of the link: none could fill it alone."""
+    settings = t3e.OPERATIONS[operation].settings() | {"traffic.load": 1.0, "traffic.window": 256,
+                                                       "traffic.reply_queue": 256}
+    net = fl.Network(published._between(tmp_path, destinations).set(settings)).step(10000)
+    received = [net.terminal(pe).received for pe in range(4)]
+    assert min(received[0], received[1]) > 0.3 * sum(received[:2])
+    assert min(received[2], received[3]) > 0.3 * sum(received[2:])
+
+
 # Nanoseconds, by hand from Table 2: longest and mean with 10 clocks at either end, and with 10 for both.
 @pytest.mark.parametrize(("nodes", "longest", "mean", "longest_b", "mean_b"), [
     (8, 853, 648, 587, 381), (16, 933, 693, 667, 427), (64, 1093, 800, 827, 533)])
