@@ -50,10 +50,16 @@ def t3e_optimise_vcs(
 ) -> list[list[int]]:
     """A virtual-channel table found by simulated annealing."""
 
+def t3e_machine(experiment: Experiment) -> dict[str, Any]:
+    """Nodes of a T3E, and what becomes of packets of all pairs of PEs."""
+
 def t3e_time_of_crossing(ring: int, limited: bool) -> list[list[int]]:
     """The virtual-channel table of zeros."""
 
-def t3e_vc_balance(table: list[list[int]], subring: int) -> tuple[float, float]:
+def t3e_machine_vcs(ring: int, limited: bool, half_way: int, last: bool) -> list[list[int]]:
+    """The virtual-channel table that machines are loaded with."""
+
+def t3e_vc_balance(table: list[list[int]], half_way: int, last: bool, subring: int) -> tuple[float, float]:
     """Average and maximum balance over the links of a ring or its subrings."""
 
 def run(

@@ -10,7 +10,7 @@ from flitlab import _core
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
-def _student(freedom: int) -> float:
+def student(freedom: int) -> float:
     """From 11 degrees of freedom on the first terms of the expansion about the normal quantile: exact to 0.0025."""
     return _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else 1.96 + 2.372 / freedom + 2.82 / freedom**2
 
@@ -43,7 +43,7 @@ def _points(rows, axis, right):
         mean = _mean([r["latency_mean"] for r in same])
         if len(same) > 1:
             spread = math.sqrt(sum((r["latency_mean"] - mean) ** 2 for r in same) / (len(same) - 1))
-            half = _student(len(same) - 1) * spread / math.sqrt(len(same))
+            half = student(len(same) - 1) * spread / math.sqrt(len(same))
         else:
             half = same[0]["latency_ci95"] or 0.0
         yield x, mean, half, other, saturated

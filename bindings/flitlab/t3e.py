@@ -126,10 +126,13 @@ def machine(experiment: Experiment) -> Machine:
 @dataclass(frozen=True)
 class VcTable:
     """Virtual channel (0 or 1) on which packets enter a direction: ``bits[source][destination]``, or
-    ``bits[source][destination % 8]`` if the table is limited to 8 entries. Node 0 is the dateline; packets that pass
-    through it start on 0 whatever their neighbours do, so entries that such a packet uses must be 0."""
+    ``bits[source][destination % 8]`` if the table is limited to 8 entries. Packets that pass through the dateline start
+    on 0 whatever their neighbours do, so entries that such a packet uses must be 0.
+
+    odd: odd sources go this way half-way round, and the dateline is the last node; else even ones, and node 0."""
 
     bits: tuple[tuple[int, ...], ...]
+    odd: bool = False
 
     @property
     def ring(self) -> int:
@@ -138,15 +141,15 @@ class VcTable:
     def balance(self, subring: int | None = None) -> tuple[float, float]:
         """Average and maximum over the links of |VC0 routes - VC1 routes| / most routes on any link, if every node
         sends one packet to every other node of its subring (default: of the ring)."""
-        return _core.t3e_vc_balance([list(row) for row in self.bits], subring or self.ring)
+        return _core.t3e_vc_balance([list(row) for row in self.bits], 1 + self.odd, self.odd, subring or self.ring)
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {s:>3}  " + "".join(map(str, row)) for s, row in enumerate(self.bits))
         return f"VC table of a ring of {self.ring}, one row per source:\n{rows}"
 
 
-def _table(bits) -> VcTable:
-    return VcTable(tuple(tuple(row) for row in bits))
+def _table(bits, odd: bool = False) -> VcTable:
+    return VcTable(tuple(tuple(row) for row in bits), odd)
 
 
 def time_of_crossing(ring: int, limited: bool = True) -> VcTable:
@@ -168,3 +171,10 @@ def optimise(
     with more weight on what is missed, until all are met or ``restarts`` are used up.
     """
     return _table(_core.t3e_optimise_vcs(ring, limited, dict(goals or {}), seed, restarts, steps))
+
+
+def machine_table(ring: int, limited: bool = True, odd: bool = False) -> VcTable:
+    """The table that emulated machines are loaded with (routing.vc_select "optimised", and "full" if not limited) for
+    the + directions; a - direction has the mirror image. ring: 4, 8, 16 or 32 nodes; odd: see VcTable, so it is in X
+    and Y beyond 544 PEs (routing table mode 1)."""
+    return _table(_core.t3e_machine_vcs(ring, limited, 1 + odd, odd), odd)

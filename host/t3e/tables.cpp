@@ -1,44 +1,34 @@
 #include "host/t3e/tables.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <map>
-#include <mutex>
 
 #include "host/t3e/vc_balance.hpp"
 
 namespace flitlab::t3e {
 namespace {
 
-/// A good table for a ring, found once per process.
-const VcTable& optimised(u32 ring, bool limited) {
-  static std::map<std::pair<u32, bool>, VcTable> found;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  const auto key = std::pair{ring, limited};
-  const auto at = found.find(key);
-  if (at != found.end()) return at->second;
-  return found.emplace(key, optimise(ring, limited, {}, 3, 4, 100000)).first->second;
-}
-
-/// SELECT bits of one direction of a ring for a source, one for every destination; distances and the dateline (node 0)
-/// as seen by packets of that direction. `half_way(source)`: whether its half-way routes go in this direction.
+/// SELECT bits of one direction of a ring for a source, one for every destination; nodes as seen by packets of that
+/// direction. `half_way(source)`: whether its half-way routes go in this direction, which all even nodes have in
+/// common, and all odd ones.
 template <class HalfWay>
-std::vector<u32> select_bits(u32 ring, bool search, bool limited, HalfWay half_way) {
+std::vector<u32> select_bits(u32 ring, u32 dateline, bool search, bool limited, HalfWay half_way) {
   std::vector<u32> select(ring, 0);
   if (!search || !std::has_single_bit(ring) || ring < 4) return select;
-  const VcTable& table = optimised(ring, limited);
-  for (u32 s = 0; s < ring; ++s) {
+  const VcTable& table = machine_table(ring, limited, u32{half_way(0)} | u32{half_way(1)} << 1, dateline);
+  for (u32 s = 0; s < ring; ++s)
     for (u32 d = 0; d < ring; ++d) select[s] |= u32{table.bit(s, d)} << d;
-    // Whatever a route from here through the dateline uses must be 0; so must what shares its entry.
-    for (u32 length = 1; length <= ring / 2; ++length) {
-      if (length == ring / 2 && !half_way(s)) continue;
-      const u32 d = (s + length) % ring;
-      if (s == 0 || s + length <= ring) continue;
-      for (u32 e = 0; e < ring; ++e)
-        if (e == d || (limited && e % 8 == d % 8)) select[s] &= ~(1u << e);
-    }
-  }
   return select;
+}
+
+/// The dateline of a ring is the first node that packets of a direction see, or (`last`) the last one. In +Z it is the
+/// last one if that is in a partial plane: packets may make an initial hop from there to the first one, which must then
+/// be no dateline (manual, Dateline Physical Node).
+bool is_dateline(const Shape& shape, u32 node, u32 direction, bool last) {
+  if (shape.neighbour(node, direction) == kNone || shape.neighbour(node, opposite(direction)) == kNone) return false;
+  const std::vector<u32> line = shape.line(node, dimension_of(direction));
+  if (direction == 2) last = last || shape.in_partial_plane(line.back());
+  return node == (last == (direction < 3) ? line.back() : line.front());
 }
 
 }  // namespace
@@ -52,13 +42,6 @@ u32 shorter_way(const Shape& shape, u32 dim, u32 from, u32 to, bool plus_half_wa
   if (!shape.ring(dim)) return to < from;
   const u32 k = shape.radix(dim), ahead = (to + k - from) % k;
   return 2 * ahead == k ? !plus_half_way : 2 * ahead > k;
-}
-
-bool is_dateline(const Shape& shape, u32 node, u32 direction) {
-  if (shape.neighbour(node, direction) == kNone || shape.neighbour(node, opposite(direction)) == kNone) return false;
-  const std::vector<u32> line = shape.line(node, dimension_of(direction));
-  if (direction >= 3) return node == line.back();
-  return node == (direction == 2 && shape.in_partial_plane(line.back()) ? line.back() : line.front());
 }
 
 Tables make_tables(const Shape& shape, const TableOptions& options) {
@@ -79,20 +62,23 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
   // In modes 1 and 2 two neighbours in X, and two in Y, share their directions, which leaves no choice half-way: an odd
   // node's neighbour pair half-way round is nearer in +, an even node's in -.
   const auto plus_half_way = [&](u32 dim, u32 from) {
-    if (grouped && dim < 2 && options.balanced) return from % 2 == 1;
+    if (grouped && dim < 2 && (options.balanced || shape.radix(dim) > 2)) return from % 2 == 1;
     return !options.balanced || from % 2 == 0;
   };
+  // As seen in its direction. Half-way routes start at an even distance from it, which balances best (Table 1).
+  const auto dateline = [&](u32 dim) { return grouped && dim < 2 ? shape.radix(dim) - 1 : 0; };
   std::vector<u32> select[kDirections];
   for (u32 direction = 0; direction < kDirections; ++direction) {
     const u32 d = dimension_of(direction), k = shape.radix(d);
     const bool search = options.optimised && shape.ring(d);
     if (direction < 3) {
-      select[direction] = select_bits(k, search, !options.full_select, [&](u32 s) { return plus_half_way(d, s); });
+      select[direction] =
+          select_bits(k, dateline(d), search, !options.full_select, [&](u32 s) { return plus_half_way(d, s); });
       continue;
     }
     // The mirror image: what a packet sees as node n of its ring is k - 1 - n.
     const std::vector<u32> seen =
-        select_bits(k, search, !options.full_select, [&](u32 s) { return !plus_half_way(d, k - 1 - s); });
+        select_bits(k, dateline(d), search, !options.full_select, [&](u32 s) { return !plus_half_way(d, k - 1 - s); });
     select[direction].assign(k, 0);
     for (u32 s = 0; s < k; ++s)
       for (u32 e = 0; e < k; ++e) select[direction][k - 1 - s] |= (seen[s] >> e & 1) << (k - 1 - e);
@@ -109,7 +95,8 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
       // The search supposes a whole ring with the dateline at its end.
       const bool searched = shape.full() || (d != 2 && shape.line(n, d).size() == shape.radix(d));
       const u32 bits = searched ? select[direction][at] : 0;
-      r.vcsel[direction] = static_cast<u16>((bits & 0xFF) | (is_dateline(shape, n, direction) ? kDateline : 0));
+      r.vcsel[direction] =
+          static_cast<u16>((bits & 0xFF) | (is_dateline(shape, n, direction, dateline(d) != 0) ? kDateline : 0));
       if (options.full_select) tables.full_select[n * kDirections + direction] = bits;
       const bool broken = options.broken[n] >> direction & 1;
       if (broken) r.chan[direction] |= kIgnoreNormal | kIgnoreSpecial;
@@ -167,7 +154,7 @@ std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::ve
 }
 
 u32 latency_formula(const Table& t, u32 hops, u32 turns) {
-  const u32 straight = t.link_delay, turn = t.link_delay + t.wait;
+  const u32 turn = t.link_delay + t.wait, straight = t.short_circuit ? t.link_delay : turn;
   if (!hops) return 0;
   const u32 source = t.inject_delay + t.link_delay, destination = t.wait + t.eject_delay;
   return source + turns * turn + (hops - 1 - turns) * straight + destination;

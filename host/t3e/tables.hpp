@@ -30,12 +30,6 @@ inline constexpr u32 kMostPes = 4 * kLutRegisters;
 /// Tables of a machine whose planes are all full and whose links all work: shortest ways in every dimension.
 Tables make_tables(const Shape& shape, const TableOptions& options);
 
-/// Whether a node is the dateline of its ring in a direction: the first node in the + directions and the last one in
-/// the
-/// - directions; but in +Z the last one if it is in a partial plane, from which packets may make an initial hop to the
-/// first one (manual, Dateline Physical Node).
-bool is_dateline(const Shape& shape, u32 node, u32 direction);
-
 /// Registers of a barrier unit, [nodes]: a spanning tree of shortest working paths from `root` to the routers of all
 /// members, which are the PEs that take part.
 std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::vector<u8>& broken,

@@ -1,10 +1,14 @@
 #include "host/t3e/vc_balance.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <string>
+#include <tuple>
 
 #include "host/error.hpp"
 #include "kernels/common/philox.hpp"
@@ -20,14 +24,18 @@ struct Route {
 
 /// Calls `f` for every route of one direction inside the subrings of a size (or inside the ring).
 template <class F>
-void for_each_route(u32 ring, u32 subring, F f) {
+void for_each_route(const VcTable& table, u32 subring, F f) {
+  const u32 ring = table.ring;
+  // Hops from a node to the dateline, through which longer routes from there pass; those from the dateline itself do
+  // not.
+  const auto before = [&](u32 s) { return s == table.dateline ? ring : (table.dateline + ring - s) % ring; };
   for (u32 s = 0; s < ring; ++s) {
     if (subring < ring) {
       for (u32 length = 1; s % subring + length < subring; ++length) f(Route{s, length, false});
       continue;
     }
     for (u32 length = 1; length <= ring / 2; ++length)
-      if (length < ring / 2 || s % 2 == 0) f(Route{s, length, s != 0 && s + length > ring});
+      if (length < ring / 2 || (table.half_way >> s % 2 & 1)) f(Route{s, length, before(s) < length});
   }
 }
 
@@ -41,11 +49,11 @@ struct Level {
 Level count_routes(const VcTable& table, u32 subring) {
   Level level{subring, std::vector<int>(table.ring, 0), 0};
   std::vector<int> routes(table.ring, 0);
-  for_each_route(table.ring, subring, [&](const Route& r) {
+  for_each_route(table, subring, [&](const Route& r) {
     const u8 vc = r.constrained ? 0 : table.bit(r.source, (r.source + r.length) % table.ring);
     for (u32 i = 0; i < r.length; ++i) {
       const u32 link = (r.source + i) % table.ring;
-      const bool crossed = r.constrained && r.source + i >= table.ring;
+      const bool crossed = r.constrained && i >= (table.dateline + table.ring - r.source) % table.ring;
       ++routes[link];
       level.difference[link] += vc || crossed ? -1 : 1;
     }
@@ -103,7 +111,7 @@ void anneal(VcTable& table, const std::vector<bool>& fixed, const std::vector<Ba
       energy[l].push_back(weight[l] * (balance * balance + kTooMuch * std::max(0.0, balance - goals[l].maximum)));
     }
     sum.push_back(balance_of(levels[l]).average * table.ring);
-    for_each_route(table.ring, goals[l].subring, [&](const Route& r) {
+    for_each_route(table, goals[l].subring, [&](const Route& r) {
       if (!r.constrained)
         uses[&table.bit(r.source, (r.source + r.length) % table.ring) - table.bits.data()].push_back({l, r});
     });
@@ -147,17 +155,17 @@ void anneal(VcTable& table, const std::vector<bool>& fixed, const std::vector<Ba
 
 }  // namespace
 
-VcTable time_of_crossing(u32 ring, bool limited) {
+VcTable time_of_crossing(u32 ring, bool limited, u32 half_way, u32 dateline) {
   if (!std::has_single_bit(ring) || ring < 4 || ring > 256)
     throw ConfigError("ring = " + std::to_string(ring) + ": it must be a power of two from 4 to 256.");
-  VcTable table{ring, limited ? std::min(ring, 8u) : ring, {}};
+  VcTable table{ring, limited ? std::min(ring, 8u) : ring, half_way, dateline, {}};
   table.bits.assign(std::size_t{ring} * table.entries, 0);
   return table;
 }
 
 std::vector<bool> constrained_entries(const VcTable& table) {
   std::vector<bool> fixed(table.bits.size(), false);
-  for_each_route(table.ring, table.ring, [&](const Route& r) {
+  for_each_route(table, table.ring, [&](const Route& r) {
     if (r.constrained) fixed[r.source * table.entries + (r.source + r.length) % table.ring % table.entries] = true;
   });
   return fixed;
@@ -170,18 +178,17 @@ Balance vc_balance(const VcTable& table, u32 subring) {
   return balance_of(count_routes(table, subring));
 }
 
-VcTable optimise(u32 ring, bool limited, const std::vector<Balance>& goals, u64 seed, u32 restarts, u32 steps) {
-  const VcTable blank = time_of_crossing(ring, limited);
+VcTable optimise(const VcTable& blank, const std::vector<Balance>& goals, u64 seed, u32 restarts, u32 steps) {
   const std::vector<bool> fixed = constrained_entries(blank);
   if (!restarts || !steps) throw ConfigError("optimise: it needs at least one restart and one step.");
   std::vector<Balance> levels;
-  for (u32 m = ring; m >= 4; m /= 2) levels.push_back({m, 0, 0});
+  for (u32 m = blank.ring; m >= 4; m /= 2) levels.push_back({m, 0, 0});
   for (const Balance& goal : goals) {
     const auto at =
         std::find_if(levels.begin(), levels.end(), [&](const Balance& l) { return l.subring == goal.subring; });
     if (at == levels.end())
       throw ConfigError("goals: subring " + std::to_string(goal.subring) + " is not a power of two from 4 to " +
-                        std::to_string(ring) + ".");
+                        std::to_string(blank.ring) + ".");
     *at = goal;
   }
   std::vector<double> weight(levels.size(), 1.0);
@@ -204,6 +211,32 @@ VcTable optimise(u32 ring, bool limited, const std::vector<Balance>& goals, u64 
     if (least == 0) break;
   }
   return best;
+}
+
+const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline) {
+  // Table 1 of the paper. Subring, average and maximum, for tables of 8 entries and for full ones.
+  static const std::map<u32, std::array<std::vector<Balance>, 2>> kPublished{
+      {4, {}},
+      {8, {{{{8, .031, .25}, {4, .125, .25}}, {{8, .031, .25}, {4, .125, .25}}}}},
+      {16,
+       {{{{16, .137, .563}, {8, .063, .313}, {4, .125, .25}}, {{16, .133, .563}, {8, .063, .313}, {4, .125, .25}}}}},
+      {32,
+       {{{{32, .220, .875}, {16, .246, .609}, {8, .488, 1}, {4, .594, 1}},
+         {{32, .173, .797}, {16, .062, .25}, {8, .031, .063}, {4, .125, .25}}}}}};
+  if (!kPublished.contains(ring))
+    throw ConfigError("ring = " + std::to_string(ring) + ": machines have tables for rings of 4, 8, 16 and 32.");
+  static std::map<std::tuple<u32, bool, u32, u32>, VcTable> found;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const auto key = std::tuple{ring, limited, half_way, dateline};
+  const auto at = found.find(key);
+  if (at != found.end()) return at->second;
+  std::vector<Balance> goals = kPublished.at(ring)[!limited];
+  for (Balance& goal : goals) goal.average += 0.0005, goal.maximum += 0.0005;  // they are rounded to three decimals
+  const u32 restarts = limited ? 200 : 60, steps = limited ? 20'000 : 100'000;
+  constexpr u64 kSeed = 52;  // most miss the full table of the ring of 32 by a link or two
+  const VcTable blank = time_of_crossing(ring, limited, half_way, dateline);
+  return found.emplace(key, optimise(blank, goals, kSeed, restarts, steps)).first->second;
 }
 
 }  // namespace flitlab::t3e

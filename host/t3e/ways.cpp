@@ -147,18 +147,18 @@ WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector
 namespace {
 
 /// Whether a packet that goes from a node in a direction to an ordinate passes through the dateline.
-bool passes_dateline(const Shape& shape, u32 node, u32 direction, u32 ordinate) {
+bool passes_dateline(const Shape& shape, const Tables& tables, u32 node, u32 direction, u32 ordinate) {
   const u32 dim = dimension_of(direction);
   for (u32 n = shape.neighbour(node, direction); n != kNone && n != node && shape.at(n, dim) != ordinate;
        n = shape.neighbour(n, direction))
-    if (is_dateline(shape, n, direction)) return true;
+    if (tables.registers[n].vcsel[direction] & kDateline) return true;
   return false;
 }
 
 /// Looks for a tag by which a node reaches all PEs of an entry, the shortest way first.
 class Detour {
  public:
-  Detour(const Shape& shape, Ways& ways) : shape_(shape), ways_(ways) {}
+  Detour(const Shape& shape, const Tables& tables, const Ways& ways) : shape_(shape), tables_(tables), ways_(ways) {}
 
   /// The best tag without adaptivity, or `preferred` if there is none. `targets`: nodes that the entry is for.
   Tag find(u32 from, const std::vector<u32>& targets, Tag preferred) {
@@ -170,8 +170,7 @@ class Detour {
     for (u32 flip = 1; flip < 8; ++flip) try_tag(from, targets, make_tag(address, signs ^ flip, kNoHop, false, false));
     if (best_hops_ != kNone) return best_;
     for (u32 initial = 0; initial < 3; ++initial) {
-      const u32 next = shape_.neighbour(from, initial);
-      if (next == kNone || is_dateline(shape_, next, initial)) continue;  // manual, Dateline Physical Node
+      if (!may_hop(from, initial)) continue;
       for (u32 flip = 0; flip < 8; ++flip)
         try_tag(from, targets, make_tag(address, signs ^ flip, initial, false, false));
     }
@@ -180,8 +179,7 @@ class Detour {
     if (above == kNone) return best_;
     const u32 plane = (address & 0xFFFF) | shape_.at(above, 2) << 16;
     for (u32 initial = 0; initial <= kNoHop; ++initial) {
-      const u32 next = initial == kNoHop ? kNone : shape_.neighbour(from, initial);
-      if (initial != kNoHop && (next == kNone || is_dateline(shape_, next, initial))) continue;
+      if (initial != kNoHop && !may_hop(from, initial)) continue;
       for (u32 flip = 0; flip < 8; ++flip) try_tag(from, targets, make_tag(plane, signs ^ flip, initial, true, false));
     }
     return best_;
@@ -190,6 +188,12 @@ class Detour {
   bool found() const { return best_hops_ != kNone; }
 
  private:
+  /// An initial hop must not be to the dateline (manual, Dateline Physical Node).
+  bool may_hop(u32 from, u32 direction) const {
+    const u32 next = shape_.neighbour(from, direction);
+    return next != kNone && !(tables_.registers[next].vcsel[direction] & kDateline);
+  }
+
   /// No way is shorter than this: 0 if planes are missing, where lines have different lengths.
   u32 least_hops(u32 from, const std::vector<u32>& targets) const {
     u32 hops = 0;
@@ -216,7 +220,8 @@ class Detour {
   }
 
   const Shape& shape_;
-  Ways& ways_;
+  const Tables& tables_;
+  const Ways& ways_;
   u32 best_hops_ = kNone;
   Tag best_ = 0;
 };
@@ -239,7 +244,7 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
   for (u32 n = 0; n < nodes; ++n)
     if (in_service[n]) targets[options.lut_mode ? options.logical[n] >> 2 : options.logical[n]].push_back(n);
   Ways ways(shape, tables, options.broken, any_direction);
-  Detour detour(shape, ways);
+  Detour detour(shape, tables, ways);
   for (u32 entry = 0; entry < tables.entries; ++entry) {
     if (targets[entry].empty()) continue;
     for (u32 from = 0; from < nodes; ++from) {
@@ -268,7 +273,7 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
       u32 bits = searched[place], full = searched_full.empty() ? 0 : searched_full[place];
       for (u32 set = used.entered(n, direction); set; set &= set - 1) {
         const u32 to = lowest_bit(set);
-        if (!(used.hopped(n, direction) >> to & 1) && !passes_dateline(shape, n, direction, to)) continue;
+        if (!(used.hopped(n, direction) >> to & 1) && !passes_dateline(shape, tables, n, direction, to)) continue;
         bits &= ~(1u << to % 8);
         full &= ~(1u << to);
       }

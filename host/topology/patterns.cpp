@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/config/value.hpp"
 #include "host/csv.hpp"
 #include "host/error.hpp"
 #include "kernels/common/philox.hpp"
@@ -47,6 +48,11 @@ bool is_square(const std::vector<u32>& shape) { return shape.size() == 2 && shap
 }  // namespace
 
 void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals) {
+  if (pattern == "tornado" && std::all_of(shape.begin(), shape.end(), [](u32 k) { return k <= 2; }))
+    throw ConfigError("traffic.pattern = \"tornado\" does not fit a network of " +
+                      shown(Value{IntList(shape.begin(), shape.end())}) +
+                      ": packets go just short of half-way round, which in dimensions of at most 2 routers is nowhere. "
+                      "Use a dimension of 3 or more, or another pattern.");
   const bool by_bits = pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle";
   const bool transpose = pattern == "transpose";
   if (!by_bits && !(transpose && !is_square(shape))) return;

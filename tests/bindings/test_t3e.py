@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 import flitlab as fl
 from flitlab import t3e
+from flitlab.published import t3e as published
 from flitlab.published.t3e import TABLE1, _latencies
 
 
-def naive_balance(bits, subring):
+def naive_balance(bits, subring, odd):
     """Every route walked link by link, as section 4 of the paper describes it."""
     ring, entries = len(bits), len(bits[0])
+    dateline = ring - 1 if odd else 0
     on = [[0, 0] for _ in range(ring)]
     for source in range(ring):
         for destination in range(ring):
@@ -23,13 +25,13 @@ def naive_balance(bits, subring):
             if subring < ring:
                 if source // subring != destination // subring or destination < source:
                     continue
-            elif length > ring // 2 or (length == ring // 2 and source % 2):
+            elif length > ring // 2 or (length == ring // 2 and source % 2 != odd):
                 continue
             through = [(source + i) % ring for i in range(1, length)]
-            vc = 0 if 0 in through and subring == ring else bits[source][destination % entries]
+            vc = 0 if dateline in through and subring == ring else bits[source][destination % entries]
             node = source
             while node != destination:
-                if node == 0 and node != source and subring == ring:
+                if node == dateline and node != source and subring == ring:
                     vc = 1
                 on[node][vc] += 1
                 node = (node + 1) % ring
@@ -42,12 +44,13 @@ def naive_balance(bits, subring):
 @given(st.data())
 def test_balance_is_what_a_naive_count_gives(data):
     ring = data.draw(st.sampled_from([4, 8, 16, 32]))
-    limited = data.draw(st.booleans())
+    limited, odd = data.draw(st.booleans()), data.draw(st.booleans())
     entries = min(8, ring) if limited else ring
     bits = data.draw(st.lists(st.lists(st.integers(0, 1), min_size=entries, max_size=entries), min_size=ring,
                               max_size=ring))
     subring = data.draw(st.sampled_from([m for m in (4, 8, 16, 32) if m <= ring]))
-    assert t3e.VcTable(tuple(map(tuple, bits))).balance(subring) == pytest.approx(naive_balance(bits, subring))
+    table = t3e.VcTable(tuple(map(tuple, bits)), odd)
+    assert table.balance(subring) == pytest.approx(naive_balance(bits, subring, odd))
 
 
 def test_ring_of_four_by_hand():
@@ -76,15 +79,15 @@ def test_search_is_a_function_of_its_arguments():
 
 
 def test_time_of_crossing_is_table_1():
-    for (ring, subring), (published, _, _) in TABLE1.items():
+    for (ring, subring), (wanted, _, _) in TABLE1.items():
         for limited in (True, False):
-            assert t3e.time_of_crossing(ring, limited).balance(subring) == pytest.approx(published, abs=5e-4)
+            assert t3e.time_of_crossing(ring, limited).balance(subring) == pytest.approx(wanted, abs=5e-4)
 
 
 @pytest.mark.parametrize("call", [
     lambda: t3e.time_of_crossing(12), lambda: t3e.time_of_crossing(512), lambda: t3e.time_of_crossing(8).balance(16),
     lambda: t3e.time_of_crossing(8).balance(3), lambda: t3e.optimise(8, goals={16: (0, 0)}),
-    lambda: t3e.optimise(8, restarts=0), lambda: t3e.VcTable(((0, 2), (0, 0))).balance(),
+    lambda: t3e.optimise(8, restarts=0), lambda: t3e.machine_table(12), lambda: t3e.VcTable(((0, 2), (0, 0))).balance(),
 ])
 def test_bad_arguments_are_named(call):
     with pytest.raises(fl.ConfigError):
@@ -96,9 +99,16 @@ def test_reproduce_table_1(cli):
     rows = json.loads(done.stdout)
     assert [r for r in rows if r["verdict"] == "out"] == []
     assert done.returncode == 0
-    assert len(rows) == 60
+    assert len(rows) == 60 + 14  # rings of 16 and 32 beyond 544 PEs as well
     assert all(set(r) == {"experiment", "quantity", "source", "setting", "published", "measured", "unit", "tolerance",
                           "verdict", "reading"} for r in rows)
+
+
+@pytest.mark.parametrize(("shape", "odd"), [((2, 8, 1), False), ((4, 32, 2), False), ((8, 16, 8), True),
+                                            ((8, 32, 8), True)])
+def test_registers_hold_the_machine_s_table(shape, odd):
+    """Beyond 544 PEs odd nodes go + half-way round, and the dateline is the last node."""
+    assert published.loaded_table(shape) == t3e.machine_table(shape[1], odd=odd)
 
 
 @pytest.mark.parametrize(("name", "verdict"), [("table2", "match"), ("table3", "match"), ("table4", "match"),
@@ -106,6 +116,117 @@ def test_reproduce_table_1(cli):
 def test_the_paper_is_reproduced(name, verdict):
     rows = fl.reproduce(f"t3e.{name}")
     assert {r["verdict"] for r in rows} == {verdict}
+
+
+@pytest.fixture
+def other_machine(monkeypatch):
+    """Gives all machines of the published experiments some other settings: other_machine(key__of__it=value)."""
+    original = published._machine
+
+    def give(**settings):
+        monkeypatch.setattr(published, "_machine", lambda shape, **given: original(shape, **given | settings))
+
+    return give
+
+
+def measured(rows, quantity):
+    return [r["measured"] for r in rows if quantity in r["quantity"]]
+
+
+def verdicts(rows, quantity=""):
+    return {r["verdict"] for r in rows if quantity in r["quantity"]}
+
+
+def test_table_2_is_measured(other_machine):
+    other_machine(router__straight_delay=4, router__turn_delay=9, router__source_delay=20,
+                  router__destination_delay=13)
+    assert measured(published.table2(), "") == [4, 9, 20, 13]
+
+
+def test_table_3_is_counted(monkeypatch):
+    monkeypatch.setitem(t3e.OPERATIONS, "put", t3e.Operation(5, 1, 1, 0))
+    rows = published.table3()
+    assert measured(rows, "put, re")[:2] == [6, 1] and measured(rows, "vector put") == [10, 2]
+
+
+def test_table_4_needs_a_link_that_is_never_idle(other_machine):
+    other_machine(router__credit_delay=20)
+    assert "out" in verdicts(published.table4())
+
+
+@pytest.mark.parametrize("operation", t3e.OPERATIONS)
+@pytest.mark.parametrize("destinations", [published.THERE, published.THERE | published.BACK])
+def test_no_port_is_the_limit_of_table_4(operation, destinations, tmp_path):
+    """Both PEs of a side have a good part of the link: none could fill it alone."""
+    settings = t3e.OPERATIONS[operation].settings() | {"traffic.load": 1.0, "traffic.window": 256,
+                                                       "traffic.reply_queue": 256}
+    net = fl.Network(published._between(tmp_path, destinations).set(settings)).step(10000)
+    received = [net.terminal(pe).received for pe in range(4)]
+    assert min(received[0], received[1]) > 0.3 * sum(received[:2])
+    assert min(received[2], received[3]) > 0.3 * sum(received[2:])
+
+
+# Nanoseconds, by hand from Table 2: longest and mean with 10 clocks at either end, and with 10 for both.
+@pytest.mark.parametrize(("nodes", "longest", "mean", "longest_b", "mean_b"), [
+    (8, 853, 648, 587, 381), (16, 933, 693, 667, 427), (64, 1093, 800, 827, 533)])
+def test_figure_7(nodes, longest, mean, longest_b, mean_b):
+    rows = published.figure7([nodes])
+    assert verdicts(rows, "pairs that differ") == {"match"} and verdicts(rows, "round trip") == {"skipped"}
+    assert measured(rows, "longest") == pytest.approx([longest, longest_b], abs=0.5)
+    assert measured(rows, "mean") == pytest.approx([mean, mean_b], abs=0.5)
+
+
+def test_figure_7_is_measured(other_machine):
+    other_machine(router__turn_delay=7)
+    assert verdicts(published.figure7([16]), "pairs that differ") == {"out"}
+
+
+@pytest.mark.parametrize("nodes", [8, 64])
+def test_figure_8(nodes):
+    rows = published.figure8([nodes], cycles=1000)
+    assert measured(rows, "bisection") == pytest.approx([{8: 8, 64: 64}[nodes] * 0.6], rel=0.01)
+    assert verdicts(rows, "bandwidth per PE") == {"match"}
+    (most,) = measured(rows, "most of all loads")
+    assert 0.6 < most < 1
+
+
+def test_largest_bisection():
+    assert published.bisection((8, 8, 8)) == pytest.approx(153.6, rel=0.01)
+
+
+def test_figure_8_is_measured(other_machine):
+    """Credits that take 20 clocks longer leave links idle: a buffer of 12 flits, and one of 22, in 26 clocks."""
+    fast = published.figure8([64], cycles=500)
+    other_machine(router__credit_delay=23)
+    slow = published.figure8([64], cycles=500)
+    assert measured(slow, "bisection")[0] < 0.9 * measured(fast, "bisection")[0]
+    assert verdicts(slow, "bandwidth per PE") == {"match"}  # still the port's
+    assert measured(slow, "most of all loads")[0] < 0.9 * measured(fast, "most of all loads")[0]
+
+
+@pytest.fixture(scope="module")
+def gains():
+    return published.adaptive(large=(4, 4, 4), seeds=2, cycles=600)
+
+
+def test_adaptive_routing_helps_a_transpose_and_hurts_a_tornado(gains):
+    by = {(r["quantity"], r["setting"]): r for r in gains}
+    adaptive = "throughput, adaptive over deterministic"
+    assert by[adaptive, "64 PEs, transpose"]["measured"] > 1.1 and by[adaptive, "64 PEs, uniform"]["measured"] > 1
+    assert by[adaptive, "64 PEs, tornado"]["measured"] < 0.9
+    assert by[adaptive, "64 PEs, tornado"]["published"] is None
+
+
+def test_a_machine_that_cannot_adapt_gains_nothing(other_machine):
+    other_machine(router__adaptive_vcs=0)
+    ours, others = (published.sustained((4, 4, 4), "transpose", 2, 600, routing__adaptive=a) for a in (True, False))
+    assert published.gain(ours, others) == (1, 0)
+
+
+def test_interval_of_a_gain():
+    """Student's t of two ratios: 12.706 times the deviation over the root of two."""
+    mean, half = published.gain([1.0, 1.2], [1.0, 1.0])
+    assert (mean, half) == (pytest.approx(1.1), pytest.approx(12.706 * 0.1, rel=1e-3))
 
 
 def test_latencies_are_measured_not_printed():

@@ -46,6 +46,19 @@ TEST(Derived, ZeroLoadLatencyIsMeasured) {
   }
 }
 
+TEST(Derived, ZeroLoadLatencyOfAT3eIsMeasured) {
+  for (const bool open : {true, false}) {
+    const Experiment e = experiment({{"router.kind", word("t3e")},
+                                     {"topology.shape", IntList{8, 4, 2}},
+                                     {"router.short_circuit", open},
+                                     {"traffic.load", 0.002},
+                                     {"run.warmup_cycles", integer(1000)},
+                                     {"run.measure_cycles", integer(100000)}});
+    const Result r = run_job({e}, {"cpu", 1, false}, nullptr).front();
+    EXPECT_NEAR(r.latency.mean, derived(e, "zero_load_latency_cycles"), 0.01 * r.latency.mean) << open;
+  }
+}
+
 TEST(Derived, ZeroLoadLatencyIsNotGuessed) {
   EXPECT_TRUE(std::isnan(derived(experiment({{"traffic.pattern", word("tornado")}}), "zero_load_latency_cycles")));
   EXPECT_TRUE(std::isnan(derived(experiment({{"router.buffer_flits", integer(3)}}), "zero_load_latency_cycles")));

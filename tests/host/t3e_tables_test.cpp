@@ -40,6 +40,30 @@ TEST(T3eTables, LinksJoinOppositePorts) {
   }
 }
 
+/// The narrowest of the three planes through the middle, counted in the wiring. 2 x 2 x 1 and 8 x 2 x 1 have single
+/// links in Y, 2 x 4 x 2 has two of them in X. Paper, section 11: 153.6 GB/s at 8 x 8 x 8 and beyond, 256 channels.
+TEST(T3eTables, BisectionIsTheNarrowestCut) {
+  std::vector<std::vector<u32>> shapes = kShapes;
+  shapes.insert(shapes.end(), {{8, 2, 1}, {2, 2, 2}, {4, 2, 2}, {8, 16, 8}});
+  for (const auto& extents : shapes) {
+    const Topology t = make_topology(Shape(extents));
+    u64 narrowest = kNone;
+    for (u32 d = 0; d < 3; ++d) {
+      if (extents[d] == 1) continue;
+      u64 cut = 0;
+      const auto side = [&](u32 n) { return ordinate(t.address[n], d) < extents[d] / 2; };
+      for (u32 n = 0; n < t.routers; ++n)
+        for (u32 p = 0; p < kDirections; ++p)
+          if (const u32 to = t.peer(n, p).item; to != kNone) cut += side(n) != side(to);
+      narrowest = std::min(narrowest, cut);
+    }
+    EXPECT_EQ(t.bisection_channels, narrowest) << extents[0] << " x " << extents[1] << " x " << extents[2];
+    if (extents[0] * extents[2] == 64) {
+      EXPECT_EQ(narrowest, 256u);
+    }
+  }
+}
+
 /// Manual, Table 13: R_NET_LUT of node 000100 in a 2 x 4 x 2 machine, logical numbers in Format 1 (Y1 Z0 Y0 X0).
 TEST(T3eTables, TheManualsTable13) {
   const Shape shape({2, 4, 2});
@@ -122,6 +146,53 @@ TEST(T3eTables, RoutesAreShortestAndFreeOfDeadlock) {
       }
       EXPECT_TRUE(graph.cycle().empty());
     }
+}
+
+/// What is loaded balances the two virtual channels as the paper's Table 1 says, in both directions and in both modes
+/// of the routing tables: all routes of the ring through node 0 are walked, and counted on every link.
+TEST(T3eTables, RoutesBalanceAsPublished) {
+  struct Ring {
+    std::vector<u32> extents;
+    u32 dim;
+    double average, maximum;
+  };
+  const Ring rings[] = {{{4, 4, 4}, 1, 0, 0},        {{8, 8, 8}, 0, .031, .25},   {{8, 8, 8}, 2, .031, .25},
+                        {{8, 16, 8}, 0, .031, .25},  {{8, 16, 8}, 2, .031, .25},  {{4, 16, 8}, 1, .137, .563},
+                        {{8, 16, 8}, 1, .137, .563}, {{8, 32, 2}, 1, .220, .875}, {{8, 32, 8}, 1, .220, .875}};
+  for (const Ring& ring : rings) {
+    const Shape shape(ring.extents);
+    const Topology t = make_topology(shape);
+    const Tables tables = make_tables(shape, with_numbers(shape, {}));
+    const u32 k = shape.radix(ring.dim);
+    const auto node = [&](u32 at) {
+      const u32 stride[] = {1, shape.radix(0), shape.radix(0) * shape.radix(1)};
+      return at * stride[ring.dim];
+    };
+    std::vector<int> difference[2] = {std::vector<int>(k), std::vector<int>(k)},
+                     routes[2] = {difference[0], difference[0]};
+    for (u32 s = 0; s < k; ++s)
+      for (u32 d = 0; d < k; ++d) {
+        if (s == d) continue;
+        const u32 minus = tag_signs(tag_of(tables, node(s), node(d))) >> ring.dim & 1, port = ring.dim + 3 * minus;
+        u32 vc = 0;
+        for (u32 at = s; at != d; at = (at + (minus ? k - 1 : 1)) % k) {
+          const u16 select = tables.registers[node(at)].vcsel[port];
+          vc = at == s ? select >> (d & 7) & 1 : vc | !!(select & kDateline);
+          ++routes[minus][at];
+          difference[minus][at] += vc ? -1 : 1;
+        }
+      }
+    for (u32 minus : {0, 1}) {
+      const double most = *std::max_element(routes[minus].begin(), routes[minus].end());
+      double average = 0, maximum = 0;
+      for (int d : difference[minus]) {
+        average += std::abs(d) / most / k;
+        maximum = std::max(maximum, std::abs(d) / most);
+      }
+      EXPECT_LE(average, ring.average + 0.0005) << "ring of " << k << " in " << t.routers << " nodes";
+      EXPECT_LE(maximum, ring.maximum + 0.0005) << "ring of " << k << " in " << t.routers << " nodes";
+    }
+  }
 }
 
 }  // namespace

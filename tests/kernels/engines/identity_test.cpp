@@ -20,7 +20,8 @@ std::vector<Experiment> variations(std::string_view kind) {
   std::vector<Experiment> list{experiment({{"router.kind", std::string(kind)}, {"traffic.load", 0.35}})};
   const std::string trace = testing::temporary(".csv");
   std::ofstream file(trace);
-  for (u32 n = 0; n < 2000; ++n) file << n / 5 << ',' << n * 7 % 16 << ',' << n * 11 % 16 << ',' << 1 + n % 5 << '\n';
+  for (u32 n = 0; n < 2000; ++n)
+    file << n / 5 << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ',' << 1 + n % 5 << '\n';
   file.close();
   if (kind == "t3e") {
     const auto add = [&](RawConfig changes) {
@@ -36,6 +37,17 @@ std::vector<Experiment> variations(std::string_view kind) {
          {"traffic.packet_flits", Lengths{{2, 0.5}, {10, 0.5}}}});
     add({{"traffic.load", 0.3}, {"barrier.units", integer(5)}, {"barrier.work", integer(20)}});
     add({{"traffic.load", 0.3}, {"barrier.units", integer(2)}, {"barrier.operation", word("eureka")}});
+    add({{"traffic.load", 0.3},
+         {"faults.links", IntList{3, 0, 17, 1}},
+         {"faults.nodes", IntList{9}},
+         {"faults.cycle", integer(150)},
+         {"faults.reroute_delay", integer(100)},
+         {"faults.error_rate", 0.01}});
+    add({{"traffic.load", 0.3},
+         {"topology.shape", IntList{2, 4, 3}},
+         {"topology.partial_planes", IntList{2, 0, 2, 0, 2}},
+         {"topology.partitions", IntList{0, 9, 12, 7}},
+         {"barrier.units", integer(2)}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }
