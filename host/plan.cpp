@@ -5,6 +5,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/error.hpp"
+#include "host/t3e/special_feed.hpp"
 
 namespace flitlab {
 namespace {
@@ -49,6 +50,8 @@ u64 Plan::read_register(const Engine&, u32, const std::string& name) const {
 void Plan::write_register(Engine& engine, u32 node, const std::string& name, u64) const {
   read_register(engine, node, name);
 }
+
+std::unique_ptr<t3e::SpecialFeed> Plan::special_feed() const { return nullptr; }
 
 std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.str("router.kind")).make_plan(e); }
 

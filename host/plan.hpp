@@ -12,6 +12,10 @@
 
 namespace flitlab {
 
+namespace t3e {
+class SpecialFeed;
+}
+
 struct EngineChoice {
   std::string backend = "auto";  ///< auto, cpu, cuda
   u32 threads = 0;               ///< 0: one per core
@@ -67,6 +71,8 @@ class Plan {
   /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
   virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
   virtual void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
+  /// The host's end of a special network; none if the machine has none.
+  virtual std::unique_ptr<t3e::SpecialFeed> special_feed() const;
 };
 
 /// Builds the plan of an experiment's router model.

@@ -24,7 +24,7 @@ void append(std::vector<const ParamRecord*>& list, const ModelRecord& model) {
   list.push_back(&model_choice());
   append(list, model.router);
   append(list, model.routing);
-  append(list, model.others);
+  for (ParamTable table : model.others) append(list, table);
 }
 
 template <class P>
@@ -44,7 +44,13 @@ const std::vector<ModelRecord>& models() {
        {},
        check_vc,
        plan_of<VcPlan>},
-      {"t3e", "Cray T3E", kT3eTopologyParams, kT3eParams, kT3eRoutingParams, kT3eBarrierParams, check_t3e,
+      {"t3e",
+       "Cray T3E",
+       kT3eTopologyParams,
+       kT3eParams,
+       kT3eRoutingParams,
+       {kT3eBarrierParams, kT3eSpecialParams},
+       check_t3e,
        plan_of<T3ePlan>},
   };
   return list;

@@ -17,7 +17,7 @@ struct ModelRecord {
   ParamTable topology;               ///< its topology.* parameters
   ParamTable router;                 ///< its router.* parameters
   ParamTable routing;                ///< its routing.* parameters
-  ParamTable others;                 ///< parameters of what only it has
+  std::vector<ParamTable> others;    ///< parameters of what only it has
   void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
 };

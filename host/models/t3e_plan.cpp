@@ -8,6 +8,7 @@
 #include "host/models/t3e_engines.hpp"
 #include "host/result.hpp"
 #include "host/t3e/registers.hpp"
+#include "host/t3e/special_feed.hpp"
 #include "host/topology/metrics.hpp"
 
 namespace flitlab {
@@ -43,6 +44,10 @@ T3ePlan::T3ePlan(const Experiment& e)
   tables_ = t3e::make_tables(shape_, topology_,
                              {e.flag("routing.adaptive"), e.str("routing.half_way") == "balanced",
                               select != "time_of_crossing", select == "full"});
+  if (e.str("boot.state") == "cold") {
+    std::fill(tables_.registers.begin(), tables_.registers.end(), t3e::Registers{});
+    std::fill(tables_.lut.begin(), tables_.lut.end(), t3e::Tag{});
+  }
   set_parameters(e);
   set_layout();
 }
@@ -71,6 +76,12 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t.barrier = barrier_tree_.data();
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
+  t.special = e.flag("special.enabled");
+  if (t.special) {
+    t.special_delay = e.u32_of("special.router_delay");
+    t.special_eject = e.u32_of("router.destination_delay");
+    delays.insert(delays.end(), {t.special_delay, t.special_eject});
+  }
   t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
@@ -109,12 +120,27 @@ void T3ePlan::set_layout() {
     t.barrier_fields.pending = router.add<u32>("barrier_pending", 1);
     t.barrier_fields.registers = router.add<t3e::BarrierRegister>("barrier", t3e::kBarrierUnits);
   }
+  if (t.special) {
+    t.special_fields.mail = router.add<u64>("special_mail", slots);
+    t.special_fields.orientation = router.add<u64>("special_orientation", slots);
+    t.special_fields.busy = router.add<u32>("special_busy", 1);
+    t.special_fields.packet = router.add<t3e::SpecialPacket>("special_packet", slots * t3e::kPorts);
+  }
   router.finish();
   add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
   if (t.barrier_units) {
     ItemKind& pe = layout_.kinds[1];
     t.barrier_pe_fields.mail = pe.add<u8>("barrier_mail", slots);
     t.barrier_pe_fields.unit = pe.add<t3e::BarrierUnit>("barrier", t.barrier_units);
+    pe.finish();
+  }
+  if (t.special) {
+    ItemKind& pe = layout_.kinds[1];
+    t.special_pe_fields.control = pe.add<t3e::SpecialControl>("special", 1);
+    t.special_pe_fields.mail = pe.add<u8>("special_mail", slots);
+    t.special_pe_fields.packet = pe.add<t3e::SpecialPacket>("special_packet", slots);
+    t.special_pe_fields.queue = pe.add<t3e::SpecialPacket>("special_queue", t3e::kSpecialRing);
+    t.special_pe_fields.answers = pe.add<t3e::SpecialAnswer>("special_answers", t3e::kSpecialRing);
     pe.finish();
   }
   ItemKind& node = layout_.kinds[2];
@@ -241,16 +267,18 @@ u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& na
   NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
   NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
   return t3e::read_register({*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}},
-                            name);
+                            t3e::register_number(name));
 }
 
 void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
+  const u32 number = t3e::register_number(name);
+  t3e::check_value(number, value);
   NodeField<t3e::Registers> routing(engine, 0, layout_.kinds[0].field("registers"));
   NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
   NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
   t3e::NodeRegisters registers{
       *routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}};
-  t3e::write_register(registers, name, value);
+  t3e::write_register(registers, number, value);
   *routing.of(node) = registers.routing;
   *software.of(node) = registers.software;
   std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
@@ -263,11 +291,15 @@ void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, 
                         std::to_string(numbers - 1) + " does not fit mode " + std::to_string(mode) + " of node " +
                         std::to_string(n) + ", whose tables end at " + std::to_string(most - 1) + ".");
   }
-  if (name == "R_ORIENT")  // hardware tells all other nodes (manual, Direction Assignments)
+  if (number == t3e::kOrient)  // hardware tells all other nodes (manual, Direction Assignments)
     for (u32 n = 0; n < table_.routers; ++n) routing.of(n)->orient = registers.routing.orient;
   routing.write(engine);
   software.write(engine);
   lut.write(engine);
+}
+
+std::unique_ptr<t3e::SpecialFeed> T3ePlan::special_feed() const {
+  return table_.special ? std::make_unique<t3e::SpecialFeed>(table_.terminals) : nullptr;
 }
 
 std::vector<u32> T3ePlan::channel_flits(const std::vector<std::byte>& state) const {

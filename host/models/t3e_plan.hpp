@@ -27,6 +27,8 @@ class T3ePlan final : public Plan {
   u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
   void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
 
+  std::unique_ptr<t3e::SpecialFeed> special_feed() const override;
+
   const t3e::Table& table() const { return table_; }
 
  private:

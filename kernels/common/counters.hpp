@@ -27,12 +27,16 @@ enum class Total : u32 {
   kTransactions,    ///< transactions completed since cycle 0
   kBarriers,        ///< completions of barriers that PEs have seen
   kBarrierWaitSum,  ///< joining to completion, cycles
-  kLastDelivery,    ///< maximum, not a sum: cycle of the latest delivery
-  kLatencyMax,      ///< maximum over measured packets
+  kSpecialSent,     ///< T3E: special packets
+  kSpecialArrived,
+  kSpecialLost,   ///< to another one, at an open link, or where software wants them ignored
+  kLastDelivery,  ///< maximum, not a sum: cycle of the latest delivery
+  kLatencyMax,    ///< maximum over measured packets
   kNetworkLatencyMax,
   kRoundTripMax,
   kAuditedFlits,    ///< grows at every audit by the flits then inside the network
   kAuditedPackets,  ///< and by the packets whose head has been injected and whose tail has not been delivered
+  kAuditedSpecial,  ///< and by the special packets on their way
   kCount
 };
 

@@ -165,4 +165,40 @@ inline constexpr std::array kT3eBarrierParams{
                 .cite = "paper, section 6 and Table 2"},
 };
 
+inline constexpr std::array kT3eSpecialParams{
+    ParamRecord{.path = "special.enabled",
+                .type = ParamType::kBool,
+                .default_value = "false",
+                .help =
+                    "The network of special packets, by which software reaches registers whatever state the machine "
+                    "is in.",
+                .cite = "paper, section 8; manual, Special Routing"},
+    ParamRecord{.path = "special.router_delay",
+                .type = ParamType::kInt,
+                .default_value = "3",
+                .min = 1,
+                .max = 32,
+                .unit = "clocks",
+                .help =
+                    "Input pins of a router to input pins of the next one for a special packet. The sources give no "
+                    "number: that of a packet that needs no arbitration.",
+                .cite = "paper, section 8 and Table 2"},
+    ParamRecord{.path = "boot.state",
+                .type = ParamType::kChoice,
+                .default_value = "loaded",
+                .choices = "loaded|cold",
+                .help = "Registers at cycle 0: as software would load them, or all zero, for software that does it "
+                        "(flitlab.t3e.boot).",
+                .cite = "manual, Direction Order Routing"},
+    ParamRecord{.path = "boot.traffic_from",
+                .type = ParamType::kInt,
+                .default_value = "0",
+                .min = 0,
+                .max = 1000000000,
+                .unit = "clocks",
+                .help = "First cycle in which PEs may create packets, so that a cold machine can be set up first.",
+                .cite = "flitlab's own",
+                .only_if = "traffic.mode=open|batch|request_reply"},
+};
+
 }  // namespace flitlab

@@ -8,6 +8,7 @@
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/routers/t3e/barrier_state.hpp"
+#include "kernels/routers/t3e/special_state.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -74,6 +75,7 @@ struct SoftwareRegisters {
 };
 inline constexpr u32 kLutRegisters = 544;  ///< R_NET_LUT
 inline constexpr u16 kDateline = 0x100;
+inline constexpr u8 kIgnoreSpecial = 2;
 inline constexpr u8 kNoAdapt = 4;
 inline constexpr u8 kNoFast = 8;
 
@@ -174,6 +176,9 @@ struct Table {
   u32 barrier_eject;               ///< a router's answer to its PE
   u32 barrier_work;                ///< mean clocks between completion and the next action of a PE
   u32 eureka;                      ///< 1: every round begins with a eureka
+  u32 special;                     ///< 1: there is a special network
+  u32 special_delay;               ///< of a special packet in a router, clocks
+  u32 special_eject;               ///< from the pins of the last router to its PE
   u32 lut_entries;                 ///< R_NET_LUT registers of a node that are used
   const Peer* peers;               ///< [routers][7]
   const Registers* registers;      ///< [routers] initial values
@@ -186,6 +191,8 @@ struct Table {
   TableFields table_fields;
   BarrierFields barrier_fields;
   BarrierPeFields barrier_pe_fields;
+  SpecialFields special_fields;
+  SpecialPeFields special_pe_fields;
 };
 
 /// Places of an input VC's buffer, flits, and of its ring, packets.
@@ -232,6 +239,7 @@ struct PublishedTable : Table {
   static constexpr u32 adaptive_buffer_flits = 22;
   static constexpr u8 any_direction = 0;
   static constexpr u32 barrier_units = 0;
+  static constexpr u32 special = 0;
   static constexpr const u32* full_select = nullptr;
   static constexpr RouterFields router_fields = published_fields();
 
@@ -242,7 +250,7 @@ struct PublishedTable : Table {
     return t.link_vcs == link_vcs && t.slot_mask == slot_mask && t.wait == wait && t.link_delay == link_delay &&
            t.credit_delay == credit_delay && t.buffer_flits == buffer_flits &&
            t.adaptive_buffer_flits == adaptive_buffer_flits && t.any_direction == any_direction &&
-           t.barrier_units == 0 && !t.full_select && f.control.offset == 0 &&
+           t.barrier_units == 0 && t.special == 0 && !t.full_select && f.control.offset == 0 &&
            f.registers.offset == mine.registers.offset && f.flit_mail.offset == mine.flit_mail.offset &&
            f.credit_mail.offset == mine.credit_mail.offset && f.port.offset == mine.port.offset &&
            f.input.offset == mine.input.offset && f.output.offset == mine.output.offset &&
