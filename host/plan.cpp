@@ -47,6 +47,8 @@ u64 Plan::read_register(const Engine&, u32, const std::string& name) const {
   throw ConfigError("register " + name + ": routers of this kind have no registers.");
 }
 
+std::map<std::string, u64> Plan::read_registers(const Engine&, u32) const { return {}; }
+
 void Plan::write_register(Engine& engine, u32 node, const std::string& name, u64) const {
   read_register(engine, node, name);
 }

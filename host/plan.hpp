@@ -1,6 +1,7 @@
 #pragma once
 /// A plan: the immutable side of a job (wiring, routes, parameters, layout of the state), and what only the model
 /// knows how to do with a state on the host.
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -71,6 +72,8 @@ class Plan {
   /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
   virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
   virtual void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
+  /// All registers of a node by name.
+  virtual std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const;
   /// The host's end of a special network; none if the machine has none.
   virtual std::unique_ptr<t3e::SpecialFeed> special_feed() const;
 };

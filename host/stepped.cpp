@@ -58,6 +58,11 @@ u64 SteppedNetwork::read_register(u32 node, const std::string& name) const {
   return plan_->read_register(*engine_, node, name);
 }
 
+std::map<std::string, u64> SteppedNetwork::read_registers(u32 node) const {
+  require_router(node);
+  return plan_->read_registers(*engine_, node);
+}
+
 void SteppedNetwork::write_register(u32 node, const std::string& name, u64 value) {
   require_router(node);
   plan_->write_register(*engine_, node, name, value);

@@ -33,6 +33,7 @@ class SteppedNetwork {
   /// Registers of a node, for models that have them; see Plan.
   u64 read_register(u32 node, const std::string& name) const;
   void write_register(u32 node, const std::string& name, u64 value);
+  std::map<std::string, u64> read_registers(u32 node) const;
   /// The special network of a T3E (host/t3e/special_feed.hpp). A PE sends what it is told in order, one a clock while
   /// the network is stepped. ConfigError if there is none.
   void special_put(u32 node, const t3e::Deltas& deltas, const std::string& name, u64 value);

@@ -7,7 +7,6 @@
 #include "host/error.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/result.hpp"
-#include "host/t3e/registers.hpp"
 #include "host/t3e/special_feed.hpp"
 #include "host/topology/metrics.hpp"
 
@@ -263,11 +262,22 @@ struct NodeField {
 };
 
 u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
+  return t3e::read_register(node_registers(engine, node), t3e::register_number(name));
+}
+
+std::map<std::string, u64> T3ePlan::read_registers(const Engine& engine, u32 node) const {
+  const t3e::NodeRegisters registers = node_registers(engine, node);
+  std::map<std::string, u64> values;
+  for (const std::string& name : t3e::register_names())
+    values[name] = t3e::read_register(registers, t3e::register_number(name));
+  return values;
+}
+
+t3e::NodeRegisters T3ePlan::node_registers(const Engine& engine, u32 node) const {
   NodeField<t3e::Registers> routing(engine, 0, layout_.kinds[0].field("registers"));
   NodeField<t3e::SoftwareRegisters> software(engine, 2, layout_.kinds[2].field("software"));
   NodeField<t3e::Tag> lut(engine, 2, layout_.kinds[2].field("lut"));
-  return t3e::read_register({*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}},
-                            t3e::register_number(name));
+  return {*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}};
 }
 
 void T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {

@@ -2,6 +2,7 @@
 /// Plan of a Cray T3E.
 #include "host/models/terminal_plan.hpp"
 #include "host/plan.hpp"
+#include "host/t3e/registers.hpp"
 #include "host/t3e/tables.hpp"
 
 namespace flitlab {
@@ -25,15 +26,19 @@ class T3ePlan final : public Plan {
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
+  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
   void write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
 
   std::unique_ptr<t3e::SpecialFeed> special_feed() const override;
 
   const t3e::Table& table() const { return table_; }
+  /// What the registers hold at cycle 0.
+  const t3e::Tables& tables() const { return tables_; }
 
  private:
   void set_parameters(const Experiment& e);
   void set_layout();
+  t3e::NodeRegisters node_registers(const Engine& engine, u32 node) const;
   Item<1> router(const std::vector<std::byte>& state, u32 index) const;
 
   t3e::Shape shape_;

@@ -11,11 +11,12 @@ namespace flitlab::t3e {
 template <class V, int W>
 FLITLAB_HD inline Tag look_up(const V& v, const Item<W>& node, const Registers& registers, u32 logical) {
   if (registers.lut_mode == 3) return registers.override_tag;
-  const Field<Tag> lut = v.t.table_fields.lut;
-  if (registers.lut_mode == 0) return node.at(lut, logical);
+  // A special packet may have written numbers that the table has no entry for.
+  const auto lut = [&](u32 entry) { return entry < kLutRegisters ? node.at(v.t.table_fields.lut, entry) : Tag{0}; };
+  if (registers.lut_mode == 0) return lut(logical);
   const u32 low = logical & 1, high = logical >> 1 & 1;
   const u32 x = registers.lut_mode == 1 ? low : high, y = registers.lut_mode == 1 ? high : low;
-  return (node.at(lut, logical >> 2) & ~(1u | 1u << 4)) | x | y << 4;
+  return (lut(logical >> 2) & ~(1u | 1u << 4)) | x | y << 4;
 }
 
 /// Directions a packet has still to go, as bits.
