@@ -118,7 +118,7 @@ class Answer:
 
 def _deltas(deltas: Sequence[int]) -> list[int]:
     if len(deltas) != 6:
-        raise _core.ConfigError(f"special packet: {len(deltas)} deltas; there are primary and secondary X, Y and Z: six.")
+        raise _core.ConfigError(f"special packet: {len(deltas)} deltas; there are six, primary and secondary X, Y, Z.")
     return [int(d) for d in deltas]
 
 

@@ -141,7 +141,7 @@ class Explorer:
         waiting = deque(plane)
         while waiting:
             waiting += self.unmet(waiting.popleft(), ALONG_Z)
-        for node in list(self.known.values()):
+        for node in [n for n in self.known.values() if n.walked[2]]:
             if self.unmet(node, IN_PLANE):
                 raise RunError(f"boot: the node {node.walked} hops away has a neighbour that is in no column of the "
                                "explorer's plane. Boot from a node of a full plane.")
@@ -220,7 +220,7 @@ def boot(network: Network, node: int = 0, number_format: int | None = None) -> B
     """Finds the nodes of a cold machine from one of its PEs, and gives all of them their numbers and routing tables.
 
     network: of an experiment with special.enabled = true and boot.state = "cold", not further on than its
-    boot.traffic_from. node: the PE that does it; it must be in a full plane, and becomes number 0 of its rings.
+    traffic.start. node: the PE that does it; it must be in a full plane, and becomes number 0 of its rings.
     number_format: of logical PE numbers, see :func:`logical_number`; None: as a loaded machine has them. How packets
     are to be routed is the experiment's (routing.*). All is done by special packets, in the machine's own time.
     ConfigError if there is no special network; RunError if the machine cannot be made sense of.

@@ -190,15 +190,6 @@ inline constexpr std::array kT3eSpecialParams{
                 .help = "Registers at cycle 0: as software would load them, or all zero, for software that does it "
                         "(flitlab.t3e.boot).",
                 .cite = "manual, Direction Order Routing"},
-    ParamRecord{.path = "boot.traffic_from",
-                .type = ParamType::kInt,
-                .default_value = "0",
-                .min = 0,
-                .max = 1000000000,
-                .unit = "clocks",
-                .help = "First cycle in which PEs may create packets, so that a cold machine can be set up first.",
-                .cite = "flitlab's own",
-                .only_if = "traffic.mode=open|batch|request_reply"},
 };
 
 }  // namespace flitlab
