@@ -125,6 +125,8 @@ def test_boot_says_what_it_needs():
         boot(cold((2, 2, 1), special__enabled=False))
     with pytest.raises(fl.ConfigError, match="format 4"):
         boot(cold((2, 2, 1)), number_format=4)
+    with pytest.raises(fl.ConfigError, match="tables that are in no register"):
+        cold((2, 2, 1), routing__vc_select="full")
     net = cold((2, 2, 1))
     with pytest.raises(fl.ConfigError, match="there are six"):
         net.special_put(0, [1, 2, 3], "R_SW", 0)

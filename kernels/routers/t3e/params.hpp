@@ -188,7 +188,7 @@ inline constexpr std::array kT3eSpecialParams{
                 .default_value = "loaded",
                 .choices = "loaded|cold",
                 .help = "Registers at cycle 0: as software would load them, or all zero, for software that does it "
-                        "(flitlab.t3e.boot).",
+                        "(flitlab.t3e_boot).",
                 .cite = "manual, Direction Order Routing"},
 };
 

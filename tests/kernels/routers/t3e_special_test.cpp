@@ -326,6 +326,14 @@ TEST(T3eSpecial, IdentityOfThreadsAndLayouts) {
   }
 }
 
+/// The same with a GPU.
+TEST(T3eSpecial, IdentityOfGpuAndCpu) {
+  if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  Storm cpu({"cpu", 1, false, 1}), gpu({"cuda", 1, false, 1});
+  for (Storm* storm : {&cpu, &gpu}) storm->step(200);
+  ASSERT_EQ(cpu.engine->state_hash(0), gpu.engine->state_hash(0));
+}
+
 /// More requests and answers than the rings hold, over a stop and a checkpoint.
 TEST(T3eSpecial, RequestsAndAnswersSurviveACheckpoint) {
   SteppedNetwork whole = stepped(), first = stepped(), second = stepped();
