@@ -111,7 +111,9 @@ class Explorer:
         number = len(self.known) + 1
         self.known[number] = node
         self.put(node.way, "R_SW", number)
-        self.wait(node.way)
+        if self.ask(node.way, node.way_back, "R_SW") != number:
+            raise RunError(f"boot: the node {node.walked} hops away does not answer by way of the explorer's plane. "
+                           "Boot from another node.")
 
     def follow(self, node: Node, direction: int) -> Node | None:
         """The node at the far end of a link, if nobody has met it before."""
@@ -163,6 +165,8 @@ class Explorer:
             up = _ordinates(column, 2)
             for node in column:
                 node.place = (along[0](walked[0]), along[1](walked[1]), up(node.walked[2]))
+        if len({n.place for n in nodes}) != len(nodes):
+            raise RunError("boot: two nodes have one place; lines of the machine are not straight.")
         for node in nodes:
             for (dim, _), other in zip(DIRECTIONS, node.links, strict=True):
                 if other and any(node.place[d] != other.place[d] for d in range(3) if d != dim):
@@ -195,8 +199,8 @@ def _hops(deltas: Sequence[int]) -> int:
 
 
 def _ordinates(line: list[Node], dim: int) -> Callable[[int], int]:
-    """From hops walked along a line to ordinates."""
-    ring = all(n.links[dim] and n.links[dim + 3] for n in line)
+    """From hops walked along a line to ordinates. More than two nodes are a ring, though a link of it may be dead."""
+    ring = len(line) > 2 or all(n.links[dim] and n.links[dim + 3] for n in line)
     first = min(n.walked[dim] for n in line)
     return lambda walked: walked % len(line) if ring else walked - first
 
@@ -238,7 +242,8 @@ def boot(network: Network, node: int = 0, number_format: int | None = None) -> B
         settings["topology.partial_planes"] = blocks
     tables = {registers["R_PWHO"]: (registers, lut)
               for registers, lut in t3e_tables(network.experiment.set(settings).core)}
-    loads = {n: _registers(n, *tables[pack_place(n.place)]) for n in nodes}
+    loads = {n: _registers(*tables[pack_place(n.place)]) for n in nodes}
+    _check_links(loads, shape)
     if number_format is not None:
         if loads[explorer.root]["R_LUT_OVERRIDE"] >> 32:
             raise ConfigError("boot: number_format is for up to 544 PEs; larger machines number theirs by fours.")
@@ -253,12 +258,22 @@ def boot(network: Network, node: int = 0, number_format: int | None = None) -> B
     return Boot(shape, len(nodes), links, network.cycle - start, packets, lost)
 
 
-def _registers(node: Node, registers: dict[str, int], lut: list[int]) -> dict[str, int]:
-    """What to write into a node: its numbers, and the tables for its place; its open links as they were found."""
+def _registers(registers: dict[str, int], lut: list[int]) -> dict[str, int]:
+    """What to write into a node: the routing tables of its place first, its numbers last."""
     values = {f"R_NET_LUT{i}": tag for i, tag in enumerate(lut)}
-    values |= {name: registers[name] for name in registers if name.startswith(("R_VCSEL", "R_LUT_OVERRIDE", "R_LWHO"))}
-    values |= {f"R_CHAN{i}": 0 if link else NO_ADAPT for i, link in enumerate(node.links)}
-    return values | {"R_PWHO": pack_place(node.place)}
+    values |= {f"R_CHAN{i}": registers[f"R_CHAN{i}"] for i in range(6)}
+    values |= {f"R_VCSEL{i}": registers[f"R_VCSEL{i}"] for i in range(6)}
+    return values | {name: registers[name] for name in ("R_LUT_OVERRIDE", "R_PWHO", "R_LWHO")}
+
+
+def _check_links(loads: dict[Node, dict[str, int]], shape: Place) -> None:
+    """Links that nobody answers on must be those that the tables close to adaptive packets."""
+    for node, values in loads.items():
+        for direction, (dim, sign) in enumerate(DIRECTIONS):
+            if node.links[direction] is None and not values[f"R_CHAN{direction}"] & NO_ADAPT:
+                link = f"{'-+'[sign > 0]}{'XYZ'[dim]} of {node.place}"
+                raise RunError(f"boot: nobody answers on the link {link}, which a machine of shape {shape} has. Its "
+                               "tables would send packets there.")
 
 
 def _renumber(loads: dict[Node, dict[str, int]], shape: Place, number_format: int) -> None:

@@ -35,8 +35,6 @@ class SpecialFeed {
   /// To be called between cycles, at least every kSpecialRing of them.
   void exchange(Engine& engine);
 
-  /// Requests that have not been handed over yet.
-  std::size_t waiting() const { return waiting_; }
   /// Answers since the last call, in the order of their arrival.
   std::vector<TimedAnswer> take_answers();
 
@@ -55,7 +53,7 @@ class SpecialFeed {
   std::vector<u32> taken_;                         ///< [PEs] answers collected
   std::vector<TimedAnswer> answers_;
   u32 tickets_ = 0;
-  u64 waiting_ = 0;
+  u64 waiting_ = 0;  ///< requests in queues_
 };
 
 }  // namespace flitlab::t3e

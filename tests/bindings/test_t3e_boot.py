@@ -4,8 +4,9 @@ loads."""
 import pytest
 
 import flitlab as fl
+from flitlab.published.t3e_manual import special_rows
 from flitlab.t3e import Tag
-from flitlab.t3e_boot import boot, logical_number, partial_planes
+from flitlab.t3e_boot import Explorer, boot, logical_number, partial_planes
 
 START = 200_000
 
@@ -58,14 +59,15 @@ def test_clocks_and_packets():
     net = cold((2, 2, 1))
     found = boot(net)
     named = [0, 1, 1, 2]  # hops to each node as it gets its number
-    # Links tried, and hops there and back: of node 0 +X +Y -X -Y +Z -Z, and so on; known ones are not tried again.
-    tried = [(1, 1), (1, 1), (1, 1), (1, 1)] + [(2, 2), (2, 2)] + [(2, 2), (2, 2), (2, 2)] + [(3, 3)] * 1
+    # It writes a node's number and reads it again. Links tried, and hops there and back: of node 0 +X +Y -X -Y +Z -Z,
+    # and so on; known ones are not tried again.
+    tried = [(1, 1), (1, 1), (1, 1), (1, 1)] + [(2, 2), (2, 2)] + [(2, 2), (2, 2), (2, 2)] + [(3, 3)]
     tried += [(h + 1, h + 1) for h in named for _ in range(2)]
     loads = 4 * (4 + 6 + 6 + 1 + 1 + 1)  # R_NET_LUT, R_CHAN, R_VCSEL, R_LUT_OVERRIDE, R_LWHO, R_PWHO
-    clocks = sum(22 + 3 * h for h in named) + sum(22 + 3 * (a + b) for a, b in tried) + loads + 22 + 3 * 2
+    clocks = sum(22 + 3 * 2 * h for h in named) + sum(22 + 3 * (a + b) for a, b in tried) + loads + 22 + 3 * 2
     clocks += 2 * 4 + 22 + 3 * 4  # to read the numbers back
-    answers = len(tried) - 12 + 4
-    assert (found.clocks, found.packets) == (clocks, 4 + 2 * len(tried) + loads + 2 * 4 + answers)
+    answers = 4 + len(tried) - 12 + 4
+    assert (found.clocks, found.packets) == (clocks, 3 * 4 + 2 * len(tried) + loads + 2 * 4 + answers)
 
 
 def test_traffic_runs_as_on_a_loaded_machine():
@@ -118,6 +120,45 @@ def test_partial_planes_are_made_of_blocks():
     part = {(x, y, 2) for x, y in [(0, 0), (1, 0), (0, 1), (1, 1), (4, 0), (5, 0), (4, 1), (5, 1), (0, 2), (1, 2),
                                    (0, 3), (1, 3)]}
     assert partial_planes(whole | part, (8, 4, 3)) == [2, 0, 2, 0, 2, 2, 0, 2, 4, 2, 2, 2, 2, 0, 2]
+
+
+@pytest.fixture
+def cut(monkeypatch):
+    """Makes a link of rings of four silent: what would cross it is not answered."""
+
+    def cut_link(a, b):
+        real = Explorer.ask
+
+        def ask(self, way, way_back, register):
+            here = [0, 0, 0]
+            for i, delta in [*enumerate(way), *enumerate(way_back)]:
+                for _ in range(abs(delta)):
+                    last = tuple(here)
+                    here[i % 3] = (here[i % 3] + (1 if delta > 0 else -1)) % 4
+                    if {last, tuple(here)} == {a, b}:
+                        return None
+            return real(self, way, way_back, register)
+
+        monkeypatch.setattr(Explorer, "ask", ask)
+
+    return cut_link
+
+
+def test_a_dead_link_is_not_booted_over(cut):
+    cut((0, 2, 0), (0, 3, 0))
+    with pytest.raises(fl.RunError, match=r"link -Y of \(0, 3, 0\)"):
+        boot(cold((4, 4, 4)))
+
+
+def test_nodes_must_answer_by_their_way(cut):
+    cut((1, 2, 0), (2, 2, 0))
+    with pytest.raises(fl.RunError, match=r"node \(2, 2, 0\) hops away does not answer"):
+        boot(cold((4, 4, 4)))
+
+
+def test_special_routing_of_the_manual():
+    rows = special_rows()
+    assert len(rows) == 7 and {line["verdict"] for line in rows} == {"match"}
 
 
 def test_boot_says_what_it_needs():
