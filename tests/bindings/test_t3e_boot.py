@@ -4,6 +4,7 @@ loads."""
 import pytest
 
 import flitlab as fl
+from flitlab.network import Answer
 from flitlab.published.t3e_manual import special_rows
 from flitlab.t3e import Tag
 from flitlab.t3e_boot import Explorer, boot, logical_number, partial_planes
@@ -112,6 +113,61 @@ def test_any_pe_may_do_it(tmp_path):
     net, arrived = journeys(tmp_path, (4, 2, 2), pairs, node=6)
     assert arrived == set(pairs)
     assert [net.read_register(n, "R_PWHO") for n in (6, 7, 4, 2, 14)] == [0x00100, 0x00101, 0x00102, 0x00000, 0x10100]
+
+
+class Wires:
+    """A special network of any set of nodes, in which packets take no time: what an explorer needs of a Network."""
+
+    experiment = {"special.router_delay": 3, "router.source_delay": 10, "router.destination_delay": 10}
+
+    def __init__(self, places):
+        self.registers = {place: {"R_SW": 0, "R_SGET_RTRN": 0} for place in places}
+        self.answers = []
+
+    def walk(self, place, deltas):
+        """Lines join the nodes that are there, in order; all lines but two nodes of Y, or a single one, are rings."""
+        for i, delta in enumerate(deltas):
+            line = sorted(p for p in self.registers if all(p[d] == place[d] for d in range(3) if d != i % 3))
+            at, ring = line.index(place) + delta, len(line) > 2 or (len(line) == 2 and i % 3 != 1)
+            if delta and not ring and not 0 <= at < len(line):
+                return None
+            place = line[at % len(line)]
+        return place
+
+    def special_put(self, node, deltas, name, value):
+        if end := self.walk((0, 0, 0), deltas):
+            self.registers[end][name] = value
+
+    def special_get(self, node, deltas, name):
+        if end := self.walk((0, 0, 0), deltas):
+            back = self.registers[end]["R_SGET_RTRN"].to_bytes(6, "little")
+            if self.walk(end, [b - 256 * (b > 127) for b in back]) == (0, 0, 0):
+                self.answers.append(Answer(7, node, self.registers[end][name], 0))
+        return 7
+
+    def special_answers(self):
+        answers, self.answers = self.answers, []
+        return answers
+
+    def step(self, cycles):
+        pass
+
+
+@pytest.mark.parametrize(("shape", "top"), [
+    ((2, 4, 3), {(x, y) for x in range(2) for y in range(2)}),  # the AC machine of 20 PEs of the manual's Figure 45
+    ((8, 4, 2), {(x, y) for x in range(2) for y in range(4)}),
+    ((4, 4, 4), {(x, y) for x in range(2, 4) for y in range(2, 4)}),
+    ((4, 8, 2), {(x, y) for x in range(4) for y in range(8) if (x < 2) != (y < 4)}),
+], ids=str)
+def test_machines_with_a_partial_plane_are_explored(shape, top):
+    places = {(x, y, z) for x in range(shape[0]) for y in range(shape[1]) for z in range(shape[2])
+              if z < shape[2] - 1 or (x, y) in top}
+    wires = Wires(places)
+    explorer = Explorer(wires, 0)
+    explorer.explore()
+    assert explorer.number() == shape
+    assert {n.place for n in explorer.known.values()} == places
+    assert all(wires.registers[n.place]["R_SW"] == number for number, n in explorer.known.items())
 
 
 def test_partial_planes_are_made_of_blocks():
