@@ -5,6 +5,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/error.hpp"
+#include "host/t3e/special_feed.hpp"
 
 namespace flitlab {
 namespace {
@@ -46,6 +47,8 @@ u64 Plan::read_register(const Engine&, u32, const std::string& name) const {
   throw ConfigError("register " + name + ": routers of this kind have no registers.");
 }
 
+std::map<std::string, u64> Plan::read_registers(const Engine&, u32) const { return {}; }
+
 std::vector<std::string> Plan::write_register(Engine& engine, u32 node, const std::string& name, u64) const {
   read_register(engine, node, name);
   return {};
@@ -60,6 +63,8 @@ namespace {
 std::string Plan::barrier_state(const Engine&, u32, u32 unit) const { no_barriers(unit); }
 void Plan::barrier_operation(Engine&, u32, u32 unit, const std::string&) const { no_barriers(unit); }
 BarrierSnapshot Plan::barrier_register(const Engine&, u32, u32 unit) const { no_barriers(unit); }
+
+std::unique_ptr<t3e::SpecialFeed> Plan::special_feed() const { return nullptr; }
 
 std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.str("router.kind")).make_plan(e); }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// A plan: the immutable side of a job (wiring, routes, parameters, layout of the state), and what only the model
 /// knows how to do with a state on the host.
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,10 @@
 #include "kernels/engines/engine.hpp"
 
 namespace flitlab {
+
+namespace t3e {
+class SpecialFeed;
+}
 
 struct EngineChoice {
   std::string backend = "auto";  ///< auto, cpu, cuda
@@ -82,6 +87,8 @@ class Plan {
 
   /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
   virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
+  /// All registers of a node by name.
+  virtual std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const;
   /// Returns what a user should know about the value, though it has been written.
   virtual std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
 
@@ -90,6 +97,8 @@ class Plan {
   virtual std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const;
   virtual void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const;
   virtual BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const;
+  /// The host's end of a special network; none if the machine has none.
+  virtual std::unique_ptr<t3e::SpecialFeed> special_feed() const;
 };
 
 /// Builds the plan of an experiment's router model.

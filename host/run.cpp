@@ -55,6 +55,8 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
           get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered) - get(c, Total::kFlitsDropped));
   compare("packets", Total::kAuditedPackets,
           get(c, Total::kPacketsInjected) - get(c, Total::kPacketsDelivered) - get(c, Total::kPacketsDropped));
+  compare("special packets", Total::kAuditedSpecial,
+          get(c, Total::kSpecialSent) - get(c, Total::kSpecialArrived) - get(c, Total::kSpecialLost));
 }
 
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {

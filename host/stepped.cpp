@@ -14,18 +14,26 @@ SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& 
   check_memory(*plan_, 1);
   engine_ = plan_->make_engine({experiment_}, EngineChoice{backend, threads, trace});
   feeds_ = make_feeds({experiment_}, *plan_);
+  special_ = plan_->special_feed();
+}
+
+void SteppedNetwork::advance(u32 cycles) {
+  const u32 only[] = {0};
+  if (!special_) return flitlab::advance(*engine_, *plan_, feeds_, cycles, only);
+  for (u32 part; cycles; cycles -= part) {
+    part = std::min(cycles, t3e::kSpecialRing);
+    special_->exchange(*engine_);
+    flitlab::advance(*engine_, *plan_, feeds_, part, only);
+  }
+  special_->exchange(*engine_);
 }
 
 void SteppedNetwork::step(u32 cycles) {
-  const u32 only[] = {0};
-  if (!trace_) {
-    advance(*engine_, *plan_, feeds_, cycles, only);
-    return;
-  }
+  if (!trace_) return advance(cycles);
   const u32 routers = plan_->topology().routers;
   for (u32 i = 0; i < cycles; ++i) {
     const u64 cycle = engine_->now();
-    advance(*engine_, *plan_, feeds_, 1, only);
+    advance(1);
     const std::vector<std::vector<Event>> lists = engine_->take_events(0);
     for (u32 item = 0; item < lists.size(); ++item)
       for (const Event& event : lists[item])
@@ -50,6 +58,11 @@ u64 SteppedNetwork::read_register(u32 node, const std::string& name) const {
   return plan_->read_register(*engine_, node, name);
 }
 
+std::map<std::string, u64> SteppedNetwork::read_registers(u32 node) const {
+  require_router(node);
+  return plan_->read_registers(*engine_, node);
+}
+
 std::vector<std::string> SteppedNetwork::write_register(u32 node, const std::string& name, u64 value) {
   require_router(node);
   return plan_->write_register(*engine_, node, name, value);
@@ -69,6 +82,22 @@ BarrierSnapshot SteppedNetwork::barrier_register(u32 node, u32 unit) const {
   require_router(node);
   return plan_->barrier_register(*engine_, node, unit);
 }
+
+t3e::SpecialFeed& SteppedNetwork::special_at(u32 node) {
+  require_router(node);
+  if (!special_) throw ConfigError("there is no special network: set special.enabled = true in a T3E.");
+  return *special_;
+}
+
+void SteppedNetwork::special_put(u32 node, const t3e::Deltas& deltas, const std::string& name, u64 value) {
+  special_at(node).put(node, deltas, name, value);
+}
+
+u32 SteppedNetwork::special_get(u32 node, const t3e::Deltas& deltas, const std::string& name) {
+  return special_at(node).get(node, deltas, name);
+}
+
+std::vector<t3e::TimedAnswer> SteppedNetwork::special_answers() { return special_at(0).take_answers(); }
 
 std::vector<PortSnapshot> SteppedNetwork::router(u32 index) const {
   require_router(index);
@@ -102,7 +131,10 @@ std::map<std::string, u64> SteppedNetwork::totals() {
           {"latency_sum", get(Total::kLatencySum)},
           {"transactions", get(Total::kTransactions)},
           {"barriers", get(Total::kBarriers)},
-          {"barrier_wait_sum", get(Total::kBarrierWaitSum)}};
+          {"barrier_wait_sum", get(Total::kBarrierWaitSum)},
+          {"special_sent", get(Total::kSpecialSent)},
+          {"special_arrived", get(Total::kSpecialArrived)},
+          {"special_lost", get(Total::kSpecialLost)}};
 }
 
 std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }
@@ -111,6 +143,7 @@ void SteppedNetwork::save_state(Saver& saver) const {
   saver(engine_->now());
   save_replica(saver, *engine_, 0);
   for (const TraceFeed& feed : feeds_) feed.save(saver);
+  if (special_) special_->save(saver);
 }
 
 void SteppedNetwork::load_state(Loader& loader) {
@@ -119,6 +152,7 @@ void SteppedNetwork::load_state(Loader& loader) {
   engine_->set_now(now);
   load_replica(loader, *engine_, 0);
   for (TraceFeed& feed : feeds_) feed.load(loader);
+  if (special_) special_->load(loader);
 }
 
 void SteppedNetwork::save(const std::string& path) {

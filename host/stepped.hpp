@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/plan.hpp"
+#include "host/t3e/special_feed.hpp"
 #include "host/trace_feed.hpp"
 
 namespace flitlab {
@@ -32,11 +33,17 @@ class SteppedNetwork {
   std::string router_name(u32 index) const;
   /// Registers of a node, for models that have them; see Plan.
   u64 read_register(u32 node, const std::string& name) const;
+  std::map<std::string, u64> read_registers(u32 node) const;
   std::vector<std::string> write_register(u32 node, const std::string& name, u64 value);
   /// Barrier units of models that have them; see Plan.
   std::string barrier_state(u32 pe, u32 unit) const;
   void barrier_operation(u32 pe, u32 unit, const std::string& operation);
   BarrierSnapshot barrier_register(u32 node, u32 unit) const;
+  /// The special network of a T3E (host/t3e/special_feed.hpp). A PE sends what it is told in order, one a clock while
+  /// the network is stepped. ConfigError if there is none.
+  void special_put(u32 node, const t3e::Deltas& deltas, const std::string& name, u64 value);
+  u32 special_get(u32 node, const t3e::Deltas& deltas, const std::string& name);
+  std::vector<t3e::TimedAnswer> special_answers();
   /// What has been counted since cycle 0, by name.
   std::map<std::string, u64> totals();
   std::vector<TimedEvent> take_events();
@@ -50,13 +57,16 @@ class SteppedNetwork {
 
  private:
   void require_router(u32 index) const;
+  t3e::SpecialFeed& special_at(u32 node);
+  void advance(u32 cycles);
   void save_state(Saver& saver) const;
   void load_state(Loader& loader);
 
   Experiment experiment_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
-  std::vector<TraceFeed> feeds_;  ///< one if a trace is replayed
+  std::vector<TraceFeed> feeds_;               ///< one if a trace is replayed
+  std::unique_ptr<t3e::SpecialFeed> special_;  ///< none: there is no special network
   bool trace_;
   std::vector<TimedEvent> events_;
 };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from flitlab import _core
@@ -115,6 +116,22 @@ class BarrierRegister:
     parent: str | None  # None at the root, and outside the tree
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The answer to an SGET that has reached a PE."""
+
+    ticket: int
+    node: int  # of the PE
+    value: int
+    cycle: int
+
+
+def _deltas(deltas: Sequence[int]) -> list[int]:
+    if len(deltas) != 6:
+        raise _core.ConfigError(f"special packet: {len(deltas)} deltas; there are six, primary and secondary X, Y, Z.")
+    return [int(d) for d in deltas]
+
+
 class Network:
     """A network under your hands: ``net.step(10); net.router(5)``.
 
@@ -153,6 +170,11 @@ class Network:
             last = int(self.experiment.derived()[f"{item}s"]) - 1
             raise _core.ConfigError(f"{item} {index} does not exist: {item}s are numbered 0 to {last}.")
 
+    @staticmethod
+    def _check_value(name: str, value: int) -> None:
+        if not 0 <= value < 1 << 64:
+            raise _core.ConfigError(f"{name} = {value}: a register has 64 bits, 0 to 2**64 - 1.")
+
     def router(self, index: int) -> Router:
         self._check_index("router", index)
         ports = tuple(
@@ -170,12 +192,16 @@ class Network:
         self._check_index("router", node)
         return self._core.read_register(node, name)
 
+    def registers(self, node: int) -> dict[str, int]:
+        """All registers of a node by name; empty if it has none."""
+        self._check_index("router", node)
+        return self._core.read_registers(node)
+
     def write_register(self, node: int, name: str, value: int) -> Network:
         """Writes a register of a node between two cycles. ConfigError if it has no such register or no such
         bits; a warning if the value loses packets."""
         self._check_index("router", node)
-        if not 0 <= value < 1 << 64:
-            raise _core.ConfigError(f"{name} = {value}: a register has 64 bits, 0 to 2**64 - 1.")
+        self._check_value(name, value)
         for text in self._core.write_register(node, name, value):
             warnings.warn(text, stacklevel=2)
         return self
@@ -198,11 +224,32 @@ class Network:
         children, joined, parent = self._core.barrier_register(node, unit)
         return BarrierRegister(tuple(children), tuple(joined), parent or None)
 
+    def special_put(self, node: int, deltas: Sequence[int], name: str, value: int) -> Network:
+        """The PE of a node sends an SPUT, which writes a register of the node where it ends.
+
+        deltas: hops in primary X, Y, Z, then secondary X, Y, Z; negative in the - direction. PEs send what they are
+        told in order, one packet a clock while the network is stepped. ConfigError if special.enabled is false.
+        """
+        self._check_index("router", node)
+        self._check_value(name, value)
+        self._core.special_put(node, _deltas(deltas), name, value)
+        return self
+
+    def special_get(self, node: int, deltas: Sequence[int], name: str) -> int:
+        """The PE of a node sends an SGET, which reads a register of the node where it ends. That node's R_SGET_RTRN
+        says where the answer goes. Returns the ticket that the answer will bear."""
+        self._check_index("router", node)
+        return self._core.special_get(node, _deltas(deltas), name)
+
+    def special_answers(self) -> list[Answer]:
+        """Answers that have reached any PE since the last call, in the order of their arrival."""
+        return [Answer(*answer) for answer in self._core.special_answers()]
+
     def events(self) -> list[dict]:
         """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits.
 
         src and id name a packet: the terminal that created it, and its number there. In closed loops packets with
-        id >= 2**31 are replies.
+        id >= 2**31 are replies. "special" is a special packet that leaves a router; its id is its ticket, 0: an SPUT.
         """
         return self._core.events()
 

@@ -174,8 +174,8 @@ py::list ports_to_list(const std::vector<PortSnapshot>& ports) {
 }
 
 py::list events_to_list(const std::vector<TimedEvent>& events) {
-  static constexpr const char* kKinds[] = {"created",    "injected",       "arrived",  "routed",
-                                           "vc_granted", "switch_granted", "delivered"};
+  static constexpr const char* kKinds[] = {"created",    "injected",       "arrived",   "routed",
+                                           "vc_granted", "switch_granted", "delivered", "special"};
   static constexpr const char* kFlits[] = {"body", "head", "tail", "head+tail"};
   py::list list;
   for (const TimedEvent& e : events) {

@@ -161,7 +161,18 @@ PYBIND11_MODULE(_core, m) {
           "terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },
           py::arg("terminal"))
       .def("read_register", &SteppedNetwork::read_register, py::arg("node"), py::arg("name"))
+      .def("read_registers", &SteppedNetwork::read_registers, py::arg("node"))
       .def("write_register", &SteppedNetwork::write_register, py::arg("node"), py::arg("name"), py::arg("value"))
+      .def("special_put", &SteppedNetwork::special_put, py::arg("node"), py::arg("deltas"), py::arg("name"),
+           py::arg("value"))
+      .def("special_get", &SteppedNetwork::special_get, py::arg("node"), py::arg("deltas"), py::arg("name"))
+      .def("special_answers",
+           [](SteppedNetwork& n) {
+             py::list list;
+             for (const t3e::TimedAnswer& a : n.special_answers())
+               list.append(py::make_tuple(a.ticket, a.node, a.value, a.cycle));
+             return list;
+           })
       .def("totals", &SteppedNetwork::totals)
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))

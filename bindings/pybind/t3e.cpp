@@ -1,6 +1,8 @@
-/// The T3E's virtual-channel tables for Python.
+/// The T3E's tables for Python.
 #include "host/error.hpp"
+#include "host/models/t3e_plan.hpp"
 #include "host/t3e/machine.hpp"
+#include "host/t3e/registers.hpp"
 #include "host/t3e/vc_balance.hpp"
 
 #include <pybind11/pybind11.h>
@@ -82,11 +84,31 @@ py::dict machine_of(const Experiment& e) {
   return d;
 }
 
+/// What every node's registers hold at cycle 0 of an experiment: by name, and R_NET_LUT as a list.
+py::list node_tables(const Experiment& e) {
+  if (e.str("router.kind") != "t3e") throw ConfigError("router.kind = " + e.str("router.kind") + " is no T3E.");
+  const t3e::Machine machine(e);
+  const t3e::Tables& tables = machine.tables;
+  const std::vector<std::string> names = t3e::register_names();
+  py::list nodes;
+  for (u32 n = 0; n < tables.registers.size(); ++n) {
+    py::dict registers;
+    const t3e::NodeRegisters node{tables.registers[n], {}, {0}};
+    for (u32 number = 0; number < t3e::kSgetReturn; ++number)
+      registers[names[number].c_str()] = t3e::read_register(node, number);
+    const auto first = tables.lut.begin() + std::size_t{n} * tables.entries;
+    nodes.append(py::make_tuple(registers, std::vector<u32>(first, first + tables.entries)));
+  }
+  return nodes;
+}
+
 }  // namespace
 
 void add_t3e(py::module_& m) {
   m.def("t3e_machine", &machine_of, py::arg("experiment"),
         "t3e_machine(experiment) -> dict: nodes, and what becomes of packets of all pairs of PEs.");
+  m.def("t3e_tables", &node_tables, py::arg("experiment"),
+        "t3e_tables(experiment) -> list: of every node its registers by name, and R_NET_LUT.");
   m.def(
       "t3e_vc_balance",
       [](const Bits& table, u32 half_way, bool last, u32 subring) {

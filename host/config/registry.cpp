@@ -49,7 +49,7 @@ const std::vector<ModelRecord>& models() {
        kT3eTopologyParams,
        kT3eParams,
        kT3eRoutingParams,
-       {kT3eBarrierParams, kT3eMachineParams},
+       {kT3eBarrierParams, kT3eMachineParams, kT3eSpecialParams},
        check_t3e,
        plan_of<T3ePlan>},
   };

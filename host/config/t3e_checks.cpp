@@ -38,6 +38,10 @@ void check_t3e(const Experiment& e) {
   if (e.u32_of("barrier.root") >= shape.nodes())
     throw ConfigError("barrier.root = " + std::to_string(e.u32_of("barrier.root")) + ": nodes are numbered 0 to " +
                       std::to_string(shape.nodes() - 1) + ".");
+  if (e.str("boot.state") == "cold" && e.str("routing.vc_select") == "full")
+    throw ConfigError(
+        "boot.state = \"cold\": routing.vc_select = \"full\" has tables that are in no register, so nobody could load "
+        "them. Set routing.vc_select = \"optimised\".");
   if (e.u32_of("router.adaptive_vcs") && e.flag("routing.adaptive") &&
       e.u32_of("router.adaptive_buffer_flits") < longest_packet(e))
     throw ConfigError("router.adaptive_buffer_flits = " + std::to_string(e.u32_of("router.adaptive_buffer_flits")) +

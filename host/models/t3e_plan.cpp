@@ -7,6 +7,7 @@
 #include "host/error.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/result.hpp"
+#include "host/t3e/special_feed.hpp"
 #include "host/topology/metrics.hpp"
 
 namespace flitlab {
@@ -69,6 +70,12 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t.barrier = barrier_trees_.data();
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
+  t.special = e.flag("special.enabled");
+  if (t.special) {
+    t.special_delay = e.u32_of("special.router_delay");
+    t.special_eject = e.u32_of("router.destination_delay");
+    delays.insert(delays.end(), {t.special_delay, t.special_eject});
+  }
   t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
@@ -109,12 +116,27 @@ void T3ePlan::set_layout() {
     t.barrier_fields.pending = router.add<u32>("barrier_pending", 1);
     t.barrier_fields.registers = router.add<t3e::BarrierRegister>("barrier", t3e::kBarrierUnits);
   }
+  if (t.special) {
+    t.special_fields.mail = router.add<u64>("special_mail", slots);
+    t.special_fields.orientation = router.add<u64>("special_orientation", slots);
+    t.special_fields.busy = router.add<u32>("special_busy", 1);
+    t.special_fields.packet = router.add<t3e::SpecialPacket>("special_packet", slots * t3e::kPorts);
+  }
   router.finish();
   add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
   if (t.barrier_units) {
     ItemKind& pe = layout_.kinds[1];
     t.barrier_pe_fields.mail = pe.add<u8>("barrier_mail", slots);
     t.barrier_pe_fields.unit = pe.add<t3e::BarrierUnit>("barrier", t.barrier_units);
+    pe.finish();
+  }
+  if (t.special) {
+    ItemKind& pe = layout_.kinds[1];
+    t.special_pe_fields.control = pe.add<t3e::SpecialControl>("special", 1);
+    t.special_pe_fields.mail = pe.add<u8>("special_mail", slots);
+    t.special_pe_fields.packet = pe.add<t3e::SpecialPacket>("special_packet", slots);
+    t.special_pe_fields.queue = pe.add<t3e::SpecialPacket>("special_queue", t3e::kSpecialRing);
+    t.special_pe_fields.answers = pe.add<t3e::SpecialAnswer>("special_answers", t3e::kSpecialRing);
     pe.finish();
   }
   ItemKind& node = layout_.kinds[2];
@@ -269,21 +291,30 @@ struct AllRegisters {
 }  // namespace
 
 u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
-  return t3e::read_register(AllRegisters(engine, 0).of(node), name);
+  return t3e::read_register(AllRegisters(engine, 0).of(node), t3e::register_number(name));
+}
+
+std::map<std::string, u64> T3ePlan::read_registers(const Engine& engine, u32 node) const {
+  const t3e::NodeRegisters registers = AllRegisters(engine, 0).of(node);
+  std::map<std::string, u64> values;
+  for (const std::string& name : t3e::register_names())
+    values[name] = t3e::read_register(registers, t3e::register_number(name));
+  return values;
 }
 
 std::vector<std::string> T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
+  const u32 number = t3e::register_number(name);
+  t3e::check_value(number, value);
   AllRegisters all(engine, 0);
   t3e::NodeRegisters registers = all.of(node);
-  t3e::write_register(registers, name, value);
+  t3e::write_register(registers, number, value);
   all.put(node, registers);
   check_registers(all.routing.of(0), node, name, registers);
-  if (name == "R_ORIENT")  // hardware tells all other nodes (manual, Direction Assignments)
+  if (number == t3e::kOrient)  // hardware tells all other nodes (manual, Direction Assignments)
     for (u32 n = 0; n < table_.routers; ++n) all.routing.of(n)->orient = registers.routing.orient;
   all.write(engine);
-  if (name.compare(0, 7, "R_VCSEL") != 0) return {};
-  const u32 direction = static_cast<u32>(name[7] - '0');
-  const u32 lost = t3e::stopped_entries(machine_.shape, all.routing.of(0), node, direction);
+  if (number < t3e::kVcsel || number >= t3e::kVcsel + t3e::kDirections) return {};
+  const u32 lost = t3e::stopped_entries(machine_.shape, all.routing.of(0), node, number - t3e::kVcsel);
   if (!lost) return {};
   return {name + " of node " + std::to_string(node) + ": SELECT bit " + std::to_string(lowest_bit(lost)) +
           " sends packets through the dateline on virtual channel set 1, where they are lost. Clear it."};
@@ -326,6 +357,10 @@ void T3ePlan::change(Engine& engine, u32 replica) const {
     std::copy_n(after.lut.begin() + std::size_t{n} * after.entries, after.entries, all.lut.of(n));
   }
   all.write(engine);
+}
+
+std::unique_ptr<t3e::SpecialFeed> T3ePlan::special_feed() const {
+  return table_.special ? std::make_unique<t3e::SpecialFeed>(table_.terminals) : nullptr;
 }
 
 std::vector<u32> T3ePlan::channel_flits(const std::vector<std::byte>& state) const {

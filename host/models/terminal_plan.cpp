@@ -47,6 +47,7 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
          : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
                                                   : TrafficMode::kOpen;
   if (mode == TrafficMode::kTrace) return;
+  t.start = e.u32_of("traffic.start");
   mean_flits = mean_packet(e);
   shortest = shortest_packet(e);
   if (e.str("traffic.mode") == "batch") {

@@ -67,7 +67,6 @@ Machine::Machine(const Experiment& e) : shape(e.ints("topology.shape"), e.ints("
     Staff later;
     rerouted = make(e, broken, broken_nodes, later);
   }
-  if (!e.file("registers.file").empty()) load_file(e);
 
   const bool any = e.str("router.adaptive_choice") == "any";
   const bool refuse = e.str("faults.unconnected") == "refuse";
@@ -78,7 +77,12 @@ Machine::Machine(const Experiment& e) : shape(e.ints("topology.shape"), e.ints("
     for (u32 node : broken_nodes) in_service[node] = false;
     check_connected(check_ways(shape, rerouted, broken, any, in_service), refuse);
   }
+  if (e.str("boot.state") == "cold") {
+    std::fill(tables.registers.begin(), tables.registers.end(), Registers{});
+    std::fill(tables.lut.begin(), tables.lut.end(), Tag{});
+  }
   if (e.file("registers.file").empty()) return;
+  load_file(e);
   const WayReport report = check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service);
   if (!report.stopped.empty())
     warnings.push_back("registers.file: packets of " + std::to_string(report.stopped.size()) +
@@ -174,7 +178,9 @@ void Machine::load_file(const Experiment& e) {
   load_registers(e.file("registers.file"), nodes, [&](u32 node, const std::string& name, u64 value) {
     Tag* entries = tables.lut.data() + std::size_t{node} * kLutRegisters;
     NodeRegisters all{tables.registers[node], software[node], {entries, entries + kLutRegisters}};
-    write_register(all, name, value);
+    const u32 number = register_number(name);
+    check_value(number, value);
+    write_register(all, number, value);
     tables.registers[node] = all.routing;
     software[node] = all.software;
     std::copy(all.lut.begin(), all.lut.end(), entries);

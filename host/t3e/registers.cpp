@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "host/error.hpp"
@@ -11,97 +12,57 @@
 namespace flitlab::t3e {
 namespace {
 
-struct Access {
-  u64 used;  ///< bits of the register
-  std::function<u64(const NodeRegisters&)> read;
-  std::function<void(NodeRegisters&, u64)> write;
-};
-
-constexpr u64 kTagBits = (u64{1} << 19) - 1;
-
-/// The number behind a register's name, if the name begins so and the number is below `count`.
-bool numbered(const std::string& name, const std::string& stem, u32 count, u32& number) {
-  if (name.size() <= stem.size() || name.compare(0, stem.size(), stem) != 0 || name.size() > stem.size() + 3)
-    return false;
-  number = 0;
-  for (std::size_t i = stem.size(); i < name.size(); ++i) {
-    if (name[i] < '0' || name[i] > '9') return false;
-    number = number * 10 + static_cast<u32>(name[i] - '0');
-  }
-  return number < count;
-}
-
-Access find(const std::string& name) {
-  u32 n = 0;
-  if (name == "R_PWHO")
-    return {0xF1F07, [](const NodeRegisters& r) { return u64{r.routing.pwho}; },
-            [](NodeRegisters& r, u64 x) { r.routing.pwho = static_cast<u32>(x); }};
-  if (name == "R_LWHO" || name == "L_WHOAMI")
-    return {0xFFF, [](const NodeRegisters& r) { return u64{r.routing.lwho}; },
-            [](NodeRegisters& r, u64 x) { r.routing.lwho = static_cast<u16>(x); }};
-  if (name == "R_ORIENT")
-    return {0x7, [](const NodeRegisters& r) { return u64{r.routing.orient}; },
-            [](NodeRegisters& r, u64 x) { r.routing.orient = static_cast<u8>(x); }};
-  if (name == "R_LUT_OVERRIDE")
-    return {kTagBits | u64{3} << 32,
-            [](const NodeRegisters& r) { return u64{r.routing.override_tag} | u64{r.routing.lut_mode} << 32; },
-            [](NodeRegisters& r, u64 x) {
-              r.routing.override_tag = static_cast<Tag>(x & kTagBits);
-              r.routing.lut_mode = static_cast<u8>(x >> 32);
-            }};
-  if (name == "R_SGET_RTRN")
-    return {~u64{0}, [](const NodeRegisters& r) { return r.software.sget_return; },
-            [](NodeRegisters& r, u64 x) { r.software.sget_return = x; }};
-  if (name == "R_SW")
-    return {~u64{0}, [](const NodeRegisters& r) { return r.software.scratch; },
-            [](NodeRegisters& r, u64 x) { r.software.scratch = x; }};
-  if (numbered(name, "R_CHAN", 8, n))
-    return {n < kDirections ? u64{15} : u64{3}, [n](const NodeRegisters& r) { return u64{r.routing.chan[n]}; },
-            [n](NodeRegisters& r, u64 x) { r.routing.chan[n] = static_cast<u8>(x); }};
-  if (numbered(name, "R_VCSEL", kDirections, n))
-    return {0xFF | u64{1} << 32,
-            [n](const NodeRegisters& r) {
-              const u64 v = r.routing.vcsel[n];
-              return (v & 0xFF) | (v & kDateline ? u64{1} << 32 : 0);
-            },
-            [n](NodeRegisters& r, u64 x) {
-              r.routing.vcsel[n] = static_cast<u16>((x & 0xFF) | (x >> 32 ? kDateline : 0));
-            }};
-  if (numbered(name, "R_NET_LUT", kLutRegisters, n))
-    return {kTagBits, [n](const NodeRegisters& r) { return u64{r.lut[n]}; },
-            [n](NodeRegisters& r, u64 x) { r.lut[n] = static_cast<Tag>(x); }};
-  throw ConfigError("there is no register " + name +
-                    ": there are R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to R_CHAN7, R_NET_LUT0 to R_NET_LUT543, "
-                    "R_LUT_OVERRIDE, R_VCSEL0 to R_VCSEL5, R_SGET_RTRN and R_SW.");
-}
-
 std::string hexadecimal(u64 x) {
   char text[20];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(x));
   return text;
 }
 
+/// Index of the R_NET_LUT register among those of a node, if the number is that of one.
+u32 lut_index(u32 number) { return number >= kLut ? number - kLut : 0; }
+
 }  // namespace
 
 std::vector<std::string> register_names() {
-  std::vector<std::string> names{"R_ORIENT", "R_PWHO", "R_LWHO", "L_WHOAMI"};
-  for (u32 n = 0; n < 8; ++n) names.push_back("R_CHAN" + std::to_string(n));
-  for (u32 n = 0; n < kLutRegisters; ++n) names.push_back("R_NET_LUT" + std::to_string(n));
-  names.push_back("R_LUT_OVERRIDE");
-  for (u32 n = 0; n < kDirections; ++n) names.push_back("R_VCSEL" + std::to_string(n));
-  names.push_back("R_SGET_RTRN");
-  names.push_back("R_SW");
+  std::vector<std::string> names(kRegisterCount);
+  names[kOrient] = "R_ORIENT";
+  names[kPwho] = "R_PWHO";
+  names[kLwho] = "R_LWHO";
+  names[kWhoami] = "L_WHOAMI";
+  names[kOverride] = "R_LUT_OVERRIDE";
+  names[kSgetReturn] = "R_SGET_RTRN";
+  names[kScratch] = "R_SW";
+  for (u32 n = 0; n < 8; ++n) names[kChan + n] = "R_CHAN" + std::to_string(n);
+  for (u32 n = 0; n < kDirections; ++n) names[kVcsel + n] = "R_VCSEL" + std::to_string(n);
+  for (u32 n = 0; n < kLutRegisters; ++n) names[kLut + n] = "R_NET_LUT" + std::to_string(n);
   return names;
 }
 
-u64 read_register(const NodeRegisters& node, const std::string& name) { return find(name).read(node); }
+u32 register_number(const std::string& name) {
+  static const std::map<std::string, u32> numbers = [] {
+    std::map<std::string, u32> map;
+    for (const std::string& known : register_names()) map.emplace(known, static_cast<u32>(map.size()));
+    return map;
+  }();
+  if (const auto at = numbers.find(name); at != numbers.end()) return at->second;
+  throw ConfigError("there is no register " + name +
+                    ": there are R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to R_CHAN7, R_NET_LUT0 to R_NET_LUT543, "
+                    "R_LUT_OVERRIDE, R_VCSEL0 to R_VCSEL5, R_SGET_RTRN and R_SW.");
+}
 
-void write_register(NodeRegisters& node, const std::string& name, u64 value) {
-  const Access access = find(name);
-  if (value & ~access.used)
-    throw ConfigError(name + " = " + hexadecimal(value) + " sets bits that the register does not have: its bits are " +
-                      hexadecimal(access.used) + ".");
-  access.write(node, value);
+void check_value(u32 number, u64 value) {
+  if (value & ~register_bits(number))
+    throw ConfigError(register_names()[number] + " = " + hexadecimal(value) +
+                      " sets bits that the register does not have: its bits are " + hexadecimal(register_bits(number)) +
+                      ".");
+}
+
+u64 read_register(const NodeRegisters& node, u32 number) {
+  return read_register(node.routing, node.software, node.lut[lut_index(number)], number);
+}
+
+void write_register(NodeRegisters& node, u32 number, u64 value) {
+  write_register(node.routing, node.software, node.lut[lut_index(number)], number, value);
 }
 
 void load_registers(const std::string& path, u32 nodes,

@@ -31,12 +31,16 @@ enum class Total : u32 {
   kChannelErrors,       ///< hits of flits on links that routers have detected
   kFlitsCorrected,      ///< flits hit once on their way, put right by the destination's router
   kFlitsUncorrectable,  ///< flits hit more than once
-  kLastDelivery,        ///< maximum, not a sum: cycle of the latest delivery
-  kLatencyMax,          ///< maximum over measured packets
+  kSpecialSent,         ///< T3E: special packets
+  kSpecialArrived,
+  kSpecialLost,   ///< to another one, at an open link, or where software wants them ignored
+  kLastDelivery,  ///< maximum, not a sum: cycle of the latest delivery
+  kLatencyMax,    ///< maximum over measured packets
   kNetworkLatencyMax,
   kRoundTripMax,
   kAuditedFlits,    ///< grows at every audit by the flits then inside the network
   kAuditedPackets,  ///< and by the packets whose head has been injected and whose tail has not been delivered
+  kAuditedSpecial,  ///< and by the special packets on their way
   kCount
 };
 

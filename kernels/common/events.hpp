@@ -5,7 +5,7 @@
 
 namespace flitlab {
 
-enum class EventKind : u8 { kCreated, kInjected, kArrived, kRouted, kVcGranted, kSwitchGranted, kDelivered };
+enum class EventKind : u8 { kCreated, kInjected, kArrived, kRouted, kVcGranted, kSwitchGranted, kDelivered, kSpecial };
 
 struct Event {
   u32 src;  ///< packet's source terminal

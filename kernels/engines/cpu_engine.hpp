@@ -285,6 +285,7 @@ class CpuEngine final : public Engine {
     u32 phase = 0;
     if (team) team->start_cycle(part, now);
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
+      if (!OneStage::has_items(v)) return;
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const auto visit = [&](u32 begin, u32 end) __attribute__((always_inline)) {
           constexpr bool kMany = Batches && requires(const u32* list) { Phase::work_many(v, list, 0u, now); };

@@ -45,6 +45,7 @@ __global__ void __launch_bounds__(512) resident_kernel(const DeviceJob<Model> jo
   const auto v = job.view(job.active[blockIdx.x]);
   for (Cycle now = from; now != from + cycles; ++now)
     List::for_each([&]<class OneStage>() {
+      if (!OneStage::has_items(v)) return;
       OneStage::for_each([&]<class Phase>() {
         for (u32 item = threadIdx.x; item < Phase::items(v); item += blockDim.x) Phase::run(v, item, now);
       });
@@ -59,6 +60,7 @@ __global__ void __launch_bounds__(256) grid_kernel(const DeviceJob<Model> job, C
   const u32 threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x;
   for (Cycle now = from; now != from + cycles; ++now)
     List::for_each([&]<class OneStage>() {
+      if (!OneStage::has_items(job.view(job.active[0]))) return;  // the same in all replicas: they share the table
       for (u32 r = 0; r < job.active_count; ++r) {
         const auto v = job.view(job.active[r]);
         OneStage::for_each([&]<class Phase>() {

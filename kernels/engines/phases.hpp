@@ -33,6 +33,12 @@ struct Stage {
   FLITLAB_INLINE static void for_each(F&& f) {
     (f.template operator()<Phases>(), ...);
   }
+
+  /// Whether any phase has items. A stage without any is passed over, and so is its barrier.
+  template <class V>
+  FLITLAB_HD static bool has_items(const V& v) {
+    return ((Phases::items(v) > 0) || ...);
+  }
 };
 
 /// The step list of a cycle.

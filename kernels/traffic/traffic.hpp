@@ -39,6 +39,7 @@ struct TrafficTable {
   u32 others_only = 0;                  ///< 1: kUniform and kHot never draw the sender itself
   const TrafficGroup* group = nullptr;  ///< [terminals]; null: all terminals are one group
   const u32* member = nullptr;          ///< terminals, group after group
+  Cycle start = 0;                      ///< first cycle in which packets may be created
   const u32* destination = nullptr;  ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] kHot: the hot ones
   u32 hot_count = 0;
   u32 hot_threshold = 0;            ///< kHot: a 32-bit draw below this goes to a hot terminal
@@ -89,7 +90,7 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
     case Injection::kPeriodic: {
       // A random phase per terminal, then packet n at floor(phase + n * period).
       const Random4 r = philox(row.seed, stream::kInjection, terminal, 0);
-      const double when = (unit_interval(r.word[0]) + static_cast<double>(cursor.index)) * row.period;
+      const double when = t.start + (unit_interval(r.word[0]) + static_cast<double>(cursor.index)) * row.period;
       cursor.at = when < 4294967294.0 ? static_cast<Cycle>(when) : kNever;
       return;
     }
@@ -106,13 +107,13 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
       cursor.at = at + gap;
       return;
     }
-    case Injection::kAllAtOnce: cursor.at = cursor.index < t.batch_packets ? 0 : kNever; return;
+    case Injection::kAllAtOnce: cursor.at = cursor.index < t.batch_packets ? t.start : kNever; return;
   }
 }
 
 FLITLAB_HD inline SourceCursor first_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal) {
-  SourceCursor cursor{0, 0, 0, 0};
-  seek_creation(t, row, terminal, cursor, 0);
+  SourceCursor cursor{0, 0, t.start, 0};
+  seek_creation(t, row, terminal, cursor, t.start);
   return cursor;
 }
 

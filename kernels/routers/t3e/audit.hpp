@@ -4,6 +4,7 @@
 /// arbiter remembers agrees with the queues.
 #include "kernels/common/packet_queue.hpp"
 #include "kernels/routers/t3e/move.hpp"
+#include "kernels/routers/t3e/special.hpp"
 
 namespace flitlab::t3e {
 
@@ -78,6 +79,7 @@ struct AuditRouter {
     if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
     count(*v.shard, Total::kAuditedFlits, flits);
     count(*v.shard, Total::kAuditedPackets, packets);
+    if (t.special) count(*v.shard, Total::kAuditedSpecial, special_packets(v, index));
     if (fault) raise_fault(router.at(t.router_fields.control).fault, fault, fault_port(fault));
   }
 };

@@ -59,9 +59,9 @@ FLITLAB_HD inline bool has_messages(const BarrierRegister& r) {
 }
 
 /// The barrier packets of this clock: those that have arrived, then one on every port that any unit has something for.
-/// Returns the ports that are taken by them, as bits.
+/// `busy`: output ports that special packets have taken. Returns them and those that barrier packets take, as bits.
 template <class V, int W>
-FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, Cycle now) {
+FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u32 busy, Cycle now) {
   const auto& t = v.t;
   u32& pending = router.at(t.barrier_fields.pending);
   const auto take = [&](u64& word, u64 bytes) {
@@ -77,7 +77,6 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, C
   constexpr u64 kNodeByte = u64{0xFF} << (8 * kNodePort);
   take(router.at(t.barrier_fields.mail, now & t.slot_mask), kNodeByte);
   take(router.at(t.barrier_fields.mail, (now - t.barrier_wait) & t.slot_mask), ~kNodeByte);
-  u32 busy = 0;
   for (u32 left = pending; left;) {  // units take turns
     const u32 unit = first_at_or_after(left, now % kBarrierUnits);
     left &= ~(1u << unit);

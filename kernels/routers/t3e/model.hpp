@@ -3,6 +3,7 @@
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/t3e/audit.hpp"
 #include "kernels/routers/t3e/phases.hpp"
+#include "kernels/routers/t3e/special.hpp"
 #include "kernels/routers/t3e/start.hpp"
 #include "kernels/routers/t3e/terminal_link.hpp"
 #include "kernels/traffic/terminal.hpp"
@@ -16,7 +17,7 @@ struct T3eModelOf {
   using View = t3e::View<W, Traced, Table>;
 
   using Start = StageList<Stage<t3e::StartRouter, StartTerminal, t3e::StartBarriers>>;
-  using Cycle = StageList<Stage<TerminalPhase, t3e::BarrierPhase, t3e::RouterPhase>>;
+  using Cycle = StageList<Stage<t3e::SpecialPhase>, Stage<TerminalPhase, t3e::BarrierPhase, t3e::RouterPhase>>;
   using Audit = StageList<Stage<t3e::AuditRouter>>;
 
   template <int W, bool Traced>

@@ -271,4 +271,31 @@ inline constexpr std::array kT3eMachineParams{
                 .cite = "paper, section 9"},
 };
 
+inline constexpr std::array kT3eSpecialParams{
+    ParamRecord{.path = "special.enabled",
+                .type = ParamType::kBool,
+                .default_value = "false",
+                .help =
+                    "The network of special packets, by which software reaches registers whatever state the machine "
+                    "is in.",
+                .cite = "paper, section 8; manual, Special Routing"},
+    ParamRecord{.path = "special.router_delay",
+                .type = ParamType::kInt,
+                .default_value = "3",
+                .min = 1,
+                .max = 32,
+                .unit = "clocks",
+                .help =
+                    "Input pins of a router to input pins of the next one for a special packet. The sources give no "
+                    "number: that of a packet that needs no arbitration.",
+                .cite = "paper, section 8 and Table 2"},
+    ParamRecord{.path = "boot.state",
+                .type = ParamType::kChoice,
+                .default_value = "loaded",
+                .choices = "loaded|cold",
+                .help = "Registers at cycle 0: as software would load them, or all zero, for software that does it "
+                        "(flitlab.t3e_boot).",
+                .cite = "manual, Direction Order Routing"},
+};
+
 }  // namespace flitlab

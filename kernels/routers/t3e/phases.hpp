@@ -55,8 +55,8 @@ struct RouterPhase {
       mail &= ~(u64{0xFF} << shift);
     }
     credits = 0;
-    u32 busy = 0;
-    if (t.barrier_units) busy = pass_barriers(v, router, index, now);
+    u32 busy = t.special ? router.at(t.special_fields.busy) : 0;
+    if (t.barrier_units) busy = pass_barriers(v, router, index, busy, now);
     busy |= receive_flits(v, router, control, index, busy, now);
     if (control.ready) arbitrate(v, router, control, index, busy, now);
   }

@@ -8,6 +8,7 @@
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/routers/t3e/barrier_state.hpp"
+#include "kernels/routers/t3e/special_state.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -177,6 +178,9 @@ struct Table {
   u32 barrier_eject;    ///< a router's answer to its PE
   u32 barrier_work;     ///< mean clocks between completion and the next action of a PE
   BarrierProgram barrier_program;
+  u32 special;                        ///< 1: there is a special network
+  u32 special_delay;                  ///< of a special packet in a router, clocks
+  u32 special_eject;                  ///< from the pins of the last router to its PE
   u32 lut_entries;                    ///< R_NET_LUT registers of a node that are used
   const Peer* peers;                  ///< [routers][7]
   const Registers* registers;         ///< [routers] initial values
@@ -190,6 +194,8 @@ struct Table {
   TableFields table_fields;
   BarrierFields barrier_fields;
   BarrierPeFields barrier_pe_fields;
+  SpecialFields special_fields;
+  SpecialPeFields special_pe_fields;
 };
 
 /// Places of an input VC's buffer, flits, and of its ring, packets.
@@ -237,6 +243,7 @@ struct PublishedTable : Table {
   static constexpr u8 any_direction = 0;
   static constexpr u32 barrier_units = 0;
   static constexpr u32 error_threshold = 0;
+  static constexpr u32 special = 0;
   static constexpr const u32* full_select = nullptr;
   static constexpr RouterFields router_fields = published_fields();
 
@@ -247,11 +254,11 @@ struct PublishedTable : Table {
     return t.link_vcs == link_vcs && t.slot_mask == slot_mask && t.wait == wait && t.link_delay == link_delay &&
            t.credit_delay == credit_delay && t.buffer_flits == buffer_flits &&
            t.adaptive_buffer_flits == adaptive_buffer_flits && t.any_direction == any_direction &&
-           t.barrier_units == 0 && t.error_threshold == 0 && !t.full_select && f.control.offset == 0 &&
-           f.registers.offset == mine.registers.offset && f.flit_mail.offset == mine.flit_mail.offset &&
-           f.credit_mail.offset == mine.credit_mail.offset && f.port.offset == mine.port.offset &&
-           f.input.offset == mine.input.offset && f.output.offset == mine.output.offset &&
-           f.ring.offset == mine.ring.offset;
+           t.barrier_units == 0 && t.error_threshold == 0 && t.special == 0 && !t.full_select &&
+           f.control.offset == 0 && f.registers.offset == mine.registers.offset &&
+           f.flit_mail.offset == mine.flit_mail.offset && f.credit_mail.offset == mine.credit_mail.offset &&
+           f.port.offset == mine.port.offset && f.input.offset == mine.input.offset &&
+           f.output.offset == mine.output.offset && f.ring.offset == mine.ring.offset;
   }
 };
 

@@ -25,7 +25,9 @@ FLITLAB_INLINE void address_packet(const V& v, u32 index, Packet& packet, u32 de
   const Registers& registers = v.routers[index].at(v.t.router_fields.registers);
   const u32 logical = v.routers[destination].at(v.t.router_fields.registers).lwho;
   const auto node = v.tables[index];
-  const Tag tag = look_up(registers, logical, [&](u32 entry) { return node.at(v.t.table_fields.lut, entry); });
+  const Tag tag = look_up(registers, logical, [&](u32 entry) {  // special packets may have written any number
+    return entry < kLutRegisters ? node.at(v.t.table_fields.lut, entry) : Tag{0};
+  });
   packet.dst_port = kNodePort;
   packet.via = registers.lwho;
   apply_tag(packet, tag, tag_adapt(tag) && !(v.t.ordered_requests && packet.message_class == 0));

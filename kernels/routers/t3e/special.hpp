@@ -1,0 +1,167 @@
+#pragma once
+/// The special network: packets that name their way by six deltas, for software that sets a machine up or looks at a
+/// sick one (paper, section 8; manual, Special Routing). Nothing holds them up: they go before all others, and of two
+/// that want one port in the same clock, one is lost. They write registers that other items read, so this is a stage of
+/// its own, ahead of the rest of the cycle.
+#include "kernels/common/counters.hpp"
+#include "kernels/common/mail.hpp"
+#include "kernels/routers/t3e/registers.hpp"
+
+namespace flitlab::t3e {
+
+/// The port that software calls a direction, and the direction it calls a port, by R_ORIENT: ports are X0 Y0 Z0 X1 Y1
+/// Z1, and X0 is +X unless the bit of X is set (manual, Tables 1 to 3).
+FLITLAB_HD constexpr u32 oriented(u32 orient, u32 direction) {
+  return direction < kDirections && (orient >> dimension_of(direction) & 1) ? opposite(direction) : direction;
+}
+
+/// Direction of a packet's next hop, which is taken off its deltas; kNodePort if it has come to its end.
+FLITLAB_HD inline u32 next_direction(std::int8_t (&delta)[kDeltas]) {
+  for (u32 i = 0; i < kDeltas; ++i) {
+    if (delta[i] == 0) continue;
+    const bool minus = delta[i] < 0;
+    delta[i] = static_cast<std::int8_t>(delta[i] + (minus ? 1 : -1));
+    return i % 3 + (minus ? 3 : 0);
+  }
+  return kNodePort;
+}
+
+/// R_SGET_RTRN: delta i in bits 8 i + 7 to 8 i.
+FLITLAB_HD inline void unpack_deltas(u64 bits, std::int8_t (&delta)[kDeltas]) {
+  for (u32 i = 0; i < kDeltas; ++i) delta[i] = static_cast<std::int8_t>(bits >> 8 * i);
+}
+
+struct SpecialPhase {
+  static constexpr const char* name = "special";
+
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.special ? v.t.routers : 0;
+  }
+
+  /// A node: its PE sends and takes, its router passes on what has arrived.
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto router = v.routers[index], pe = v.terminals[index];
+    const u32 slot = now & t.slot_mask;
+    work_at_pe(v, pe, index, now);
+    u32& busy = router.at(t.special_fields.busy);
+    busy = 0;
+    if (u64& heard = router.at(t.special_fields.orientation, slot); heard) {
+      set_orientation(v, router, index, mail_byte(heard, lowest_bit(heard) / 8) & 7, now);
+      heard = 0;
+    }
+    u64& mail = router.at(t.special_fields.mail, slot);
+    for (u64 left = mail; left; left &= left - 1) {
+      const u32 port = lowest_bit(left) / 8;
+      pass(v, router, index, port, router.at(t.special_fields.packet, slot * kPorts + port), busy, now);
+    }
+    mail = 0;
+  }
+
+ private:
+  template <class V, int W>
+  FLITLAB_INLINE static void work_at_pe(const V& v, const Item<W>& pe, u32 index, Cycle now) {
+    const auto& t = v.t;
+    SpecialControl& control = pe.at(t.special_pe_fields.control);
+    if (u8& mail = pe.at(t.special_pe_fields.mail, now & t.slot_mask); mail) {
+      const SpecialPacket& packet = pe.at(t.special_pe_fields.packet, now & t.slot_mask);
+      pe.at(t.special_pe_fields.answers, control.answered++ % kSpecialRing) = {packet.data, packet.ticket, now};
+      count(*v.shard, Total::kSpecialArrived);
+      mail = 0;
+    }
+    if (control.sent == control.queued) return;
+    const u32 slot = (now + t.inject_delay) & t.slot_mask;
+    const auto router = v.routers[index];
+    router.at(t.special_fields.packet, slot * kPorts + kNodePort) =
+        pe.at(t.special_pe_fields.queue, control.sent++ % kSpecialRing);
+    post(router.at(t.special_fields.mail, slot), kNodePort, 1);
+    count(*v.shard, Total::kSpecialSent);
+  }
+
+  /// What software writes into one node's R_ORIENT the hardware tells all others: here from neighbour to neighbour.
+  template <class V, int W>
+  FLITLAB_INLINE static void set_orientation(const V& v, const Item<W>& router, u32 index, u32 orient, Cycle now) {
+    const auto& t = v.t;
+    Registers& registers = router.at(t.router_fields.registers);
+    if (registers.orient == orient) return;
+    registers.orient = static_cast<u8>(orient);
+    for (u32 port = 0; port < kDirections; ++port) {
+      const Peer& peer = t.peers[index * kPorts + port];
+      if (peer.item == kNone) continue;
+      post(v.routers[peer.item].at(t.special_fields.orientation, (now + t.special_delay) & t.slot_mask), peer.port,
+           static_cast<u8>(kOrientMark | orient));
+    }
+  }
+
+  /// A packet has come to the end of its deltas: its register is written or read.
+  template <class V, int W>
+  FLITLAB_INLINE static void reach_register(const V& v, const Item<W>& router, u32 index, SpecialPacket& packet,
+                                            Cycle now) {
+    const auto& t = v.t;
+    const auto tables = v.tables[index];
+    Registers& registers = router.at(t.router_fields.registers);
+    SoftwareRegisters& software = tables.at(t.table_fields.software);
+    Tag& lut = tables.at(t.table_fields.lut, packet.number >= kLut ? packet.number - kLut : 0);
+    count(*v.shard, Total::kSpecialArrived);
+    if (packet.kind == SpecialKind::kGet)
+      packet.data = read_register(registers, software, lut, packet.number);
+    else if (packet.number == kOrient)
+      set_orientation(v, router, index, packet.data & 7, now);
+    else
+      write_register(registers, software, lut, packet.number, packet.data);
+  }
+
+  /// A packet in a router: to its register, to the PE, or on by the port of its next hop.
+  template <class V, int W>
+  FLITLAB_INLINE static void pass(const V& v, const Item<W>& router, u32 index, u32 port, SpecialPacket packet,
+                                  u32& busy, Cycle now) {
+    const auto& t = v.t;
+    const Registers& registers = router.at(t.router_fields.registers);
+    u32 direction = next_direction(packet.delta);
+    if (direction == kNodePort && packet.kind != SpecialKind::kAnswer) {
+      reach_register(v, router, index, packet, now);
+      if (packet.kind == SpecialKind::kPut) return;
+      packet.kind = SpecialKind::kAnswer;
+      unpack_deltas(v.tables[index].at(t.table_fields.software).sget_return, packet.delta);
+      direction = next_direction(packet.delta);
+      count(*v.shard, Total::kSpecialSent);
+    } else if (direction != kNodePort && (registers.chan[oriented(registers.orient, port)] & kIgnoreSpecial)) {
+      count(*v.shard, Total::kSpecialLost);
+      return;
+    }
+    const u32 out = oriented(registers.orient, direction);
+    const Peer& peer = t.peers[index * kPorts + out];
+    if (peer.item == kNone || (busy >> out & 1)) {
+      count(*v.shard, Total::kSpecialLost);
+      return;
+    }
+    busy |= 1u << out;
+    if constexpr (V::traced)
+      v.log.write(index, Event{packet.src, packet.ticket, EventKind::kSpecial, u8(port), 0, u8(out), 0, 3, 1});
+    if (out == kNodePort) {
+      const u32 slot = (now + t.special_eject) & t.slot_mask;
+      v.terminals[peer.item].at(t.special_pe_fields.packet, slot) = packet;
+      v.terminals[peer.item].at(t.special_pe_fields.mail, slot) = 1;
+      return;
+    }
+    const u32 slot = (now + t.special_delay) & t.slot_mask;
+    v.routers[peer.item].at(t.special_fields.packet, slot * kPorts + peer.port) = packet;
+    post(v.routers[peer.item].at(t.special_fields.mail, slot), peer.port, 1);
+  }
+};
+
+/// Special packets on their way to a node, for the audit.
+template <class V>
+FLITLAB_HD inline u32 special_packets(const V& v, u32 index) {
+  const auto& t = v.t;
+  u32 packets = 0;
+  for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
+    for (u64 left = v.routers[index].at(t.special_fields.mail, slot); left; left &= left - 1) ++packets;
+    packets += v.terminals[index].at(t.special_pe_fields.mail, slot);
+  }
+  return packets;
+}
+
+}  // namespace flitlab::t3e

@@ -1,0 +1,37 @@
+/// traffic.start: the same packets, so many cycles later.
+#include <gtest/gtest.h>
+
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+TEST(TrafficStart, PutsAllCreationsOff) {
+  constexpr u32 kStart = 700;
+  const RawConfig open{{"traffic.load", 0.2}}, periodic{{"traffic.load", 0.2}, {"traffic.injection", word("periodic")}},
+      on_off{{"traffic.load", 0.2}, {"traffic.injection", word("on_off")}},
+      batch{{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(30)}},
+      loop{{"traffic.mode", word("request_reply")}, {"traffic.load", 0.2}};
+  for (RawConfig changes : {open, periodic, on_off, batch, loop}) {
+    Network now(experiment(changes));
+    changes["traffic.start"] = integer(kStart);
+    Network later(experiment(changes));
+    later.step(kStart);
+    EXPECT_EQ(later.total(Total::kPacketsCreated), 0u);
+    for (int i = 0; i < 20; ++i) {
+      now.step(11);
+      later.step(11);
+      ASSERT_EQ(now.total(Total::kPacketsCreated), later.total(Total::kPacketsCreated));
+      ASSERT_EQ(now.total(Total::kFlitsDelivered), later.total(Total::kFlitsDelivered));
+    }
+    EXPECT_GT(now.total(Total::kFlitsDelivered), 100u);
+  }
+}
+
+}  // namespace
+}  // namespace flitlab
