@@ -25,7 +25,7 @@ class Search final : public WaitsFor {
   bool can_move(u64 i) const override {
     const InputVc& in = input(i);
     if (in.stage == Stage::kIdle || mail(router(i), t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
-    if (!in.flits) return port_of(i) == t3e::kNodePort;
+    if (!in.flits) return t3e::is_terminal_port(port_of(i));
     if (in.stage == Stage::kStopped) return true;
     if (in.stage == Stage::kFlowing) return has_room(i, in.out_port, in.out_vc, 1);
     if (is_free(i, in.out_port, in.out_vc) && has_room(i, in.out_port, in.out_vc, 1)) return true;
@@ -89,7 +89,7 @@ class Search final : public WaitsFor {
   }
   /// Whether there are, or are soon to be, more places downstream.
   bool has_room(u64 i, u32 port, u32 vc, u32 flits) const {
-    return port == t3e::kNodePort || output(router(i), port, vc).credits >= flits ||
+    return t3e::is_terminal_port(port) || output(router(i), port, vc).credits >= flits ||
            mail(router(i), t_.router_fields.credit_mail, port, vc);
   }
 

@@ -28,12 +28,26 @@ u32 mail_slots(const std::vector<u32>& delays, const std::vector<u32>& kept) {
   return slots;
 }
 
+/// Adds I/O devices, which come after the PEs.
+Topology wire_devices(Topology topology, const std::vector<u32>& nodes) {
+  for (u32 node : nodes) topology.peers[node * t3e::kPorts + t3e::kIoPort] = {topology.terminals++, 0, 1};
+  return topology;
+}
+
+/// Who sends to whom by itself: PEs to those of their application, devices to nobody.
+TerminalPlan::Groups groups_of(const t3e::Machine& machine) {
+  if (machine.staff.everybody && machine.io_nodes.empty()) return {};
+  TerminalPlan::Groups groups = machine.staff.applications;
+  for (u32 i = 0; i < machine.io_nodes.size(); ++i) groups.push_back({machine.shape.nodes() + i});
+  return groups;
+}
+
 }  // namespace
 
 T3ePlan::T3ePlan(const Experiment& e)
     : machine_(e),
-      topology_(t3e::make_topology(machine_.shape)),
-      traffic_(e, topology_, true, machine_.staff.everybody ? TerminalPlan::Groups{} : machine_.staff.applications) {
+      topology_(wire_devices(t3e::make_topology(machine_.shape), machine_.io_nodes)),
+      traffic_(e, topology_, true, groups_of(machine_)) {
   const TrafficTable& traffic = traffic_.table;
   if (traffic.pattern == Pattern::kMatrix)
     for (u32 s = 0; s < topology_.terminals; ++s)
@@ -81,6 +95,8 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t.traffic = traffic_.table;
   t.short_circuit = e.flag("router.short_circuit");
   t.any_direction = e.str("router.adaptive_choice") == "any";
+  t.io_node = machine_.io_nodes.data();
+  t.io_interval = machine_.io_nodes.empty() ? 1 : e.u32_of("io.interval");
   t.ordered_requests = e.flag("routing.ordered_requests");
   t.error_threshold = static_cast<u32>(std::min(e.f64("faults.error_rate") * 4294967296.0, 4294967295.0));
   // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
@@ -170,7 +186,7 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
   const ItemKind& kind = layout_.kinds[0];
   return {{"routers", t.routers},
           {"terminals", t.terminals},
-          {"ports", t3e::kPorts},
+          {"ports", machine_.io_nodes.empty() ? t3e::kIoPort : t3e::kPorts},
           {"vcs", t.link_vcs},
           {"channels", static_cast<double>(topology_.channels)},
           {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
@@ -192,7 +208,7 @@ std::string T3ePlan::router_name(u32 router) const {
 }
 
 std::string T3ePlan::port_name(u32 port) const {
-  static constexpr const char* kNames[] = {"+x", "+y", "+z", "-x", "-y", "-z", "PE"};
+  static constexpr const char* kNames[] = {"+x", "+y", "+z", "-x", "-y", "-z", "PE", "I/O"};
   return kNames[port];
 }
 
@@ -204,13 +220,13 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
   const t3e::Table& t = table_;
   const Item<1> item = router(state, index);
   static constexpr const char* kStages[] = {"idle", "asking", "flowing", "stopped"};
-  std::vector<PortSnapshot> ports(t3e::kPorts);
-  for (u32 p = 0; p < t3e::kPorts; ++p) {
+  std::vector<PortSnapshot> ports(topology_.peer(index, t3e::kIoPort).item == kNone ? t3e::kIoPort : t3e::kPorts);
+  for (u32 p = 0; p < ports.size(); ++p) {
     const Peer& peer = topology_.peer(index, p);
     ports[p].name = port_name(p);
     ports[p].peer = peer.item;
     ports[p].to_terminal = peer.is_terminal;
-    for (u32 v = 0; v < (p == t3e::kNodePort ? t3e::kDeterministicVcs : t.link_vcs); ++v) {
+    for (u32 v = 0; v < (t3e::is_terminal_port(p) ? t3e::kDeterministicVcs : t.link_vcs); ++v) {
       const t3e::InputVc& in = item.at(t.router_fields.input, p * t.link_vcs + v);
       const t3e::OutputVc& out = item.at(t.router_fields.output, p * t.link_vcs + v);
       VcSnapshot s;

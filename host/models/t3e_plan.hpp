@@ -17,7 +17,7 @@ class T3ePlan final : public Plan {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
-  u32 active_terminals() const override { return traffic_.active; }
+  u32 active_terminals() const override { return traffic_.active - static_cast<u32>(machine_.io_nodes.size()); }
   bool sends_to_itself() const override { return false; }
   u64 next_change(u64 now) const override { return machine_.next_change(now); }
   void change(Engine& engine, u32 replica) const override;

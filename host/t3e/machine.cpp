@@ -59,6 +59,7 @@ u32 stopped_entries(const Shape& shape, const Registers* registers, u32 node, u3
 
 Machine::Machine(const Experiment& e) : shape(e.ints("topology.shape"), e.ints("topology.partial_planes")) {
   read_faults(e);
+  read_io(e);
   const bool at_once = break_cycle == 0;
   const std::vector<u8> sound(shape.nodes(), 0);
   software.resize(shape.nodes());
@@ -131,6 +132,18 @@ void Machine::read_faults(const Experiment& e) {
                         std::to_string(shape.nodes() - 1) + ".");
     for (u32 direction = 0; direction < kDirections; ++direction)
       if (shape.neighbour(node, direction) != kNone) break_link(node, direction);
+  }
+}
+
+void Machine::read_io(const Experiment& e) {
+  io_nodes = e.ints("io.nodes");
+  for (std::size_t i = 0; i < io_nodes.size(); ++i) {
+    const std::string name = "io.nodes contains " + std::to_string(io_nodes[i]);
+    if (io_nodes[i] >= shape.nodes())
+      throw ConfigError(name + ": nodes are numbered 0 to " + std::to_string(shape.nodes() - 1) + ".");
+    if (std::find(io_nodes.begin(), io_nodes.begin() + static_cast<std::ptrdiff_t>(i), io_nodes[i]) !=
+        io_nodes.begin() + static_cast<std::ptrdiff_t>(i))
+      throw ConfigError(name + " twice: a router has one I/O port.");
   }
 }
 

@@ -17,8 +17,9 @@ struct Machine {
   Shape shape;
   std::vector<u8> broken;  ///< [nodes] directions whose links break, or are broken (bits)
   std::vector<u32> broken_nodes;
-  u64 break_cycle = 0;    ///< 0: before the run
-  u64 reroute_cycle = 0;  ///< when `rerouted` is loaded, if the break is not before the run
+  u64 break_cycle = 0;        ///< 0: before the run
+  u64 reroute_cycle = 0;      ///< when `rerouted` is loaded, if the break is not before the run
+  std::vector<u32> io_nodes;  ///< nodes with an I/O device
   Staff staff;
   Tables tables;                            ///< of cycle 0
   Tables rerouted;                          ///< empty if nothing breaks during the run
@@ -31,6 +32,7 @@ struct Machine {
 
  private:
   void read_faults(const Experiment& e);
+  void read_io(const Experiment& e);
   /// Tables that route around `links`; PEs of `dead` nodes are out of service.
   Tables make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, Staff& who) const;
   void check_connected(const WayReport& report, bool refuse);

@@ -25,11 +25,8 @@ constexpr u32 kOpen = 3;
 }  // namespace
 
 Ways::Ways(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction)
-    : shape_(shape),
-      tables_(tables),
-      broken_(broken),
-      any_direction_(any_direction),
-      graph_(shape.nodes() * kPorts * 2) {
+    : tables_(tables), broken_(broken), any_direction_(any_direction), graph_(shape.nodes() * kPorts * 2) {
+  for (u32 n = 0; n < shape.nodes(); ++n) node_[tables.registers[n].pwho] = n;
   for (u32 n = 0; n < shape.nodes(); ++n)
     for (u32 direction = 0; direction < kDirections; ++direction) next_.push_back(shape.neighbour(n, direction));
   seen_.resize(std::size_t{shape.nodes()} * kPorts * kKinds * kBits, 0);
@@ -63,6 +60,7 @@ Ways::Place Ways::enter(const Place& from, u32 direction, u32 vc) const {
 
 u32 Ways::hops(u32 from, u32 to, Tag tag) const {
   Place place{from, kNodePort, 0, {}};
+  place.packet.dst_port = kNodePort;
   apply_tag(place.packet, tag, false);
   for (u32 hops = 0; hops < 128; ++hops) {
     const Choice choice = choice_at(place);
@@ -76,12 +74,14 @@ u32 Ways::hops(u32 from, u32 to, Tag tag) const {
 
 End Ways::end(u32 from, u32 to, Tag tag) {
   Place place{from, kNodePort, 0, {}};
+  place.packet.dst_port = kNodePort;
   apply_tag(place.packet, tag, tag_adapt(tag));
   if (place.packet.dst != target_) {
     target_ = place.packet.dst;
     ++round_;
   }
-  const u32 last = shape_.node_at(target_);
+  const auto found = node_.find(target_);
+  const u32 last = found == node_.end() ? kNone : found->second;
   const bool final = place.packet.route_bits & kFinalBit;
   if (last == kNone || (final ? next_[last * kDirections + kMinusZ] : last) != to) return End::kLost;
   return follow(place);
@@ -100,7 +100,8 @@ End Ways::follow(const Place& place) {
   };
   const Choice choice = choice_at(place);
   if (choice.stopped) {
-    worst = tables_.registers[place.node].chan[place.port] & kIgnoreNormal ? End::kLost : End::kStopped;
+    const Registers& r = tables_.registers[place.node];
+    worst = r.chan[oriented(r.orient, place.port)] & kIgnoreNormal ? End::kLost : End::kStopped;
   } else if (choice.port != kNodePort) {
     const u32 leaves = place.node * kDirections + choice.port, next = next_[leaves];
     const u32 to = 1u << ordinate(packet.dst, dimension_of(choice.port));

@@ -1,6 +1,7 @@
 #pragma once
 /// All ways that packets may take by a machine's registers, found by the routers' own routing function: whether they
 /// arrive, and whether their virtual channels can wait for one another in a circle.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,10 @@ class Ways {
   Place enter(const Place& from, u32 direction, u32 vc) const;
   Choice choice_at(const Place& place) const;
 
-  const Shape& shape_;
   const Tables& tables_;
   const std::vector<u8>& broken_;
   bool any_direction_;
+  std::map<u32, u32> node_;            ///< by R_PWHO
   std::vector<u32> next_;              ///< [nodes][6]
   std::vector<u32> seen_;              ///< what is known of places for the present destination; see follow()
   std::vector<u32> entered_, hopped_;  ///< [nodes][6]

@@ -161,9 +161,9 @@ FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row,
 
 /// Whether a terminal has nobody to send to.
 FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
-  if (t.group && t.group[terminal].count <= t.others_only) return true;
   if (t.pattern == Pattern::kPermutation) return t.destination[terminal] == kNone;
-  return t.pattern == Pattern::kMatrix && t.row_start[terminal] == t.row_start[terminal + 1];
+  if (t.pattern != Pattern::kMatrix) return t.group && t.group[terminal].count <= t.others_only;
+  return t.row_start[terminal] == t.row_start[terminal + 1];
 }
 
 /// A terminal's place among those it sends to.

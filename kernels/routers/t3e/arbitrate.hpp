@@ -34,15 +34,36 @@ FLITLAB_INLINE void throw_away(const V& v, const Item<W>& router, RouterControl&
   if (tail || !in.flits) router.at(v.t.router_fields.port, port).asking = kNoVc;
 }
 
+/// Virtual channels of an interface that may have the right to ask, where I/O ports are slow: packets for one only while
+/// it is open, and then those first that have its virtual channel. Else those might always have their turn in the clocks
+/// between.
+template <class V, int W>
+FLITLAB_INLINE u32 beside_slow_io(const V& v, const Item<W>& router, u32 port, u32 set, u32 closed) {
+  u32 bound = 0, owners = 0;
+  for (u32 left = set; left; left &= left - 1) {
+    const u32 vc = lowest_bit(left);
+    const InputVc& in = input_vc(v, router, port, vc);
+    if (in.stage == Stage::kStopped || in.out_port != kIoPort) continue;
+    bound |= 1u << vc;
+    if (output_vc(v, router, kIoPort, in.out_vc).owner == bit_of(port, vc)) owners |= 1u << vc;
+  }
+  if (closed) return set & ~bound;
+  return owners ? owners : set;
+}
+
+/// `closed`: ports that take and give no flit in this clock, as bits: an I/O port works one clock of io_interval.
 /// Every interface with flits chooses one virtual channel, round robin, unless one has the right already.
 template <class V, int W>
-FLITLAB_INLINE void choose_askers(const V& v, const Item<W>& router, RouterControl& control, u32 index, Bids& bids,
-                                  Cycle now) {
-  for (u64 left = control.ready; left;) {
-    const u32 port = lowest_bit(left) / 8, set = static_cast<u32>(control.ready >> (port * 8)) & 0xFF;
+FLITLAB_INLINE void choose_askers(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 closed,
+                                  Bids& bids, Cycle now) {
+  for (u64 left = closed ? control.ready & ~(u64{0xFF} << (8 * kIoPort)) : control.ready; left;) {
+    const u32 port = lowest_bit(left) / 8;
+    u32 set = static_cast<u32>(control.ready >> (port * 8)) & 0xFF;
     left &= ~(u64{0xFF} << (port * 8));
     PortState& state = router.at(v.t.router_fields.port, port);
     if (state.asking == kNoVc) {
+      if (v.t.io_interval > 1) set = beside_slow_io(v, router, port, set, closed);
+      if (!set) continue;
       state.asking = static_cast<u8>(first_at_or_after(set, state.pick));
       state.pick = static_cast<u8>(state.asking + 1);
     }
@@ -111,11 +132,11 @@ FLITLAB_INLINE void grant_vcs(const V& v, const Item<W>& router, RouterControl& 
 /// Output VCs whose owner asks, and that have a place free downstream, compete for their port. Returns whether the
 /// input port's packet has anything to wait for: if not, another virtual channel may ask.
 template <class V, int W>
-FLITLAB_INLINE bool compete(const V& v, const Item<W>& router, u32 port, Bids& bids) {
+FLITLAB_INLINE bool compete(const V& v, const Item<W>& router, u32 port, u32 closed, Bids& bids) {
   const u32 vc = bids.vc[port], me = bit_of(port, vc);
   const InputVc& in = input_vc(v, router, port, vc);
   const OutputVc& out = output_vc(v, router, in.out_port, in.out_vc);
-  const bool sends = out.owner == me && out.credits;
+  const bool sends = out.owner == me && out.credits && !(closed >> in.out_port & 1);
   bids.output[in.out_port] |= static_cast<u8>(u32{sends} << in.out_vc);
   bids.outputs |= u32{sends} << in.out_port;
   if (in.adaptive_port == kNoVc) return sends;
@@ -142,7 +163,7 @@ FLITLAB_INLINE u32 choose_sender(const V& v, const Item<W>& router, const PortSt
 /// allow no delay of one clock for it.
 template <class V, int W>
 FLITLAB_INLINE bool has_flit_next(const V& v, const Item<W>& router, u32 port, u32 vc, Cycle now) {
-  const Cycle arrival = now + 1 - (port == kNodePort ? 0 : v.t.wait);
+  const Cycle arrival = now + 1 - (is_terminal_port(port) ? 0 : v.t.wait);
   return (mail_byte(router.at(v.t.router_fields.flit_mail, arrival & v.t.slot_mask), port) & kVcBits) == vc + 1;
 }
 
@@ -171,24 +192,26 @@ FLITLAB_INLINE void cross(const V& v, const Item<W>& router, RouterControl& cont
   --control.buffered;
   if (!--in.flits) control.ready &= ~(u64{1} << me);
   out_state.pick_out = static_cast<u8>(out_vc + 1);
+  const bool slow = v.t.io_interval > 1 && (out_port == kIoPort || port == kIoPort);
   const bool goes_on =
-      !tail && (in.flits || has_flit_next(v, router, port, vc, now)) &&
+      !tail && !slow && (in.flits || has_flit_next(v, router, port, vc, now)) &&
       (output_vc(v, router, out_port, out_vc).credits || has_credit_next(v, router, out_port, out_vc, now));
   out_state.sending = goes_on ? static_cast<u8>(out_vc) : kNoVc;
-  if (!goes_on) state.asking = kNoVc;  // it has ended, has a bubble, or is blocked
+  if (!goes_on) state.asking = kNoVc;  // it has ended, has a bubble, or is blocked; so it is at a slow I/O port
 }
 
 /// `busy`: output ports on which a flit has gone straight through in this cycle.
 template <class V, int W>
 FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 busy,
                               Cycle now) {
+  const u32 closed = v.t.io_interval > 1 && now % v.t.io_interval ? 1u << kIoPort : 0;
   Bids bids{};
-  choose_askers(v, router, control, index, bids, now);
+  choose_askers(v, router, control, index, closed, bids, now);
   for (u32 set = bids.askers; set; set &= set - 1) ask(v, router, control, lowest_bit(set), bids);
   grant_vcs(v, router, control, bids);
   for (u32 set = bids.askers; set; set &= set - 1) {
     const u32 port = lowest_bit(set);
-    if (!compete(v, router, port, bids)) router.at(v.t.router_fields.port, port).asking = kNoVc;
+    if (!compete(v, router, port, closed, bids)) router.at(v.t.router_fields.port, port).asking = kNoVc;
   }
   u8 sender[kPorts], won[kPorts] = {};  // won: output ports, by input port
   u32 winners = 0;

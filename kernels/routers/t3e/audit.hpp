@@ -14,7 +14,7 @@ struct AuditRouter {
     return v.t.routers;
   }
 
-  /// Checks the channels that enter this router and the one that leaves for its PE.
+  /// Checks the channels that enter this router and those that leave for PE and I/O device.
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
     const auto& t = v.t;
@@ -24,7 +24,7 @@ struct AuditRouter {
     for (u32 port = 0; port < kPorts; ++port) {
       const Peer peer = t.peers[index * kPorts + port];
       if (peer.item == kNone) continue;
-      for (u32 vc = 0; vc < (port == kNodePort ? kDeterministicVcs : t.link_vcs); ++vc) {
+      for (u32 vc = 0; vc < (is_terminal_port(port) ? kDeterministicVcs : t.link_vcs); ++vc) {
         const InputVc& in = input_vc(v, router, port, vc);
         const OutputVc& out = output_vc(v, router, port, vc);
         u32 sum = in.flits;
@@ -35,7 +35,7 @@ struct AuditRouter {
         for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
           const u8 flit = mail_byte(router.at(t.router_fields.flit_mail, slot), port);
           if ((flit & kVcBits) == vc + 1) ++sum, ++flits, packets += (flit & kTailMark) != 0;
-          if (port == kNodePort) {
+          if (is_terminal_port(port)) {
             const auto terminal = v.terminals[peer.item];
             if (terminal.at(t.terminal_fields.credit_mail, slot) == vc + 1) ++sum;
             const u8 leaving = terminal.at(t.terminal_fields.flit_mail, slot);
@@ -46,7 +46,7 @@ struct AuditRouter {
           }
         }
         flits += in.flits;
-        if (port == kNodePort) {
+        if (is_terminal_port(port)) {
           const auto terminal = v.terminals[peer.item];
           if (t.mode == TrafficMode::kRequestReply) {
             const HeldVc& held = terminal.at(t.terminal_fields.held, vc);
@@ -74,9 +74,13 @@ struct AuditRouter {
         if (!agrees) raise_fault(fault, kFaultBookkeeping, port);
       }
     }
-    const auto terminal = v.terminals[t.peers[index * kPorts + kNodePort].item];
-    packets += terminal.at(t.terminal_fields.control).lane.left != 0;  // some of its flits are still to come
-    if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
+    for (u32 port = kNodePort; port < kPorts; ++port) {
+      const Peer peer = t.peers[index * kPorts + port];
+      if (peer.item == kNone) continue;
+      const auto terminal = v.terminals[peer.item];
+      packets += terminal.at(t.terminal_fields.control).lane.left != 0;  // some of its flits are still to come
+      if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
+    }
     count(*v.shard, Total::kAuditedFlits, flits);
     count(*v.shard, Total::kAuditedPackets, packets);
     if (t.special) count(*v.shard, Total::kAuditedSpecial, special_packets(v, index));

@@ -112,7 +112,7 @@ struct BarrierPhase {
 
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
-    return v.t.barrier_units ? v.t.terminals : 0;
+    return v.t.barrier_units ? v.t.routers : 0;
   }
 
   template <class V>

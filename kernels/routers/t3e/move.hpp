@@ -48,7 +48,7 @@ FLITLAB_INLINE void return_credit(const V& v, u32 index, u32 port, u32 vc, Cycle
   const auto& t = v.t;
   const u32 slot = (now + t.credit_delay) & t.slot_mask;
   const Peer& peer = t.peers[index * kPorts + port];
-  if (port == kNodePort)
+  if (is_terminal_port(port))
     v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = static_cast<u8>(vc + 1);
   else
     post(v.routers[peer.item].at(t.router_fields.credit_mail, slot), peer.port, static_cast<u8>(vc + 1));
@@ -73,7 +73,7 @@ FLITLAB_INLINE void pass_descriptor(const V& v, const Item<W>& router, const Pee
                                     u32 out_port, u32 out_vc, OutputVc& out) {
   const auto& t = v.t;
   Packet packet = front_packet(v, router, port, vc, in);
-  if (out_port == kNodePort) {
+  if (is_terminal_port(out_port)) {
     v.terminals[peer.item].at(t.terminal_fields.ring, out_vc * t.ring + out.tail) = packet;
     out.tail = next_place(out.tail, t.ring);
     return;
@@ -125,8 +125,8 @@ FLITLAB_INLINE bool send(const V& v, const Item<W>& router, RouterControl& contr
   }
   if (t.error_threshold) {
     const Packet& packet = front_packet(v, router, port, vc, in);
-    if (out_port == kNodePort && in.left == 1) correct_errors(v, packet);
-    if (out_port != kNodePort && is_spoiled(v, packet, packet.flits - in.left, packet.hops))
+    if (is_terminal_port(out_port) && in.left == 1) correct_errors(v, packet);
+    if (!is_terminal_port(out_port) && is_spoiled(v, packet, packet.flits - in.left, packet.hops))
       count(*v.shard, Total::kChannelErrors);
   }
   --out.credits;
@@ -135,7 +135,7 @@ FLITLAB_INLINE bool send(const V& v, const Item<W>& router, RouterControl& contr
   return_credit(v, index, port, vc, now);
   const bool tail = --in.left == 0;
   if (tail) mail |= kTailMark;
-  if (out_port == kNodePort)
+  if (is_terminal_port(out_port))
     v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = mail;
   else
     post(v.routers[peer.item].at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask), peer.port, mail);

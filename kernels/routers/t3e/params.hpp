@@ -214,6 +214,25 @@ inline constexpr std::array kT3eBarrierParams{
 };
 
 inline constexpr std::array kT3eMachineParams{
+    ParamRecord{.path = "io.nodes",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 2175,
+                .help =
+                    "Nodes with a device at their I/O port. Devices are terminals, numbered after the PEs; traces and "
+                    "traffic matrices may name them.",
+                .cite = "paper, section 1; manual, Table 9"},
+    ParamRecord{.path = "io.interval",
+                .type = ParamType::kInt,
+                .default_value = "2",
+                .min = 1,
+                .max = 64,
+                .unit = "clocks",
+                .help =
+                    "Clocks that a flit takes through an I/O port, either way. The paper says only that it is slower "
+                    "than the others.",
+                .cite = "paper, section 1"},
     ParamRecord{.path = "registers.file",
                 .type = ParamType::kFile,
                 .default_value = "",

@@ -6,7 +6,7 @@ namespace flitlab::t3e {
 
 template <class V, int W>
 FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
-  const u32 places = port == kNodePort ? v.t.buffer_flits : buffer_of(v.t, vc);
+  const u32 places = is_terminal_port(port) ? v.t.buffer_flits : buffer_of(v.t, vc);
   if (++output_vc(v, router, port, vc).credits > places) raise_fault(control.fault, kFaultCreditOverflow, port);
 }
 
@@ -29,7 +29,9 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Item<W>& router, RouterContr
                                   u8 mail, Cycle now) {
   const u32 straight = opposite(port), vc = (mail & kVcBits) - 1u;
   if (v.t.peers[index * kPorts + straight].item == kNone) return false;
-  if (router.at(v.t.router_fields.registers).chan[straight] & kNoFast) return false;
+  if (router.at(v.t.router_fields.registers).chan[oriented(router.at(v.t.router_fields.registers).orient, straight)] &
+      kNoFast)
+    return false;
   if (router.at(v.t.router_fields.port, straight).sending != kNoVc) return false;
   InputVc& in = input_vc(v, router, port, vc);
   u32 out_vc = in.out_vc;
@@ -85,9 +87,9 @@ FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u3
                            u8(mail & kTailMark ? 3 : 1), packet.flits});
 }
 
-/// The flits of this cycle. Network flits stay in their mail slot while they may not move yet; the node's may at once.
-/// `busy`: output ports that barrier packets have taken. Returns the ports that flits have gone straight through, as
-/// bits.
+/// The flits of this cycle. Network flits stay in their mail slot while they may not move yet; those of PE and I/O
+/// device may at once. `busy`: output ports that barrier packets have taken. Returns the ports that flits have gone
+/// straight through, as bits.
 template <class V, int W>
 FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 busy,
                                  Cycle now) {
@@ -100,7 +102,7 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
     const u8 flit = static_cast<u8>(mail >> shift);
     mail &= ~(u64{0xFF} << shift);
     if constexpr (V::traced) log_arrival(v, router, index, port, flit);
-    if (port == kNodePort) {
+    if (is_terminal_port(port)) {
       buffer_flit(v, router, control, index, port, flit);
       wake_flit(v, router, control, port, flit);
       slot &= ~(u64{0xFF} << shift);
@@ -111,14 +113,14 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
       buffer_flit(v, router, control, index, port, flit);
     }
   }
-  constexpr u64 kNodeByte = u64{0xFF} << (8 * kNodePort);
+  constexpr u64 kTerminalBytes = ~u64{0} << (8 * kNodePort);
   u64& waited = router.at(t.router_fields.flit_mail, (now - t.wait) & t.slot_mask);
-  for (u64 mail = waited & ~kNodeByte; mail;) {
+  for (u64 mail = waited & ~kTerminalBytes; mail;) {
     const u32 shift = lowest_bit(mail) & 0x38u;
     wake_flit(v, router, control, shift / 8, static_cast<u8>(mail >> shift));
     mail &= ~(u64{0xFF} << shift);
   }
-  waited &= kNodeByte;
+  waited &= kTerminalBytes;
   return passed;
 }
 

@@ -54,7 +54,7 @@ FLITLAB_HD inline void take_hop(Packet& packet, u32 here, u32 next) {
 struct Choice {
   u8 port;  ///< deterministic choice
   u8 vc;
-  u8 wish;       ///< directions in which an adaptive channel may be asked for (bits)
+  u8 wish;       ///< ports on which an adaptive channel may be asked for (bits)
   bool stopped;  ///< the packet is not passed on: it would pass a dateline on VC 1, or its channel is not to be used
 };
 
@@ -67,7 +67,9 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   const u32 left = directions_left(registers.pwho, packet),
             initial = (packet.route_bits & kInitialBits) >> kInitialShift;
   const u32 first_vc = 2 * packet.message_class;
-  if (registers.chan[port] & kIgnoreNormal) return {static_cast<u8>(kNodePort), 0, 0, true};
+  const u32 came_by = oriented(registers.orient, port);  // as a channel
+  if (registers.chan[came_by] & kIgnoreNormal) return {static_cast<u8>(kNodePort), 0, 0, true};
+  const bool from_link = deterministic && !is_terminal_port(port);
   u32 direction;
   if (initial != kNoHop) {
     direction = initial;
@@ -76,11 +78,10 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   } else if (packet.route_bits & kFinalBit) {
     direction = kMinusZ;
   } else {  // arrived: on the channel it came on
-    return {static_cast<u8>(kNodePort), static_cast<u8>(first_vc + (deterministic && port != kNodePort ? vc & 1 : 0)),
-            0, false};
+    return {packet.dst_port, static_cast<u8>(first_vc + (from_link ? vc & 1 : 0)), 0, false};
   }
-  Choice choice{static_cast<u8>(direction), 0, 0, false};
-  if (deterministic && port != kNodePort && opposite(port) == direction) {
+  Choice choice{static_cast<u8>(oriented(registers.orient, direction)), 0, 0, false};
+  if (from_link && opposite(came_by) == direction) {
     // On in the same direction: VC 0 becomes 1 at the dateline, and 1 must not be there.
     const bool dateline = registers.vcsel[direction] & kDateline;
     choice.stopped = dateline && (vc & 1);
@@ -90,10 +91,10 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
     choice.vc = static_cast<u8>(first_vc + selected_vc(t, registers, index, direction, to));
   }
   if ((packet.route_bits & kAdaptBit) && left) {
-    u32 wish = t.any_direction ? left : 1u << log2_floor(left);
+    const u32 wish = t.any_direction ? left : 1u << log2_floor(left);
     for (u32 set = wish; set; set &= set - 1)
-      if (registers.chan[lowest_bit(set)] & kNoAdapt) wish &= ~(1u << lowest_bit(set));
-    choice.wish = static_cast<u8>(wish);
+      if (!(registers.chan[lowest_bit(set)] & kNoAdapt))
+        choice.wish |= static_cast<u8>(1u << oriented(registers.orient, lowest_bit(set)));
   }
   return choice;
 }

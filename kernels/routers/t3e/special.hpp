@@ -9,12 +9,6 @@
 
 namespace flitlab::t3e {
 
-/// The port that software calls a direction, and the direction it calls a port, by R_ORIENT: ports are X0 Y0 Z0 X1 Y1
-/// Z1, and X0 is +X unless the bit of X is set (manual, Tables 1 to 3).
-FLITLAB_HD constexpr u32 oriented(u32 orient, u32 direction) {
-  return direction < kDirections && (orient >> dimension_of(direction) & 1) ? opposite(direction) : direction;
-}
-
 /// Direction of a packet's next hop, which is taken off its deltas; kNodePort if it has come to its end.
 FLITLAB_HD inline u32 next_direction(std::int8_t (&delta)[kDeltas]) {
   for (u32 i = 0; i < kDeltas; ++i) {

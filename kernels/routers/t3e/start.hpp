@@ -26,7 +26,7 @@ struct StartRouter {
       state.sending = kNoVc;
       const bool wired = t.peers[index * kPorts + port].item != kNone;
       for (u32 vc = 0; vc < t.link_vcs; ++vc) {
-        const bool exists = wired && (port != kNodePort || vc < kDeterministicVcs);
+        const bool exists = wired && (!is_terminal_port(port) || vc < kDeterministicVcs);
         OutputVc& out = output_vc(v, router, port, vc);
         out.credits = static_cast<u16>(exists ? buffer_of(t, vc) : 0);
         out.owner = kNoVc;
@@ -39,7 +39,7 @@ struct StartRouter {
 struct StartBarriers {
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
-    return v.t.barrier_units ? v.t.terminals : 0;
+    return v.t.barrier_units ? v.t.routers : 0;
   }
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {

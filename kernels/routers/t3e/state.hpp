@@ -19,13 +19,20 @@ namespace flitlab::t3e {
 inline constexpr u32 kDirections = 6;
 inline constexpr u32 kMinusZ = 5;
 inline constexpr u32 kNodePort = 6;  ///< to the PE
-inline constexpr u32 kPorts = 7;
+inline constexpr u32 kIoPort = 7;    ///< to an I/O device; wired at few nodes
+inline constexpr u32 kPorts = 8;
+FLITLAB_HD constexpr bool is_terminal_port(u32 port) { return port >= kNodePort; }
 
 FLITLAB_HD constexpr u32 opposite(u32 direction) { return direction < 3 ? direction + 3 : direction - 3; }
 FLITLAB_HD constexpr u32 dimension_of(u32 direction) { return direction < 3 ? direction : direction - 3; }
+/// The port of a direction, or the direction of a port: R_ORIENT exchanges + and - of a dimension (manual, Tables 1 to
+/// 3). Ports 0 to 5 are X0 Y0 Z0 X1 Y1 Z1.
+FLITLAB_HD constexpr u32 oriented(u32 orient, u32 direction) {
+  return direction < kDirections && (orient >> dimension_of(direction) & 1) ? opposite(direction) : direction;
+}
 
 /// Virtual channels of a link: request 0 and 1, response 0 and 1, then the adaptive ones (paper, sections 3.3 and 5).
-/// The node's port has the first four.
+/// The ports of PE and I/O device have the first four.
 inline constexpr u32 kDeterministicVcs = 4;
 inline constexpr u32 kMaxVcs = 8;
 
@@ -137,10 +144,10 @@ struct RouterFields {
   Field<Registers> registers;
   Field<u64> flit_mail;    ///< [S] byte p: flit arriving at input port p
   Field<u64> credit_mail;  ///< [S] byte p: credit arriving at output port p
-  Field<PortState> port;   ///< [7]
-  Field<InputVc> input;    ///< [7][V]
-  Field<OutputVc> output;  ///< [7][V]
-  Field<Packet> ring;      ///< [7][4R + (V-4)A] descriptors, written by the upstream sender with the head flit
+  Field<PortState> port;   ///< [8]
+  Field<InputVc> input;    ///< [8][V]
+  Field<OutputVc> output;  ///< [8][V]
+  Field<Packet> ring;      ///< [8][4R + (V-4)A] descriptors, written by the upstream sender with the head flit
 };
 
 struct TableFields {
@@ -172,6 +179,8 @@ struct Table {
   u8 short_circuit;
   u8 any_direction;  ///< adaptive packets may ask in any direction they have still to go
   u8 ordered_requests;
+  const u32* io_node;   ///< [terminals - routers] nodes that the I/O devices are at
+  u32 io_interval;      ///< clocks that a flit takes through an I/O port
   u32 error_threshold;  ///< 32-bit draws below this spoil a flit on a link; 0: none
   u32 barrier_units;    ///< barrier units that PEs use; 0: none
   u32 barrier_wait;     ///< arrival of a barrier packet to its answer, clocks
@@ -197,6 +206,16 @@ struct Table {
   SpecialFields special_fields;
   SpecialPeFields special_pe_fields;
 };
+
+/// Terminals bear the numbers of their nodes; I/O devices come after the PEs.
+template <class T>
+FLITLAB_HD constexpr u32 node_of(const T& t, u32 terminal) {
+  return terminal < t.routers ? terminal : t.io_node[terminal - t.routers];
+}
+template <class T>
+FLITLAB_HD constexpr u32 port_of(const T& t, u32 terminal) {
+  return terminal < t.routers ? kNodePort : kIoPort;
+}
 
 /// Places of an input VC's buffer, flits, and of its ring, packets.
 template <class T>
@@ -242,6 +261,7 @@ struct PublishedTable : Table {
   static constexpr u32 adaptive_buffer_flits = 22;
   static constexpr u8 any_direction = 0;
   static constexpr u32 barrier_units = 0;
+  static constexpr u32 io_interval = 1;
   static constexpr u32 error_threshold = 0;
   static constexpr u32 special = 0;
   static constexpr const u32* full_select = nullptr;
@@ -253,7 +273,7 @@ struct PublishedTable : Table {
     const RouterFields& mine = router_fields;
     return t.link_vcs == link_vcs && t.slot_mask == slot_mask && t.wait == wait && t.link_delay == link_delay &&
            t.credit_delay == credit_delay && t.buffer_flits == buffer_flits &&
-           t.adaptive_buffer_flits == adaptive_buffer_flits && t.any_direction == any_direction &&
+           t.adaptive_buffer_flits == adaptive_buffer_flits && t.any_direction == any_direction && t.io_interval == 1 &&
            t.barrier_units == 0 && t.error_threshold == 0 && t.special == 0 && !t.full_select &&
            f.control.offset == 0 && f.registers.offset == mine.registers.offset &&
            f.flit_mail.offset == mine.flit_mail.offset && f.credit_mail.offset == mine.credit_mail.offset &&

@@ -16,43 +16,45 @@ FLITLAB_INLINE u32 credits_to_start(const V&, const Packet&) {
 }
 
 template <class V>
-FLITLAB_INLINE u32 injection_port(const V&, u32) {
-  return kNodePort;
+FLITLAB_INLINE u32 injection_port(const V& v, u32 index) {
+  return port_of(v.t, index);
 }
 
 template <class V>
 FLITLAB_INLINE void address_packet(const V& v, u32 index, Packet& packet, u32 destination) {
-  const Registers& registers = v.routers[index].at(v.t.router_fields.registers);
-  const u32 logical = v.routers[destination].at(v.t.router_fields.registers).lwho;
-  const auto node = v.tables[index];
+  const Registers& registers = v.routers[node_of(v.t, index)].at(v.t.router_fields.registers);
+  const u32 logical = v.routers[node_of(v.t, destination)].at(v.t.router_fields.registers).lwho;
+  const auto node = v.tables[node_of(v.t, index)];
   const Tag tag = look_up(registers, logical, [&](u32 entry) {  // special packets may have written any number
     return entry < kLutRegisters ? node.at(v.t.table_fields.lut, entry) : Tag{0};
   });
-  packet.dst_port = kNodePort;
+  packet.dst_port = static_cast<u8>(port_of(v.t, destination));
   packet.via = registers.lwho;
   apply_tag(packet, tag, tag_adapt(tag) && !(v.t.ordered_requests && packet.message_class == 0));
 }
 
 template <class V>
 FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
-  return packet.dst == v.routers[index].at(v.t.router_fields.registers).pwho;
+  return packet.dst == v.routers[node_of(v.t, index)].at(v.t.router_fields.registers).pwho &&
+         packet.dst_port == port_of(v.t, index);
 }
 
 template <class V>
 FLITLAB_INLINE Packet& injection_place(const V& v, u32 index, u32 vc, u32 place) {
-  return v.routers[index].at(v.t.router_fields.ring, ring_start(v.t, kNodePort, vc) + place);
+  return v.routers[node_of(v.t, index)].at(v.t.router_fields.ring, ring_start(v.t, port_of(v.t, index), vc) + place);
 }
 
 template <class V>
 FLITLAB_INLINE void send_to_router(const V& v, u32 index, u8 mail, Cycle now) {
   const u32 slot = (now + v.t.inject_delay) & v.t.slot_mask;
-  post(v.routers[index].at(v.t.router_fields.flit_mail, slot), kNodePort, mail);
+  post(v.routers[node_of(v.t, index)].at(v.t.router_fields.flit_mail, slot), port_of(v.t, index), mail);
 }
 
 template <class V>
 FLITLAB_INLINE void credit_to_router(const V& v, u32 index, u32 vc, Cycle now) {
   const u32 slot = (now + v.t.credit_delay) & v.t.slot_mask;
-  post(v.routers[index].at(v.t.router_fields.credit_mail, slot), kNodePort, static_cast<u8>(vc + 1));
+  post(v.routers[node_of(v.t, index)].at(v.t.router_fields.credit_mail, slot), port_of(v.t, index),
+       static_cast<u8>(vc + 1));
 }
 
 }  // namespace flitlab::t3e

@@ -48,7 +48,7 @@ std::vector<Experiment> variations(std::string_view kind) {
          {"topology.partial_planes", IntList{2, 0, 2, 0, 2}},
          {"topology.partitions", IntList{0, 9, 12, 7}},
          {"barrier.units", integer(2)}});
-    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"io.nodes", IntList{0, 9}}});
     return list;
   }
   for (const char* allocator : {"separable_output_first", "islip", "wavefront"})
