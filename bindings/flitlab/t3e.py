@@ -54,6 +54,9 @@ OPERATIONS = {
     "vector get": Operation(2, 0, 2, 8),
     "put": Operation(3, 1, 2, 0),
     "vector put": Operation(2, 8, 2, 0),
+    # Section 1 names these too, without lengths: read as a vector Put, and as a Put that is answered with a word.
+    "message": Operation(2, 8, 2, 0),
+    "atomic": Operation(3, 1, 1, 1),
 }
 
 

@@ -358,14 +358,15 @@ void T3ePlan::change(Engine& engine, u32 replica) const {
   const t3e::Tables& after = machine_.rerouted;
   for (u32 n = 0; n < table_.routers; ++n) {
     t3e::Registers& r = *all.routing.of(n);
+    const bool dead =
+        std::find(machine_.broken_nodes.begin(), machine_.broken_nodes.end(), n) != machine_.broken_nodes.end();
     if (engine.now() == machine_.break_cycle) {
       for (u32 direction = 0; direction < t3e::kDirections; ++direction)
         if (machine_.broken[n] >> direction & 1) r.chan[direction] |= t3e::kIgnoreNormal | t3e::kIgnoreSpecial;
-      if (std::find(machine_.broken_nodes.begin(), machine_.broken_nodes.end(), n) != machine_.broken_nodes.end())
-        r.chan[t3e::kNodePort] |= t3e::kIgnoreNormal;
+      if (dead) r.chan[t3e::kNodePort] = r.chan[t3e::kIoPort] = t3e::kIgnoreNormal;
     }
     if (engine.now() != machine_.reroute_cycle) continue;
-    r.lwho = after.registers[n].lwho;
+    if (!dead) r.lwho = after.registers[n].lwho;  // who sends to a dead PE's number now sends to the spare
     for (u32 direction = 0; direction < t3e::kDirections; ++direction) {
       r.vcsel[direction] = after.registers[n].vcsel[direction];
       r.chan[direction] |= after.registers[n].chan[direction];

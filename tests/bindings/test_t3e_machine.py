@@ -174,6 +174,17 @@ def test_a_spare_takes_over(tmp_path):
     assert (tag.x, tag.y, tag.z) == (3, 3, 3)
 
 
+def test_a_spare_takes_over_during_a_run():
+    """From the new tables on the spare receives what was for the broken PE, whose own packets are lost."""
+    network = Network(build({"topology.shape": [4, 4, 4], "topology.spares": [63], "faults.nodes": [5],
+                             "faults.cycle": 1000, "faults.reroute_delay": 300})).step(1300)
+    assert network.terminal(63).received == 0
+    start, own = network.step(100).totals["packets_dropped"], network.terminal(5).sent
+    network.step(2000)
+    assert network.terminal(63).received > 50
+    assert network.totals["packets_dropped"] - start <= network.terminal(5).sent - own + 1
+
+
 def test_partitions_keep_to_themselves():
     """Table 7's partitions: PEs send to their own, by virtual numbers, and the others are idle."""
     experiment = build({"topology.shape": [2, 4, 2], "topology.partitions": [0, 3, 4, 5, 13, 2],

@@ -34,9 +34,9 @@ FLITLAB_INLINE void throw_away(const V& v, const Item<W>& router, RouterControl&
   if (tail || !in.flits) router.at(v.t.router_fields.port, port).asking = kNoVc;
 }
 
-/// Virtual channels of an interface that may have the right to ask, where I/O ports are slow: packets for one only while
-/// it is open, and then those first that have its virtual channel. Else those might always have their turn in the clocks
-/// between.
+/// Virtual channels of an interface that may have the right to ask, where I/O ports are slow: packets for one only
+/// while it is open, and then those first that have its virtual channel. Else those might always have their turn in the
+/// clocks between.
 template <class V, int W>
 FLITLAB_INLINE u32 beside_slow_io(const V& v, const Item<W>& router, u32 port, u32 set, u32 closed) {
   u32 bound = 0, owners = 0;
