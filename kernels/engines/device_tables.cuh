@@ -22,17 +22,7 @@ class DeviceTables {
   }
 
   void move(TrafficTable& t) {
-    const std::size_t entries = t.row_start ? t.row_start[t.terminals] : 0;
-    move(t.destination, t.pattern == Pattern::kHot           ? t.hot_count
-                        : t.pattern == Pattern::kPermutation ? t.terminals
-                                                             : 0);
-    move(t.column, entries);
-    move(t.cumulative, entries);
-    move(t.row_start, t.row_start ? t.terminals + 1u : 0);
-    for (LengthTable* lengths : {&t.packets, &t.replies}) {
-      move(lengths->flits, lengths->count);
-      move(lengths->cumulative, lengths->count);
-    }
+    for_each_array(t, [this](auto& array, std::size_t n) { move(array, n); });
   }
 
  private:

@@ -7,12 +7,7 @@ namespace flitlab {
 namespace {
 
 t3e::Table upload(t3e::Table t, DeviceTables& device) {
-  const std::size_t n = t.routers;
-  device.move(t.peers, n * t3e::kPorts);
-  device.move(t.registers, n);
-  device.move(t.lut, n * t.lut_entries);
-  device.move(t.full_select, n * t3e::kDirections);
-  device.move(t.barrier, t.barrier_units ? n : 0);
+  t3e::for_each_array(t, [&](auto& array, std::size_t n) { device.move(array, n); });
   device.move(t.traffic);
   return t;
 }

@@ -55,6 +55,25 @@ struct TrafficTable {
   u32 reply_queue = 0;              ///< closed loop: replies that a terminal can hold, packets
 };
 
+/// Calls `f(array, elements)` for every array that a table points to, so that they can be moved elsewhere.
+template <class F>
+void for_each_array(TrafficTable& t, F f) {
+  std::size_t members = 0;
+  for (u32 i = 0; t.group && i < t.terminals; ++i)
+    if (members < t.group[i].first + std::size_t{t.group[i].count}) members = t.group[i].first + t.group[i].count;
+  f(t.member, members);
+  f(t.group, t.group ? t.terminals : 0);
+  f(t.destination, t.pattern == Pattern::kHot ? t.hot_count : t.pattern == Pattern::kPermutation ? t.terminals : 0);
+  const std::size_t entries = t.row_start ? t.row_start[t.terminals] : 0;
+  f(t.column, entries);
+  f(t.cumulative, entries);
+  f(t.row_start, t.row_start ? t.terminals + std::size_t{1} : 0);
+  for (LengthTable* lengths : {&t.packets, &t.replies}) {
+    f(lengths->flits, lengths->count);
+    f(lengths->cumulative, lengths->count);
+  }
+}
+
 /// A place in a terminal's sequence of creations.
 struct SourceCursor {
   Cycle at;        ///< creation cycle of packet `index`; kNever: there is none

@@ -207,6 +207,19 @@ struct Table {
   SpecialPeFields special_pe_fields;
 };
 
+/// Calls `f(array, elements)` for every array that a table points to, but for those of the traffic.
+template <class F>
+void for_each_array(Table& t, F f) {
+  const std::size_t n = t.routers;
+  f(t.peers, n * kPorts);
+  f(t.registers, n);
+  f(t.lut, n * t.lut_entries);
+  f(t.software, n);
+  f(t.full_select, t.full_select ? n * kDirections : 0);
+  f(t.barrier, n * t.barrier_units);
+  f(t.io_node, t.terminals - n);
+}
+
 /// Terminals bear the numbers of their nodes; I/O devices come after the PEs.
 template <class T>
 FLITLAB_HD constexpr u32 node_of(const T& t, u32 terminal) {
