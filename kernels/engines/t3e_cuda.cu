@@ -11,8 +11,10 @@ t3e::Table upload(t3e::Table t, DeviceTables& device) {
   device.move(t.peers, n * t3e::kPorts);
   device.move(t.registers, n);
   device.move(t.lut, n * t.lut_entries);
+  device.move(t.software, n);
+  device.move(t.broken, n);
   device.move(t.full_select, n * t3e::kDirections);
-  device.move(t.barrier, t.barrier_units ? n : 0);
+  device.move(t.barrier, n * t.barrier_units);
   device.move(t.traffic);
   return t;
 }
