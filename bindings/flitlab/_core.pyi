@@ -61,6 +61,9 @@ def t3e_optimise_vcs(
 def t3e_machine(experiment: Experiment) -> dict[str, Any]:
     """Nodes of a T3E, and what becomes of packets of all pairs of PEs."""
 
+def t3e_wiring(experiment: Experiment) -> list[tuple[int, list[int | None]]]:
+    """R_PWHO of every node of a machine without faults, and of its neighbours +X +Y +Z -X -Y -Z, or None."""
+
 def t3e_tables(experiment: Experiment) -> list[tuple[dict[str, int], list[int]]]:
     """What the registers of every node hold at cycle 0: by name, and those of R_NET_LUT that are used."""
 

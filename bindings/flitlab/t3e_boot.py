@@ -2,24 +2,29 @@
 
 Sources: Scott and Thorson, "The Cray T3E Network", section 8; manual HMM-146-0, Special Routing and Direction Order
 Routing. Nothing is known of the machine at first but that packets can be sent by deltas: which nodes there are is found
-by asking every link of every node that has been found what is in R_SW at its far end.
+by asking every link of every node that has been found what is in R_SW at its far end. A broken link does not answer,
+nor does one that is open.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
 
-from flitlab._core import ConfigError, RunError, t3e_tables
+from flitlab._core import ConfigError, RunError, t3e_tables, t3e_wiring
+from flitlab.experiment import Experiment
 from flitlab.network import Network
 
 Place = tuple[int, int, int]
 
 DIRECTIONS = tuple((dim, sign) for sign in (1, -1) for dim in range(3))  # +X +Y +Z -X -Y -Z, the order of R_CHAN
-IN_PLANE, ALONG_Z = (0, 1, 3, 4), (2, 5)  # directions inside a plane, and from plane to plane
-NO_ADAPT = 4  # R_CHAN
+LEGS = range(6)  # of a packet's way: primary X Y Z, secondary X Y Z
+MOST_HOPS = 64  # of a way back that nobody remembers
+Deltas = tuple[int, ...]
+Ways = dict[tuple[int, int], Deltas]  # by a leg at one end of them, and its sign
 
 
 def pack_deltas(deltas: Sequence[int]) -> int:
@@ -49,20 +54,19 @@ def logical_number(place: Place, shape: Place, number_format: int) -> int:
 class Node:
     """A node as the explorer knows it."""
 
-    walked: Place  # hops from the explorer; nodes beyond the half of a ring may be negative
-    links: list[Node | None] = field(default_factory=lambda: [None] * 6)
+    links: list[Node | None] = field(default_factory=lambda: [None] * 6, repr=False)
+    ways: Ways = field(default_factory=dict)  # from the explorer, by the last leg
+    ways_back: Ways = field(default_factory=dict)  # to the explorer, by the first leg
+    distance: int = 0  # hops from the explorer, were there no order of the legs
     place: Place = (0, 0, 0)  # of its physical number
 
     @property
-    def way(self) -> list[int]:
-        """Deltas from the explorer: inside its plane, then along Z."""
-        return [*self.walked, 0, 0, 0]
+    def way(self) -> Deltas:
+        return min(self.ways.values(), key=_hops)
 
     @property
-    def way_back(self) -> list[int]:
-        """Deltas to the explorer: along Z to its plane, then inside that. Primary X and Y are left for one hop more."""
-        x, y, z = self.walked
-        return [0, 0, -z, -x, -y, 0]
+    def way_back(self) -> Deltas:
+        return min(self.ways_back.values(), key=_hops)
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,13 @@ class Boot:
     """What setting up a machine found and took."""
 
     shape: Place  # nodes in X, Y and Z
-    nodes: int
-    links: int  # that join two nodes, both directions counted as one
+    nodes: int  # that answer
+    links: int  # that join two of them, both directions counted as one
     clocks: int
     packets: int
-    lost: int  # packets, at open links
+    lost: int  # packets, at open and broken links
+    broken_links: tuple[tuple[Place, int], ...]  # between two nodes that answer: a node and a direction
+    dead_nodes: tuple[Place, ...]
 
 
 class Explorer:
@@ -85,7 +91,7 @@ class Explorer:
         e = network.experiment
         self.hop = e["special.router_delay"]
         self.ends = e["router.source_delay"] + e["router.destination_delay"]
-        self.root = Node((0, 0, 0))
+        self.root = Node(ways={(-1, 0): (0,) * 6}, ways_back={(6, 0): (0,) * 6})
         self.known: dict[int, Node] = {}  # by what is in their R_SW
         self.name(self.root)
 
@@ -94,13 +100,15 @@ class Explorer:
 
     def wait(self, *ways: Sequence[int]) -> None:
         """Until all that has been sent has arrived, and an answer come back."""
-        self.network.step(2 + self.ends + self.hop * sum(abs(d) for way in ways for d in way))
+        self.network.step(2 + self.ends + self.hop * sum(map(_hops, ways)))
 
-    def ask(self, way: Sequence[int], way_back: Sequence[int], register: str) -> int | None:
-        """A register at the end of a way; None if nobody answers."""
-        self.put(way, "R_SGET_RTRN", pack_deltas(way_back))
+    def ask(self, way: Deltas, way_back: Deltas | None, register: str) -> int | None:
+        """A register at the end of a way; None if nobody answers. Without a way back a node that has been asked before
+        answers by the one that it had then."""
+        if way_back:
+            self.put(way, "R_SGET_RTRN", pack_deltas(way_back))
         ticket = self.network.special_get(self.node, way, register)
-        self.wait(way, way_back)
+        self.wait(way, way_back or (MOST_HOPS,))
         return self.answers().get(ticket)
 
     def answers(self) -> dict[int, int]:
@@ -112,97 +120,177 @@ class Explorer:
         self.known[number] = node
         self.put(node.way, "R_SW", number)
         if self.ask(node.way, node.way_back, "R_SW") != number:
-            raise RunError(f"boot: the node {node.walked} hops away does not answer by way of the explorer's plane. "
-                           "Boot from another node.")
+            raise RunError(f"boot: the node at the end of the way {node.way} does not keep what is written into its "
+                           "R_SW. Nobody else may use the special network during boot.")
 
-    def follow(self, node: Node, direction: int) -> Node | None:
-        """The node at the far end of a link, if nobody has met it before."""
-        dim, sign = DIRECTIONS[direction]
-        way, way_back = node.way, node.way_back
-        way[3 + dim] += sign
-        way_back[dim] -= sign
-        answer = self.ask(way, way_back, "R_SW")
+    def follow(self, node: Node, direction: int) -> bool | None:
+        """Asks over a link. Returns whether anybody answers, perhaps a new node; None if that is not known, as six legs
+        do not lead there, or not back over the link."""
+        way = _shortest(_extend(node.ways, direction))
+        way_back = _shortest(_extend(node.ways_back, _opposite(direction), back=True))
+        answer = self.ask(way, way_back, "R_SW") if way else None
         if answer is None:
-            return None
-        other, is_new = self.known.get(answer), False
-        if other is None:
-            walked = list(node.walked)
-            walked[dim] += sign
-            other, is_new = Node(tuple(walked)), True
+            return False if way and way_back else None
+        other = self.known.get(answer) or Node()
+        node.links[direction], other.links[_opposite(direction)] = other, node
+        self.learn_ways([node, other])
+        if answer not in self.known:
             self.name(other)
-        node.links[direction], other.links[(direction + 3) % 6] = other, node
-        return other if is_new else None
+        return True
 
-    def explore(self) -> None:
-        """The explorer's plane, the columns on it, and the links between these."""
-        waiting, plane = deque([self.root]), []
+    def learn_ways(self, nodes: Iterable[Node]) -> None:
+        """A node's ways, with a hop more, are its neighbours'."""
+        waiting = deque(nodes)
         while waiting:
             node = waiting.popleft()
-            plane.append(node)
-            waiting += self.unmet(node, IN_PLANE)
-        waiting = deque(plane)
-        while waiting:
-            waiting += self.unmet(waiting.popleft(), ALONG_Z)
-        for node in [n for n in self.known.values() if n.walked[2]]:
-            if self.unmet(node, IN_PLANE):
-                raise RunError(f"boot: the node {node.walked} hops away has a neighbour that is in no column of the "
-                               "explorer's plane. Boot from a node of a full plane.")
+            for direction, other in enumerate(node.links):
+                if other is None:
+                    continue
+                found = _extend(node.ways, direction), _extend(node.ways_back, _opposite(direction), back=True)
+                if _improve(other.ways, found[0]) | _improve(other.ways_back, found[1]):
+                    waiting.append(other)
 
-    def unmet(self, node: Node, directions: Sequence[int]) -> list[Node]:
-        found = [self.follow(node, d) for d in directions if node.links[d] is None]
-        return [n for n in found if n is not None]
+    def explore(self) -> None:
+        """Tries all links, the nearest first, and what could not be tried again if more is known."""
+        untried = deque((self.root, direction) for direction in range(6))
+        postponed = 0  # in a row
+        while postponed < len(untried):
+            node, direction = untried.popleft()
+            if node.links[direction]:
+                continue
+            before = len(self.known)
+            answered = self.follow(node, direction)
+            if answered is None:
+                untried.append((node, direction))
+                postponed += 1
+            elif answered:
+                postponed = 0
+            if len(self.known) > before:
+                untried += [(node.links[direction], d) for d in range(6)]
+        self.measure()
+
+    def measure(self) -> None:
+        """Distances of all nodes."""
+        reached, waiting = {self.root}, deque([self.root])
+        while waiting:
+            node = waiting.popleft()
+            for other in node.links:
+                if other and other not in reached:
+                    other.distance = node.distance + 1
+                    reached.add(other)
+                    waiting.append(other)
 
     def number(self) -> Place:
-        """Gives every node its place and returns the shape: X and Y as counted along the explorer's own lines, Z along
-        a node's column. Rings are counted from the explorer, open lines from their first node."""
+        """Gives every node its place, the explorer the first one of all rings, and returns the shape."""
         nodes = list(self.known.values())
-        columns: dict[tuple[int, int], list[Node]] = {}
+        ordinates = [_ordinates(self.root, nodes, dim) for dim in range(3)]
         for node in nodes:
-            columns.setdefault(node.walked[:2], []).append(node)
-        along = [_ordinates([n for n in nodes if n.walked == (n.walked[0], 0, 0)], 0),
-                 _ordinates([n for n in nodes if n.walked == (0, n.walked[1], 0)], 1)]
-        for walked, column in columns.items():
-            up = _ordinates(column, 2)
-            for node in column:
-                node.place = (along[0](walked[0]), along[1](walked[1]), up(node.walked[2]))
+            node.place = tuple(along[node] for along in ordinates)
         if len({n.place for n in nodes}) != len(nodes):
             raise RunError("boot: two nodes have one place; lines of the machine are not straight.")
-        for node in nodes:
-            for (dim, _), other in zip(DIRECTIONS, node.links, strict=True):
-                if other and any(node.place[d] != other.place[d] for d in range(3) if d != dim):
-                    raise RunError(f"boot: a link joins {node.place} and {other.place}, which are not in one line.")
         return tuple(max(n.place[dim] for n in nodes) + 1 for dim in range(3))
 
+    def batches(self) -> list[list[Node]]:
+        """Nodes to which packets may be sent a clock apart, the nearest first: on shortest ways none can meet another,
+        there or back. Nodes with other ways are alone."""
+        nodes = sorted(self.known.values(), key=lambda n: n.distance)
+        detours = [n for n in nodes if _hops(n.way) + _hops(n.way_back) > 2 * n.distance]
+        return [[n for n in nodes if n not in detours], *([n] for n in detours)]
+
+    def settle(self, batch: list[Node], packets: int) -> None:
+        self.network.step(packets)
+        self.wait(max((n.way for n in batch), key=_hops), max((n.way_back for n in batch), key=_hops))
+
     def write(self, registers: dict[Node, dict[str, int]]) -> None:
-        """A packet a clock. Their ways make a tree, on which none can meet another."""
-        for node, values in registers.items():
-            for register, value in values.items():
-                self.put(node.way, register, value)
-        self.network.step(sum(map(len, registers.values())))
-        self.wait(*[max((n.way for n in registers), key=_hops)])
+        for batch in self.batches():
+            for node in batch:
+                for register, value in registers[node].items():
+                    self.put(node.way, register, value)
+            self.settle(batch, sum(len(registers[n]) for n in batch))
 
     def read_back(self, register: str) -> dict[Node, int | None]:
-        """A register of all nodes, the nearest first, so that no two answers meet."""
+        """A register of all nodes."""
         tickets = {}
-        for node in sorted(self.known.values(), key=lambda n: _hops(n.way)):
-            self.put(node.way, "R_SGET_RTRN", pack_deltas(node.way_back))
-            tickets[node] = self.network.special_get(self.node, node.way, register)
-        self.network.step(2 * len(tickets))
-        farthest = max(tickets, key=lambda n: _hops(n.way))
-        self.wait(farthest.way, farthest.way_back)
+        for batch in self.batches():
+            for node in batch:
+                self.put(node.way, "R_SGET_RTRN", pack_deltas(node.way_back))
+                tickets[node] = self.network.special_get(self.node, node.way, register)
+            self.settle(batch, 2 * len(batch))
         values = self.answers()
         return {node: values.get(ticket) for node, ticket in tickets.items()}
 
 
-def _hops(deltas: Sequence[int]) -> int:
+def _hops(deltas: Deltas) -> int:
     return sum(map(abs, deltas))
 
 
-def _ordinates(line: list[Node], dim: int) -> Callable[[int], int]:
-    """From hops walked along a line to ordinates. More than two nodes are a ring, though a link of it may be dead."""
-    ring = len(line) > 2 or all(n.links[dim] and n.links[dim + 3] for n in line)
-    first = min(n.walked[dim] for n in line)
-    return lambda walked: walked % len(line) if ring else walked - first
+def _shortest(ways: Ways) -> Deltas | None:
+    return min(ways.values(), key=_hops, default=None)
+
+
+def _opposite(direction: int) -> int:
+    return (direction + 3) % 6
+
+
+def _extend(ways: Ways, direction: int, back: bool = False) -> Ways:
+    """Ways with a hop more at their end, or (`back`) at their start. A leg cannot be taken again after a later one, nor
+    have hops of both signs."""
+    dim, sign = DIRECTIONS[direction]
+    longer: Ways = {}
+    for (leg, leg_sign), deltas in ways.items():
+        free = [i for i in LEGS if i % 3 == dim and (i < leg if back else i > leg)]
+        if leg_sign == sign and leg % 3 == dim:
+            free = [leg]
+        if not free:
+            continue
+        into = max(free) if back else min(free)
+        _improve(longer, {(into, sign): (*deltas[:into], deltas[into] + sign, *deltas[into + 1:])})
+    return longer
+
+
+def _improve(ways: Ways, others: Ways) -> bool:
+    """Takes over what is shorter. Returns whether anything is."""
+    better = {end: way for end, way in others.items() if end not in ways or _hops(way) < _hops(ways[end])}
+    ways.update(better)
+    return bool(better)
+
+
+def _joined(nodes: list[Node], directions: Sequence[int]) -> dict[Node, Node]:
+    """For every node a node of those that it is joined with in some directions, the same for all of them."""
+    whose: dict[Node, Node] = {}
+    for first in nodes:
+        waiting = [first]
+        while waiting:
+            node = waiting.pop()
+            if node not in whose:
+                whose[node] = first
+                waiting += [other for d in directions if (other := node.links[d])]
+    return whose
+
+
+def _ordinates(root: Node, nodes: list[Node], dim: int) -> dict[Node, int]:
+    """Slabs of nodes that are joined in the other two dimensions have one ordinate. Their order is that of the lines
+    through the explorer's slab, which is the first one; where a line leaves a slab out, others do not."""
+    slab = _joined(nodes, [d for d in range(6) if d % 3 != dim])
+    line = _joined(nodes, [dim, dim + 3])
+    first, lines = slab[root], {line[n] for n in nodes if slab[n] is slab[root]}
+    before: dict[Node, set[Node]] = {s: set() for s in slab.values()}
+    for node in nodes:
+        other = node.links[dim]
+        if other and line[node] in lines and slab[other] is not first:
+            before[slab[other]].add(slab[node])
+    if len(before) == 2 and not any(before.values()):  # a single link, from the other slab: it is the first one
+        return {n: int(slab[n] is first) for n in nodes}
+    ordinate: dict[Node, int] = {}
+    try:
+        for s in TopologicalSorter(before).static_order():
+            if s is not first and not before[s]:
+                raise RunError("boot: so many links are silent that the nodes cannot be put in order along "
+                               f"{'XYZ'[dim]}. Boot from another node.")
+            ordinate[s] = max((ordinate[b] + 1 for b in before[s]), default=0)
+    except CycleError:
+        raise RunError(f"boot: lines of the machine along {'XYZ'[dim]} are not straight.") from None
+    return {n: ordinate[slab[n]] for n in nodes}
 
 
 def partial_planes(places: set[Place], shape: Place) -> list[int]:
@@ -220,14 +308,65 @@ def partial_planes(places: set[Place], shape: Place) -> list[int]:
     return blocks
 
 
+@dataclass(frozen=True)
+class Machine:
+    """A machine that may be what was found."""
+
+    experiment: Experiment  # its shape, without faults
+    numbers: dict[int, int]  # of nodes, by R_PWHO
+    broken_links: list[tuple[Node, int]]
+    dead_nodes: list[int]  # R_PWHO
+
+    @property
+    def faults(self) -> dict:
+        links = [x for node, direction in self.broken_links for x in (self.numbers[pack_place(node.place)], direction)]
+        return {"faults.links": links, "faults.nodes": [self.numbers[p] for p in self.dead_nodes], "faults.cycle": 0}
+
+
+def _machine(experiment: Experiment, found: dict[int, Node], shape: Place, places: set[Place]) -> Machine | None:
+    """The machine whose nodes have these places, if what was found is part of it."""
+    e = experiment.set({"topology.shape": list(shape), "topology.partial_planes": partial_planes(places, shape),
+                        "boot.state": "loaded", "faults.links": [], "faults.nodes": []})
+    wiring = t3e_wiring(e.core)
+    broken = []
+    for number, neighbours in wiring:
+        for direction, far in enumerate(neighbours):
+            link = found[number].links[direction] if number in found else None
+            if link and pack_place(link.place) != far:
+                return None
+            if number in found and far in found and not link and (found[far], _opposite(direction)) not in broken:
+                broken.append((found[number], direction))
+    return Machine(e, {number: i for i, (number, _) in enumerate(wiring)}, broken,
+                   [number for number, _ in wiring if number not in found])
+
+
+def recognise(experiment: Experiment, nodes: Iterable[Node], shape: Place) -> Machine:
+    """The machine that was found: boards of 2 x 2 nodes that do not answer at all are not there, or all that is missing
+    is dead, whichever explains it with fewer broken links. RunError if neither does."""
+    found = {pack_place(n.place): n for n in nodes}
+    everything = {(x, y, z) for x in range(shape[0]) for y in range(shape[1]) for z in range(shape[2])}
+    boards = {(n.place[0] // 2, n.place[1] // 2, n.place[2]) for n in found.values()}
+    machines, why = [], "its links are not those of any."
+    for places in ({(x, y, z) for x, y, z in everything if (x // 2, y // 2, z) in boards}, everything):
+        try:
+            machines.append(_machine(experiment, found, shape, places))
+        except ConfigError as refused:
+            why = str(refused)
+    if not any(machines):
+        raise RunError(f"boot: what was found from this node is no T3E: {why}")
+    return min(filter(None, machines), key=lambda m: len(m.broken_links))
+
+
 def boot(network: Network, node: int = 0, number_format: int | None = None) -> Boot:
     """Finds the nodes of a cold machine from one of its PEs, and gives all of them their numbers and routing tables.
 
     network: of an experiment with special.enabled = true and boot.state = "cold", not further on than its
-    traffic.start. node: the PE that does it; it must be in a full plane, and becomes number 0 of its rings.
-    number_format: of logical PE numbers, see :func:`logical_number`; None: as a loaded machine has them. How packets
-    are to be routed is the experiment's (routing.*). All is done by special packets, in the machine's own time.
-    ConfigError if there is no special network; RunError if the machine cannot be made sense of.
+    traffic.start. node: the PE that does it; it becomes number 0 of its rings, so in a machine with partial planes it
+    must be in a full plane and at even X and Y that boards can be counted from. number_format: of logical PE numbers,
+    see :func:`logical_number`; None: as a loaded machine has them. How packets are to be routed is the experiment's
+    (routing.*); broken links and dead nodes are found, and the tables route around them. All is done by special
+    packets, in the machine's own time. ConfigError if there is no special network, or the PEs that were found cannot
+    all reach each other (faults.unconnected); RunError if the machine cannot be made sense of.
     """
     if not network.experiment.flat().get("special.enabled"):
         raise ConfigError("boot: special.enabled must be true, so that software can reach the nodes.")
@@ -236,14 +375,11 @@ def boot(network: Network, node: int = 0, number_format: int | None = None) -> B
     explorer.explore()
     shape = explorer.number()
     nodes = list(explorer.known.values())
+    machine = recognise(network.experiment, nodes, shape)
 
-    settings: dict = {"topology.shape": list(shape), "boot.state": "loaded"}
-    if blocks := partial_planes({n.place for n in nodes}, shape):
-        settings["topology.partial_planes"] = blocks
     tables = {registers["R_PWHO"]: (registers, lut)
-              for registers, lut in t3e_tables(network.experiment.set(settings).core)}
+              for registers, lut in t3e_tables(machine.experiment.set(machine.faults).core)}
     loads = {n: _registers(*tables[pack_place(n.place)]) for n in nodes}
-    _check_links(loads, shape)
     if number_format is not None:
         if loads[explorer.root]["R_LUT_OVERRIDE"] >> 32:
             raise ConfigError("boot: number_format is for up to 544 PEs; larger machines number theirs by fours.")
@@ -255,7 +391,9 @@ def boot(network: Network, node: int = 0, number_format: int | None = None) -> B
     totals = network.totals
     packets, lost = (totals[f"special_{what}"] - before[f"special_{what}"] for what in ("sent", "lost"))
     links = sum(link is not None for n in nodes for link in n.links) // 2
-    return Boot(shape, len(nodes), links, network.cycle - start, packets, lost)
+    return Boot(shape, len(nodes), links, network.cycle - start, packets, lost,
+                tuple((n.place, direction) for n, direction in machine.broken_links),
+                tuple((p & 7, p >> 8 & 31, p >> 16) for p in machine.dead_nodes))
 
 
 def _registers(registers: dict[str, int], lut: list[int]) -> dict[str, int]:
@@ -264,16 +402,6 @@ def _registers(registers: dict[str, int], lut: list[int]) -> dict[str, int]:
     values |= {f"R_CHAN{i}": registers[f"R_CHAN{i}"] for i in range(6)}
     values |= {f"R_VCSEL{i}": registers[f"R_VCSEL{i}"] for i in range(6)}
     return values | {name: registers[name] for name in ("R_LUT_OVERRIDE", "R_PWHO", "R_LWHO")}
-
-
-def _check_links(loads: dict[Node, dict[str, int]], shape: Place) -> None:
-    """Links that nobody answers on must be those that the tables close to adaptive packets."""
-    for node, values in loads.items():
-        for direction, (dim, sign) in enumerate(DIRECTIONS):
-            if node.links[direction] is None and not values[f"R_CHAN{direction}"] & NO_ADAPT:
-                link = f"{'-+'[sign > 0]}{'XYZ'[dim]} of {node.place}"
-                raise RunError(f"boot: nobody answers on the link {link}, which a machine of shape {shape} has. Its "
-                               "tables would send packets there.")
 
 
 def _renumber(loads: dict[Node, dict[str, int]], shape: Place, number_format: int) -> None:

@@ -102,6 +102,21 @@ py::list node_tables(const Experiment& e) {
   return nodes;
 }
 
+/// R_PWHO of every node of a machine without faults, and of its six neighbours.
+py::list wiring(const Experiment& e) {
+  const t3e::Shape shape(e.ints("topology.shape"), e.ints("topology.partial_planes"));
+  py::list nodes;
+  for (u32 n = 0; n < shape.nodes(); ++n) {
+    py::list neighbours;
+    for (u32 direction = 0; direction < t3e::kDirections; ++direction) {
+      const u32 next = shape.neighbour(n, direction);
+      neighbours.append(next == kNone ? py::object(py::none()) : py::int_(shape.address(next)));
+    }
+    nodes.append(py::make_tuple(shape.address(n), neighbours));
+  }
+  return nodes;
+}
+
 }  // namespace
 
 void add_t3e(py::module_& m) {
@@ -109,6 +124,8 @@ void add_t3e(py::module_& m) {
         "t3e_machine(experiment) -> dict: nodes, and what becomes of packets of all pairs of PEs.");
   m.def("t3e_tables", &node_tables, py::arg("experiment"),
         "t3e_tables(experiment) -> list: of every node its registers by name, and R_NET_LUT.");
+  m.def("t3e_wiring", &wiring, py::arg("experiment"),
+        "t3e_wiring(experiment) -> list: R_PWHO of every node, and of its neighbours +X +Y +Z -X -Y -Z or None.");
   m.def(
       "t3e_vc_balance",
       [](const Bits& table, u32 half_way, bool last, u32 subring) {

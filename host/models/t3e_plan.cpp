@@ -88,6 +88,8 @@ void T3ePlan::set_parameters(const Experiment& e) {
   if (t.special) {
     t.special_delay = e.u32_of("special.router_delay");
     t.special_eject = e.u32_of("router.destination_delay");
+    t.break_cycle = static_cast<Cycle>(machine_.break_cycle);
+    t.broken = machine_.broken.data();
     delays.insert(delays.end(), {t.special_delay, t.special_eject});
   }
   t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;

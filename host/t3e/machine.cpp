@@ -169,12 +169,14 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
 }
 
 void Machine::check_connected(const WayReport& report, bool refuse) {
-  if (!report.circle.empty() || !report.stopped.empty())
+  if (!report.circle.empty())
     throw ConfigError("the routing tables of this machine can deadlock: " + report.circle +
                       ". This is a defect of flitlab; please report it.");
-  if (report.separated.empty()) return;
-  const std::string text = std::to_string(report.separated.size()) + " of " + std::to_string(report.pairs) +
-                           " pairs of PEs cannot be connected: " + shown_pairs(shape, report.separated) + ".";
+  std::vector<std::pair<u32, u32>> apart = report.separated;  // who goes round and round may be stopped at a dateline
+  apart.insert(apart.end(), report.stopped.begin(), report.stopped.end());
+  if (apart.empty()) return;
+  const std::string text = std::to_string(apart.size()) + " of " + std::to_string(report.pairs) +
+                           " pairs of PEs cannot be connected: " + shown_pairs(shape, apart) + ".";
   if (refuse)
     throw ConfigError("faults: " + text + " Break less, or set faults.unconnected = \"warn\" to lose their packets.");
   warnings.push_back("faults: " + text + " Their packets will be lost.");

@@ -128,6 +128,11 @@ std::string Ways::circle() const {
 
 WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction,
                      const std::vector<bool>& in_service) {
+  struct Pair {
+    u32 from, to;
+    Tag tag;
+  };
+  std::vector<Pair> arriving;
   Ways ways(shape, tables, broken, any_direction);
   WayReport report;
   for (u32 to = 0; to < shape.nodes(); ++to)
@@ -140,8 +145,11 @@ WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector
       const End end = ways.end(from, to, tag);
       if (end == End::kStopped) report.stopped.emplace_back(from, to);
       if (end == End::kLost) report.separated.emplace_back(from, to);
+      if (end == End::kArrives) arriving.push_back({from, to, tag});
     }
-  report.circle = ways.circle();
+  Ways sound(shape, tables, broken, any_direction);  // packets that are lost hold nothing for ever
+  for (const Pair& pair : arriving) sound.end(pair.from, pair.to, pair.tag);
+  report.circle = sound.circle();
   return report;
 }
 

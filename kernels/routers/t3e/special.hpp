@@ -9,6 +9,12 @@
 
 namespace flitlab::t3e {
 
+/// Whether a port leads anywhere. A broken link carries no special packets, whatever R_CHAN says at its ends.
+template <class T>
+FLITLAB_HD bool link_works(const T& t, u32 index, u32 port, Cycle now) {
+  return t.peers[index * kPorts + port].item != kNone && !(now >= t.break_cycle && (t.broken[index] >> port & 1));
+}
+
 /// Direction of a packet's next hop, which is taken off its deltas; kNodePort if it has come to its end.
 FLITLAB_HD inline u32 next_direction(std::int8_t (&delta)[kDeltas]) {
   for (u32 i = 0; i < kDeltas; ++i) {
@@ -82,8 +88,8 @@ struct SpecialPhase {
     if (registers.orient == orient) return;
     registers.orient = static_cast<u8>(orient);
     for (u32 port = 0; port < kDirections; ++port) {
+      if (!link_works(t, index, port, now)) continue;
       const Peer& peer = t.peers[index * kPorts + port];
-      if (peer.item == kNone) continue;
       post(v.routers[peer.item].at(t.special_fields.orientation, (now + t.special_delay) & t.slot_mask), peer.port,
            static_cast<u8>(kOrientMark | orient));
     }
@@ -127,7 +133,7 @@ struct SpecialPhase {
     }
     const u32 out = oriented(registers.orient, direction);
     const Peer& peer = t.peers[index * kPorts + out];
-    if (peer.item == kNone || (busy >> out & 1)) {
+    if (!link_works(t, index, out, now) || (busy >> out & 1)) {
       count(*v.shard, Total::kSpecialLost);
       return;
     }

@@ -190,6 +190,8 @@ struct Table {
   u32 special;                        ///< 1: there is a special network
   u32 special_delay;                  ///< of a special packet in a router, clocks
   u32 special_eject;                  ///< from the pins of the last router to its PE
+  Cycle break_cycle;                  ///< from which on `broken` links carry no special packets
+  const u8* broken;                   ///< [routers] directions (bits)
   u32 lut_entries;                    ///< R_NET_LUT registers of a node that are used
   const Peer* peers;                  ///< [routers][7]
   const Registers* registers;         ///< [routers] initial values
@@ -218,6 +220,7 @@ void for_each_array(Table& t, F f) {
   f(t.full_select, t.full_select ? n * kDirections : 0);
   f(t.barrier, n * t.barrier_units);
   f(t.io_node, t.terminals - n);
+  f(t.broken, n);
 }
 
 /// Terminals bear the numbers of their nodes; I/O devices come after the PEs.

@@ -361,15 +361,24 @@ TEST(T3eArbitration, AnyTakesTheAdaptiveVcWithMostRoom) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kMinusZ, kAdaptive}, {kPlusY, kAdaptive}, {kPlusX, 0}}));
 }
 
-/// With 4 places in every buffer the PE waits for credits: 4 flits every 7 + credit_delay clocks. The tenth leaves its
-/// node two such rounds and a flit after the first and arrives 3 + 10 clocks later.
+/// With 4 places in every buffer a sender waits for credits: 4 flits in the time that a flit takes to the buffer and
+/// through it, and its credit back. The slowest of three senders sets the pace: the PE, if it is farthest from its
+/// router; the router, if both PEs are near; or the last router, whose credits come from the PE. The tenth flit is two
+/// rounds and a flit behind the first.
 TEST(T3eArbitration, CreditsTakeTheirTime) {
-  for (u32 delay : {2, 3, 7}) {
-    Machine m({{0, kHere, kEast, 10}},
-              {{"router.deterministic_buffer_flits", integer(4)}, {"router.credit_delay", integer(delay)}});
-    m.run(100);
-    EXPECT_EQ(m.total(Total::kLastDelivery), 7 + 2 * (7 + delay) + 1 + 3 + 10) << delay;
-  }
+  const struct {
+    u32 source, destination, round;
+  } kSlowest[] = {{14, 4, 11}, {5, 4, 3 + 3}, {5, 14, 11}};
+  for (const auto& [source, destination, round] : kSlowest)
+    for (u32 delay : {2, 3, 7}) {
+      Machine m({{0, kHere, kEast, 10}}, {{"router.deterministic_buffer_flits", integer(4)},
+                                          {"router.source_delay", integer(source)},
+                                          {"router.destination_delay", integer(destination)},
+                                          {"router.credit_delay", integer(delay)}});
+      m.run(100);
+      EXPECT_EQ(m.total(Total::kLastDelivery), source + destination + 2 * (round + delay) + 1)
+          << source << " " << destination << " " << delay;
+    }
 }
 
 /// The PE's packets enter on set 0 and set 1 in turn, and on the other one if a set has no room: here the first packet

@@ -132,6 +132,37 @@ TEST(T3eSpecial, OpenLinksLosePackets) {
   EXPECT_EQ(net.read_register(2, "R_SW"), 1u);
 }
 
+/// A broken link carries nothing from the cycle on in which it breaks, even if registers are zero and a packet ends at
+/// its far end. All links of a dead node are broken. The detour by Y - 1 works.
+TEST(T3eSpecial, BrokenLinksLosePackets) {
+  for (int cycle : {0, 20}) {
+    const IntList links{0, 0}, nodes{4};  // +X of node 0; node (0,1,0)
+    SteppedNetwork net = stepped({{"boot.state", word("cold")},
+                                  {"faults.links", links},
+                                  {"faults.nodes", nodes},
+                                  {"faults.cycle", integer(cycle)}});
+    const auto send = [&](u64 value) {
+      net.special_put(0, {1, 0, 0, 0, 0, 0}, "R_SW", value);
+      net.special_put(0, {0, 1, 0, 0, 0, 0}, "R_SW", value);
+      net.special_put(0, {0, -1, 0, 1, 0, 0}, "R_SW", value);
+      net.step(20);
+    };
+    const u32 ends[] = {1, 4, 13};
+    u64 lost = 0;
+    for (u64 round : {1u, 2u}) {
+      send(round);
+      lost += cycle && round == 1 ? 0 : 2;
+      EXPECT_EQ(net.totals().at("special_lost"), lost);
+      EXPECT_EQ(net.read_register(ends[0], "R_SW"), cycle ? 1u : 0u);
+      EXPECT_EQ(net.read_register(ends[1], "R_SW"), cycle ? 1u : 0u);
+      EXPECT_EQ(net.read_register(ends[2], "R_SW"), round);
+    }
+    net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 1);
+    net.step(60);
+    for (u32 node = 0; node < 32; ++node) EXPECT_EQ(net.read_register(node, "R_ORIENT"), node == 4 ? 0u : 1u) << node;
+  }
+}
+
 /// What comes in on the channel is not passed on, but is taken by the node itself (manual, Table 10).
 TEST(T3eSpecial, IgnoredChannelsPassNothingOn) {
   SteppedNetwork net = stepped();
