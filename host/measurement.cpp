@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/error.hpp"
 #include "host/statistics.hpp"
 
 namespace flitlab {
@@ -46,6 +47,8 @@ void Measurement::look() {
   const double packets = delta(now, Total::kPacketsDelivered);
   const double created = delta(now, Total::kFlitsCreated), delivered = delta(now, Total::kFlitsDelivered);
   const double dropped = delta(now, Total::kFlitsDropped);
+  const u64 created_packets = get(now, Total::kPacketsCreated);
+  const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
   switch (phase_) {
     case Phase::kWarmup: {
       if (packets > 0) latency_.push_back(delta(now, Total::kLatencySum) / packets);
@@ -76,10 +79,13 @@ void Measurement::look() {
       offered_flits_ += created;
       accepted_flits_ += delivered;
       add_batch(now);
-      if (feed_ ? feed_->finished(get(now, Total::kPacketsDelivered))
-                : get(now, Total::kPacketsCreated) ==
-                      get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped))
+      if (feed_ ? feed_->finished(settled) : created_packets == settled) {
         finish(now);
+      } else if (feed_ && feed_->waits(created_packets) && created_packets == settled && created == 0 && packets == 0 &&
+                 get(now, Total::kPacketsDropped)) {
+        throw RunError("the trace cannot go on: " + std::to_string(get(now, Total::kPacketsDropped)) +
+                       " packets were lost, and packets that need them will never be created.");
+      }
       break;
     case Phase::kDone: break;
   }
@@ -106,7 +112,8 @@ bool Measurement::warm() {
 bool Measurement::steady() const {
   if (!settled(throughput_, kSteadyWindow, kSteadyTolerance)) return false;
   // Past saturation latency grows for ever, while throughput is steady and below the load.
-  const double backlog = static_cast<double>(get(last_, Total::kFlitsCreated) - get(last_, Total::kFlitsDelivered));
+  const double backlog = static_cast<double>(get(last_, Total::kFlitsCreated) - get(last_, Total::kFlitsDelivered) -
+                                             get(last_, Total::kFlitsDropped));
   const bool falling_behind = backlog > 0.1 * static_cast<double>(get(last_, Total::kFlitsCreated));
   return falling_behind || latency_.empty() || settled(latency_, kSteadyWindow, kSteadyTolerance);
 }
@@ -195,6 +202,8 @@ void Measurement::finish(const CounterShard& c) {
     r.model["flits_corrected"] = static_cast<double>(get(c, Total::kFlitsCorrected));
     r.model["flits_uncorrectable"] = static_cast<double>(get(c, Total::kFlitsUncorrectable));
   }
+  if (get(c, Total::kPacketsMisdelivered))
+    r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
   if (experiment_.str("traffic.mode") == "request_reply") {
     const double trips = static_cast<double>(get(c, Total::kRoundTrips));
     if (trips > 0) {

@@ -123,6 +123,7 @@ std::map<std::string, u64> SteppedNetwork::totals() {
           {"packets_delivered", get(Total::kPacketsDelivered)},
           {"flits_delivered", get(Total::kFlitsDelivered)},
           {"packets_dropped", get(Total::kPacketsDropped)},
+          {"packets_misdelivered", get(Total::kPacketsMisdelivered)},
           {"flits_dropped", get(Total::kFlitsDropped)},
           {"channel_errors", get(Total::kChannelErrors)},
           {"flits_corrected", get(Total::kFlitsCorrected)},

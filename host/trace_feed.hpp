@@ -24,8 +24,10 @@ class TraceFeed {
   /// To be called between cycles, whenever the clock is a multiple of kTraceRing.
   void exchange(Engine& engine, u32 replica);
 
-  /// True once every packet of the file has arrived, given how many have.
-  bool finished(u64 delivered) const { return at_end_ && delivered == packets_; }
+  /// True once every packet of the file has arrived or is lost, given how many have and are.
+  bool finished(u64 settled) const { return at_end_ && settled == packets_; }
+  /// Whether packets of the file, all of which has been read, are still to be created.
+  bool waits(u64 created) const { return at_end_ && created < packets_; }
 
   u64 packets() const { return packets_; }  ///< read so far
 

@@ -49,7 +49,7 @@ py::list pairs_to_list(const std::vector<std::pair<u32, u32>>& pairs) {
 
 /// Nodes, and what their tables mean at the end of all changes.
 py::dict machine_of(const Experiment& e) {
-  const t3e::Machine machine(e);
+  const t3e::Machine machine(e, false);
   const t3e::Tables& tables = machine.rerouted.registers.empty() ? machine.tables : machine.rerouted;
   const u32 nodes = machine.shape.nodes();
   std::vector<bool> in_service = machine.staff.in_service;

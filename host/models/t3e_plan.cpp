@@ -184,23 +184,26 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
       latency += t3e::latency_formula(t, distance, dims - 1);
     }
   const double pairs = static_cast<double>(t.routers) * (t.routers - 1);
-  const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const bool regular = machine_.shape.full() && !machine_.breaks() && machine_.staff.everybody;
+  const auto only_if_regular = [&](double x) { return regular ? x : kNotMeasured; };
+  const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
   const ItemKind& kind = layout_.kinds[0];
-  return {{"routers", t.routers},
-          {"terminals", t.terminals},
-          {"ports", machine_.io_nodes.empty() ? t3e::kIoPort : t3e::kPorts},
-          {"vcs", t.link_vcs},
-          {"channels", static_cast<double>(topology_.channels)},
-          {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
-          {"diameter", diameter},
-          {"hops_mean", hops / pairs},
-          {"zero_load_latency_cycles", uniform ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
-          {"lut_mode", machine_.tables.registers[0].lut_mode},
-          {"state_bytes", static_cast<double>(layout_.bytes(1))},
-          {"router_state_bytes", kind.item_bytes},
-          {"router_hot_bytes", static_cast<double>(kind.field("ring").offset)},
-          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
-          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + machine_.tables.lut.size() * 4)}};
+  return {
+      {"routers", t.routers},
+      {"terminals", t.terminals},
+      {"ports", machine_.io_nodes.empty() ? t3e::kIoPort : t3e::kPorts},
+      {"vcs", t.link_vcs},
+      {"channels", static_cast<double>(topology_.channels)},
+      {"bisection_channels", machine_.shape.full() ? static_cast<double>(topology_.bisection_channels) : kNotMeasured},
+      {"diameter", only_if_regular(diameter)},
+      {"hops_mean", only_if_regular(hops / pairs)},
+      {"zero_load_latency_cycles", uniform ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
+      {"lut_mode", machine_.tables.registers[0].lut_mode},
+      {"state_bytes", static_cast<double>(layout_.bytes(1))},
+      {"router_state_bytes", kind.item_bytes},
+      {"router_hot_bytes", static_cast<double>(kind.field("ring").offset)},
+      {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+      {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + machine_.tables.lut.size() * 4)}};
 }
 
 std::string T3ePlan::router_name(u32 router) const {
@@ -332,10 +335,14 @@ std::vector<std::string> T3ePlan::write_register(Engine& engine, u32 node, const
     for (u32 n = 0; n < table_.routers; ++n) all.routing.of(n)->orient = registers.routing.orient;
   all.write(engine);
   if (number < t3e::kVcsel || number >= t3e::kVcsel + t3e::kDirections) return {};
-  const u32 lost = t3e::stopped_entries(machine_.shape, all.routing.of(0), node, number - t3e::kVcsel);
-  if (!lost) return {};
-  return {name + " of node " + std::to_string(node) + ": SELECT bit " + std::to_string(lowest_bit(lost)) +
-          " sends packets through the dateline on virtual channel set 1, where they are lost. Clear it."};
+  const u32 direction = number - t3e::kVcsel;
+  std::vector<std::string> warnings;
+  for (u32 n : t3e::stopping_nodes(machine_.shape, all.routing.of(0), node, direction))
+    warnings.push_back(
+        name + " of node " + std::to_string(n) + ": SELECT bit " +
+        std::to_string(lowest_bit(t3e::stopped_entries(machine_.shape, all.routing.of(0), n, direction))) +
+        " sends packets through the dateline on virtual channel set 1, where they are lost. Clear it.");
+  return warnings;
 }
 
 void T3ePlan::check_registers(const t3e::Registers* routing, u32 node, const std::string& name,

@@ -44,6 +44,13 @@ void check_initial_hop(const Shape& shape, const std::vector<Registers>& registe
                     ", which can deadlock. Use another way, or move the dateline.");
 }
 
+std::vector<u32> stopping_nodes(const Shape& shape, const Registers* registers, u32 node, u32 direction) {
+  std::vector<u32> nodes;
+  for (u32 n : shape.line(node, dimension_of(direction)))
+    if (stopped_entries(shape, registers, n, direction)) nodes.push_back(n);
+  return nodes;
+}
+
 u32 stopped_entries(const Shape& shape, const Registers* registers, u32 node, u32 direction) {
   const u32 dim = dimension_of(direction);
   const std::size_t ring = shape.line(node, dim).size();
@@ -57,18 +64,40 @@ u32 stopped_entries(const Shape& shape, const Registers* registers, u32 node, u3
   return entries & registers[node].vcsel[direction] & 0xFF;
 }
 
-Machine::Machine(const Experiment& e) : shape(e.ints("topology.shape"), e.ints("topology.partial_planes")) {
+Machine::Machine(const Experiment& e, bool checked)
+    : shape(e.ints("topology.shape"), e.ints("topology.partial_planes")), checked_(checked) {
   read_faults(e);
   read_io(e);
   const bool at_once = break_cycle == 0;
   const std::vector<u8> sound(shape.nodes(), 0);
   software.resize(shape.nodes());
-  tables = make(e, at_once ? broken : sound, at_once ? broken_nodes : std::vector<u32>{}, staff);
+  tables = make(e, at_once ? broken : sound, at_once ? broken_nodes : std::vector<u32>{}, false, staff);
   if (breaks() && !at_once) {
     Staff later;
-    rerouted = make(e, broken, broken_nodes, later);
+    rerouted = make(e, broken, broken_nodes, true, later);
   }
 
+  const bool cold = e.str("boot.state") == "cold";
+  const bool breaks_later = breaks() && !at_once;
+  if (cold && breaks_later)
+    throw ConfigError("boot.state = \"cold\" with faults.cycle = " + std::to_string(break_cycle) +
+                      ": new tables would be loaded into a machine that software has numbered. Use faults.cycle = 0.");
+  if (e.str("routing.vc_select") == "full" && breaks_later)
+    throw ConfigError("routing.vc_select = \"full\" with faults.cycle = " + std::to_string(break_cycle) +
+                      ": the machine has no registers that hold such tables, so that they cannot be changed in a run. "
+                      "Use \"optimised\", or faults.cycle = 0.");
+  if (breaks_later && e.str("traffic.mode") == "request_reply")
+    warnings.push_back(
+        "faults.cycle: transactions of which a packet is lost keep their places in traffic.window; PEs "
+        "that lose many send less and less.");
+  if (breaks_later && !e.file("registers.file").empty())
+    warnings.push_back(
+        "faults.cycle: the new tables replace R_NET_LUT, R_VCSEL and R_LWHO, also what registers.file has "
+        "written there.");
+  if (cold && e.has("traffic.load") && e.f64("traffic.load") > 0 && e.u32_of("traffic.start") == 0)
+    warnings.push_back(
+        "boot.state = \"cold\": packets are created from cycle 0, and no table says where they go. Boot "
+        "first, and set traffic.start.");
   const bool any = e.str("router.adaptive_choice") == "any";
   const bool refuse = e.str("faults.unconnected") == "refuse";
   if (!shape.full() || (breaks() && at_once))
@@ -78,12 +107,13 @@ Machine::Machine(const Experiment& e) : shape(e.ints("topology.shape"), e.ints("
     for (u32 node : broken_nodes) in_service[node] = false;
     check_connected(check_ways(shape, rerouted, broken, any, in_service), refuse);
   }
-  if (e.str("boot.state") == "cold") {
+  if (cold) {
     std::fill(tables.registers.begin(), tables.registers.end(), Registers{});
     std::fill(tables.lut.begin(), tables.lut.end(), Tag{});
   }
   if (e.file("registers.file").empty()) return;
   load_file(e);
+  if (cold) return;
   const WayReport report = check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service);
   if (!report.stopped.empty())
     warnings.push_back("registers.file: packets of " + std::to_string(report.stopped.size()) +
@@ -141,13 +171,15 @@ void Machine::read_io(const Experiment& e) {
     const std::string name = "io.nodes contains " + std::to_string(io_nodes[i]);
     if (io_nodes[i] >= shape.nodes())
       throw ConfigError(name + ": nodes are numbered 0 to " + std::to_string(shape.nodes() - 1) + ".");
+    if (break_cycle == 0 && std::count(broken_nodes.begin(), broken_nodes.end(), io_nodes[i]))
+      throw ConfigError(name + ", which is broken. Leave it out.");
     if (std::find(io_nodes.begin(), io_nodes.begin() + static_cast<std::ptrdiff_t>(i), io_nodes[i]) !=
         io_nodes.begin() + static_cast<std::ptrdiff_t>(i))
       throw ConfigError(name + " twice: a router has one I/O port.");
   }
 }
 
-Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead,
+Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, bool later,
                      Staff& who) const {
   const std::string& select = e.str("routing.vc_select");
   TableOptions options;
@@ -160,7 +192,7 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
       number_pes(shape, options.lut_mode, e.ints("topology.logical_format"), e.file("topology.logical_file"));
   options.broken = links;
   who = assign_pes(shape, options.lut_mode, options.logical, dead, e.ints("topology.spares"),
-                   e.ints("topology.partitions"));
+                   later ? std::vector<u32>{} : e.ints("topology.partitions"));
   Tables made = make_tables(shape, options);
   const bool sound = std::all_of(links.begin(), links.end(), [](u8 set) { return set == 0; });
   if (!shape.full() || !sound)
@@ -169,6 +201,7 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
 }
 
 void Machine::check_connected(const WayReport& report, bool refuse) {
+  if (!checked_) return;
   if (!report.circle.empty())
     throw ConfigError("the routing tables of this machine can deadlock: " + report.circle +
                       ". This is a defect of flitlab; please report it.");

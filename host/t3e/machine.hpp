@@ -12,7 +12,8 @@ namespace flitlab::t3e {
 
 struct Machine {
   /// ConfigError for what does not fit, PEs that cannot be connected, or tables that can deadlock.
-  explicit Machine(const Experiment& experiment);
+  /// `checked`: false to have a machine that would be refused because of what its tables do.
+  explicit Machine(const Experiment& experiment, bool checked = true);
 
   Shape shape;
   std::vector<u8> broken;  ///< [nodes] directions whose links break, or are broken (bits)
@@ -33,15 +34,21 @@ struct Machine {
  private:
   void read_faults(const Experiment& e);
   void read_io(const Experiment& e);
-  /// Tables that route around `links`; PEs of `dead` nodes are out of service.
-  Tables make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, Staff& who) const;
+  /// Tables that route around `links`; PEs of `dead` nodes are out of service. `later`: not those of cycle 0.
+  Tables make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, bool later,
+              Staff& who) const;
   void check_connected(const WayReport& report, bool refuse);
   void load_file(const Experiment& e);
+
+  bool checked_;
 };
 
 /// SELECT bits of a node's R_VCSEL by which a packet on a way shorter than half the ring would pass the dateline on
 /// set 1. `registers`: [nodes].
 u32 stopped_entries(const Shape& shape, const Registers* registers, u32 node, u32 direction);
+
+/// Nodes of a node's ring that have any.
+std::vector<u32> stopping_nodes(const Shape& shape, const Registers* registers, u32 node, u32 direction);
 
 /// ConfigError if a tag of `node` makes its initial hop to the dateline of that direction. `name`: of the register.
 void check_initial_hop(const Shape& shape, const std::vector<Registers>& registers, u32 node, const std::string& name,

@@ -109,6 +109,8 @@ Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, co
   std::vector<u32> free;
   for (u32 node : spares) {
     check_node("topology.spares", node);
+    if (std::count(spares.begin(), spares.end(), node) > 1)
+      throw ConfigError("topology.spares contains " + std::to_string(node) + " twice.");
     if (staff.in_service[node]) free.push_back(node);
   }
   if (!spares.empty() && lut_mode != 0)
@@ -130,6 +132,7 @@ Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, co
     Application all;
     for (u32 n = 0; n < nodes; ++n)
       if (staff.in_service[n] && !idle[n]) all.push_back(n);
+    if (all.empty()) throw ConfigError("faults.nodes and topology.spares leave no PE to work.");
     staff.everybody = all.size() == nodes;
     std::sort(all.begin(), all.end(), [&](u32 a, u32 b) { return place[a] < place[b]; });
     staff.applications.push_back(all);

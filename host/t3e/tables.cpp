@@ -33,11 +33,6 @@ bool is_dateline(const Shape& shape, u32 node, u32 direction, bool last) {
 
 }  // namespace
 
-Tag make_tag(u32 address, u32 signs, u32 initial, bool final, bool adapt) {
-  return ordinate(address, 0) | (signs & 1) << 3 | ordinate(address, 1) << 4 | (signs >> 1 & 1) << 9 |
-         ordinate(address, 2) << 10 | (signs >> 2 & 1) << 14 | initial << 15 | u32{final} << 17 | u32{adapt} << 18;
-}
-
 u32 shorter_way(const Shape& shape, u32 dim, u32 from, u32 to, bool plus_half_way) {
   if (!shape.ring(dim)) return to < from;
   const u32 k = shape.radix(dim), ahead = (to + k - from) % k;

@@ -35,7 +35,10 @@ Tables make_tables(const Shape& shape, const TableOptions& options);
 std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::vector<u8>& broken,
                                                const std::vector<u32>& members, u32 root);
 
-Tag make_tag(u32 address, u32 signs, u32 initial, bool final, bool adapt);
+constexpr Tag make_tag(u32 address, u32 signs, u32 initial, bool final, bool adapt) {
+  return ordinate(address, 0) | (signs & 1) << 3 | ordinate(address, 1) << 4 | (signs >> 1 & 1) << 9 |
+         ordinate(address, 2) << 10 | (signs >> 2 & 1) << 14 | initial << 15 | u32{final} << 17 | u32{adapt} << 18;
+}
 
 /// Direction bit (0: +, 1: -) of the shorter way from `from` to `to` in a dimension. `plus_half_way`: half-way round.
 u32 shorter_way(const Shape& shape, u32 dim, u32 from, u32 to, bool plus_half_way);

@@ -164,6 +164,11 @@ bool passes_dateline(const Shape& shape, const Tables& tables, u32 node, u32 dir
   return false;
 }
 
+/// The tag that an entry becomes for one of the PEs it is for: in modes 1 and 2 the lowest bits of X and Y are theirs.
+Tag for_pe(const Shape& shape, Tag tag, u32 to) {
+  return (tag & ~(1u | 1u << 4)) | (shape.at(to, 0) & 1) | (shape.at(to, 1) & 1) << 4;
+}
+
 /// Looks for a tag by which a node reaches all PEs of an entry, the shortest way first.
 class Detour {
  public:
@@ -172,7 +177,7 @@ class Detour {
   /// The best tag without adaptivity, or `preferred` if there is none. `targets`: nodes that the entry is for.
   Tag find(u32 from, const std::vector<u32>& targets, Tag preferred) {
     best_hops_ = kNone;
-    best_ = preferred;
+    best_ = preferred & ~make_tag(0, 0, 0, false, true);
     const u32 address = tag_address(preferred), signs = tag_signs(preferred);
     try_tag(from, targets, make_tag(address, signs, kNoHop, false, false));
     if (best_hops_ <= least_hops(from, targets)) return best_;
@@ -218,8 +223,7 @@ class Detour {
     u32 hops = 0;
     for (u32 to : targets) {
       if (to == from) continue;
-      const Tag own = (tag & ~(1u | 1u << 4)) | (shape_.at(to, 0) & 1) | (shape_.at(to, 1) & 1) << 4;
-      const u32 one = ways_.hops(from, to, own);
+      const u32 one = ways_.hops(from, to, for_pe(shape_, tag, to));
       if (one == kNone) return;
       hops += one;
     }
@@ -256,19 +260,21 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
   Detour detour(shape, tables, ways);
   for (u32 entry = 0; entry < tables.entries; ++entry) {
     if (targets[entry].empty()) continue;
+    const auto tag_of = [&](u32 from) -> Tag& { return tables.lut[std::size_t{from} * tables.entries + entry]; };
+    std::vector<bool> safe(nodes, false);  // to adapt
     for (u32 from = 0; from < nodes; ++from) {
       if (!in_service[from]) continue;
-      Tag& tag = tables.lut[std::size_t{from} * tables.entries + entry];
+      Tag& tag = tag_of(from);
       tag = detour.find(from, targets[entry], tag);
-      if (!detour.found() || !options.adaptive) continue;
-      const Tag adapting = tag | make_tag(0, 0, 0, false, true);
-      bool safe = tag_initial(tag) == kNoHop && !tag_final(tag);
-      for (u32 to : targets[entry]) {
-        const Tag own = (adapting & ~(1u | 1u << 4)) | (shape.at(to, 0) & 1) | (shape.at(to, 1) & 1) << 4;
-        safe = safe && (to == from || ways.end(from, to, own) == End::kArrives);
-      }
-      if (safe) tag = adapting;
+      safe[from] = options.adaptive && detour.found() && tag_initial(tag) == kNoHop && !tag_final(tag);
     }
+    constexpr Tag kAdapt = make_tag(0, 0, 0, false, true);
+    for (u32 to : targets[entry])  // what is known of a destination serves all sources
+      for (u32 from = 0; from < nodes; ++from)
+        if (safe[from] && from != to)
+          safe[from] = ways.end(from, to, for_pe(shape, tag_of(from) | kAdapt, to)) == End::kArrives;
+    for (u32 from = 0; from < nodes; ++from)
+      if (safe[from]) tag_of(from) |= kAdapt;
   }
 
   Ways used(shape, tables, options.broken, any_direction);

@@ -13,6 +13,7 @@ enum class Total : u32 {
   kFlitsInjected,
   kPacketsDelivered,  ///< tail has arrived
   kFlitsDelivered,
+  kPacketsMisdelivered,  ///< to another terminal than software meant, its tables being wrong
   kPacketsDropped,
   kFlitsDropped,
   kFlitMoves,   ///< crossbar traversals

@@ -9,7 +9,8 @@
 ///   `injection_port(v, index)`            the router's port that a terminal is attached to
 ///   `injection_place(v, index, vc, place)`  descriptor `place` of the router's buffer that a terminal sends to
 ///   `send_to_router(v, index, mail, now)`, `credit_to_router(v, index, vc, now)`  mail on the two channels
-///   `is_destination(v, index, packet)`    whether a packet belongs to a terminal
+///   `is_destination(v, index, packet)`    whether a packet belongs to a terminal, by what the network goes by
+///   `is_misdelivered(v, index, packet)`   whether software meant another terminal, where the two may differ
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
@@ -39,6 +40,7 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
   const auto& t = v.t;
   CounterShard& shard = *v.shard;
   ++control.received;
+  if (is_misdelivered(v, index, packet)) count(shard, Total::kPacketsMisdelivered);
   if (!is_destination(v, index, packet)) raise_fault(control.fault, kFaultMisrouted, kNoFaultPort);
   const u32 latency = now - packet.created, network_latency = now - packet.injected;
   count(shard, Total::kPacketsDelivered);

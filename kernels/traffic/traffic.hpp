@@ -204,7 +204,8 @@ FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, u32 terminal, co
     case Pattern::kPermutation: return t.destination[terminal];
     case Pattern::kHot: {
       const u32 hot = t.destination[below(r.word[0], t.hot_count)];
-      const bool chosen = r.word[2] < t.hot_threshold && !(t.others_only && hot == terminal);
+      const bool chosen = r.word[2] < t.hot_threshold && !(t.others_only && hot == terminal) &&
+                          group_of(t, hot).first == group_of(t, terminal).first;
       return chosen ? hot : uniform_destination(t, terminal, r.word[0]);
     }
     case Pattern::kMatrix: {

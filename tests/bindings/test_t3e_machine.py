@@ -1,5 +1,6 @@
 """The T3E as a machine: partial planes, numbers, partitions, faults, registers from files."""
 
+import random
 import warnings
 from itertools import pairwise
 
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flitlab
-from flitlab import ConfigError, Experiment, Network, run, t3e
+from flitlab import ConfigError, Experiment, Network, RunError, run, t3e
 from flitlab.published import t3e_faults
 
 AC20 = {"topology.shape": [2, 4, 3], "topology.partial_planes": [2, 0, 2, 0, 2]}
@@ -388,6 +389,11 @@ def test_writing_a_select_bit_that_loses_packets_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         network.write_register(24, "R_VCSEL1", 0b10000001)
+    with pytest.warns(UserWarning, match="R_VCSEL1 of node 24: SELECT bit 0"):  # node 28 becomes a dateline
+        network.write_register(28, "R_VCSEL1", 1 << 32)
+    network.write_register(28, "R_VCSEL1", 0).write_register(24, "R_VCSEL1", 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         for node in range(32):  # tables as loaded are in order
             for direction in range(6):
                 name = f"R_VCSEL{direction}"
@@ -503,3 +509,102 @@ def test_a_turned_machine_is_the_mirror_image(tmp_path):
         times.append([(cycle, number(index)) for cycle, index in deliveries(network.step(60 * len(pairs)))])
     assert len(times[0]) == len(pairs)
     assert times[0] == times[1]
+
+
+@pytest.mark.parametrize("changes", [LC424 | {"faults.links": [119, 2]}, AC20 | {"faults.links": [19, 2]}],
+                         ids=["424", "20"])
+def test_what_cannot_be_connected_is_said_and_lost(changes):
+    """Packets may go round a ring that their ordinate is not on, or come to a link that is not there: they are thrown
+    away, and hold nobody up."""
+    with pytest.raises(ConfigError, match="pairs of PEs cannot be connected"):
+        Network(build(changes))
+    allowed = build(changes | {"faults.unconnected": "warn", "run.watchdog_cycles": 500})
+    with pytest.warns(UserWarning, match="Their packets will be lost"):
+        network = Network(allowed).step(3000)
+    totals = network.totals
+    assert 0 < totals["packets_dropped"] < 0.05 * totals["packets_created"]
+    assert totals["packets_delivered"] > 0.9 * totals["packets_created"]
+    with pytest.warns(UserWarning):
+        run(allowed.set({"traffic.load": 0.9, "run.warmup_cycles": 500, "run.measure_cycles": 1000}))
+    machine = t3e.machine(allowed)
+    assert not machine.circle and machine.separated + machine.stopped
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), shape=st.sampled_from([AC20, LC424, {"topology.shape": [4, 8, 1]},
+                                                         {"topology.shape": [2, 4, 4]}]),
+       count=st.integers(1, 4), cycle=st.sampled_from([0, 300]), mode=st.sampled_from("01"), adaptive=st.booleans())
+def test_no_machine_deadlocks(seed, shape, count, cycle, mode, adaptive):
+    """Saturated, whatever is missing and whatever breaks, and when: the watchdog finds nothing, packets are conserved."""
+    choose = random.Random(seed)
+    nodes = len(t3e.machine(build(shape)).pes)
+    links = []
+    while len(links) < 2 * count:
+        link = [choose.randrange(nodes), choose.randrange(6)]
+        try:
+            t3e.machine(build(shape | {"faults.links": link, "faults.unconnected": "warn"}))
+        except ConfigError:  # it is not connected
+            continue
+        links += link
+    experiment = build(shape | {
+        "faults.links": links, "faults.cycle": cycle, "faults.reroute_delay": 200, "faults.unconnected": "warn",
+        "routing.lut_mode": mode, "routing.adaptive": adaptive, "traffic.load": 1.0, "run.seed": seed + 1,
+        "run.watchdog_cycles": 500, "run.warmup_cycles": 500, "run.measure_cycles": 1500})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not t3e.machine(experiment).circle
+        run(experiment)
+
+
+def test_a_trace_ends_although_packets_are_lost(tmp_path):
+    """One packet to a dead PE is lost; one that needs it will never be sent, which is said."""
+    trace = tmp_path / "trace.csv"
+    changes = {"topology.shape": [4, 4, 2], "faults.nodes": [5], "faults.unconnected": "warn", "traffic.mode": "trace",
+               "traffic.trace_file": str(trace), "router.kind": "t3e"}
+    trace.write_text("0,0,5,1\n10,1,2,4\n")
+    packets = run(Experiment.from_dict(changes)).packets
+    assert (packets.delivered, packets.dropped) == (1, 1)
+    trace.write_text("0,0,5,1\n10,5,0,4,0\n")
+    with pytest.raises(RunError, match="1 packets were lost, and packets that need them will never be created"):
+        run(Experiment.from_dict(changes))
+
+
+def test_misdelivered_packets_are_counted():
+    """PE 3 is told that it is PE 5: what was for 3 goes to 5, as the table says, and software can see it."""
+    network = Network(build({"topology.shape": [4, 4, 2]})).step(500)
+    assert network.totals["packets_misdelivered"] == 0
+    for node in range(32):
+        network.write_register(node, "R_NET_LUT3", network.read_register(node, "R_NET_LUT5"))
+    assert network.step(1000).totals["packets_misdelivered"] > 10
+
+
+def test_barriers_do_not_cross_broken_links():
+    network = Network(build({"topology.shape": [2, 2, 1], "faults.nodes": [3], "faults.cycle": 500,
+                             "faults.reroute_delay": 10, "barrier.units": 1, "traffic.load": 0.0})).step(600)
+    before = network.totals["barriers"]
+    assert before > 0 and network.step(1000).totals["barriers"] == before
+
+
+def test_hot_spots_stay_in_their_partition():
+    network = Network(build({"topology.shape": [2, 4, 2], "topology.partitions": [0, 7, 8, 7], "traffic.load": 0.1,
+                             "traffic.pattern": "hot_spot", "traffic.hot_terminals": [0], "traffic.hot_fraction": 0.5}),
+                      trace=True).step(3000)
+    to_hot = {e["src"] for e in network.events() if e["kind"] == "delivered" and e["index"] == 0}
+    assert to_hot == set(range(1, 8))
+
+
+@pytest.mark.parametrize("changes, text", [
+    ({"boot.state": "cold", "faults.nodes": [1], "faults.cycle": 10}, "faults.cycle = 0"),
+    ({"routing.vc_select": "full", "faults.nodes": [1], "faults.cycle": 10}, "cannot be changed in a run"),
+    ({"topology.spares": [3, 3]}, "twice"), ({"faults.nodes": list(range(32))}, "no PE to work"),
+    ({"faults.nodes": [3], "io.nodes": [3]}, "which is broken"),
+])
+def test_what_does_not_go_together(changes, text):
+    with pytest.raises(ConfigError, match=text):
+        Network(build({"topology.shape": [4, 4, 2]} | changes))
+
+
+def test_numbers_of_irregular_machines_are_not_invented():
+    derived = build(LC424).derived()
+    assert all(derived[key] is None for key in ("hops_mean", "diameter", "bisection_channels",
+                                                "zero_load_latency_cycles"))

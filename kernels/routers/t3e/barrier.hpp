@@ -85,6 +85,7 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u
       BarrierMessage message;
       if ((busy >> port & 1) || !next_message(r, port, message)) continue;
       busy |= 1u << port;
+      if (!link_works(t, index, port, now)) continue;  // lost
       const u8 mail = barrier_mail(message, unit);
       const Peer& peer = t.peers[index * kPorts + port];
       if (port == kNodePort)

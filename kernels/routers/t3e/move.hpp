@@ -26,7 +26,8 @@ template <class V, int W>
 FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in) {
   const Packet& packet = front_packet(v, router, port, vc, in);
   const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
-  in.stage = choice.stopped ? Stage::kStopped : Stage::kAsking;
+  const bool open = v.t.peers[index * kPorts + choice.port].item == kNone;  // a link that is not there
+  in.stage = choice.stopped || open ? Stage::kStopped : Stage::kAsking;
   in.left = packet.flits;
   in.out_port = choice.port;
   in.out_vc = choice.vc;

@@ -9,12 +9,6 @@
 
 namespace flitlab::t3e {
 
-/// Whether a port leads anywhere. A broken link carries no special packets, whatever R_CHAN says at its ends.
-template <class T>
-FLITLAB_HD bool link_works(const T& t, u32 index, u32 port, Cycle now) {
-  return t.peers[index * kPorts + port].item != kNone && !(now >= t.break_cycle && (t.broken[index] >> port & 1));
-}
-
 /// Direction of a packet's next hop, which is taken off its deltas; kNodePort if it has come to its end.
 FLITLAB_HD inline u32 next_direction(std::int8_t (&delta)[kDeltas]) {
   for (u32 i = 0; i < kDeltas; ++i) {

@@ -45,7 +45,7 @@ struct SpecialFields {
   Field<u64> mail;              ///< [S] byte p: 1 if a packet arrives at port p
   Field<u64> orientation;       ///< [S] byte p: a neighbour's R_ORIENT with kOrientMark
   Field<u32> busy;              ///< [1] output ports taken in this clock (bits)
-  Field<SpecialPacket> packet;  ///< [S][7]
+  Field<SpecialPacket> packet;  ///< [S][8]
 };
 inline constexpr u8 kOrientMark = 0x80;
 

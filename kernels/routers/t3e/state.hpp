@@ -92,7 +92,7 @@ enum class Stage : u8 {
   kIdle,     ///< there is none
   kAsking,   ///< no flit of it has left
   kFlowing,  ///< some have, by out_port and out_vc
-  kStopped   ///< it reached the dateline on VC 1: it is being thrown away
+  kStopped   ///< it may not go on, or cannot: it is being thrown away
 };
 
 struct RouterControl {
@@ -193,7 +193,7 @@ struct Table {
   Cycle break_cycle;                  ///< from which on `broken` links carry no special packets
   const u8* broken;                   ///< [routers] directions (bits)
   u32 lut_entries;                    ///< R_NET_LUT registers of a node that are used
-  const Peer* peers;                  ///< [routers][7]
+  const Peer* peers;                  ///< [routers][8]
   const Registers* registers;         ///< [routers] initial values
   const Tag* lut;                     ///< [routers][lut_entries] initial values
   const SoftwareRegisters* software;  ///< [routers] initial values
@@ -221,6 +221,12 @@ void for_each_array(Table& t, F f) {
   f(t.barrier, n * t.barrier_units);
   f(t.io_node, t.terminals - n);
   f(t.broken, n);
+}
+
+/// Whether a port leads anywhere. A broken link carries no special and no barrier packets, whatever R_CHAN says.
+template <class T>
+FLITLAB_HD constexpr bool link_works(const T& t, u32 index, u32 port, Cycle now) {
+  return t.peers[index * kPorts + port].item != kNone && !(now >= t.break_cycle && (t.broken[index] >> port & 1));
 }
 
 /// Terminals bear the numbers of their nodes; I/O devices come after the PEs.

@@ -29,7 +29,7 @@ FLITLAB_INLINE void address_packet(const V& v, u32 index, Packet& packet, u32 de
     return entry < kLutRegisters ? node.at(v.t.table_fields.lut, entry) : Tag{0};
   });
   packet.dst_port = static_cast<u8>(port_of(v.t, destination));
-  packet.via = registers.lwho;
+  packet.via = logical;
   apply_tag(packet, tag, tag_adapt(tag) && !(v.t.ordered_requests && packet.message_class == 0));
 }
 
@@ -37,6 +37,12 @@ template <class V>
 FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
   return packet.dst == v.routers[node_of(v.t, index)].at(v.t.router_fields.registers).pwho &&
          packet.dst_port == port_of(v.t, index);
+}
+
+/// A packet bears the logical number that it was sent to; tables and numbers that do not fit each other lead elsewhere.
+template <class V>
+FLITLAB_INLINE bool is_misdelivered(const V& v, u32 index, const Packet& packet) {
+  return packet.via != v.routers[node_of(v.t, index)].at(v.t.router_fields.registers).lwho;
 }
 
 template <class V>

@@ -34,6 +34,12 @@ FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) 
          packet.dst_port == t.network_ports + index % t.concentration;
 }
 
+/// Software names terminals as the network does.
+template <class V>
+FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
+  return false;
+}
+
 template <class V>
 FLITLAB_INLINE Packet& injection_place(const V& v, u32 index, u32 vc, u32 place) {
   const auto& t = v.t;
