@@ -117,8 +117,8 @@ class Machine:
 
 
 def machine(experiment: Experiment) -> Machine:
-    """Builds the tables of an experiment with ``router.kind = "t3e"`` and checks them; a machine that a run would refuse
-    because of what its tables do is described too. ConfigError for what is no machine."""
+    """Builds the tables of an experiment with ``router.kind = "t3e"`` and checks them. A machine that a run would
+    refuse for what its tables do is described too. ConfigError for what is no machine."""
     if experiment["router.kind"] != "t3e":
         raise _core.ConfigError(f'router.kind = "{experiment["router.kind"]}" is no T3E: set it to "t3e".')
     d = _core.t3e_machine(experiment.core)

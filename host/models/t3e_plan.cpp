@@ -88,8 +88,6 @@ void T3ePlan::set_parameters(const Experiment& e) {
   if (t.special) {
     t.special_delay = e.u32_of("special.router_delay");
     t.special_eject = e.u32_of("router.destination_delay");
-    t.break_cycle = static_cast<Cycle>(machine_.break_cycle);
-    t.broken = machine_.broken.data();
     delays.insert(delays.end(), {t.special_delay, t.special_eject});
   }
   t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;
@@ -105,6 +103,8 @@ void T3ePlan::set_parameters(const Experiment& e) {
   const auto ring = [&](u32 b) { return b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2); };
   t.ring = ring(t.buffer_flits);
   t.adaptive_ring = ring(t.adaptive_buffer_flits);
+  t.break_cycle = static_cast<Cycle>(machine_.break_cycle);
+  t.broken = machine_.broken.data();
   t.peers = topology_.peers.data();
   t.registers = machine_.tables.registers.data();
   t.lut = machine_.tables.lut.data();

@@ -535,7 +535,7 @@ def test_what_cannot_be_connected_is_said_and_lost(changes):
                                                          {"topology.shape": [2, 4, 4]}]),
        count=st.integers(1, 4), cycle=st.sampled_from([0, 300]), mode=st.sampled_from("01"), adaptive=st.booleans())
 def test_no_machine_deadlocks(seed, shape, count, cycle, mode, adaptive):
-    """Saturated, whatever is missing and whatever breaks, and when: the watchdog finds nothing, packets are conserved."""
+    """Saturated, whatever is missing, whatever breaks, and when: the watchdog finds nothing, packets are conserved."""
     choose = random.Random(seed)
     nodes = len(t3e.machine(build(shape)).pes)
     links = []
@@ -579,10 +579,10 @@ def test_misdelivered_packets_are_counted():
 
 
 def test_barriers_do_not_cross_broken_links():
-    network = Network(build({"topology.shape": [2, 2, 1], "faults.nodes": [3], "faults.cycle": 500,
+    network = Network(build({"topology.shape": [4, 4, 2], "faults.nodes": [5], "faults.cycle": 500,
                              "faults.reroute_delay": 10, "barrier.units": 1, "traffic.load": 0.0})).step(600)
     before = network.totals["barriers"]
-    assert before > 0 and network.step(1000).totals["barriers"] == before
+    assert before > 32 * 5 and network.step(1000).totals["barriers"] == before
 
 
 def test_hot_spots_stay_in_their_partition():

@@ -137,7 +137,7 @@ TEST(T3eSpecial, OpenLinksLosePackets) {
 TEST(T3eSpecial, BrokenLinksLosePackets) {
   for (int cycle : {0, 20}) {
     const IntList links{0, 0}, nodes{4};  // +X of node 0; node (0,1,0)
-    SteppedNetwork net = stepped({{"boot.state", word("cold")},
+    SteppedNetwork net = stepped({{"boot.state", word(cycle ? "loaded" : "cold")},
                                   {"faults.links", links},
                                   {"faults.nodes", nodes},
                                   {"faults.cycle", integer(cycle)}});
