@@ -60,9 +60,16 @@ def main(names: list[str], list_only: bool, as_json: bool) -> int:
     if as_json:
         print(json.dumps(rows))
     else:
-        for line in rows:
+        readings: dict[str, None] = {}  # of the present experiment, in the order in which they come up
+        for number, line in enumerate(rows):
             print(f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
                   f"{published(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
+            if line["reading"]:
+                readings[line["reading"]] = None
+            if number + 1 == len(rows) or rows[number + 1]["experiment"] != line["experiment"]:
+                for reading in readings:
+                    print(f"         {line['experiment']:<16} read as: {reading}")
+                readings = {}
         verdicts = [line["verdict"] for line in rows]
         print(", ".join(f"{verdicts.count(v)} {v}" for v in ("match", "better", "out", "skipped") if v in verdicts))
     return 1 if any(line["verdict"] == "out" for line in rows) else 0

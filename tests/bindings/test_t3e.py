@@ -111,6 +111,17 @@ def test_registers_hold_the_machine_s_table(shape, odd):
     assert published.loaded_table(shape) == t3e.machine_table(shape[1], odd=odd)
 
 
+def test_readings_are_named_in_the_output(cli):
+    """Once each, behind the rows of their experiment."""
+    done = cli("reproduce", "t3e.table2", "t3e.table3")
+    lines = done.stdout.splitlines()
+    readings = [line for line in lines if "read as:" in line]
+    assert done.returncode == 0 and len(readings) == len(set(readings)) > 0
+    assert "End-point" in readings[0] and readings[0].split()[0] == "t3e.table2"
+    assert lines.index(readings[0]) < next(i for i, line in enumerate(lines) if "t3e.table3" in line)
+
+
+
 @pytest.mark.parametrize(("name", "verdict"), [("table2", "match"), ("table3", "match"), ("table4", "match"),
                                                ("barrier", "better")])
 def test_the_paper_is_reproduced(name, verdict):
