@@ -81,10 +81,11 @@ void Measurement::look() {
       add_batch(now);
       if (feed_ ? feed_->finished(settled) : created_packets == settled) {
         finish(now);
-      } else if (feed_ && feed_->waits(created_packets) && created_packets == settled && created == 0 && packets == 0 &&
-                 get(now, Total::kPacketsDropped)) {
-        throw RunError("the trace cannot go on: " + std::to_string(get(now, Total::kPacketsDropped)) +
-                       " packets were lost, and packets that need them will never be created.");
+      } else if (feed_ && created_packets == settled &&
+                 feed_->waits_for_ever(created_packets, get(now, Total::kLastDelivery), engine_.now())) {
+        throw RunError("the trace cannot go on: " + std::to_string(feed_->packets() - created_packets) +
+                       " packets need others that were lost (" + std::to_string(get(now, Total::kPacketsDropped)) +
+                       ") or went elsewhere (" + std::to_string(get(now, Total::kPacketsMisdelivered)) + ").");
       }
       break;
     case Phase::kDone: break;

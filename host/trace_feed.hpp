@@ -2,6 +2,7 @@
 /// Replay of a trace file, on the host's side: reads the file line by line, a little ahead of the clock, hands each
 /// terminal its next packets, and collects what has arrived. Memory does not depend on the length of the file, only
 /// on how many packets wait at their sources.
+#include <algorithm>
 #include <deque>
 #include <fstream>
 #include <string>
@@ -26,8 +27,11 @@ class TraceFeed {
 
   /// True once every packet of the file has arrived or is lost, given how many have and are.
   bool finished(u64 settled) const { return at_end_ && settled == packets_; }
-  /// Whether packets of the file, all of which has been read, are still to be created.
-  bool waits(u64 created) const { return at_end_ && created < packets_; }
+  /// Whether packets are still to be created though the time of all lines has come, and that of all that arrivals until
+  /// `last_arrival` have set free: if nothing is under way, they never will be.
+  bool waits_for_ever(u64 created, u64 last_arrival, u64 now) const {
+    return at_end_ && created < packets_ && now > std::max<u64>(last_cycle_, last_arrival) + 2 * kTraceRing;
+  }
 
   u64 packets() const { return packets_; }  ///< read so far
 

@@ -194,7 +194,8 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
       {"ports", machine_.io_nodes.empty() ? t3e::kIoPort : t3e::kPorts},
       {"vcs", t.link_vcs},
       {"channels", static_cast<double>(topology_.channels)},
-      {"bisection_channels", machine_.shape.full() ? static_cast<double>(topology_.bisection_channels) : kNotMeasured},
+      {"bisection_channels",
+       machine_.shape.full() && !machine_.breaks() ? static_cast<double>(topology_.bisection_channels) : kNotMeasured},
       {"diameter", only_if_regular(diameter)},
       {"hops_mean", only_if_regular(hops / pairs)},
       {"zero_load_latency_cycles", uniform ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
@@ -327,6 +328,10 @@ std::vector<std::string> T3ePlan::write_register(Engine& engine, u32 node, const
   const u32 number = t3e::register_number(name);
   t3e::check_value(number, value);
   AllRegisters all(engine, 0);
+  const bool select = number >= t3e::kVcsel && number < t3e::kVcsel + t3e::kDirections;
+  const u32 direction = select ? number - t3e::kVcsel : 0;
+  std::vector<u32> known;  // nodes that lose packets already
+  if (select) known = t3e::stopping_nodes(machine_.shape, all.routing.of(0), node, direction);
   t3e::NodeRegisters registers = all.of(node);
   t3e::write_register(registers, number, value);
   all.put(node, registers);
@@ -334,14 +339,15 @@ std::vector<std::string> T3ePlan::write_register(Engine& engine, u32 node, const
   if (number == t3e::kOrient)  // hardware tells all other nodes (manual, Direction Assignments)
     for (u32 n = 0; n < table_.routers; ++n) all.routing.of(n)->orient = registers.routing.orient;
   all.write(engine);
-  if (number < t3e::kVcsel || number >= t3e::kVcsel + t3e::kDirections) return {};
-  const u32 direction = number - t3e::kVcsel;
   std::vector<std::string> warnings;
-  for (u32 n : t3e::stopping_nodes(machine_.shape, all.routing.of(0), node, direction))
+  if (!select) return warnings;
+  for (u32 n : t3e::stopping_nodes(machine_.shape, all.routing.of(0), node, direction)) {
+    if (n != node && std::count(known.begin(), known.end(), n)) continue;
     warnings.push_back(
         name + " of node " + std::to_string(n) + ": SELECT bit " +
         std::to_string(lowest_bit(t3e::stopped_entries(machine_.shape, all.routing.of(0), n, direction))) +
         " sends packets through the dateline on virtual channel set 1, where they are lost. Clear it.");
+  }
   return warnings;
 }
 

@@ -94,7 +94,8 @@ Machine::Machine(const Experiment& e, bool checked)
     warnings.push_back(
         "faults.cycle: the new tables replace R_NET_LUT, R_VCSEL and R_LWHO, also what registers.file has "
         "written there.");
-  if (cold && e.has("traffic.load") && e.f64("traffic.load") > 0 && e.u32_of("traffic.start") == 0)
+  const bool sends = !e.has("traffic.load") || e.f64("traffic.load") > 0;
+  if (cold && sends && (!e.has("traffic.start") || e.u32_of("traffic.start") == 0))
     warnings.push_back(
         "boot.state = \"cold\": packets are created from cycle 0, and no table says where they go. Boot "
         "first, and set traffic.start.");

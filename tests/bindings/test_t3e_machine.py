@@ -565,8 +565,13 @@ def test_a_trace_ends_although_packets_are_lost(tmp_path):
     packets = run(Experiment.from_dict(changes)).packets
     assert (packets.delivered, packets.dropped) == (1, 1)
     trace.write_text("0,0,5,1\n10,5,0,4,0\n")
-    with pytest.raises(RunError, match="1 packets were lost, and packets that need them will never be created"):
+    with pytest.raises(RunError, match=r"1 packets need others that were lost \(1\) or went elsewhere \(0\)"):
         run(Experiment.from_dict(changes))
+    for late in (1030, 5050):  # it needs nobody, and its time comes
+        trace.write_text(f"0,0,5,1\n{late},1,2,4\n")
+        for epoch in (10, 64, 1000):
+            packets = run(Experiment.from_dict(changes | {"run.epoch_cycles": epoch})).packets
+            assert (packets.delivered, packets.dropped) == (1, 1)
 
 
 def test_misdelivered_packets_are_counted():
@@ -606,5 +611,7 @@ def test_what_does_not_go_together(changes, text):
 
 def test_numbers_of_irregular_machines_are_not_invented():
     derived = build(LC424).derived()
-    assert all(derived[key] is None for key in ("hops_mean", "diameter", "bisection_channels",
-                                                "zero_load_latency_cycles"))
+    keys = ("hops_mean", "diameter", "bisection_channels", "zero_load_latency_cycles")
+    assert all(derived[key] is None for key in keys)
+    broken = build({"topology.shape": [4, 4, 2], "faults.links": [0, 0]}).derived()
+    assert all(broken[key] is None for key in keys)

@@ -63,9 +63,9 @@ def _broken_links(setting: str, whole: float, draws: int, choose: random.Random)
             experiment = _machine(faults__links=links, faults__unconnected="warn")
             machine = t3e.machine(experiment)
             connected = [(s, d) for s in range(0, nodes, 3) for d in range(nodes) if s != d]
-            connected = list(set(connected) - set(machine.separated))
-            apart += len(machine.separated)
-            circles += bool(machine.circle) + len(machine.stopped)
+            connected = list(set(connected) - set(machine.separated) - set(machine.stopped))
+            apart += len(machine.separated) + len(machine.stopped)
+            circles += bool(machine.circle)
             adaptive += machine.adaptive_pairs / machine.pairs / draws
             pairs_tried += len(connected)
             lost += _lost(experiment, connected)
