@@ -196,8 +196,12 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
                    later ? std::vector<u32>{} : e.ints("topology.partitions"));
   Tables made = make_tables(shape, options);
   const bool sound = std::all_of(links.begin(), links.end(), [](u8 set) { return set == 0; });
-  if (!shape.full() || !sound)
-    route_around(shape, made, options, e.str("router.adaptive_choice") == "any", who.in_service);
+  if (shape.full() && sound) return made;
+  const bool any = e.str("router.adaptive_choice") == "any";
+  route_around(shape, made, options, any, who.in_service, true);
+  if (check_ways(shape, made, links, any, who.in_service).circle.empty()) return made;
+  made = make_tables(shape, options);  // without extra hops direction order alone rules circles out
+  route_around(shape, made, options, any, who.in_service, false);
   return made;
 }
 

@@ -172,7 +172,12 @@ Tag for_pe(const Shape& shape, Tag tag, u32 to) {
 /// Looks for a tag by which a node reaches all PEs of an entry, the shortest way first.
 class Detour {
  public:
-  Detour(const Shape& shape, const Tables& tables, const Ways& ways) : shape_(shape), tables_(tables), ways_(ways) {}
+  Detour(const Shape& shape, const Tables& tables, const Ways& ways, bool hops)
+      : shape_(shape), tables_(tables), ways_(ways), hops_(hops) {
+    for (u32 n = 0; n < shape.nodes(); ++n)
+      for (u32 d = 0; d < 3; ++d)
+        if (tables.registers[n].vcsel[d] & kDateline) datelines_[d] |= 1u << shape.at(n, d);
+  }
 
   /// The best tag without adaptivity, or `preferred` if there is none. `targets`: nodes that the entry is for.
   Tag find(u32 from, const std::vector<u32>& targets, Tag preferred) {
@@ -182,7 +187,7 @@ class Detour {
     try_tag(from, targets, make_tag(address, signs, kNoHop, false, false));
     if (best_hops_ <= least_hops(from, targets)) return best_;
     for (u32 flip = 1; flip < 8; ++flip) try_tag(from, targets, make_tag(address, signs ^ flip, kNoHop, false, false));
-    if (best_hops_ != kNone) return best_;
+    if (best_hops_ != kNone || !hops_) return best_;
     for (u32 initial = 0; initial < 3; ++initial) {
       if (!may_hop(from, initial)) continue;
       for (u32 flip = 0; flip < 8; ++flip)
@@ -202,10 +207,11 @@ class Detour {
   bool found() const { return best_hops_ != kNone; }
 
  private:
-  /// An initial hop must not be to the dateline (manual, Dateline Physical Node).
+  /// An initial hop must not be to the dateline (manual, Dateline Physical Node), nor beside one: where planes are
+  /// missing rings have their datelines at different ordinates, and packets change rings.
   bool may_hop(u32 from, u32 direction) const {
     const u32 next = shape_.neighbour(from, direction);
-    return next != kNone && !(tables_.registers[next].vcsel[direction] & kDateline);
+    return next != kNone && !(datelines_[direction] >> shape_.at(next, direction) & 1);
   }
 
   /// No way is shorter than this: 0 if planes are missing, where lines have different lengths.
@@ -235,6 +241,8 @@ class Detour {
   const Shape& shape_;
   const Tables& tables_;
   const Ways& ways_;
+  bool hops_;
+  u32 datelines_[3] = {};  ///< ordinates that have one in + (bits)
   u32 best_hops_ = kNone;
   Tag best_ = 0;
 };
@@ -242,7 +250,7 @@ class Detour {
 }  // namespace
 
 void route_around(const Shape& shape, Tables& tables, const TableOptions& options, bool any_direction,
-                  const std::vector<bool>& in_service) {
+                  const std::vector<bool>& in_service, bool hops) {
   const u32 nodes = shape.nodes();
   std::vector<u16> searched;  // SELECT bits are put back when the ways are known
   for (Registers& r : tables.registers)
@@ -257,7 +265,7 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
   for (u32 n = 0; n < nodes; ++n)
     if (in_service[n]) targets[options.lut_mode ? options.logical[n] >> 2 : options.logical[n]].push_back(n);
   Ways ways(shape, tables, options.broken, any_direction);
-  Detour detour(shape, tables, ways);
+  Detour detour(shape, tables, ways, hops);
   for (u32 entry = 0; entry < tables.entries; ++entry) {
     if (targets[entry].empty()) continue;
     const auto tag_of = [&](u32 from) -> Tag& { return tables.lut[std::size_t{from} * tables.entries + entry]; };

@@ -80,7 +80,8 @@ WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector
 /// possible: other directions, then initial and final hops, adaptivity off where a packet could come to a broken link
 /// (paper, sections 2.1 to 2.4 and 9), SELECT bits 0 where a packet passes the dateline or makes an initial hop: on set
 /// 1 it would come after packets that have passed the dateline, and could then go on before it.
+/// `hops`: whether initial and final hops may be used.
 void route_around(const Shape& shape, Tables& tables, const TableOptions& options, bool any_direction,
-                  const std::vector<bool>& in_service);
+                  const std::vector<bool>& in_service, bool hops);
 
 }  // namespace flitlab::t3e
