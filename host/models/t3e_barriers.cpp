@@ -18,9 +18,6 @@ constexpr const char* kStates[] = {"S_BAR", "S_ARM", "S_EUR"};
 void T3ePlan::set_barrier_trees(const Experiment& e) {
   const auto& applications = machine_.staff.applications;
   const u32 root = e.u32_of("barrier.root");
-  if (root >= table_.routers)
-    throw ConfigError("barrier.root = " + std::to_string(root) + ": nodes are numbered 0 to " +
-                      std::to_string(table_.routers - 1) + ".");
   const std::vector<u8> sound(table_.routers, 0);
   for (u32 unit = 0; unit < table_.barrier_units; ++unit) {
     const t3e::Application& members = applications[unit % applications.size()];

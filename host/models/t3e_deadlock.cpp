@@ -50,7 +50,7 @@ class Search final : public WaitsFor {
       if (!is_free(i, port, vc))
         waits.push_back(number(router_of(i), out.owner / 8, out.owner % 8));
       else if (peer.item == kNone)
-        waits.push_back(i);  // an open link: for ever
+        waits.push_back(i);  // an adaptive channel of a link that is not there
       else if (!peer.is_terminal)
         waits.push_back(number(peer.item, peer.port, vc));
     };

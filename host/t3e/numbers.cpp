@@ -93,22 +93,16 @@ std::vector<u32> number_pes(const Shape& shape, u32 lut_mode, const std::vector<
 Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
                  const std::vector<u32>& spares, const std::vector<u32>& partitions) {
   const u32 nodes = shape.nodes();
-  const auto check_node = [&](const char* path, u32 node) {
-    if (node >= nodes)
-      throw ConfigError(std::string(path) + " contains " + std::to_string(node) + ": nodes are numbered 0 to " +
-                        std::to_string(nodes - 1) + ".");
-  };
   Staff staff;
   staff.in_service.assign(nodes, true);
-  for (u32 node : broken_nodes) {
-    check_node("faults.nodes", node);
-    staff.in_service[node] = false;
-  }
+  for (u32 node : broken_nodes) staff.in_service[node] = false;
   std::vector<u32> place(nodes);  // in the order of an application without partitions
   for (u32 n = 0; n < nodes; ++n) place[n] = n;
   std::vector<u32> free;
   for (u32 node : spares) {
-    check_node("topology.spares", node);
+    if (node >= nodes)
+      throw ConfigError("topology.spares contains " + std::to_string(node) + ": nodes are numbered 0 to " +
+                        std::to_string(nodes - 1) + ".");
     if (std::count(spares.begin(), spares.end(), node) > 1)
       throw ConfigError("topology.spares contains " + std::to_string(node) + " twice.");
     if (staff.in_service[node]) free.push_back(node);

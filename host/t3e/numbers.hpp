@@ -23,7 +23,7 @@ struct Staff {
   bool everybody = false;                 ///< one application of all nodes, in their order
 };
 
-/// Broken nodes are out of service; each gives its logical number to the next spare that is in service and takes the
+/// Broken nodes, which must exist, are out of service; each gives its logical number to the next spare that is in
 /// spare's (changes `logical`). `partitions`: base logical number and virtual limit of each; none: all PEs in service
 /// but the spares left over work on one application, a spare in the place of the node whose number it has. ConfigError
 /// for what does not exist, or does not fit.

@@ -147,7 +147,7 @@ WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector
       if (end == End::kLost) report.separated.emplace_back(from, to);
       if (end == End::kArrives) arriving.push_back({from, to, tag});
     }
-  Ways sound(shape, tables, broken, any_direction);  // packets that are lost hold nothing for ever
+  Ways sound(shape, tables, broken, any_direction);  // the proof is for pairs that are connected
   for (const Pair& pair : arriving) sound.end(pair.from, pair.to, pair.tag);
   report.circle = sound.circle();
   return report;
