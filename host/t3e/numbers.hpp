@@ -24,9 +24,9 @@ struct Staff {
 };
 
 /// Broken nodes, which must exist, are out of service; each gives its logical number to the next spare that is in
-/// spare's (changes `logical`). `partitions`: base logical number and virtual limit of each; none: all PEs in service
-/// but the spares left over work on one application, a spare in the place of the node whose number it has. ConfigError
-/// for what does not exist, or does not fit.
+/// service and takes the spare's (changes `logical`). `partitions`: base logical number and virtual limit of each;
+/// none: all PEs in service but the spares left over work on one application, a spare in the place of the node whose
+/// number it has. ConfigError for what does not exist, or does not fit.
 Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
                  const std::vector<u32>& spares, const std::vector<u32>& partitions);
 
