@@ -133,6 +133,9 @@ std::map<std::string, u64> SteppedNetwork::totals() {
           {"transactions", get(Total::kTransactions)},
           {"barriers", get(Total::kBarriers)},
           {"barrier_wait_sum", get(Total::kBarrierWaitSum)},
+          {"token_messages", get(Total::kTokenMessages)},
+          {"unblocking", get(Total::kUnblocking)},
+          {"copies", get(Total::kCopies)},
           {"special_sent", get(Total::kSpecialSent)},
           {"special_arrived", get(Total::kSpecialArrived)},
           {"special_lost", get(Total::kSpecialLost)}};

@@ -13,6 +13,7 @@ void check_together(const Experiment& experiment);
 /// Conditions of the router models: virtual channels that a routing algorithm needs, buffers that must hold a packet.
 void check_vc(const Experiment& experiment);
 void check_t3e(const Experiment& experiment);
+void check_bgl(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);

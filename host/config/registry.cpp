@@ -5,9 +5,11 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/network_params.hpp"
+#include "host/models/bgl_plan.hpp"
 #include "host/models/t3e_plan.hpp"
 #include "host/models/vc_plan.hpp"
 #include "host/run_params.hpp"
+#include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/t3e/params.hpp"
 #include "kernels/routers/vc/params.hpp"
 #include "kernels/traffic/params.hpp"
@@ -52,6 +54,14 @@ const std::vector<ModelRecord>& models() {
        {kT3eBarrierParams, kT3eMachineParams, kT3eSpecialParams},
        check_t3e,
        plan_of<T3ePlan>},
+      {"bgl",
+       "Blue Gene/L torus",
+       kBglTopologyParams,
+       kBglParams,
+       kBglRoutingParams,
+       {kBglInterfaceParams},
+       check_bgl,
+       plan_of<BglPlan>},
   };
   return list;
 }

@@ -28,6 +28,14 @@ FLITLAB_HD inline u32 bit_count(u32 set) {
 #endif
 }
 
+FLITLAB_HD inline u32 bit_count64(u64 set) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<u32>(__popcll(set));
+#else
+  return static_cast<u32>(__builtin_popcountll(set));
+#endif
+}
+
 /// Round-robin choice: the first member at or after `pointer`, wrapping around. `set` must not be empty. The pointer
 /// may be one past the last possible member, so whoever moves it on need not wrap it.
 FLITLAB_HD inline u32 first_at_or_after(u32 set, u32 pointer) {

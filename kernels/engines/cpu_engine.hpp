@@ -12,6 +12,7 @@
 #endif
 
 #include "kernels/engines/engine.hpp"
+#include "kernels/common/bits.hpp"
 #include "kernels/engines/phases.hpp"
 
 namespace flitlab {
@@ -278,6 +279,27 @@ class CpuEngine final : public Engine {
     if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{active >= (end - begin) / 4 * 3} << phase;
   }
 
+  /// The same where a model knows who is due: items are looked at 64 at a time.
+  template <class Phase>
+  FLITLAB_INLINE static void run_noted(const View& v, u32 begin, u32 end, Cycle now, const Pace& pace) {
+    constexpr u32 kGroups = 16;
+    u32 list[64 * kGroups];
+    for (u32 first = begin / 64, groups = (end + 63) / 64; first < groups; first += kGroups) {
+      u32 n = 0;
+      for (u32 group = first; group < std::min(first + kGroups, groups); ++group) {
+        u64 due = Phase::due_set(v, group, now);
+        if (64 * group < begin) due = due >> (begin - 64 * group) << (begin - 64 * group);
+        if (64 * group + 64 > end) due = due << (64 * group + 64 - end) >> (64 * group + 64 - end);
+        for (; due; due &= due - 1) list[n++] = 64 * group + lowest_bit(due);
+      }
+      for (u32 i = 0; i < std::min(n, pace.ahead); ++i) Phase::prefetch(v, list[i]);
+      for (u32 i = 0; i < n; ++i) {
+        if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
+        Phase::work(v, list[i], now);
+      }
+    }
+  }
+
   /// All stages of a list for one cycle, over all items, or the shares of them that worker `part` of a team takes; in
   /// batches where a phase offers that and `Batches` is set.
   template <class List, bool Batches>
@@ -289,7 +311,9 @@ class CpuEngine final : public Engine {
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const auto visit = [&](u32 begin, u32 end) __attribute__((always_inline)) {
           constexpr bool kMany = Batches && requires(const u32* list) { Phase::work_many(v, list, 0u, now); };
-          if constexpr (kMany || requires { Phase::work(v, 0u, now); }) {
+          if constexpr (requires { Phase::due_set(v, 0u, now); }) {
+            run_noted<Phase>(v, begin, end, now, pace);
+          } else if constexpr (kMany || requires { Phase::work(v, 0u, now); }) {
             run_due<Phase, Batches>(v, begin, end, now, pace, phase);
           } else {
             for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);

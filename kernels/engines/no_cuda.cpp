@@ -1,6 +1,7 @@
 /// What stands in for the CUDA engine in a build without a CUDA compiler.
 #ifndef FLITLAB_CUDA
 #include "host/error.hpp"
+#include "host/models/bgl_engines.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/models/vc_engines.hpp"
 
@@ -13,6 +14,10 @@ std::unique_ptr<Engine> make_vc_cuda_engine(const vc::VcTable&, const StateLayou
 }
 
 std::unique_ptr<Engine> make_t3e_cuda_engine(const t3e::Table&, const StateLayout&, std::vector<ReplicaRow>) {
+  throw ConfigError("--backend cuda: " + cuda_unavailable());
+}
+
+std::unique_ptr<Engine> make_bgl_cuda_engine(const bgl::Table&, const StateLayout&, std::vector<ReplicaRow>) {
   throw ConfigError("--backend cuda: " + cuda_unavailable());
 }
 

@@ -13,6 +13,8 @@
 ///   `static bool due(const View&, u32 item, Cycle)`   whether there is anything to do; nobody else's work of the same
 ///                                                     stage may change it
 ///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
+/// and, if hardly any item is ever due,
+///   `static u64 due_set(const View&, u32 group, Cycle)`  which of the 64 items from 64 `group` on are due, as bits
 /// and, for views for which visiting many items at once is faster on a CPU (with `due`),
 ///   `static constexpr u32 batch`                      how many at most
 ///   `static void work_many(const View&, const u32* list, u32 n, Cycle)`  the same as `run` for n items that are due

@@ -1,0 +1,31 @@
+/// Conditions between the parameters of Blue Gene/L's torus.
+#include "host/config/cross_checks.hpp"
+#include "host/error.hpp"
+#include "kernels/routers/bgl/state.hpp"
+
+namespace flitlab {
+
+void check_bgl(const Experiment& e) {
+  const std::vector<u32>& shape = e.ints("topology.shape");
+  if (shape.size() > 3)
+    throw ConfigError("topology.shape = " + list_text(shape) + " has " + std::to_string(shape.size()) +
+                      " dimensions: Blue Gene/L's torus has one to three.");
+  if (terminal_count(e) < 2)
+    throw ConfigError("topology.shape = " + list_text(shape) + " has one node; give two or more.");
+  if (e.str("traffic.mode") == "request_reply")
+    throw ConfigError(
+        "traffic.mode = \"request_reply\" is not there for router.kind = \"bgl\": use open, batch or trace.");
+  if (longest_packet(e) > bgl::kFullPacket)
+    throw ConfigError("Blue Gene/L's packets have 1 to 8 chunks of 32 bytes, and traffic.packet_flits makes some of " +
+                      std::to_string(longest_packet(e)) + ". Make them shorter.");
+  const bool bubble = e.str("router.escape") == "bubble";
+  if (bubble && e.u32_of("router.escape_flits") < 2 * bgl::kFullPacket)
+    throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of("router.escape_flits")) +
+                      ": packets enter the bubble channel only into space for two of full size, so it must have 16 "
+                      "chunks or more.");
+  if (e.flag("injection.infinite") && e.u32_of("injection.put_interval"))
+    throw ConfigError("injection.put_interval = " + std::to_string(e.u32_of("injection.put_interval")) +
+                      " paces software that fills real FIFOs: set injection.infinite = false, or the interval to 0.");
+}
+
+}  // namespace flitlab

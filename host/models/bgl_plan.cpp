@@ -1,0 +1,261 @@
+#include "host/models/bgl_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "host/config/cross_checks.hpp"
+#include "host/error.hpp"
+#include "host/models/bgl_engines.hpp"
+#include "host/result.hpp"
+#include "host/topology/metrics.hpp"
+#include "kernels/routers/bgl/tokens.hpp"
+
+namespace flitlab {
+namespace {
+
+/// 32-bit threshold of a probability; kNone: always.
+u32 threshold(double probability) {
+  return probability >= 1 ? kNone : static_cast<u32>(probability * 4294967296.0);
+}
+
+}  // namespace
+
+BglPlan::BglPlan(const Experiment& e) : topology_(make_torus(e.ints("topology.shape"), 1)), traffic_(e, topology_, true) {
+  set_parameters(e);
+  set_layout();
+}
+
+void BglPlan::set_parameters(const Experiment& e) {
+  bgl::Table& t = table_;
+  t.routers = topology_.routers;
+  t.terminals = topology_.terminals;
+  t.dims = static_cast<u32>(topology_.shape.size());
+  for (u32 d = 0; d < t.dims; ++d) {
+    t.radix[d] = topology_.shape[d];
+    t.mask[d] = topology_.dim_mask[d];
+    t.shift[d] = topology_.dim_shift[d];
+  }
+  t.peers = topology_.peers.data();
+  t.ports = topology_.ports;
+  t.address = topology_.address.data();
+
+  const bool bubble = e.str("router.escape") == "bubble";
+  t.dynamic_vcs = e.u32_of("router.dynamic_vcs");
+  t.escape_vcs = bubble ? 1 : 2;
+  t.high_vc = t.dynamic_vcs + t.escape_vcs;
+  t.vcs = t.high_vc + 1;
+  const u32 escape = 1u << t.dynamic_vcs, high = 1u << t.high_vc;
+  t.dynamic_set = static_cast<u8>(escape - 1);
+  t.bubble_set = static_cast<u8>(high | (bubble ? escape : 0));
+  const bool full_size = !bubble || e.str("router.bubble_rule") == "full_size";
+  t.full_size_set = static_cast<u8>(high | (bubble && full_size ? escape : 0));
+  t.order = static_cast<bgl::Order>(word_index(e.str("router.escape_order"), {"dimension", "direction"}));
+  const u32 shortest = std::min(traffic_.shortest, bgl::kFullPacket);
+  for (u32 vc = 0; vc < t.vcs; ++vc) {
+    t.buffer[vc] = static_cast<u8>(e.u32_of(vc < t.dynamic_vcs ? "router.dynamic_flits"
+                                            : vc < t.high_vc   ? "router.escape_flits"
+                                                               : "router.priority_flits"));
+    // One more than fit, for a packet that passes without taking space.
+    t.ring[vc] = static_cast<u16>(t.buffer[vc] / bgl::token_cost(t, vc, shortest) + 1);
+    t.ring_start[vc] = static_cast<u16>(t.rings);
+    t.rings += t.ring[vc];
+  }
+  t.injection_flits = e.u32_of("injection.fifo_flits");
+  t.reception_flits = e.u32_of("reception.fifo_flits");
+  t.injection_ring = t.injection_flits / shortest;
+  t.reception_ring = t.reception_flits / shortest;
+
+  const u32 link = e.u32_of("topology.channel_delay"), arbitration = e.u32_of("router.arbitration_delay");
+  t.hop_delay = link + e.u32_of("router.pipeline_delay") + arbitration;
+  t.fifo_delay = e.u32_of("router.fifo_delay");
+  t.injection_delay = arbitration;
+  t.token_delay = link + e.u32_of("router.ack_bytes");
+  t.overhead = e.u32_of("router.trailer_bytes") + e.u32_of("router.ack_bytes") + e.u32_of("router.gap_bytes");
+  t.slot_mask = std::bit_ceil(std::max({t.hop_delay, t.token_delay, t.injection_delay}) + 1) - 1;
+  t.calendar_slots = std::bit_ceil(
+      std::max({bgl::kChunkBytes * bgl::kFullPacket + t.overhead, t.hop_delay + t.fifo_delay, t.token_delay, 500u}) + 1);
+  t.paths = e.u32_of("router.paths");
+  t.bypass = e.flag("router.bypass");
+  t.jsq = e.flag("router.jsq");
+  t.gap = e.flag("router.arbitration_gap");
+  t.statistics = e.flag("router.count_unblocking");
+  t.slq_threshold = threshold(e.f64("router.slq"));
+  t.network_threshold = threshold(e.f64("router.network_first"));
+  t.dynamic_threshold = t.dynamic_vcs ? threshold(e.f64("routing.dynamic")) : 0;
+  t.priority_threshold = threshold(e.f64("injection.priority_share"));
+  t.infinite_fifos = e.flag("injection.infinite");
+  t.fifos = e.u32_of("injection.fifos");
+  t.reception_groups = e.u32_of("reception.groups");
+  t.put_interval = t.infinite_fifos ? 0 : e.u32_of("injection.put_interval");
+  t.take_interval = e.u32_of("reception.take_interval");
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+}
+
+void BglPlan::set_layout() {
+  bgl::Table& t = table_;
+  const u32 slots = t.slot_mask + 1;
+  layout_.kinds.resize(3);
+  ItemKind& node = layout_.kinds[0];
+  node.name = "router";
+  node.count = t.routers;
+  bgl::NodeFields& f = t.node_fields;
+  f.control = node.add<bgl::NodeControl>("control", 1);
+  f.sender = node.add<bgl::Sender>("sender", bgl::kDirections);
+  f.queue = node.add<bgl::Queue>("queue", bgl::kDirections * t.vcs + bgl::kInjectionFifos);
+  f.arrival_mail = node.add<u64>("arrival_mail", slots);
+  f.token_mail = node.add<u32>("token_mail", slots * bgl::kDirections);
+  f.injection_mail = node.add<u8>("injection_mail", slots);
+  f.reception_mail = node.add<u64>("reception_mail", 2);
+  f.ring = node.add<Packet>("ring", bgl::kDirections * t.rings);
+  f.injection_ring = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
+  node.finish();
+
+  ItemKind& terminal = layout_.kinds[1];
+  terminal.name = "terminal";
+  terminal.count = t.terminals;
+  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
+  bgl::SoftwareFields& g = t.software_fields;
+  g.control = terminal.add<bgl::SoftwareControl>("software", 1);
+  g.injection = terminal.add<bgl::InjectionFifo>("injection", bgl::kInjectionFifos);
+  g.reception = terminal.add<bgl::ReceptionFifo>("reception", bgl::kReceptionFifos);
+  g.space_mail = terminal.add<u32>("space_mail", 2);
+  g.arrival_mail = terminal.add<u64>("arrival_mail", 2);
+  if (t.mode == TrafficMode::kTrace) {
+    TraceFields& trace = t.terminal_fields.trace;
+    trace.control = terminal.add<TraceControl>("trace", 1);
+    trace.entry = terminal.add<TraceEntry>("trace_entry", kTraceRing);
+    trace.arrival = terminal.add<TraceArrival>("trace_arrival", kTraceRing);
+  }
+  g.reception_ring = terminal.add<Packet>("reception_ring", bgl::kReceptionFifos * t.reception_ring);
+  terminal.finish();
+
+  ItemKind& calendar = layout_.kinds[2];
+  calendar.name = "calendar";
+  calendar.count = (t.routers + 63) / 64;
+  t.calendar_fields.node = calendar.add<u8>("node", t.calendar_slots * 64);
+  t.calendar_fields.software = calendar.add<u8>("software", t.calendar_slots * 64);
+  calendar.finish();
+}
+
+std::vector<std::pair<std::string, double>> BglPlan::derived() const {
+  const bgl::Table& t = table_;
+  const DistanceMetrics distance = distance_metrics(topology_);
+  const double others = t.terminals / (t.terminals - 1.0), hops = distance.mean_hops * others;
+  // Under uniform traffic the longest dimension is busiest: k / 8 of each packet's time on each of its two links.
+  double busiest = 0;
+  for (u32 k : topology_.shape) {
+    const double odd = k % 2 ? 1 - 1.0 / (double{1} * k * k) : 1;
+    if (k > 1) busiest = std::max(busiest, k * odd / 8 * others);
+  }
+  const double chunks = traffic_.mean_flits, cycles = bgl::kChunkBytes * chunks + t.overhead;
+  const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"vcs", t.vcs},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
+          {"diameter", distance.diameter},
+          {"hops_mean", hops},
+          {"link_cycles_per_packet", cycles},
+          {"saturation_load_bound", busiest > 0 ? chunks / cycles / busiest : kNotMeasured},
+          {"zero_load_latency_cycles",
+           uniform ? t.injection_delay + hops * t.hop_delay + bgl::kChunkBytes * chunks + 1 : kNotMeasured},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", layout_.kinds[0].item_bytes},
+          {"router_hot_bytes", t.node_fields.arrival_mail.offset},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"calendar_bytes", static_cast<double>(layout_.kinds[2].bytes(1))},
+          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4)}};
+}
+
+std::string BglPlan::router_name(u32 router) const {
+  std::string text = std::to_string(router) + " (";
+  for (u32 d = 0; d < table_.dims; ++d) text += (d ? "," : "") + std::to_string(topology_.coordinate(router, d));
+  return text + ")";
+}
+
+std::string BglPlan::port_name(u32 port) const {
+  if (port >= topology_.network_ports) return "injection";
+  return std::string(port % 2 ? "-" : "+") + "xyz"[port / 2];
+}
+
+namespace {
+
+Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index) {
+  std::byte* base = const_cast<std::byte*>(state.data()) + layout.kind_offset(kind, 1);
+  return Items<1>{base, layout.kinds[kind].item_bytes}[index];
+}
+
+}  // namespace
+
+std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
+  const bgl::Table& t = table_;
+  const Item<1> node = item_of(state, layout_, 0, index);
+  const bgl::NodeControl& control = node.at(t.node_fields.control);
+  const bgl::View<1, false, bgl::Table> view{t, {}, {}, {}, nullptr, nullptr, {}};
+  std::vector<PortSnapshot> ports(topology_.network_ports + 1);
+  for (u32 p = 0; p < ports.size(); ++p) {
+    const bool injection = p == topology_.network_ports;
+    ports[p].name = port_name(p);
+    ports[p].peer = injection ? index : topology_.peer(index, p).item;
+    ports[p].to_terminal = injection;
+    for (u32 v = 0; v < (injection ? bgl::kInjectionFifos : t.vcs); ++v) {
+      const u32 queue = injection ? bgl::kInjectionQueue + v : bgl::queue_of(p, v);
+      const bgl::Queue& in = bgl::queue_at(view, node, queue);
+      const u64 me = bgl::bit(queue);
+      VcSnapshot s;
+      s.stage = control.waiting & me    ? "waiting"
+                : control.entering & me ? "entering"
+                : control.leaving & me  ? "leaving"
+                : control.arriving & me ? "arriving"
+                                        : "idle";
+      s.flits = in.held;
+      s.packets = in.packets;
+      if (in.packets) {
+        const Packet& packet = bgl::packet_at(view, node, queue, in.first);
+        s.left = in.chunks;
+        s.src = packet.src;
+        s.id = packet.id;
+        s.dst_router = topology_.router_at(packet.dst);
+        if (control.leaving & me) {
+          s.out_port = in.direction;
+          s.out_vc = in.vc;
+        }
+      }
+      if (!injection) s.credits = node.at(t.node_fields.sender, p).tokens[v];
+      ports[p].vcs.push_back(std::move(s));
+    }
+  }
+  return ports;
+}
+
+TerminalSnapshot BglPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
+  const bgl::Table& t = table_;
+  const Item<1> terminal = item_of(state, layout_, 1, index);
+  const TerminalControl& c = terminal.at(t.terminal_fields.control);
+  TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, 0, 0, c.next.at, {}};
+  for (u32 f = 0; f < bgl::kInjectionFifos; ++f)
+    s.credits.push_back(terminal.at(t.software_fields.injection, f).room);
+  return s;
+}
+
+std::vector<u32> BglPlan::channel_flits(const std::vector<std::byte>& state) const {
+  std::vector<u32> busy;
+  for (u32 r = 0; r < table_.routers; ++r)
+    for (u32 p = 0; p < topology_.network_ports; ++p)
+      if (topology_.peer(r, p).item != kNone)
+        busy.push_back(item_of(state, layout_, 0, r).at(table_.node_fields.sender, p).busy);
+  return busy;
+}
+
+std::unique_ptr<Engine> BglPlan::make_engine(const std::vector<Experiment>& replicas,
+                                             const EngineChoice& choice) const {
+  const EngineChoice chosen = resolve_backend(choice);
+  std::vector<ReplicaRow> rows = make_rows(replicas);
+  if (chosen.backend == "cuda") return make_bgl_cuda_engine(table_, layout_, std::move(rows));
+  return make_bgl_cpu_engine(table_, layout_, std::move(rows), chosen);
+}
+
+}  // namespace flitlab

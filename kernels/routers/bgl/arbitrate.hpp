@@ -1,0 +1,204 @@
+#pragma once
+/// The three phases of arbitration (paper, "Torus network"), in the cycle in which requests are presented: the
+/// pipeline before it is part of the delays. Phase 1: the head of every queue chooses a direction and a VC. Phase 2:
+/// every receiver presents one of its heads. Phase 3: every sender takes one of those that ask it.
+#include "kernels/common/philox.hpp"
+#include "kernels/routers/bgl/move.hpp"
+
+namespace flitlab::bgl {
+
+/// Random words of a node in a cycle, one for each arbiter, drawn only if somebody asks.
+class Dice {
+ public:
+  FLITLAB_HD Dice(u64 seed, u32 node, Cycle now) : seed_(seed), node_(node), now_(now) {}
+
+  FLITLAB_INLINE u32 operator()(u32 arbiter) {
+    if (!drawn_) {
+      const Random4 r = philox(seed_, stream::kBglArbiter, node_, now_);
+      word_ = u64{r.word[0]} << 32 | r.word[1];
+      drawn_ = true;
+    }
+    return static_cast<u32>(mix64(word_ + arbiter * 0x9E3779B97F4A7C15ull) >> 32);
+  }
+
+ private:
+  u64 seed_, word_ = 0;
+  u32 node_;
+  Cycle now_;
+  bool drawn_ = false;
+};
+
+/// Numbers of the arbiters: those of the queues, then of receivers and of senders; coins of the node.
+inline constexpr u32 kReceiverDice = 64, kReceptionDice = 72, kSenderDice = 96, kShortestCoin = 112, kNetworkCoin = 113;
+
+/// A member of a set, each as likely as the others.
+FLITLAB_HD inline u32 any_of(u64 set, u32 draw) {
+  for (u32 skip = below(draw, bit_count64(set)); skip; --skip) set &= set - 1;
+  return lowest_bit(set);
+}
+
+/// The coin of a fraction of cycles.
+FLITLAB_INLINE bool falls(Dice& dice, u32 coin, u32 threshold) {
+  return threshold == kNone || (threshold && dice(coin) < threshold);
+}
+
+/// Serve the longest queue, as far as two bits of fullness tell; else, and among equals, any.
+template <class V, int W>
+FLITLAB_INLINE u32 serve(const V& v, const Item<W>& node, u64 set, Dice& dice, u32 arbiter) {
+  const auto& t = v.t;
+  if (!(set & (set - 1))) return lowest_bit(set);
+  if (falls(dice, kShortestCoin, t.slq_threshold)) {
+    u64 longest = 0;
+    u32 most = 0;
+    for (u64 left = set; left; left &= left - 1) {
+      const u32 queue = lowest_bit(left);
+      const u32 size = queue >= kInjectionQueue ? t.injection_flits : t.buffer[queue & 7];
+      const u32 range = range_of(queue_at(v, node, queue).held, size);
+      if (range > most || !longest) longest = 0, most = range;
+      if (range == most) longest |= bit(queue);
+    }
+    set = longest;
+  }
+  return set & (set - 1) ? any_of(set, dice(arbiter)) : lowest_bit(set);
+}
+
+/// Whether a head in a queue goes on along the ring that it is in, on the VC that it is on.
+FLITLAB_HD inline bool stays_in_ring(u32 queue, u32 direction, u32 vc) {
+  return queue < kInjectionQueue && (queue >> 3 ^ 1u) == direction && (queue & 7) == vc;
+}
+
+/// Phase 1: the direction and VC that a head asks for, written to its queue, given the links that are free. JSQ: of the
+/// possible pairs of a dynamic packet, one with the most tokens downstream, as far as two bits tell; else the escape.
+template <class V, int W>
+FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 index, u32 queue, Queue& state, u32 links, Dice& dice) {
+  const auto& t = v.t;
+  const u32 hints = state.route & kHints;
+  if (!(hints & links)) return false;
+  if (state.route & kDynamic && !(state.route & kHighPriority)) {
+    u64 best = 0;
+    u32 most = 0;
+    for (u32 left = hints & links; left; left &= left - 1) {
+      const u32 direction = lowest_bit(left);
+      const Sender& sender = node.at(t.node_fields.sender, direction);
+      u32 vcs = sender.open & t.dynamic_set;
+      if (!t.jsq) {
+        best |= u64{vcs} << 8 * direction;
+        continue;
+      }
+      for (; vcs; vcs &= vcs - 1) {
+        const u32 vc = lowest_bit(vcs), range = range_of(sender.tokens[vc], t.buffer[vc]);
+        if (range > most || !best) best = 0, most = range;
+        if (range == most) best |= bit(8 * direction + vc);
+      }
+    }
+    if (best) {
+      const u32 pair = best & (best - 1) ? any_of(best, dice(queue)) : lowest_bit(best);
+      state.direction = static_cast<u8>(pair >> 3);
+      state.vc = static_cast<u8>(pair & 7);
+      return true;
+    }
+  }
+  const u32 direction = escape_direction(t.order, hints);
+  if (!(links >> direction & 1)) return false;
+  const u32 vc = state.route & kHighPriority ? t.high_vc : escape_vc(t, t.address[index], state.route, direction);
+  const Sender& sender = node.at(t.node_fields.sender, direction);
+  if (!(enterable(t, sender, stays_in_ring(queue, direction, vc)) >> vc & 1)) return false;
+  state.direction = static_cast<u8>(direction);
+  state.vc = static_cast<u8>(vc);
+  return true;
+}
+
+/// Whether a receiver can start to pass a packet to its reception FIFO: the bus of its priority is free, and there is
+/// space in the FIFO.
+template <class V>
+FLITLAB_INLINE bool can_arrive(const V&, const NodeControl& control, u32 receiver, const Queue& state, u64 high_heads) {
+  const u64 byte = u64{0xFF} << 8 * receiver;
+  const u64 busy = control.arriving & byte & (state.route & kHighPriority ? high_heads : ~high_heads);
+  return !busy && control.reception_room[reception_fifo(receiver, state.route)] >= state.chunks;
+}
+
+/// All three phases. `bypass`: queues whose head asks through the bypass channel, in this cycle only. Returns whether
+/// somebody has lost who may win in the next cycle.
+template <class V, int W>
+FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
+  const auto& t = v.t;
+  Dice dice(v.row->seed, index, now);
+  u32 links = 0;  // free ones
+  for (u32 d = 0; d < 2 * t.dims; ++d) links |= u32{has_come(node.at(t.node_fields.sender, d).free, now)} << d;
+  const u64 high_vcs = 0x0000010101010101ull << t.high_vc;  // the queues of the receivers' high-priority VCs
+  u64 asked[kDirections] = {};
+  u64 high = 0;  // of those who ask: packets of high priority
+  u32 wishes = 0, granted = 0;
+
+  for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
+    u64 heads = control.waiting & u64{0xFF} << 8 * receiver;
+    if (!heads) continue;
+    const bool bus = bit_count64(control.leaving & u64{0xFF} << 8 * receiver) < t.paths;
+    u64 here[2] = {}, onward = 0, onward_high = 0;  // `here`: for the reception FIFOs of normal and of high priority
+    for (; heads; heads &= heads - 1) {
+      const u32 queue = lowest_bit(heads);
+      Queue& state = queue_at(v, node, queue);
+      const bool is_high = state.route & kHighPriority;
+      const bool deposit = state.route & kDeposit;
+      if (!(state.route & kHints)) {
+        if (can_arrive(v, control, receiver, state, high_vcs)) here[is_high] |= bit(queue);
+        continue;
+      }
+      if (!bus) continue;
+      if (deposit && !can_arrive(v, control, receiver, state, high_vcs)) continue;
+      if (!choose(v, node, index, queue, state, links, dice)) {
+        control.blocked |= bit(queue);
+        continue;
+      }
+      if (t.gap && control.blocked & bit(queue)) {
+        control.blocked &= ~bit(queue);
+        ++wishes;  // a cycle later it will ask
+        continue;
+      }
+      onward |= bit(queue);
+      if (is_high) onward_high |= bit(queue);
+    }
+    // Phase 2.
+    for (u32 priority = 0; priority < 2; ++priority) {
+      if (!here[priority]) continue;
+      wishes += bit_count64(here[priority]);
+      const u64 stored = here[priority] & ~bypass;
+      const u32 queue = serve(v, node, stored ? stored : here[priority], dice, kReceptionDice + receiver + 8 * priority);
+      arrive(v, node, control, index, queue, bypass & bit(queue), now);
+      ++granted;
+    }
+    if (!onward) continue;
+    wishes += bit_count64(onward);
+    if (onward_high)
+      onward = onward_high;
+    else if (onward & ~bypass)
+      onward &= ~bypass;
+    const u32 queue = serve(v, node, onward, dice, kReceiverDice + receiver);
+    asked[queue_at(v, node, queue).direction] |= bit(queue);
+    high |= onward_high & bit(queue);
+  }
+  for (u64 heads = control.waiting >> kInjectionQueue << kInjectionQueue; heads && links; heads &= heads - 1) {
+    const u32 queue = lowest_bit(heads);
+    Queue& state = queue_at(v, node, queue);
+    if (!choose(v, node, index, queue, state, links, dice)) continue;
+    asked[state.direction] |= bit(queue);
+    if (state.route & kHighPriority) high |= bit(queue);
+    ++wishes;
+  }
+  // Phase 3.
+  for (u32 d = 0; d < 2 * t.dims; ++d) {
+    u64 set = asked[d];
+    if (!set) continue;
+    if (set & high) {
+      set &= high;
+    } else if (set & (bit(kInjectionQueue) - 1) && falls(dice, kNetworkCoin, t.network_threshold)) {
+      set &= bit(kInjectionQueue) - 1;
+    }
+    const u32 queue = serve(v, node, set, dice, kSenderDice + d);
+    leave(v, node, control, index, queue, d, queue_at(v, node, queue).vc, bypass & bit(queue), now);
+    ++granted;
+  }
+  return wishes > granted;
+}
+
+}  // namespace flitlab::bgl

@@ -1,0 +1,90 @@
+#pragma once
+/// Conservation, checked between cycles: on every link and VC, tokens at the sender and on their way back, packets on
+/// their way and in the buffer add up to the buffer; every packet is in one place; FIFOs have the room that is known of.
+#include "kernels/common/fault.hpp"
+#include "kernels/common/mail.hpp"
+#include "kernels/routers/bgl/calendar.hpp"
+#include "kernels/routers/bgl/tokens.hpp"
+
+namespace flitlab::bgl {
+
+struct AuditNode {
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.routers;
+  }
+
+  template <class V>
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
+    const auto& t = v.t;
+    const auto node = v.nodes[index];
+    const auto terminal = v.terminals[index];
+    NodeControl& control = node.at(t.node_fields.control);
+    u32 fault = 0, flits = 0, packets = 0;
+    u32 to_software[kReceptionFifos] = {};  // chunks on their way to the reception FIFOs, in them, or just taken
+    const u64 moving = control.leaving | control.arriving;
+    if ((control.waiting & control.entering) | ((control.waiting | control.entering) & moving))
+      raise_fault(fault, kFaultBookkeeping, kNoFaultPort);
+    for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
+      const Peer peer = t.peers[index * t.ports + receiver];
+      if (peer.item == kNone) continue;
+      const Sender& upstream = v.nodes[peer.item].at(t.node_fields.sender, peer.port);
+      for (u32 vc = 0; vc < t.vcs; ++vc) {
+        const u32 queue = queue_of(receiver, vc);
+        const Queue& state = queue_at(v, node, queue);
+        u32 pending = 0;  // on the link
+        for (u32 slot = 0; slot <= t.slot_mask; ++slot)
+          pending += mail_byte(node.at(t.node_fields.arrival_mail, slot), receiver) == vc + 1;
+        u32 sum = upstream.tokens[vc], held = 0;
+        for (u32 i = 0; i < state.packets + pending; ++i) {
+          const Packet& packet = packet_at(v, node, queue, (state.first + i) % t.ring[vc]);
+          if (i < state.packets) held += packet.flits;
+          if (i || !(control.bypassing & bit(queue))) sum += token_cost(t, vc, packet.flits);
+          if (i == 0 && control.arriving & bit(queue))
+            to_software[(packet.dst_port & 2 ? 7 : 0) + (packet.route_bits & 0x80 ? 6 : receiver)] += packet.flits;
+          if (i == 0 && control.leaving & bit(queue)) continue;  // counted where it goes
+          flits += packet.flits;
+          ++packets;
+        }
+        for (u32 slot = 0; slot <= t.slot_mask; ++slot)
+          sum += v.nodes[peer.item].at(t.node_fields.token_mail, slot * kDirections + peer.port) >> 4 * vc & 0xF;
+        if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
+        if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
+        const bool active = (control.waiting | control.entering | moving) >> queue & 1;
+        if (active != (state.packets > 0)) raise_fault(fault, kFaultBookkeeping, receiver);
+      }
+    }
+    for (u32 f = 0; f < kInjectionFifos; ++f) {
+      const Queue& state = queue_at(v, node, kInjectionQueue + f);
+      u32 sum = terminal.at(t.software_fields.injection, f).room + state.held, pending = 0;
+      for (u32 slot = 0; slot <= t.slot_mask; ++slot)
+        pending += node.at(t.node_fields.injection_mail, slot) >> f & 1;
+      for (u32 i = 0; i < pending; ++i)
+        sum += packet_at(v, node, kInjectionQueue + f, (state.first + state.packets + i) % t.injection_ring).flits;
+      for (u32 side = 0; side < 2; ++side) sum += terminal.at(t.software_fields.space_mail, side) >> 4 * f & 0xF;
+      if (sum != t.injection_flits) raise_fault(fault, kFaultQueueOverflow, kNoFaultPort);
+    }
+    for (u32 f = 0; f < kReceptionFifos; ++f) {
+      const ReceptionFifo& fifo = terminal.at(t.software_fields.reception, f);
+      u32 pending = 0, sum = control.reception_room[f] + to_software[f];
+      for (u32 side = 0; side < 2; ++side) {
+        pending += terminal.at(t.software_fields.arrival_mail, side) >> 4 * f & 0xF;
+        sum += node.at(t.node_fields.reception_mail, side) >> 4 * f & 0xF;
+      }
+      for (u32 i = 0; i < fifo.packets + pending; ++i) {
+        const Packet& packet =
+            terminal.at(t.software_fields.reception_ring, f * t.reception_ring + (fifo.first + i) % t.reception_ring);
+        sum += packet.flits;
+        if (route_of(packet) & kHints) continue;  // a copy
+        flits += packet.flits;
+        ++packets;
+      }
+      if (sum != t.reception_flits) raise_fault(fault, kFaultQueueOverflow, kNoFaultPort);
+    }
+    count(*v.shard, Total::kAuditedFlits, flits);
+    count(*v.shard, Total::kAuditedPackets, packets);
+    if (fault) raise_fault(control.fault, fault, fault_port(fault));
+  }
+};
+
+}  // namespace flitlab::bgl

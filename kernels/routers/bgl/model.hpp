@@ -1,0 +1,33 @@
+#pragma once
+/// Blue Gene/L's torus as a model: its state's start, its cycle, its audit.
+#include "kernels/engines/phases.hpp"
+#include "kernels/routers/bgl/audit.hpp"
+#include "kernels/routers/bgl/phases.hpp"
+#include "kernels/routers/bgl/software.hpp"
+#include "kernels/routers/bgl/start.hpp"
+
+namespace flitlab {
+
+struct BglModel {
+  using Table = bgl::Table;
+  template <int W, bool Traced>
+  using View = bgl::View<W, Traced, Table>;
+
+  using Start = StageList<Stage<bgl::StartNode, bgl::StartSoftware>>;
+  using Cycle = StageList<Stage<bgl::SoftwarePhase, bgl::NodePhase>>;
+  using Audit = StageList<Stage<bgl::AuditNode>>;
+
+  template <int W, bool Traced>
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+                                              const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
+    return {table, place.items<W>(state, 0), place.items<W>(state, 1), place.items<W>(state, 2), row, shard, log};
+  }
+
+  template <class V>
+  FLITLAB_HD static u32 fault_of(const V& v, u32 kind, u32 item) {
+    if (kind == 0) return v.nodes[item].at(v.t.node_fields.control).fault;
+    return kind == 1 ? v.terminals[item].at(v.t.terminal_fields.control).fault : 0;
+  }
+};
+
+}  // namespace flitlab

@@ -1,0 +1,55 @@
+#pragma once
+/// Where a packet may go, from its hint bits alone (paper, "Torus network"): there are no routing tables.
+#include "kernels/common/bits.hpp"
+#include "kernels/routers/bgl/state.hpp"
+
+namespace flitlab::bgl {
+
+inline constexpr u32 kPlusDirections = 0b010101;
+
+/// Hint bits of a minimal route between two addresses. `ties`: bit d set: half-way round dimension d goes minus.
+template <class T>
+FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
+  u32 hints = 0;
+  for (u32 d = 0; d < t.dims; ++d) {
+    const u32 k = t.radix[d], a = coordinate(t, from, d), b = coordinate(t, to, d);
+    const u32 up = b >= a ? b - a : b + k - a;  // hops in the plus direction
+    if (!up) continue;
+    const bool minus = 2 * up > k || (2 * up == k && (ties >> d & 1));
+    hints |= 1u << (2 * d + minus);
+  }
+  return hints;
+}
+
+/// The direction that a packet takes on an escape VC.
+FLITLAB_HD inline u32 escape_direction(Order order, u32 hints) {
+  const u32 plus = hints & kPlusDirections;
+  return lowest_bit(order == Order::kDirection && plus ? plus : hints);
+}
+
+/// Whether a hop from a coordinate crosses the dateline, which lies between the largest coordinate and 0.
+template <class T>
+FLITLAB_HD inline bool crosses_dateline(const T& t, u32 address, u32 direction) {
+  const u32 dim = direction / 2, at = coordinate(t, address, dim);
+  return direction % 2 ? at == 0 : at + 1 == t.radix[dim];
+}
+
+/// The escape VC of the next buffer in a direction: of a pair, the higher one once the dateline has been crossed.
+template <class T>
+FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 direction) {
+  if (t.escape_vcs == 1) return t.dynamic_vcs;
+  const bool crossed = route & kCrossed << direction / 2 || crosses_dateline(t, address, direction);
+  return t.dynamic_vcs + crossed;
+}
+
+/// A packet's route word after a hop: the hint bit goes when the next node has the destination's coordinate.
+template <class T>
+FLITLAB_HD inline u16 route_after_hop(const T& t, u16 route, u32 destination, u32 here, u32 next, u32 direction) {
+  const u32 dim = direction / 2;
+  u32 after = route;
+  if (coordinate(t, next, dim) == coordinate(t, destination, dim)) after &= ~(1u << direction);
+  if (crosses_dateline(t, here, direction)) after |= kCrossed << dim;
+  return static_cast<u16>(after);
+}
+
+}  // namespace flitlab::bgl

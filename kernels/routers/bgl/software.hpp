@@ -1,0 +1,259 @@
+#pragma once
+/// A node's software, one terminal: it creates packets, puts them into injection FIFOs, and takes what has arrived out
+/// of the reception FIFOs. It answers what sources ask of a model (kernels/traffic/injection.hpp).
+#include "kernels/routers/bgl/calendar.hpp"
+#include "kernels/routers/bgl/route.hpp"
+#include "kernels/traffic/terminal.hpp"
+
+namespace flitlab::bgl {
+
+template <class V>
+FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
+  return packet.dst == v.t.address[index];
+}
+template <class V>
+FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
+  return false;
+}
+
+/// Route of packet `number` of a terminal: the hint bits as hardware sets them, and what software chooses per packet.
+/// Half-way round, both directions are as likely.
+template <class V>
+FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination) {
+  const auto& t = v.t;
+  const Random4 draws = philox(v.row->seed, stream::kBglPacket, index, number);
+  u32 route = minimal_hints(t, t.address[index], t.address[destination], draws.word[0] >> 29);
+  if (t.dynamic_threshold == kNone || draws.word[1] < t.dynamic_threshold) route |= kDynamic;
+  if (draws.word[2] < t.priority_threshold) route = (route & ~u32{kDynamic}) | kHighPriority;
+  if (draws.word[3] >> 31 && t.reception_groups == 2) route |= kSecondGroup;
+  return static_cast<u16>(route);
+}
+
+/// Puts a packet into an injection FIFO, which has room for it.
+template <class V, int W>
+FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo, const Packet& packet, Cycle now) {
+  const auto& t = v.t;
+  InjectionFifo& state = terminal.at(t.software_fields.injection, fifo);
+  const auto node = v.nodes[index];
+  node.at(t.node_fields.injection_ring, fifo * t.injection_ring + state.tail) = packet;
+  state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
+  state.room = static_cast<u8>(state.room - packet.flits);
+  const Cycle asks = now + t.injection_delay;
+  node.at(t.node_fields.injection_mail, asks & t.slot_mask) |= static_cast<u8>(1u << fifo);
+  wake_node(v, index, asks);
+}
+
+/// A FIFO that a packet can be put into: the next one in turn with room; kInjectionFifos if there is none. At most one
+/// packet goes into a FIFO in a cycle.
+template <class V, int W>
+FLITLAB_INLINE u32 fifo_with_room(const V& v, const Item<W>& terminal, SoftwareControl& control, bool high, u32 chunks,
+                                  u32 used) {
+  const auto& t = v.t;
+  u32 set = 0;
+  for (u32 f = high ? kNormalFifos : 0; f < (high ? kInjectionFifos : t.fifos); ++f)
+    set |= u32{terminal.at(t.software_fields.injection, f).room >= chunks} << f;
+  set &= ~used;
+  if (!set) return kInjectionFifos;
+  const u32 fifo = first_at_or_after(set, control.put);
+  if (!high) control.put = static_cast<u8>(fifo + 1 == t.fifos ? 0 : fifo + 1);
+  return fifo;
+}
+
+/// The packet at a place of the terminal's sequence.
+template <class V>
+FLITLAB_INLINE Packet packet_of(const V& v, u32 index, const SourceCursor& cursor) {
+  const auto& t = v.t;
+  const Random4 draws = packet_draws(*v.row, index, cursor.index);
+  const u32 destination = packet_destination(t.traffic, index, draws);
+  Packet packet{};
+  packet.dst = t.address[destination];
+  packet.src = index;
+  packet.created = cursor.at;
+  packet.id = cursor.index;
+  packet.flits = static_cast<u16>(packet_flits(t.traffic, draws));
+  set_route(packet, first_route(v, index, cursor.index, destination));
+  return packet;
+}
+
+/// Packets of a trace.
+template <class V, int W>
+FLITLAB_INLINE bool oldest_of_trace(const V& v, const Item<W>& terminal, u32 index, Packet& packet) {
+  const auto& t = v.t;
+  const TraceControl& trace = terminal.at(t.terminal_fields.trace.control);
+  if (!trace.created) return false;
+  const TraceEntry& entry = terminal.at(t.terminal_fields.trace.entry, trace.first);
+  packet = Packet{};
+  packet.dst = t.address[entry.destination];
+  packet.src = index;
+  packet.created = entry.cycle;
+  packet.id = entry.id;
+  packet.flits = static_cast<u16>(entry.flits);
+  set_route(packet, first_route(v, index, entry.id, entry.destination));
+  return true;
+}
+
+/// The oldest packets that have been created go into FIFOs with room, as fast as software can.
+template <class V, int W>
+FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                               SoftwareControl& software, Cycle now) {
+  const auto& t = v.t;
+  for (u32 used = 0; control.sent != control.created;) {
+    if (!has_come(software.next_put, now)) {
+      wake_software(v, index, software.next_put);
+      return;
+    }
+    Packet packet;
+    const bool trace = t.mode == TrafficMode::kTrace;
+    if (trace) {
+      if (!oldest_of_trace(v, terminal, index, packet)) return;
+    } else {
+      packet = packet_of(v, index, control.oldest);
+    }
+    const u32 fifo =
+        fifo_with_room(v, terminal, software, route_of(packet) & kHighPriority, packet.flits, used);
+    if (fifo == kInjectionFifos) {
+      if (used) wake_software(v, index, now + 1);
+      return;
+    }
+    put(v, terminal, index, fifo, packet, now);
+    used |= 1u << fifo;
+    software.next_put = now + t.put_interval * packet.flits;
+    ++control.sent;
+    if (trace) {
+      TraceControl& queue = terminal.at(t.terminal_fields.trace.control);
+      queue.first = (queue.first + 1) % kTraceRing;
+      --queue.entries;
+      --queue.created;
+    } else if (control.sent == control.created) {
+      control.oldest = control.next;
+    } else {
+      next_creation(t.traffic, *v.row, index, control.oldest);
+    }
+  }
+}
+
+/// Infinite FIFOs, as in the paper's simulator: packet n is in FIFO n modulo their number from its creation on; the
+/// node sees as much of each as a real one holds.
+template <class V, int W>
+FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
+  const auto& t = v.t;
+  bool more = false;
+  for (u32 f = 0; f < t.fifos; ++f) {
+    InjectionFifo& fifo = terminal.at(t.software_fields.injection, f);
+    if (fifo.cursor.index >= control.created) continue;
+    const Packet packet = packet_of(v, index, fifo.cursor);
+    if (fifo.room < packet.flits) continue;
+    put(v, terminal, index, f, packet, now);
+    ++control.sent;
+    for (u32 i = 0; i < t.fifos; ++i) next_creation(t.traffic, *v.row, index, fifo.cursor);
+    more |= fifo.cursor.index < control.created && fifo.room;
+  }
+  if (more) wake_software(v, index, now + 1);
+}
+
+/// Takes packets out of reception FIFOs, those of high priority first, the others in turn; at most one of each FIFO in a
+/// cycle.
+template <class V, int W>
+FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                 SoftwareControl& software, Cycle now) {
+  const auto& t = v.t;
+  constexpr u32 kHighFifos = 1u << 6 | 1u << 13;
+  u32 left = software.arrived;
+  while (left) {
+    if (!has_come(software.next_take, now)) {
+      wake_software(v, index, software.next_take);
+      return;
+    }
+    const u32 fifo = left & kHighFifos ? lowest_bit(left & kHighFifos) : first_at_or_after(left, software.take);
+    left &= ~(1u << fifo);
+    if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
+    ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
+    const Packet& packet = terminal.at(t.software_fields.reception_ring, fifo * t.reception_ring + state.first);
+    state.first = static_cast<u8>(state.first + 1u == t.reception_ring ? 0 : state.first + 1);
+    if (!--state.packets)
+      software.arrived = static_cast<u16>(software.arrived & ~(1u << fifo));
+    else
+      wake_software(v, index, now + 1);
+    v.nodes[index].at(t.node_fields.reception_mail, (now + 1) & 1) |= u64{packet.flits} << 4 * fifo;
+    wake_node(v, index, now + 1);
+    if (route_of(packet) & kHints) {
+      count(*v.shard, Total::kCopies);
+    } else {
+      count(*v.shard, Total::kFlitsDelivered, packet.flits);
+      deliver(v, index, control, packet, now);
+      if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
+    }
+    software.next_take = now + t.take_interval;
+  }
+}
+
+struct SoftwarePhase {
+  static constexpr const char* name = "software";
+
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.terminals;
+  }
+
+  /// The host puts the packets of a trace into the state without a note.
+  template <class V>
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    return v.t.mode == TrafficMode::kTrace || note_at(v, v.t.calendar_fields.software, index, now);
+  }
+
+  template <class V>
+  FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
+    if (v.t.mode != TrafficMode::kTrace) return noted(v, v.t.calendar_fields.software, group, now);
+    const u32 left = v.t.terminals - 64 * group;
+    return left < 64 ? (u64{1} << left) - 1 : ~u64{0};
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+#if !defined(__CUDA_ARCH__)
+    const std::byte* hot = v.terminals[index].block;
+    for (u32 line = 0; line < v.t.software_fields.reception_ring.offset; line += 64) __builtin_prefetch(hot + line, 1);
+#endif
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto terminal = v.terminals[index];
+    note_at(v, t.calendar_fields.software, index, now) = 0;
+    TerminalControl& control = terminal.at(t.terminal_fields.control);
+    SoftwareControl& software = terminal.at(t.software_fields.control);
+    u32& space = terminal.at(t.software_fields.space_mail, now & 1);
+    for (; space; space &= ~(0xFu << (lowest_bit(space) & ~3u))) {
+      const u32 f = lowest_bit(space) / 4;
+      InjectionFifo& fifo = terminal.at(t.software_fields.injection, f);
+      fifo.room = static_cast<u8>(fifo.room + (space >> 4 * f & 0xF));
+    }
+    u64& arrivals = terminal.at(t.software_fields.arrival_mail, now & 1);
+    for (; arrivals; arrivals &= ~(u64{0xF} << (lowest_bit(arrivals) & ~3u))) {
+      const u32 f = lowest_bit(arrivals) / 4;
+      ReceptionFifo& fifo = terminal.at(t.software_fields.reception, f);
+      fifo.packets = static_cast<u8>(fifo.packets + (arrivals >> 4 * f & 0xF));
+      software.arrived |= static_cast<u16>(1u << f);
+    }
+    take_arrived(v, terminal, index, control, software, now);
+    if (t.mode == TrafficMode::kTrace) {
+      create_from_trace(v, terminal, index, control, now);
+    } else {
+      if (control.next.at <= now) create_packets(v, index, control, now);
+      if (software.alarm == now) set_alarm(v, software, index, control.next.at, now);
+    }
+    if (control.sent == control.created) return;
+    if (t.infinite_fifos)
+      fill_infinite(v, terminal, index, control, now);
+    else
+      put_oldest(v, terminal, index, control, software, now);
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    if (due(v, index, now)) work(v, index, now);
+  }
+};
+
+}  // namespace flitlab::bgl

@@ -1,0 +1,54 @@
+#pragma once
+/// State before cycle 0: empty queues, all tokens, the first creation in the calendar.
+#include "kernels/routers/bgl/software.hpp"
+#include "kernels/routers/bgl/tokens.hpp"
+
+namespace flitlab::bgl {
+
+struct StartNode {
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.routers;
+  }
+  template <class V>
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
+    const auto& t = v.t;
+    const auto node = v.nodes[index];
+    for (u32 d = 0; d < 2 * t.dims; ++d) {
+      if (t.peers[index * t.ports + d].item == kNone) continue;
+      Sender& sender = node.at(t.node_fields.sender, d);
+      for (u32 vc = 0; vc < t.vcs; ++vc) {
+        sender.tokens[vc] = t.buffer[vc];
+        mark_open(sender, vc);
+      }
+    }
+    for (u32 f = 0; f < kReceptionFifos; ++f)
+      node.at(t.node_fields.control).reception_room[f] = static_cast<u8>(t.reception_flits);
+  }
+};
+
+struct StartSoftware {
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.terminals;
+  }
+  template <class V>
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
+    const auto& t = v.t;
+    const auto terminal = v.terminals[index];
+    TerminalControl& control = terminal.at(t.terminal_fields.control);
+    control.next = first_creation(t.traffic, *v.row, index);
+    if (never_sends(t.traffic, index)) control.next.at = kNever;
+    control.oldest = control.next;
+    for (u32 f = 0; f < kInjectionFifos; ++f) {
+      InjectionFifo& fifo = terminal.at(t.software_fields.injection, f);
+      fifo.room = static_cast<u8>(t.injection_flits);
+      fifo.cursor = control.next;
+      if (t.infinite_fifos && control.next.at != kNever)
+        for (u32 i = 0; i < f; ++i) next_creation(t.traffic, *v.row, index, fifo.cursor);
+    }
+    set_alarm(v, terminal.at(t.software_fields.control), index, control.next.at, 0);
+  }
+};
+
+}  // namespace flitlab::bgl

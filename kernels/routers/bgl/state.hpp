@@ -1,0 +1,245 @@
+#pragma once
+/// State of a Blue Gene/L node: six senders, six receivers with their virtual channels, the injection FIFOs, and what
+/// the processors' software holds. The unit of flow control, the flit, is a chunk of 32 bytes; a cycle is the time in
+/// which a link carries one byte.
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/layout.hpp"
+#include "kernels/common/packet.hpp"
+#include "kernels/common/peer.hpp"
+#include "kernels/traffic/terminal_state.hpp"
+
+namespace flitlab::bgl {
+
+inline constexpr u32 kDirections = 6;       ///< x+, x-, y+, y-, z+, z-: as the hint bits, and as Topology's ports
+inline constexpr u32 kMaxVcs = 8;           ///< per link
+inline constexpr u32 kInjectionFifos = 8;   ///< 6 normal, then 2 of high priority
+inline constexpr u32 kNormalFifos = 6;
+inline constexpr u32 kReceptionFifos = 14;  ///< two groups of one per direction and one of high priority
+inline constexpr u32 kFullPacket = 8;       ///< chunks of the longest packet
+inline constexpr u32 kChunkBytes = 32;
+inline constexpr u32 kReception = kDirections;  ///< "direction" of a packet that has arrived
+
+/// A queue of packets in a node is a receiver's virtual channel or an injection FIFO. Sets of them are words with a
+/// byte for each receiver (a bit for each VC) and one for the injection FIFOs.
+inline constexpr u32 kInjectionQueue = 8 * kDirections;
+FLITLAB_HD constexpr u32 queue_of(u32 receiver, u32 vc) { return 8 * receiver + vc; }
+FLITLAB_HD constexpr u64 bit(u32 queue) { return u64{1} << queue; }
+
+/// What arbiters need of a packet, from the header: Packet::route_bits and dst_port as one word.
+enum Route : u16 {
+  kHints = 0x3F,            ///< directions in which it may still go
+  kDynamic = 1u << 6,       ///< may use the dynamic VCs
+  kHighPriority = 1u << 7,
+  kDeposit = 1u << 8,       ///< broadcast along a line: a copy stays at every node it passes
+  kSecondGroup = 1u << 9,   ///< for the second group of reception FIFOs
+  kCrossed = 1u << 10,      ///< has crossed the dateline in x; the next two bits: in y, in z
+};
+
+FLITLAB_HD inline u16 route_of(const Packet& packet) {
+  return static_cast<u16>(packet.route_bits | packet.dst_port << 8);
+}
+FLITLAB_HD inline void set_route(Packet& packet, u16 route) {
+  packet.route_bits = static_cast<u8>(route);
+  packet.dst_port = static_cast<u8>(route >> 8);
+}
+
+struct Queue {
+  u16 route;     ///< of the packet at the head
+  u8 chunks;     ///< its length
+  u8 first;      ///< its place in the ring
+  u8 packets;    ///< in the queue
+  u8 held;       ///< chunks of them
+  u8 direction;  ///< in which the head is leaving
+  u8 vc;         ///< on which
+  Cycle until;   ///< the head is leaving: cycle in which its tail has left; it is not yet ready: from when on it is
+};
+static_assert(sizeof(Queue) == 12);
+
+/// One direction's way out. VC sets are bits.
+struct Sender {
+  Cycle free;          ///< cycle from which on the link can take a packet
+  u32 busy;            ///< cycles in which the link has been occupied, modulo 2^32
+  u8 open;             ///< VCs with tokens for a packet of full size
+  u8 roomy;            ///< VCs with tokens for two
+  u8 pad[2];
+  u8 tokens[kMaxVcs];  ///< free chunks in the neighbour's buffers
+  u8 tail[kMaxVcs];    ///< ring places of the next packets there
+};
+static_assert(sizeof(Sender) == 28);
+
+struct NodeControl {
+  u64 waiting;    ///< queues whose head asks to leave
+  u64 entering;   ///< queues whose head is not yet ready to ask
+  u64 leaving;    ///< queues whose head is on its way to a sender
+  u64 arriving;   ///< queues whose head is on its way to a reception FIFO
+  u64 bypassing;  ///< of those, heads that came through the bypass channel: their tokens are back already
+  u64 blocked;    ///< queues whose head found no VC with tokens when it last asked (kept for statistics and the gap)
+  u32 fault;
+  u8 reception_room[16];  ///< chunks free in the reception FIFOs
+  u32 pad;
+};
+static_assert(sizeof(NodeControl) == 72);
+
+struct NodeFields {
+  Field<NodeControl> control;     ///< [1]
+  Field<Sender> sender;           ///< [6]
+  Field<Queue> queue;             ///< [6][V], then [8] injection FIFOs
+  Field<u64> arrival_mail;        ///< [S] a byte for each receiver: VC + 1 of a packet whose head comes to ask
+  Field<u32> token_mail;          ///< [S][6] a nibble for each VC: chunks that are free again
+  Field<u8> injection_mail;       ///< [S] injection FIFOs that a packet has been put into
+  Field<u64> reception_mail;      ///< [2] a nibble for each reception FIFO: chunks that software has taken
+  Field<Packet> ring;             ///< [6][sum of R] descriptors in the receivers' VCs
+  Field<Packet> injection_ring;   ///< [8][I] descriptors in the injection FIFOs
+};
+
+/// Software of a node: one terminal.
+struct SoftwareControl {
+  Cycle next_put;    ///< pacing: cycle from which on it may put the next packet into a FIFO
+  Cycle next_take;   ///< cycle from which on it may take the next packet out of a reception FIFO
+  Cycle alarm;       ///< when the calendar wakes it for the next creation, or to look again how far that is
+  u16 arrived;       ///< reception FIFOs that hold a packet
+  u8 put;            ///< round-robin pointer over injection FIFOs
+  u8 take;           ///< round-robin pointer over reception FIFOs
+};
+static_assert(sizeof(SoftwareControl) == 16);
+
+struct InjectionFifo {
+  SourceCursor cursor;  ///< next packet of an infinite FIFO
+  u8 room;              ///< chunks
+  u8 tail;              ///< ring place of the next packet
+  u16 pad;
+};
+static_assert(sizeof(InjectionFifo) == 20);
+
+struct ReceptionFifo {
+  u8 first;    ///< ring place of the oldest packet
+  u8 packets;
+  u8 tail;
+  u8 pad;
+};
+
+struct SoftwareFields {
+  Field<SoftwareControl> control;      ///< [1]
+  Field<InjectionFifo> injection;      ///< [8]
+  Field<ReceptionFifo> reception;      ///< [14]
+  Field<u32> space_mail;               ///< [2] a nibble for each injection FIFO: chunks that have left it
+  Field<u64> arrival_mail;             ///< [2] a nibble for each reception FIFO: packets that have come
+  Field<Packet> reception_ring;        ///< [14][E] descriptors
+};
+
+/// Who has something to do when. 64 nodes share an item, so that a look at all of them is a look at one cache line.
+struct CalendarFields {
+  Field<u8> node;      ///< [slots][64]
+  Field<u8> software;  ///< [slots][64]
+};
+
+enum class Order : u8 { kDimension, kDirection };
+
+/// The plan. Names that sources use are those of every model's table.
+struct Table {
+  u32 routers, terminals;
+  u32 dims;
+  u32 vcs;           ///< per link: dynamic ones, then escape ones, then the one of high priority
+  u32 dynamic_vcs;
+  u32 escape_vcs;    ///< 1: bubble; 2: dateline pair
+  u32 high_vc;
+  u8 dynamic_set;    ///< VCs as bits
+  u8 bubble_set;     ///< VCs that the bubble rule holds for
+  u8 full_size_set;  ///< VCs on which every packet is accounted for as one of full size
+  Order order;       ///< of directions on the escape VCs
+  u8 buffer[kMaxVcs];       ///< chunks
+  u16 ring[kMaxVcs];        ///< packets
+  u16 ring_start[kMaxVcs];  ///< of a VC among its receiver's
+  u32 rings;                ///< descriptors of a receiver
+  u32 injection_ring, reception_ring;
+  u32 injection_flits, reception_flits;  ///< chunks of a FIFO
+  u32 slot_mask;       ///< mail slots - 1
+  u32 calendar_slots;
+  u32 paths;           ///< transfer buses from a receiver to the senders
+  u32 hop_delay;       ///< head's leave to its first request in the next node, cycles
+  u32 fifo_delay;      ///< more until it may ask from a VC's FIFO
+  u32 injection_delay; ///< from software to the first request
+  u32 token_delay;     ///< from a tail's leave to the sender's knowledge of the free space
+  u32 overhead;        ///< link cycles of a packet beyond its chunks
+  u8 bypass;
+  u8 jsq;
+  u8 gap;              ///< the one-cycle gap in the receivers' arbitration
+  u8 statistics;       ///< 1: count tokens that free blocked packets
+  u8 infinite_fifos;
+  u32 fifos;           ///< normal injection FIFOs in use
+  u32 slq_threshold;      ///< 32-bit draws below this make a cycle SLQ; kNone: every
+  u32 network_threshold;  ///< ... favour packets that are in the network
+  u32 dynamic_threshold;  ///< ... make a packet dynamic
+  u32 priority_threshold; ///< ... make it one of high priority
+  u32 reception_groups; ///< in use
+  u32 put_interval;    ///< cycles of software per chunk put
+  u32 take_interval;   ///< cycles of software per packet taken
+  TrafficMode mode;
+  u32 radix[3], mask[3];
+  u8 shift[3];
+  const Peer* peers;      ///< [routers][ports]
+  u32 ports;              ///< of a router in `peers`
+  const u32* address;     ///< [routers]
+  TrafficTable traffic;
+  NodeFields node_fields;
+  TerminalFields terminal_fields;
+  SoftwareFields software_fields;
+  CalendarFields calendar_fields;
+};
+
+/// Calls `f(array, elements)` for every array that a table points to, but for those of the traffic.
+template <class F>
+void for_each_array(Table& t, F f) {
+  f(t.peers, std::size_t{t.routers} * t.ports);
+  f(t.address, std::size_t{t.routers});
+}
+
+template <class T>
+FLITLAB_HD constexpr u32 coordinate(const T& t, u32 address, u32 dim) {
+  return address >> t.shift[dim] & t.mask[dim];
+}
+
+template <int W, bool Traced, class T>
+struct View {
+  using Table = T;
+  static constexpr int width = W;
+  static constexpr bool traced = Traced;
+  T t;
+  Items<W> nodes;
+  Items<W> terminals;
+  Items<W> calendar;
+  const ReplicaRow* row;
+  CounterShard* shard;
+  EventLog log;
+};
+
+template <class V, int W>
+FLITLAB_INLINE Queue& queue_at(const V& v, const Item<W>& node, u32 queue) {
+  return node.at(v.t.node_fields.queue, (queue >> 3) * v.t.vcs + (queue & 7));
+}
+
+/// Descriptor at a place of a queue's ring.
+template <class V, int W>
+FLITLAB_INLINE Packet& packet_at(const V& v, const Item<W>& node, u32 queue, u32 place) {
+  const auto& t = v.t;
+  if (queue >= kInjectionQueue)
+    return node.at(t.node_fields.injection_ring, (queue - kInjectionQueue) * t.injection_ring + place);
+  return node.at(t.node_fields.ring, (queue >> 3) * t.rings + t.ring_start[queue & 7] + place);
+}
+
+template <class T>
+FLITLAB_HD constexpr u32 ring_of(const T& t, u32 queue) {
+  return queue >= kInjectionQueue ? t.injection_ring : t.ring[queue & 7];
+}
+
+/// Tokens that a packet takes on a VC.
+template <class T>
+FLITLAB_HD constexpr u32 token_cost(const T& t, u32 vc, u32 chunks) {
+  return t.full_size_set >> vc & 1 ? kFullPacket : chunks;
+}
+
+/// Whether cycle `at` has come.
+FLITLAB_HD constexpr bool has_come(Cycle at, Cycle now) { return static_cast<i32>(at - now) <= 0; }
+
+}  // namespace flitlab::bgl
