@@ -116,29 +116,32 @@ std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_
 std::map<std::string, u64> SteppedNetwork::totals() {
   const CounterShard c = engine_->counters(0);
   const auto get = [&](Total total) { return c.total[static_cast<u32>(total)]; };
-  return {{"packets_created", get(Total::kPacketsCreated)},
-          {"flits_created", get(Total::kFlitsCreated)},
-          {"packets_injected", get(Total::kPacketsInjected)},
-          {"flits_injected", get(Total::kFlitsInjected)},
-          {"packets_delivered", get(Total::kPacketsDelivered)},
-          {"flits_delivered", get(Total::kFlitsDelivered)},
-          {"packets_dropped", get(Total::kPacketsDropped)},
-          {"packets_misdelivered", get(Total::kPacketsMisdelivered)},
-          {"flits_dropped", get(Total::kFlitsDropped)},
-          {"channel_errors", get(Total::kChannelErrors)},
-          {"flits_corrected", get(Total::kFlitsCorrected)},
-          {"flits_uncorrectable", get(Total::kFlitsUncorrectable)},
-          {"flit_moves", get(Total::kFlitMoves)},
-          {"latency_sum", get(Total::kLatencySum)},
-          {"transactions", get(Total::kTransactions)},
-          {"barriers", get(Total::kBarriers)},
-          {"barrier_wait_sum", get(Total::kBarrierWaitSum)},
-          {"token_messages", get(Total::kTokenMessages)},
-          {"unblocking", get(Total::kUnblocking)},
-          {"copies", get(Total::kCopies)},
-          {"special_sent", get(Total::kSpecialSent)},
-          {"special_arrived", get(Total::kSpecialArrived)},
-          {"special_lost", get(Total::kSpecialLost)}};
+  std::map<std::string, u64> totals{{"packets_created", get(Total::kPacketsCreated)},
+                                    {"flits_created", get(Total::kFlitsCreated)},
+                                    {"packets_injected", get(Total::kPacketsInjected)},
+                                    {"flits_injected", get(Total::kFlitsInjected)},
+                                    {"packets_delivered", get(Total::kPacketsDelivered)},
+                                    {"flits_delivered", get(Total::kFlitsDelivered)},
+                                    {"packets_dropped", get(Total::kPacketsDropped)},
+                                    {"packets_misdelivered", get(Total::kPacketsMisdelivered)},
+                                    {"flits_dropped", get(Total::kFlitsDropped)},
+                                    {"channel_errors", get(Total::kChannelErrors)},
+                                    {"flits_corrected", get(Total::kFlitsCorrected)},
+                                    {"flits_uncorrectable", get(Total::kFlitsUncorrectable)},
+                                    {"flit_moves", get(Total::kFlitMoves)},
+                                    {"latency_sum", get(Total::kLatencySum)},
+                                    {"transactions", get(Total::kTransactions)},
+                                    {"barriers", get(Total::kBarriers)},
+                                    {"barrier_wait_sum", get(Total::kBarrierWaitSum)},
+                                    {"token_messages", get(Total::kTokenMessages)},
+                                    {"unblocking", get(Total::kUnblocking)},
+                                    {"copies", get(Total::kCopies)},
+                                    {"special_sent", get(Total::kSpecialSent)},
+                                    {"special_arrived", get(Total::kSpecialArrived)},
+                                    {"special_lost", get(Total::kSpecialLost)}};
+  for (u32 vc = 0; vc < 8; ++vc)
+    totals["vc" + std::to_string(vc) + "_flits"] = c.total[static_cast<u32>(Total::kVc0Flits) + vc];
+  return totals;
 }
 
 std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }

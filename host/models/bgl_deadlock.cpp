@@ -10,14 +10,13 @@ namespace {
 class Search final : public WaitsFor {
  public:
   Search(const BglPlan& plan, const StateLayout& layout, const std::vector<std::byte>& state)
-      : plan_(plan),
-        view_{plan.table(),
-              {const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes},
-              {},
-              {},
-              nullptr,
-              nullptr,
-              {}} {}
+      : plan_(plan), view_{plan.table(),
+                           {const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes},
+                           {},
+                           {},
+                           nullptr,
+                           nullptr,
+                           {}} {}
 
   u64 size() const override { return u64{t().routers} * kPerNode; }
 
@@ -33,8 +32,7 @@ class Search final : public WaitsFor {
     if (!hints) return true;
     bool free = false;
     for_each_way(i, [&](u32 direction, u32 vc) {
-      const bgl::Sender& sender = node.at(t().node_fields.sender, direction);
-      free |= bgl::enterable(t(), sender, bgl::stays_in_ring(queue_of(i), direction, vc)) >> vc & 1;
+      free |= bgl::enterable(view_, node, direction, bgl::stays_in_ring(queue_of(i), direction, vc)) >> vc & 1;
       const Peer& peer = plan_.topology().peer(node_of(i), direction);
       free |= changes_by_itself(view_.nodes[peer.item], node, peer.port, direction, vc);
     });
@@ -61,8 +59,8 @@ class Search final : public WaitsFor {
   /// Packets or tokens are under way between a sender and the queue that it fills.
   bool changes_by_itself(const Item<1>& there, const Item<1>& here, u32 receiver, u32 direction, u32 vc) const {
     for (u32 slot = 0; slot <= t().slot_mask; ++slot) {
-      if (mail_byte(there.at(t().node_fields.arrival_mail, slot), receiver) == vc + 1) return true;
-      if (here.at(t().node_fields.token_mail, slot * bgl::kDirections + direction) >> 4 * vc & 0xF) return true;
+      if ((there.at(t().node_fields.mail, slot).arrival[receiver] & 0xF) == vc + 1) return true;
+      if (here.at(t().node_fields.mail, slot).tokens[direction] >> 4 * vc & 0xF) return true;
     }
     return false;
   }

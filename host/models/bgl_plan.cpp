@@ -15,13 +15,12 @@ namespace flitlab {
 namespace {
 
 /// 32-bit threshold of a probability; kNone: always.
-u32 threshold(double probability) {
-  return probability >= 1 ? kNone : static_cast<u32>(probability * 4294967296.0);
-}
+u32 threshold(double probability) { return probability >= 1 ? kNone : static_cast<u32>(probability * 4294967296.0); }
 
 }  // namespace
 
-BglPlan::BglPlan(const Experiment& e) : topology_(make_torus(e.ints("topology.shape"), 1)), traffic_(e, topology_, true) {
+BglPlan::BglPlan(const Experiment& e)
+    : topology_(make_torus(e.ints("topology.shape"), 1)), traffic_(e, topology_, true) {
   set_parameters(e);
   set_layout();
 }
@@ -74,7 +73,8 @@ void BglPlan::set_parameters(const Experiment& e) {
   t.overhead = e.u32_of("router.trailer_bytes") + e.u32_of("router.ack_bytes") + e.u32_of("router.gap_bytes");
   t.slot_mask = std::bit_ceil(std::max({t.hop_delay, t.token_delay, t.injection_delay}) + 1) - 1;
   t.calendar_slots = std::bit_ceil(
-      std::max({bgl::kChunkBytes * bgl::kFullPacket + t.overhead, t.hop_delay + t.fifo_delay, t.token_delay, 500u}) + 1);
+      std::max({bgl::kChunkBytes * bgl::kFullPacket + t.overhead, t.hop_delay + t.fifo_delay, t.token_delay, 500u}) +
+      1);
   t.paths = e.u32_of("router.paths");
   t.bypass = e.flag("router.bypass");
   t.jsq = e.flag("router.jsq");
@@ -102,12 +102,14 @@ void BglPlan::set_layout() {
   node.count = t.routers;
   bgl::NodeFields& f = t.node_fields;
   f.control = node.add<bgl::NodeControl>("control", 1);
-  f.sender = node.add<bgl::Sender>("sender", bgl::kDirections);
+  f.free = node.add<Cycle>("free", bgl::kDirections);
+  f.open = node.add<u8>("open", bgl::kDirections);
+  f.roomy = node.add<u8>("roomy", bgl::kDirections);
+  f.tokens = node.add<u8>("tokens", bgl::kDirections * t.vcs);
+  f.tail = node.add<u8>("tail", bgl::kDirections * t.vcs);
   f.queue = node.add<bgl::Queue>("queue", bgl::kDirections * t.vcs + bgl::kInjectionFifos);
-  f.arrival_mail = node.add<u64>("arrival_mail", slots);
-  f.token_mail = node.add<u32>("token_mail", slots * bgl::kDirections);
-  f.injection_mail = node.add<u8>("injection_mail", slots);
-  f.reception_mail = node.add<u64>("reception_mail", 2);
+  f.busy = node.add<u32>("busy", bgl::kDirections);
+  f.mail = node.add<bgl::Mail>("mail", slots);
   f.ring = node.add<Packet>("ring", bgl::kDirections * t.rings);
   f.injection_ring = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
   node.finish();
@@ -164,7 +166,7 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
            uniform ? t.injection_delay + hops * t.hop_delay + bgl::kChunkBytes * chunks + 1 : kNotMeasured},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", layout_.kinds[0].item_bytes},
-          {"router_hot_bytes", t.node_fields.arrival_mail.offset},
+          {"router_hot_bytes", t.node_fields.mail.offset},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes},
           {"calendar_bytes", static_cast<double>(layout_.kinds[2].bytes(1))},
           {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4)}};
@@ -215,7 +217,7 @@ std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& 
       s.packets = in.packets;
       if (in.packets) {
         const Packet& packet = bgl::packet_at(view, node, queue, in.first);
-        s.left = in.chunks;
+        s.left = bgl::chunks_of(in.route);
         s.src = packet.src;
         s.id = packet.id;
         s.dst_router = topology_.router_at(packet.dst);
@@ -224,7 +226,7 @@ std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& 
           s.out_vc = in.vc;
         }
       }
-      if (!injection) s.credits = node.at(t.node_fields.sender, p).tokens[v];
+      if (!injection) s.credits = node.at(t.node_fields.tokens, p * t.vcs + v);
       ports[p].vcs.push_back(std::move(s));
     }
   }
@@ -236,8 +238,7 @@ TerminalSnapshot BglPlan::inspect_terminal(const std::vector<std::byte>& state, 
   const Item<1> terminal = item_of(state, layout_, 1, index);
   const TerminalControl& c = terminal.at(t.terminal_fields.control);
   TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, 0, 0, c.next.at, {}};
-  for (u32 f = 0; f < bgl::kInjectionFifos; ++f)
-    s.credits.push_back(terminal.at(t.software_fields.injection, f).room);
+  for (u32 f = 0; f < bgl::kInjectionFifos; ++f) s.credits.push_back(terminal.at(t.software_fields.injection, f).room);
   return s;
 }
 
@@ -246,7 +247,7 @@ std::vector<u32> BglPlan::channel_flits(const std::vector<std::byte>& state) con
   for (u32 r = 0; r < table_.routers; ++r)
     for (u32 p = 0; p < topology_.network_ports; ++p)
       if (topology_.peer(r, p).item != kNone)
-        busy.push_back(item_of(state, layout_, 0, r).at(table_.node_fields.sender, p).busy);
+        busy.push_back(item_of(state, layout_, 0, r).at(table_.node_fields.busy, p));
   return busy;
 }
 

@@ -34,14 +34,14 @@ enum class Total : u32 {
   kFlitsUncorrectable,  ///< flits hit more than once
   kSpecialSent,         ///< T3E: special packets
   kSpecialArrived,
-  kSpecialLost,   ///< to another one, at an open link, or where software wants them ignored
-  kVc0Flits,      ///< BG/L: flits sent on VC 0 of any link, and on the VCs after it
+  kSpecialLost,  ///< to another one, at an open link, or where software wants them ignored
+  kVc0Flits,     ///< BG/L: flits sent on VC 0 of any link, and on the VCs after it
   kVc7Flits = kVc0Flits + 7,
   kTokenMessages,  ///< BG/L: token messages that a sender has got
   kUnblocking,     ///< of these, those that let a blocked packet move
   kCopies,         ///< BG/L: copies of broadcast packets that software has taken
-  kLastDelivery,  ///< maximum, not a sum: cycle of the latest delivery
-  kLatencyMax,    ///< maximum over measured packets
+  kLastDelivery,   ///< maximum, not a sum: cycle of the latest delivery
+  kLatencyMax,     ///< maximum over measured packets
   kNetworkLatencyMax,
   kRoundTripMax,
   kAuditedFlits,    ///< grows at every audit by the flits then inside the network

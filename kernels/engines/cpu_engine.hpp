@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #endif
 
-#include "kernels/engines/engine.hpp"
 #include "kernels/common/bits.hpp"
+#include "kernels/engines/engine.hpp"
 #include "kernels/engines/phases.hpp"
 
 namespace flitlab {
@@ -292,9 +292,9 @@ class CpuEngine final : public Engine {
         if (64 * group + 64 > end) due = due << (64 * group + 64 - end) >> (64 * group + 64 - end);
         for (; due; due &= due - 1) list[n++] = 64 * group + lowest_bit(due);
       }
-      for (u32 i = 0; i < std::min(n, pace.ahead); ++i) Phase::prefetch(v, list[i]);
+      for (u32 i = 0; i < std::min(n, pace.ahead); ++i) Phase::prefetch(v, list[i], now);
       for (u32 i = 0; i < n; ++i) {
-        if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
+        if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead], now);
         Phase::work(v, list[i], now);
       }
     }

@@ -79,32 +79,31 @@ FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 index, u32 queue
     u32 most = 0;
     for (u32 left = hints & links; left; left &= left - 1) {
       const u32 direction = lowest_bit(left);
-      const Sender& sender = node.at(t.node_fields.sender, direction);
-      u32 vcs = sender.open & t.dynamic_set;
+      u32 vcs = node.at(t.node_fields.open, direction) & t.dynamic_set;
       if (!t.jsq) {
         best |= u64{vcs} << 8 * direction;
         continue;
       }
       for (; vcs; vcs &= vcs - 1) {
-        const u32 vc = lowest_bit(vcs), range = range_of(sender.tokens[vc], t.buffer[vc]);
+        const u32 vc = lowest_bit(vcs),
+                  range = range_of(node.at(t.node_fields.tokens, direction * t.vcs + vc), t.buffer[vc]);
         if (range > most || !best) best = 0, most = range;
         if (range == most) best |= bit(8 * direction + vc);
       }
     }
     if (best) {
       const u32 pair = best & (best - 1) ? any_of(best, dice(queue)) : lowest_bit(best);
-      state.direction = static_cast<u8>(pair >> 3);
-      state.vc = static_cast<u8>(pair & 7);
+      state.direction = pair >> 3 & 7;
+      state.vc = pair & 7;
       return true;
     }
   }
   const u32 direction = escape_direction(t.order, hints);
   if (!(links >> direction & 1)) return false;
   const u32 vc = state.route & kHighPriority ? t.high_vc : escape_vc(t, t.address[index], state.route, direction);
-  const Sender& sender = node.at(t.node_fields.sender, direction);
-  if (!(enterable(t, sender, stays_in_ring(queue, direction, vc)) >> vc & 1)) return false;
-  state.direction = static_cast<u8>(direction);
-  state.vc = static_cast<u8>(vc);
+  if (!(enterable(v, node, direction, stays_in_ring(queue, direction, vc)) >> vc & 1)) return false;
+  state.direction = direction & 7;
+  state.vc = vc & 7;
   return true;
 }
 
@@ -114,17 +113,16 @@ template <class V>
 FLITLAB_INLINE bool can_arrive(const V&, const NodeControl& control, u32 receiver, const Queue& state, u64 high_heads) {
   const u64 byte = u64{0xFF} << 8 * receiver;
   const u64 busy = control.arriving & byte & (state.route & kHighPriority ? high_heads : ~high_heads);
-  return !busy && control.reception_room[reception_fifo(receiver, state.route)] >= state.chunks;
+  return !busy && control.reception_room[reception_fifo(receiver, state.route)] >= chunks_of(state.route);
 }
 
-/// All three phases. `bypass`: queues whose head asks through the bypass channel, in this cycle only. Returns whether
-/// somebody has lost who may win in the next cycle.
+/// All three phases. `bypass`: queues whose head asks through the bypass channel, in this cycle only.
 template <class V, int W>
-FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
+FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
   const auto& t = v.t;
   Dice dice(v.row->seed, index, now);
   u32 links = 0;  // free ones
-  for (u32 d = 0; d < 2 * t.dims; ++d) links |= u32{has_come(node.at(t.node_fields.sender, d).free, now)} << d;
+  for (u32 d = 0; d < 2 * t.dims; ++d) links |= u32{has_come(node.at(t.node_fields.free, d), now)} << d;
   const u64 high_vcs = 0x0000010101010101ull << t.high_vc;  // the queues of the receivers' high-priority VCs
   u64 asked[kDirections] = {};
   u64 high = 0;  // of those who ask: packets of high priority
@@ -133,7 +131,9 @@ FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& cont
   for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
     u64 heads = control.waiting & u64{0xFF} << 8 * receiver;
     if (!heads) continue;
-    const bool bus = bit_count64(control.leaving & u64{0xFF} << 8 * receiver) < t.paths;
+    u64 buses = control.leaving & u64{0xFF} << 8 * receiver;
+    for (u32 path = 1; path < t.paths; ++path) buses &= buses - 1;  // 0 stays 0
+    const bool bus = !buses;
     u64 here[2] = {}, onward = 0, onward_high = 0;  // `here`: for the reception FIFOs of normal and of high priority
     for (; heads; heads &= heads - 1) {
       const u32 queue = lowest_bit(heads);
@@ -163,7 +163,8 @@ FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& cont
       if (!here[priority]) continue;
       wishes += bit_count64(here[priority]);
       const u64 stored = here[priority] & ~bypass;
-      const u32 queue = serve(v, node, stored ? stored : here[priority], dice, kReceptionDice + receiver + 8 * priority);
+      const u32 queue =
+          serve(v, node, stored ? stored : here[priority], dice, kReceptionDice + receiver + 8 * priority);
       arrive(v, node, control, index, queue, bypass & bit(queue), now);
       ++granted;
     }
@@ -198,7 +199,14 @@ FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& cont
     leave(v, node, control, index, queue, d, queue_at(v, node, queue).vc, bypass & bit(queue), now);
     ++granted;
   }
-  return wishes > granted;
+  if (wishes > granted) wake_node(v, index, now + 1);
+  // Who waits for a link that is busy looks again when it is free; to others its end means nothing.
+  u32 wanted = 0;
+  for (u64 left = control.waiting; left; left &= left - 1) wanted |= queue_at(v, node, lowest_bit(left)).route & kHints;
+  for (; wanted; wanted &= wanted - 1) {
+    const Cycle free = node.at(t.node_fields.free, lowest_bit(wanted));
+    if (!has_come(free, now)) wake_node(v, index, free);
+  }
 }
 
 }  // namespace flitlab::bgl

@@ -1,6 +1,7 @@
 #pragma once
 /// Conservation, checked between cycles: on every link and VC, tokens at the sender and on their way back, packets on
-/// their way and in the buffer add up to the buffer; every packet is in one place; FIFOs have the room that is known of.
+/// their way and in the buffer add up to the buffer; every packet is in one place; FIFOs have the room that is known
+/// of.
 #include "kernels/common/fault.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/routers/bgl/calendar.hpp"
@@ -28,26 +29,26 @@ struct AuditNode {
     for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
       const Peer peer = t.peers[index * t.ports + receiver];
       if (peer.item == kNone) continue;
-      const Sender& upstream = v.nodes[peer.item].at(t.node_fields.sender, peer.port);
+      const auto upstream = v.nodes[peer.item];
       for (u32 vc = 0; vc < t.vcs; ++vc) {
         const u32 queue = queue_of(receiver, vc);
         const Queue& state = queue_at(v, node, queue);
         u32 pending = 0;  // on the link
         for (u32 slot = 0; slot <= t.slot_mask; ++slot)
-          pending += mail_byte(node.at(t.node_fields.arrival_mail, slot), receiver) == vc + 1;
-        u32 sum = upstream.tokens[vc], held = 0;
+          pending += (node.at(t.node_fields.mail, slot).arrival[receiver] & 0xF) == vc + 1;
+        u32 sum = upstream.at(t.node_fields.tokens, peer.port * t.vcs + vc), held = 0;
         for (u32 i = 0; i < state.packets + pending; ++i) {
           const Packet& packet = packet_at(v, node, queue, (state.first + i) % t.ring[vc]);
           if (i < state.packets) held += packet.flits;
           if (i || !(control.bypassing & bit(queue))) sum += token_cost(t, vc, packet.flits);
           if (i == 0 && control.arriving & bit(queue))
-            to_software[(packet.dst_port & 2 ? 7 : 0) + (packet.route_bits & 0x80 ? 6 : receiver)] += packet.flits;
+            to_software[reception_fifo(receiver, route_of(packet))] += packet.flits;
           if (i == 0 && control.leaving & bit(queue)) continue;  // counted where it goes
           flits += packet.flits;
           ++packets;
         }
         for (u32 slot = 0; slot <= t.slot_mask; ++slot)
-          sum += v.nodes[peer.item].at(t.node_fields.token_mail, slot * kDirections + peer.port) >> 4 * vc & 0xF;
+          sum += upstream.at(t.node_fields.mail, slot).tokens[peer.port] >> 4 * vc & 0xF;
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
         const bool active = (control.waiting | control.entering | moving) >> queue & 1;
@@ -57,8 +58,7 @@ struct AuditNode {
     for (u32 f = 0; f < kInjectionFifos; ++f) {
       const Queue& state = queue_at(v, node, kInjectionQueue + f);
       u32 sum = terminal.at(t.software_fields.injection, f).room + state.held, pending = 0;
-      for (u32 slot = 0; slot <= t.slot_mask; ++slot)
-        pending += node.at(t.node_fields.injection_mail, slot) >> f & 1;
+      for (u32 slot = 0; slot <= t.slot_mask; ++slot) pending += node.at(t.node_fields.mail, slot).put >> f & 1;
       for (u32 i = 0; i < pending; ++i)
         sum += packet_at(v, node, kInjectionQueue + f, (state.first + state.packets + i) % t.injection_ring).flits;
       for (u32 side = 0; side < 2; ++side) sum += terminal.at(t.software_fields.space_mail, side) >> 4 * f & 0xF;
@@ -69,8 +69,8 @@ struct AuditNode {
       u32 pending = 0, sum = control.reception_room[f] + to_software[f];
       for (u32 side = 0; side < 2; ++side) {
         pending += terminal.at(t.software_fields.arrival_mail, side) >> 4 * f & 0xF;
-        sum += node.at(t.node_fields.reception_mail, side) >> 4 * f & 0xF;
       }
+      for (u32 slot = 0; slot <= t.slot_mask; ++slot) sum += node.at(t.node_fields.mail, slot).taken >> 4 * f & 0xF;
       for (u32 i = 0; i < fifo.packets + pending; ++i) {
         const Packet& packet =
             terminal.at(t.software_fields.reception_ring, f * t.reception_ring + (fifo.first + i) % t.reception_ring);

@@ -9,39 +9,31 @@
 
 namespace flitlab::bgl {
 
-/// The packet at the front of a queue becomes its head, ready to ask from a cycle on.
+/// A packet becomes the head of its queue, ready to ask from a cycle on.
 template <class V>
-FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32 queue,
-                                Queue& state, const Packet& packet, Cycle ready, Cycle now) {
-  state.route = route_of(packet);
-  state.chunks = static_cast<u8>(packet.flits);
+FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32 queue, Queue& state, u16 route,
+                                Cycle ready, Cycle now) {
+  state.route = route;
   if (has_come(ready, now)) {
     control.waiting |= bit(queue);
   } else {
     control.entering |= bit(queue);
-    state.until = ready;
+    state.until = static_cast<u16>(ready);
     wake_node(v, index, ready);
   }
 }
 
-/// A packet has come into a queue. Returns whether it may ask through the bypass channel.
+/// A packet comes into a queue. Returns whether it may ask through the bypass channel.
 template <class V, int W>
-FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Cycle now) {
+FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u16 route,
+                          Cycle now) {
   const auto& t = v.t;
   Queue& state = queue_at(v, node, queue);
-  const u32 place = state.first + state.packets;
-  const u32 ring = ring_of(t, queue);
-  const Packet& packet = packet_at(v, node, queue, place >= ring ? place - ring : place);
-  state.held = static_cast<u8>(state.held + packet.flits);
+  state.held = static_cast<u8>(state.held + chunks_of(route));
   if (state.packets++) return false;
   const bool link = queue < kInjectionQueue, bypass = link && t.bypass;
-  become_head(v, control, index, queue, state, packet, link && !bypass ? now + t.fifo_delay : now, now);
+  become_head(v, control, index, queue, state, route, link && !bypass ? now + t.fifo_delay : now, now);
   return bypass;
-}
-
-/// The reception FIFO that a packet goes to from a receiver.
-FLITLAB_HD inline u32 reception_fifo(u32 receiver, u16 route) {
-  return (route & kSecondGroup ? 7 : 0) + (route & kHighPriority ? 6 : receiver);
 }
 
 /// Chunks are free again in a receiver's VC: the sender at the other end will know.
@@ -50,8 +42,7 @@ FLITLAB_INLINE void return_tokens(const V& v, u32 index, u32 queue, u32 chunks, 
   const auto& t = v.t;
   const Peer peer = t.peers[index * t.ports + (queue >> 3)];
   const u32 vc = queue & 7;
-  v.nodes[peer.item].at(t.node_fields.token_mail, (at & t.slot_mask) * kDirections + peer.port) |=
-      token_cost(t, vc, chunks) << 4 * vc;
+  v.nodes[peer.item].at(t.node_fields.mail, at & t.slot_mask).tokens[peer.port] |= token_cost(t, vc, chunks) << 4 * vc;
   wake_node(v, peer.item, at);
 }
 
@@ -61,9 +52,8 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
                           u32 vc, bool bypass, Cycle now) {
   const auto& t = v.t;
   Queue& state = queue_at(v, node, queue);
-  Sender& sender = node.at(t.node_fields.sender, direction);
   const Peer peer = t.peers[index * t.ports + direction];
-  const u32 chunks = state.chunks, cycles = kChunkBytes * chunks;
+  const u32 chunks = chunks_of(state.route), cycles = kChunkBytes * chunks;
   Packet packet = packet_at(v, node, queue, state.first);
   if (queue >= kInjectionQueue) {
     packet.injected = now;
@@ -73,25 +63,25 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
       v.log.write(index, Event{packet.src, packet.id, EventKind::kInjected, 6, u8(queue & 7), u8(direction), u8(vc), 3,
                                packet.flits});
   }
-  set_route(packet, route_after_hop(t, state.route, packet.dst, t.address[index], t.address[peer.item], direction));
+  const u16 route = route_after_hop(t, state.route, packet.dst, t.address[index], t.address[peer.item], direction);
+  set_route(packet, route);
   ++packet.hops;
   const Cycle asks = now + t.hop_delay;
   packet.via = asks + t.fifo_delay;
-  const u32 there = queue_of(peer.port, vc);
-  packet_at(v, v.nodes[peer.item], there, sender.tail[vc]) = packet;
-  sender.tail[vc] = static_cast<u8>(sender.tail[vc] + 1u == t.ring[vc] ? 0 : sender.tail[vc] + 1);
-  post(v.nodes[peer.item].at(t.node_fields.arrival_mail, asks & t.slot_mask), peer.port, static_cast<u8>(vc + 1));
+  const auto next = v.nodes[peer.item];
+  u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
+  packet_at(v, next, queue_of(peer.port, vc), tail) = packet;
+  tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
+  next.at(t.node_fields.mail, asks & t.slot_mask).arrival[peer.port] = u32{route} << 4 | (vc + 1);
   wake_node(v, peer.item, asks);
-  sender.tokens[vc] = static_cast<u8>(sender.tokens[vc] - token_cost(t, vc, chunks));
-  mark_open(sender, vc);
-  sender.free = now + cycles + t.overhead;
-  sender.busy += cycles + t.overhead;
-  wake_node(v, index, sender.free);
+  set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
+  node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
+  node.at(t.node_fields.busy, direction) += cycles + t.overhead;
 
-  state.direction = static_cast<u8>(direction);
-  state.vc = static_cast<u8>(vc);
-  state.until = now + cycles;
-  wake_node(v, index, state.until);
+  state.direction = direction & 7;
+  state.vc = vc & 7;
+  state.until = static_cast<u16>(now + cycles);
+  wake_node(v, index, now + cycles);
   control.waiting &= ~bit(queue);
   control.blocked &= ~bit(queue);
   control.leaving |= bit(queue);
@@ -115,16 +105,17 @@ template <class V, int W>
 FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
                            Cycle now) {
   Queue& state = queue_at(v, node, queue);
+  const u32 chunks = chunks_of(state.route);
   u8& room = control.reception_room[reception_fifo(queue >> 3, state.route)];
-  room = static_cast<u8>(room - state.chunks);
+  room = static_cast<u8>(room - chunks);
   state.direction = kReception;
-  state.until = now + kChunkBytes * state.chunks;
-  wake_node(v, index, state.until);
+  state.until = static_cast<u16>(now + kChunkBytes * chunks);
+  wake_node(v, index, now + kChunkBytes * chunks);
   control.waiting &= ~bit(queue);
   control.arriving |= bit(queue);
   if (bypass) {
     control.bypassing |= bit(queue);
-    return_tokens(v, index, queue, state.chunks, now + v.t.token_delay);
+    return_tokens(v, index, queue, chunks, now + v.t.token_delay);
   }
 }
 
@@ -139,7 +130,7 @@ FLITLAB_INLINE void hand_over(const V& v, u32 index, u32 receiver, const Packet&
   terminal.at(t.software_fields.reception_ring, fifo * t.reception_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.reception_ring ? 0 : state.tail + 1);
   terminal.at(t.software_fields.arrival_mail, (now + 1) & 1) += u64{1} << 4 * fifo;
-  note(v, t.calendar_fields.software, index, now + 1);
+  wake_software(v, index, now + 1);
 }
 
 /// The tail of a queue's head has left it.
@@ -147,23 +138,22 @@ template <class V, int W>
 FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Cycle now) {
   const auto& t = v.t;
   Queue& state = queue_at(v, node, queue);
-  if (control.arriving & bit(queue))
-    hand_over(v, index, queue >> 3, packet_at(v, node, queue, state.first), now);
+  const u32 chunks = chunks_of(state.route);
+  if (control.arriving & bit(queue)) hand_over(v, index, queue >> 3, packet_at(v, node, queue, state.first), now);
   if (queue >= kInjectionQueue) {
-    v.terminals[index].at(t.software_fields.space_mail, (now + 1) & 1) |= u32{state.chunks}
-                                                                          << 4 * (queue - kInjectionQueue);
-    note(v, t.calendar_fields.software, index, now + 1);
+    v.terminals[index].at(t.software_fields.space_mail, (now + 1) & 1) |= chunks << 4 * (queue - kInjectionQueue);
+    wake_software(v, index, now + 1);
   } else if (!(control.bypassing & bit(queue))) {
-    return_tokens(v, index, queue, state.chunks, now + t.token_delay);
+    return_tokens(v, index, queue, chunks, now + t.token_delay);
   }
   control.leaving &= ~bit(queue);
   control.arriving &= ~bit(queue);
   control.bypassing &= ~bit(queue);
-  state.held = static_cast<u8>(state.held - state.chunks);
+  state.held = static_cast<u8>(state.held - chunks);
   state.first = static_cast<u8>(state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1);
   if (!--state.packets) return;
   const Packet& packet = packet_at(v, node, queue, state.first);
-  become_head(v, control, index, queue, state, packet, queue < kInjectionQueue ? packet.via : now, now);
+  become_head(v, control, index, queue, state, route_of(packet), queue < kInjectionQueue ? packet.via : now, now);
 }
 
 }  // namespace flitlab::bgl

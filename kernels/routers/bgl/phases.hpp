@@ -18,10 +18,10 @@ FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 index, u32 
   if (!hints) return true;
   if (state.route & kDynamic && !(state.route & kHighPriority))
     for (u32 left = hints; left; left &= left - 1)
-      if (node.at(t.node_fields.sender, lowest_bit(left)).open & t.dynamic_set) return true;
+      if (node.at(t.node_fields.open, lowest_bit(left)) & t.dynamic_set) return true;
   const u32 direction = escape_direction(t.order, hints);
   const u32 vc = state.route & kHighPriority ? t.high_vc : escape_vc(t, t.address[index], state.route, direction);
-  return enterable(t, node.at(t.node_fields.sender, direction), stays_in_ring(queue, direction, vc)) >> vc & 1;
+  return enterable(v, node, direction, stays_in_ring(queue, direction, vc)) >> vc & 1;
 }
 
 /// Tokens of one message come back to a sender.
@@ -29,16 +29,15 @@ template <class V, int W>
 FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 direction,
                                    u32 mail) {
   const auto& t = v.t;
-  Sender& sender = node.at(t.node_fields.sender, direction);
   u64 stuck = 0;
   if (t.statistics)
     for (u64 left = control.waiting; left; left &= left - 1)
       if (!has_open_vc(v, node, index, lowest_bit(left))) stuck |= left & (~left + 1);
-  for (; mail; ) {
+  for (; mail;) {
     const u32 vc = lowest_bit(mail) / 4, chunks = mail >> 4 * vc & 0xF;
-    sender.tokens[vc] = static_cast<u8>(sender.tokens[vc] + chunks);
-    if (sender.tokens[vc] > t.buffer[vc]) raise_fault(control.fault, kFaultCreditOverflow, direction);
-    mark_open(sender, vc);
+    const u32 tokens = node.at(t.node_fields.tokens, direction * t.vcs + vc) + chunks;
+    if (tokens > t.buffer[vc]) raise_fault(control.fault, kFaultCreditOverflow, direction);
+    set_tokens(v, node, direction, vc, tokens);
     mail &= ~(0xFu << 4 * vc);
   }
   if (!t.statistics) return;
@@ -69,10 +68,11 @@ struct NodePhase {
   }
 
   template <class V>
-  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index, Cycle now) {
 #if !defined(__CUDA_ARCH__)
-    const std::byte* hot = v.nodes[index].block;
-    for (u32 line = 0; line < v.t.node_fields.arrival_mail.offset; line += 64) __builtin_prefetch(hot + line, 1);
+    const auto node = v.nodes[index];
+    for (u32 line = 0; line < v.t.node_fields.busy.offset; line += 64) __builtin_prefetch(node.block + line, 1);
+    __builtin_prefetch(&node.at(v.t.node_fields.mail, now & v.t.slot_mask), 1);
 #endif
   }
 
@@ -80,32 +80,34 @@ struct NodePhase {
   FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const auto node = v.nodes[index];
-    const u32 slot = now & t.slot_mask;
     note_at(v, t.calendar_fields.node, index, now) = 0;
     NodeControl& control = node.at(t.node_fields.control);
-    for (u32 d = 0; d < 2 * t.dims; ++d) {
-      u32& mail = node.at(t.node_fields.token_mail, slot * kDirections + d);
-      if (!mail) continue;
-      receive_tokens(v, node, control, index, d, mail);
-      mail = 0;
-    }
-    u64& taken = node.at(t.node_fields.reception_mail, now & 1);
-    for (; taken; taken &= ~(u64{0xF} << (lowest_bit(taken) & ~3u))) {
-      const u32 fifo = lowest_bit(taken) / 4;
-      control.reception_room[fifo] = static_cast<u8>(control.reception_room[fifo] + (taken >> 4 * fifo & 0xF));
-    }
-    // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the VC.
+    Mail& mail = node.at(t.node_fields.mail, now & t.slot_mask);
+    // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the
+    // VC.
     u64 bypass = 0;
-    u64& arrivals = node.at(t.node_fields.arrival_mail, slot);
-    for (; arrivals; arrivals &= ~(u64{0xFF} << (lowest_bit(arrivals) & ~7u))) {
-      const u32 receiver = lowest_bit(arrivals) / 8;
-      const u32 queue = queue_of(receiver, static_cast<u32>(arrivals >> 8 * receiver & 0xFF) - 1);
-      if (enter(v, node, control, index, queue, now)) bypass |= bit(queue);
+    for (u32 d = 0; d < 2 * t.dims; ++d) {
+      if (mail.tokens[d]) receive_tokens(v, node, control, index, d, mail.tokens[d]);
+      mail.tokens[d] = 0;
+      const u32 arrival = mail.arrival[d];
+      if (!arrival) continue;
+      const u32 queue = queue_of(d, (arrival & 0xF) - 1);
+      if (enter(v, node, control, index, queue, static_cast<u16>(arrival >> 4), now)) bypass |= bit(queue);
+      mail.arrival[d] = 0;
     }
-    u8& injections = node.at(t.node_fields.injection_mail, slot);
-    for (u32 left = injections; left; left &= left - 1)
-      enter(v, node, control, index, kInjectionQueue + lowest_bit(left), now);
-    injections = 0;
+    for (u64 left = mail.taken; left; left &= ~(u64{0xF} << (lowest_bit(left) & ~3u))) {
+      const u32 fifo = lowest_bit(left) / 4;
+      control.reception_room[fifo] = static_cast<u8>(control.reception_room[fifo] + (left >> 4 * fifo & 0xF));
+    }
+    mail.taken = 0;
+    for (u64 left = mail.put; left; left &= left - 1) {
+      const u32 queue = kInjectionQueue + lowest_bit(left);
+      const Queue& state = queue_at(v, node, queue);
+      const u32 place = u32{state.first} + state.packets;
+      const Packet& packet = packet_at(v, node, queue, place >= t.injection_ring ? place - t.injection_ring : place);
+      enter(v, node, control, index, queue, route_of(packet), now);
+    }
+    mail.put = 0;
     for (u64 left = control.leaving | control.arriving; left; left &= left - 1) {
       const u32 queue = lowest_bit(left);
       if (has_come(queue_at(v, node, queue).until, now)) end_leave(v, node, control, index, queue, now);
@@ -116,12 +118,12 @@ struct NodePhase {
       control.entering &= ~bit(queue);
       control.waiting |= bit(queue);
     }
-    if (control.waiting && arbitrate(v, node, control, index, bypass, now)) wake_node(v, index, now + 1);
+    if (control.waiting) arbitrate(v, node, control, index, bypass, now);
     for (u64 left = bypass & control.waiting; left && t.fifo_delay; left &= left - 1) {
       const u32 queue = lowest_bit(left);  // it goes into its VC's FIFO
       control.waiting &= ~bit(queue);
       control.entering |= bit(queue);
-      queue_at(v, node, queue).until = now + t.fifo_delay;
+      queue_at(v, node, queue).until = static_cast<u16>(now + t.fifo_delay);
       wake_node(v, index, now + t.fifo_delay);
     }
   }

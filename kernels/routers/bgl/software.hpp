@@ -19,14 +19,14 @@ FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
 /// Route of packet `number` of a terminal: the hint bits as hardware sets them, and what software chooses per packet.
 /// Half-way round, both directions are as likely.
 template <class V>
-FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination) {
+FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination, u32 chunks) {
   const auto& t = v.t;
   const Random4 draws = philox(v.row->seed, stream::kBglPacket, index, number);
   u32 route = minimal_hints(t, t.address[index], t.address[destination], draws.word[0] >> 29);
   if (t.dynamic_threshold == kNone || draws.word[1] < t.dynamic_threshold) route |= kDynamic;
   if (draws.word[2] < t.priority_threshold) route = (route & ~u32{kDynamic}) | kHighPriority;
   if (draws.word[3] >> 31 && t.reception_groups == 2) route |= kSecondGroup;
-  return static_cast<u16>(route);
+  return static_cast<u16>(route | (chunks - 1) << kLengthShift);
 }
 
 /// Puts a packet into an injection FIFO, which has room for it.
@@ -39,7 +39,7 @@ FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo
   state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
   state.room = static_cast<u8>(state.room - packet.flits);
   const Cycle asks = now + t.injection_delay;
-  node.at(t.node_fields.injection_mail, asks & t.slot_mask) |= static_cast<u8>(1u << fifo);
+  node.at(t.node_fields.mail, asks & t.slot_mask).put |= u64{1} << fifo;
   wake_node(v, index, asks);
 }
 
@@ -71,7 +71,7 @@ FLITLAB_INLINE Packet packet_of(const V& v, u32 index, const SourceCursor& curso
   packet.created = cursor.at;
   packet.id = cursor.index;
   packet.flits = static_cast<u16>(packet_flits(t.traffic, draws));
-  set_route(packet, first_route(v, index, cursor.index, destination));
+  set_route(packet, first_route(v, index, cursor.index, destination, packet.flits));
   return packet;
 }
 
@@ -88,7 +88,7 @@ FLITLAB_INLINE bool oldest_of_trace(const V& v, const Item<W>& terminal, u32 ind
   packet.created = entry.cycle;
   packet.id = entry.id;
   packet.flits = static_cast<u16>(entry.flits);
-  set_route(packet, first_route(v, index, entry.id, entry.destination));
+  set_route(packet, first_route(v, index, entry.id, entry.destination, entry.flits));
   return true;
 }
 
@@ -109,8 +109,7 @@ FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, T
     } else {
       packet = packet_of(v, index, control.oldest);
     }
-    const u32 fifo =
-        fifo_with_room(v, terminal, software, route_of(packet) & kHighPriority, packet.flits, used);
+    const u32 fifo = fifo_with_room(v, terminal, software, route_of(packet) & kHighPriority, packet.flits, used);
     if (fifo == kInjectionFifos) {
       if (used) wake_software(v, index, now + 1);
       return;
@@ -151,8 +150,8 @@ FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index
   if (more) wake_software(v, index, now + 1);
 }
 
-/// Takes packets out of reception FIFOs, those of high priority first, the others in turn; at most one of each FIFO in a
-/// cycle.
+/// Takes packets out of reception FIFOs, those of high priority first, the others in turn; at most one of each FIFO in
+/// a cycle.
 template <class V, int W>
 FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  SoftwareControl& software, Cycle now) {
@@ -174,7 +173,7 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
       software.arrived = static_cast<u16>(software.arrived & ~(1u << fifo));
     else
       wake_software(v, index, now + 1);
-    v.nodes[index].at(t.node_fields.reception_mail, (now + 1) & 1) |= u64{packet.flits} << 4 * fifo;
+    v.nodes[index].at(t.node_fields.mail, (now + 1) & t.slot_mask).taken |= u64{packet.flits} << 4 * fifo;
     wake_node(v, index, now + 1);
     if (route_of(packet) & kHints) {
       count(*v.shard, Total::kCopies);
@@ -209,7 +208,7 @@ struct SoftwarePhase {
   }
 
   template <class V>
-  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index, Cycle) {
 #if !defined(__CUDA_ARCH__)
     const std::byte* hot = v.terminals[index].block;
     for (u32 line = 0; line < v.t.software_fields.reception_ring.offset; line += 64) __builtin_prefetch(hot + line, 1);

@@ -16,11 +16,7 @@ struct StartNode {
     const auto node = v.nodes[index];
     for (u32 d = 0; d < 2 * t.dims; ++d) {
       if (t.peers[index * t.ports + d].item == kNone) continue;
-      Sender& sender = node.at(t.node_fields.sender, d);
-      for (u32 vc = 0; vc < t.vcs; ++vc) {
-        sender.tokens[vc] = t.buffer[vc];
-        mark_open(sender, vc);
-      }
+      for (u32 vc = 0; vc < t.vcs; ++vc) set_tokens(v, node, d, vc, t.buffer[vc]);
     }
     for (u32 f = 0; f < kReceptionFifos; ++f)
       node.at(t.node_fields.control).reception_room[f] = static_cast<u8>(t.reception_flits);

@@ -11,9 +11,9 @@
 
 namespace flitlab::bgl {
 
-inline constexpr u32 kDirections = 6;       ///< x+, x-, y+, y-, z+, z-: as the hint bits, and as Topology's ports
-inline constexpr u32 kMaxVcs = 8;           ///< per link
-inline constexpr u32 kInjectionFifos = 8;   ///< 6 normal, then 2 of high priority
+inline constexpr u32 kDirections = 6;      ///< x+, x-, y+, y-, z+, z-: as the hint bits, and as Topology's ports
+inline constexpr u32 kMaxVcs = 8;          ///< per link
+inline constexpr u32 kInjectionFifos = 8;  ///< 6 normal, then 2 of high priority
 inline constexpr u32 kNormalFifos = 6;
 inline constexpr u32 kReceptionFifos = 14;  ///< two groups of one per direction and one of high priority
 inline constexpr u32 kFullPacket = 8;       ///< chunks of the longest packet
@@ -28,12 +28,12 @@ FLITLAB_HD constexpr u64 bit(u32 queue) { return u64{1} << queue; }
 
 /// What arbiters need of a packet, from the header: Packet::route_bits and dst_port as one word.
 enum Route : u16 {
-  kHints = 0x3F,            ///< directions in which it may still go
-  kDynamic = 1u << 6,       ///< may use the dynamic VCs
+  kHints = 0x3F,       ///< directions in which it may still go
+  kDynamic = 1u << 6,  ///< may use the dynamic VCs
   kHighPriority = 1u << 7,
-  kDeposit = 1u << 8,       ///< broadcast along a line: a copy stays at every node it passes
-  kSecondGroup = 1u << 9,   ///< for the second group of reception FIFOs
-  kCrossed = 1u << 10,      ///< has crossed the dateline in x; the next two bits: in y, in z
+  kDeposit = 1u << 8,      ///< broadcast along a line: a copy stays at every node it passes
+  kSecondGroup = 1u << 9,  ///< for the second group of reception FIFOs
+  kCrossed = 1u << 10,     ///< has crossed the dateline in x; the next two bits: in y, in z; then its length
 };
 
 FLITLAB_HD inline u16 route_of(const Packet& packet) {
@@ -44,29 +44,29 @@ FLITLAB_HD inline void set_route(Packet& packet, u16 route) {
   packet.dst_port = static_cast<u8>(route >> 8);
 }
 
-struct Queue {
-  u16 route;     ///< of the packet at the head
-  u8 chunks;     ///< its length
-  u8 first;      ///< its place in the ring
-  u8 packets;    ///< in the queue
-  u8 held;       ///< chunks of them
-  u8 direction;  ///< in which the head is leaving
-  u8 vc;         ///< on which
-  Cycle until;   ///< the head is leaving: cycle in which its tail has left; it is not yet ready: from when on it is
-};
-static_assert(sizeof(Queue) == 12);
+/// Packets of 1 to 8 chunks: the upper bits of a route word.
+inline constexpr u32 kLengthShift = 13;
+FLITLAB_HD constexpr u32 chunks_of(u16 route) { return (route >> kLengthShift) + 1u; }
 
-/// One direction's way out. VC sets are bits.
-struct Sender {
-  Cycle free;          ///< cycle from which on the link can take a packet
-  u32 busy;            ///< cycles in which the link has been occupied, modulo 2^32
-  u8 open;             ///< VCs with tokens for a packet of full size
-  u8 roomy;            ///< VCs with tokens for two
-  u8 pad[2];
-  u8 tokens[kMaxVcs];  ///< free chunks in the neighbour's buffers
-  u8 tail[kMaxVcs];    ///< ring places of the next packets there
+struct Queue {
+  u16 route;         ///< of the packet at the head
+  u16 until;         ///< the head is leaving: cycle in which its tail has left; it is not yet ready: from when on it is
+  u8 first;          ///< the head's place in the ring
+  u8 packets;        ///< in the queue
+  u8 held;           ///< chunks of them
+  u8 direction : 4;  ///< in which the head is leaving, or wants to
+  u8 vc : 4;         ///< on which
 };
-static_assert(sizeof(Sender) == 28);
+static_assert(sizeof(Queue) == 8);
+
+/// What other nodes and software have for a node in a cycle, in one cache line.
+struct alignas(64) Mail {
+  u32 arrival[kDirections];  ///< at each receiver: VC + 1 of a packet whose head comes to ask, its route above
+  u32 tokens[kDirections];   ///< at each sender: a nibble for each VC, chunks that are free again
+  u64 taken;                 ///< a nibble for each reception FIFO: chunks that software has taken
+  u64 put;                   ///< injection FIFOs that a packet has been put into, as bits
+};
+static_assert(sizeof(Mail) == 64);
 
 struct NodeControl {
   u64 waiting;    ///< queues whose head asks to leave
@@ -81,26 +81,29 @@ struct NodeControl {
 };
 static_assert(sizeof(NodeControl) == 72);
 
+/// Fields of a node; V virtual channels of a link, S mail slots. VC sets are bits.
 struct NodeFields {
-  Field<NodeControl> control;     ///< [1]
-  Field<Sender> sender;           ///< [6]
-  Field<Queue> queue;             ///< [6][V], then [8] injection FIFOs
-  Field<u64> arrival_mail;        ///< [S] a byte for each receiver: VC + 1 of a packet whose head comes to ask
-  Field<u32> token_mail;          ///< [S][6] a nibble for each VC: chunks that are free again
-  Field<u8> injection_mail;       ///< [S] injection FIFOs that a packet has been put into
-  Field<u64> reception_mail;      ///< [2] a nibble for each reception FIFO: chunks that software has taken
-  Field<Packet> ring;             ///< [6][sum of R] descriptors in the receivers' VCs
-  Field<Packet> injection_ring;   ///< [8][I] descriptors in the injection FIFOs
+  Field<NodeControl> control;    ///< [1]
+  Field<Cycle> free;             ///< [6] cycle from which on a link can take a packet
+  Field<u8> open;                ///< [6] VCs with tokens for a packet of full size
+  Field<u8> roomy;               ///< [6] VCs with tokens for two
+  Field<u8> tokens;              ///< [6][V] free chunks in the neighbours' buffers
+  Field<u8> tail;                ///< [6][V] ring places of the next packets there
+  Field<Queue> queue;            ///< [6][V], then [8] injection FIFOs
+  Field<u32> busy;               ///< [6] cycles in which a link has been occupied, modulo 2^32
+  Field<Mail> mail;              ///< [S]
+  Field<Packet> ring;            ///< [6][sum of R] descriptors in the receivers' VCs
+  Field<Packet> injection_ring;  ///< [8][I] descriptors in the injection FIFOs
 };
 
 /// Software of a node: one terminal.
 struct SoftwareControl {
-  Cycle next_put;    ///< pacing: cycle from which on it may put the next packet into a FIFO
-  Cycle next_take;   ///< cycle from which on it may take the next packet out of a reception FIFO
-  Cycle alarm;       ///< when the calendar wakes it for the next creation, or to look again how far that is
-  u16 arrived;       ///< reception FIFOs that hold a packet
-  u8 put;            ///< round-robin pointer over injection FIFOs
-  u8 take;           ///< round-robin pointer over reception FIFOs
+  Cycle next_put;   ///< pacing: cycle from which on it may put the next packet into a FIFO
+  Cycle next_take;  ///< cycle from which on it may take the next packet out of a reception FIFO
+  Cycle alarm;      ///< when the calendar wakes it for the next creation, or to look again how far that is
+  u16 arrived;      ///< reception FIFOs that hold a packet
+  u8 put;           ///< round-robin pointer over injection FIFOs
+  u8 take;          ///< round-robin pointer over reception FIFOs
 };
 static_assert(sizeof(SoftwareControl) == 16);
 
@@ -113,19 +116,19 @@ struct InjectionFifo {
 static_assert(sizeof(InjectionFifo) == 20);
 
 struct ReceptionFifo {
-  u8 first;    ///< ring place of the oldest packet
+  u8 first;  ///< ring place of the oldest packet
   u8 packets;
   u8 tail;
   u8 pad;
 };
 
 struct SoftwareFields {
-  Field<SoftwareControl> control;      ///< [1]
-  Field<InjectionFifo> injection;      ///< [8]
-  Field<ReceptionFifo> reception;      ///< [14]
-  Field<u32> space_mail;               ///< [2] a nibble for each injection FIFO: chunks that have left it
-  Field<u64> arrival_mail;             ///< [2] a nibble for each reception FIFO: packets that have come
-  Field<Packet> reception_ring;        ///< [14][E] descriptors
+  Field<SoftwareControl> control;  ///< [1]
+  Field<InjectionFifo> injection;  ///< [8]
+  Field<ReceptionFifo> reception;  ///< [14]
+  Field<u32> space_mail;           ///< [2] a nibble for each injection FIFO: chunks that have left it
+  Field<u64> arrival_mail;         ///< [2] a nibble for each reception FIFO: packets that have come
+  Field<Packet> reception_ring;    ///< [14][E] descriptors
 };
 
 /// Who has something to do when. 64 nodes share an item, so that a look at all of them is a look at one cache line.
@@ -140,47 +143,47 @@ enum class Order : u8 { kDimension, kDirection };
 struct Table {
   u32 routers, terminals;
   u32 dims;
-  u32 vcs;           ///< per link: dynamic ones, then escape ones, then the one of high priority
+  u32 vcs;  ///< per link: dynamic ones, then escape ones, then the one of high priority
   u32 dynamic_vcs;
-  u32 escape_vcs;    ///< 1: bubble; 2: dateline pair
+  u32 escape_vcs;  ///< 1: bubble; 2: dateline pair
   u32 high_vc;
-  u8 dynamic_set;    ///< VCs as bits
-  u8 bubble_set;     ///< VCs that the bubble rule holds for
-  u8 full_size_set;  ///< VCs on which every packet is accounted for as one of full size
-  Order order;       ///< of directions on the escape VCs
+  u8 dynamic_set;           ///< VCs as bits
+  u8 bubble_set;            ///< VCs that the bubble rule holds for
+  u8 full_size_set;         ///< VCs on which every packet is accounted for as one of full size
+  Order order;              ///< of directions on the escape VCs
   u8 buffer[kMaxVcs];       ///< chunks
   u16 ring[kMaxVcs];        ///< packets
   u16 ring_start[kMaxVcs];  ///< of a VC among its receiver's
   u32 rings;                ///< descriptors of a receiver
   u32 injection_ring, reception_ring;
   u32 injection_flits, reception_flits;  ///< chunks of a FIFO
-  u32 slot_mask;       ///< mail slots - 1
+  u32 slot_mask;                         ///< mail slots - 1
   u32 calendar_slots;
-  u32 paths;           ///< transfer buses from a receiver to the senders
-  u32 hop_delay;       ///< head's leave to its first request in the next node, cycles
-  u32 fifo_delay;      ///< more until it may ask from a VC's FIFO
-  u32 injection_delay; ///< from software to the first request
-  u32 token_delay;     ///< from a tail's leave to the sender's knowledge of the free space
-  u32 overhead;        ///< link cycles of a packet beyond its chunks
+  u32 paths;            ///< transfer buses from a receiver to the senders
+  u32 hop_delay;        ///< head's leave to its first request in the next node, cycles
+  u32 fifo_delay;       ///< more until it may ask from a VC's FIFO
+  u32 injection_delay;  ///< from software to the first request
+  u32 token_delay;      ///< from a tail's leave to the sender's knowledge of the free space
+  u32 overhead;         ///< link cycles of a packet beyond its chunks
   u8 bypass;
   u8 jsq;
-  u8 gap;              ///< the one-cycle gap in the receivers' arbitration
-  u8 statistics;       ///< 1: count tokens that free blocked packets
+  u8 gap;         ///< the one-cycle gap in the receivers' arbitration
+  u8 statistics;  ///< 1: count tokens that free blocked packets
   u8 infinite_fifos;
-  u32 fifos;           ///< normal injection FIFOs in use
-  u32 slq_threshold;      ///< 32-bit draws below this make a cycle SLQ; kNone: every
-  u32 network_threshold;  ///< ... favour packets that are in the network
-  u32 dynamic_threshold;  ///< ... make a packet dynamic
-  u32 priority_threshold; ///< ... make it one of high priority
-  u32 reception_groups; ///< in use
-  u32 put_interval;    ///< cycles of software per chunk put
-  u32 take_interval;   ///< cycles of software per packet taken
+  u32 fifos;               ///< normal injection FIFOs in use
+  u32 slq_threshold;       ///< 32-bit draws below this make a cycle SLQ; kNone: every
+  u32 network_threshold;   ///< ... favour packets that are in the network
+  u32 dynamic_threshold;   ///< ... make a packet dynamic
+  u32 priority_threshold;  ///< ... make it one of high priority
+  u32 reception_groups;    ///< in use
+  u32 put_interval;        ///< cycles of software per chunk put
+  u32 take_interval;       ///< cycles of software per packet taken
   TrafficMode mode;
   u32 radix[3], mask[3];
   u8 shift[3];
-  const Peer* peers;      ///< [routers][ports]
-  u32 ports;              ///< of a router in `peers`
-  const u32* address;     ///< [routers]
+  const Peer* peers;   ///< [routers][ports]
+  u32 ports;           ///< of a router in `peers`
+  const u32* address;  ///< [routers]
   TrafficTable traffic;
   NodeFields node_fields;
   TerminalFields terminal_fields;
@@ -233,13 +236,21 @@ FLITLAB_HD constexpr u32 ring_of(const T& t, u32 queue) {
   return queue >= kInjectionQueue ? t.injection_ring : t.ring[queue & 7];
 }
 
+/// The reception FIFO that a packet goes to from a receiver.
+FLITLAB_HD inline u32 reception_fifo(u32 receiver, u16 route) {
+  return (route & kSecondGroup ? 7 : 0) + (route & kHighPriority ? 6 : receiver);
+}
+
 /// Tokens that a packet takes on a VC.
 template <class T>
 FLITLAB_HD constexpr u32 token_cost(const T& t, u32 vc, u32 chunks) {
   return t.full_size_set >> vc & 1 ? kFullPacket : chunks;
 }
 
-/// Whether cycle `at` has come.
+/// Whether cycle `at` has come; of near ones the lower half is enough.
 FLITLAB_HD constexpr bool has_come(Cycle at, Cycle now) { return static_cast<i32>(at - now) <= 0; }
+FLITLAB_HD constexpr bool has_come(u16 at, Cycle now) {
+  return static_cast<std::int16_t>(static_cast<u16>(at - static_cast<u16>(now))) <= 0;
+}
 
 }  // namespace flitlab::bgl
