@@ -28,8 +28,6 @@ class Search final : public WaitsFor {
   bool can_move(u64 i) const override {
     const auto node = view_.nodes[node_of(i)];
     if (!(node.at(t().node_fields.control).waiting >> queue_of(i) & 1)) return true;
-    const u32 hints = state(i).route & bgl::kHints;
-    if (!hints) return true;
     bool free = false;
     for_each_way(i, [&](u32 direction, u32 vc) {
       free |= bgl::enterable(view_, node, direction, bgl::stays_in_ring(queue_of(i), direction, vc)) >> vc & 1;

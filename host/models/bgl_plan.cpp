@@ -102,6 +102,7 @@ void BglPlan::set_layout() {
   node.count = t.routers;
   bgl::NodeFields& f = t.node_fields;
   f.control = node.add<bgl::NodeControl>("control", 1);
+  f.neighbour = node.add<u32>("neighbour", bgl::kDirections);
   f.free = node.add<Cycle>("free", bgl::kDirections);
   f.open = node.add<u8>("open", bgl::kDirections);
   f.roomy = node.add<u8>("roomy", bgl::kDirections);
@@ -208,11 +209,11 @@ std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& 
       const bgl::Queue& in = bgl::queue_at(view, node, queue);
       const u64 me = bgl::bit(queue);
       VcSnapshot s;
-      s.stage = control.waiting & me    ? "waiting"
-                : control.entering & me ? "entering"
-                : control.leaving & me  ? "leaving"
-                : control.arriving & me ? "arriving"
-                                        : "idle";
+      s.stage = (control.waiting | control.here) & me ? "waiting"
+                : control.entering & me               ? "entering"
+                : control.leaving & me                ? "leaving"
+                : control.arriving & me               ? "arriving"
+                                                      : "idle";
       s.flits = in.held;
       s.packets = in.packets;
       if (in.packets) {

@@ -32,7 +32,9 @@ FLITLAB_HD inline u32 bit_count64(u64 set) {
 #if defined(__CUDA_ARCH__)
   return static_cast<u32>(__popcll(set));
 #else
-  return static_cast<u32>(__builtin_popcountll(set));
+  set -= set >> 1 & 0x5555555555555555ull;  // in place: x86-64 without extensions would call a library
+  set = (set & 0x3333333333333333ull) + (set >> 2 & 0x3333333333333333ull);
+  return static_cast<u32>(((set + (set >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull >> 56);
 #endif
 }
 

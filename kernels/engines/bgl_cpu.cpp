@@ -12,6 +12,9 @@ std::unique_ptr<Engine> make_bgl_cpu_engine(const bgl::Table& table, const State
                                                             choice.grain);
   if (choice.traced)
     return std::make_unique<CpuEngine<BglModel, 1, true>>(table, layout, std::move(rows), choice.threads, choice.grain);
+  if (bgl::PublishedTable::fits(table))
+    return std::make_unique<CpuEngine<BglModelOf<bgl::PublishedTable>, 1, false>>(
+        bgl::PublishedTable(table), layout, std::move(rows), choice.threads, choice.grain);
   return std::make_unique<CpuEngine<BglModel, 1, false>>(table, layout, std::move(rows), choice.threads, choice.grain);
 }
 

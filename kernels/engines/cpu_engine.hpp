@@ -292,10 +292,17 @@ class CpuEngine final : public Engine {
         if (64 * group + 64 > end) due = due << (64 * group + 64 - end) >> (64 * group + 64 - end);
         for (; due; due &= due - 1) list[n++] = 64 * group + lowest_bit(due);
       }
-      for (u32 i = 0; i < std::min(n, pace.ahead); ++i) Phase::prefetch(v, list[i], now);
-      for (u32 i = 0; i < n; ++i) {
-        if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead], now);
-        Phase::work(v, list[i], now);
+      if constexpr (requires { Phase::work_many(v, list, 0u, now); }) {
+        for (u32 i = 0; i < n; i += Phase::batch) {
+          for (u32 k = i ? i + Phase::batch : 0; pace.ahead && k < std::min(n, i + 2 * Phase::batch); ++k)
+            Phase::prefetch(v, list[k], now);
+          Phase::work_many(v, list + i, std::min(Phase::batch, n - i), now);
+        }
+      } else {
+        for (u32 i = 0; i < n; ++i) {
+          if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead], now);
+          Phase::work(v, list[i], now);
+        }
       }
     }
   }

@@ -28,6 +28,9 @@ class Dice {
   bool drawn_ = false;
 };
 
+inline constexpr u64 kEveryReceiver = 0x0000010101010101ull;   ///< the first queue of each
+inline constexpr u64 kReceivers = (u64{1} << kInjectionQueue) - 1;  ///< their queues
+
 /// Numbers of the arbiters: those of the queues, then of receivers and of senders; coins of the node.
 inline constexpr u32 kReceiverDice = 64, kReceptionDice = 72, kSenderDice = 96, kShortestCoin = 112, kNetworkCoin = 113;
 
@@ -70,7 +73,8 @@ FLITLAB_HD inline bool stays_in_ring(u32 queue, u32 direction, u32 vc) {
 /// Phase 1: the direction and VC that a head asks for, written to its queue, given the links that are free. JSQ: of the
 /// possible pairs of a dynamic packet, one with the most tokens downstream, as far as two bits tell; else the escape.
 template <class V, int W>
-FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 index, u32 queue, Queue& state, u32 links, Dice& dice) {
+FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 queue, Queue& state, u32 links,
+                           Dice& dice) {
   const auto& t = v.t;
   const u32 hints = state.route & kHints;
   if (!(hints & links)) return false;
@@ -100,7 +104,7 @@ FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 index, u32 queue
   }
   const u32 direction = escape_direction(t.order, hints);
   if (!(links >> direction & 1)) return false;
-  const u32 vc = state.route & kHighPriority ? t.high_vc : escape_vc(t, t.address[index], state.route, direction);
+  const u32 vc = state.route & kHighPriority ? t.high_vc : escape_vc(t, address, state.route, direction);
   if (!(enterable(v, node, direction, stays_in_ring(queue, direction, vc)) >> vc & 1)) return false;
   state.direction = direction & 7;
   state.vc = vc & 7;
@@ -116,97 +120,140 @@ FLITLAB_INLINE bool can_arrive(const V&, const NodeControl& control, u32 receive
   return !busy && control.reception_room[reception_fifo(receiver, state.route)] >= chunks_of(state.route);
 }
 
-/// All three phases. `bypass`: queues whose head asks through the bypass channel, in this cycle only.
+/// Whether a receiver has a transfer bus free.
+template <class T>
+FLITLAB_HD inline bool has_bus(const T& t, const NodeControl& control, u32 receiver) {
+  u64 busy = control.leaving & u64{0xFF} << 8 * receiver;
+  for (u32 path = 1; path < t.paths; ++path) busy &= busy - 1;  // of an empty set nothing is left either
+  return !busy;
+}
+
+/// The heads that have arrived: for each receiver and priority, one goes to its reception FIFO. Returns whether others
+/// could have.
 template <class V, int W>
-FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
+FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Dice& dice,
+                            Cycle now) {
+  const u64 high_vcs = kEveryReceiver << v.t.high_vc;
+  bool again = false;
+  for (u64 left = control.here; left;) {
+    const u32 receiver = lowest_bit(left) >> 3;
+    const u64 heads = left & u64{0xFF} << 8 * receiver;
+    left &= ~heads;
+    for (u32 high = 0; high < 2; ++high) {
+      u64 able = 0;
+      for (u64 rest = heads & (high ? high_vcs : ~high_vcs); rest; rest &= rest - 1)
+        if (can_arrive(v, control, receiver, queue_at(v, node, lowest_bit(rest)), high_vcs)) able |= rest & (~rest + 1);
+      if (!able) continue;
+      const u64 stored = able & ~bypass;
+      const u32 queue = serve(v, node, stored ? stored : able, dice, kReceptionDice + receiver + 8 * high);
+      arrive(v, node, control, index, queue, bypass & bit(queue), now);
+      again |= (able & (able - 1)) != 0;
+    }
+  }
+  return again;
+}
+
+/// The only head of a node that asks for a link: there is nobody to arbitrate with.
+template <class V, int W>
+FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, u32 links,
+                               Dice& dice, Cycle now) {
+  const u32 queue = lowest_bit(control.waiting);
+  Queue& state = queue_at(v, node, queue);
+  if (queue < kInjectionQueue) {
+    if (!has_bus(v.t, control, queue >> 3)) return;
+    if (state.route & kDeposit && !can_arrive(v, control, queue >> 3, state, kEveryReceiver << v.t.high_vc)) return;
+  }
+  if (choose(v, node, control.address, queue, state, links, dice))
+    leave(v, node, control, index, queue, state.direction, state.vc, bypass & bit(queue), now);
+}
+
+/// Phases 1 to 3 for the heads that ask for links. Returns whether somebody has lost who may win in the next cycle.
+template <class V, int W>
+FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, u32 links,
+                         Dice& dice, Cycle now) {
   const auto& t = v.t;
-  Dice dice(v.row->seed, index, now);
-  u32 links = 0;  // free ones
-  for (u32 d = 0; d < 2 * t.dims; ++d) links |= u32{has_come(node.at(t.node_fields.free, d), now)} << d;
-  const u64 high_vcs = 0x0000010101010101ull << t.high_vc;  // the queues of the receivers' high-priority VCs
   u64 asked[kDirections] = {};
   u64 high = 0;  // of those who ask: packets of high priority
-  u32 wishes = 0, granted = 0;
-
-  for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
-    u64 heads = control.waiting & u64{0xFF} << 8 * receiver;
-    if (!heads) continue;
-    u64 buses = control.leaving & u64{0xFF} << 8 * receiver;
-    for (u32 path = 1; path < t.paths; ++path) buses &= buses - 1;  // 0 stays 0
-    const bool bus = !buses;
-    u64 here[2] = {}, onward = 0, onward_high = 0;  // `here`: for the reception FIFOs of normal and of high priority
+  u32 wishes = 0, granted = 0, directions = 0;
+  for (u64 left = control.waiting; left & kReceivers;) {
+    const u32 receiver = lowest_bit(left) >> 3;
+    u64 heads = left & u64{0xFF} << 8 * receiver;
+    left &= ~heads;
+    if (!has_bus(t, control, receiver)) continue;
+    u64 onward = 0, onward_high = 0;
     for (; heads; heads &= heads - 1) {
       const u32 queue = lowest_bit(heads);
       Queue& state = queue_at(v, node, queue);
-      const bool is_high = state.route & kHighPriority;
-      const bool deposit = state.route & kDeposit;
-      if (!(state.route & kHints)) {
-        if (can_arrive(v, control, receiver, state, high_vcs)) here[is_high] |= bit(queue);
+      if (state.route & kDeposit && !can_arrive(v, control, receiver, state, kEveryReceiver << t.high_vc)) continue;
+      const bool possible = choose(v, node, control.address, queue, state, links, dice);
+      if (t.gap && (!possible || control.blocked & bit(queue))) {  // a cycle later it will ask
+        control.blocked = possible ? control.blocked & ~bit(queue) : control.blocked | bit(queue);
+        wishes += possible;
         continue;
       }
-      if (!bus) continue;
-      if (deposit && !can_arrive(v, control, receiver, state, high_vcs)) continue;
-      if (!choose(v, node, index, queue, state, links, dice)) {
-        control.blocked |= bit(queue);
-        continue;
-      }
-      if (t.gap && control.blocked & bit(queue)) {
-        control.blocked &= ~bit(queue);
-        ++wishes;  // a cycle later it will ask
-        continue;
-      }
+      if (!possible) continue;
+      ++wishes;
       onward |= bit(queue);
-      if (is_high) onward_high |= bit(queue);
-    }
-    // Phase 2.
-    for (u32 priority = 0; priority < 2; ++priority) {
-      if (!here[priority]) continue;
-      wishes += bit_count64(here[priority]);
-      const u64 stored = here[priority] & ~bypass;
-      const u32 queue =
-          serve(v, node, stored ? stored : here[priority], dice, kReceptionDice + receiver + 8 * priority);
-      arrive(v, node, control, index, queue, bypass & bit(queue), now);
-      ++granted;
+      if (state.route & kHighPriority) onward_high |= bit(queue);
     }
     if (!onward) continue;
-    wishes += bit_count64(onward);
     if (onward_high)
       onward = onward_high;
     else if (onward & ~bypass)
       onward &= ~bypass;
     const u32 queue = serve(v, node, onward, dice, kReceiverDice + receiver);
-    asked[queue_at(v, node, queue).direction] |= bit(queue);
+    const u32 direction = queue_at(v, node, queue).direction;
+    asked[direction] |= bit(queue);
+    directions |= 1u << direction;
     high |= onward_high & bit(queue);
   }
-  for (u64 heads = control.waiting >> kInjectionQueue << kInjectionQueue; heads && links; heads &= heads - 1) {
+  for (u64 heads = control.waiting & ~kReceivers; heads; heads &= heads - 1) {
     const u32 queue = lowest_bit(heads);
     Queue& state = queue_at(v, node, queue);
-    if (!choose(v, node, index, queue, state, links, dice)) continue;
+    if (!choose(v, node, control.address, queue, state, links, dice)) continue;
     asked[state.direction] |= bit(queue);
+    directions |= 1u << state.direction;
     if (state.route & kHighPriority) high |= bit(queue);
     ++wishes;
   }
-  // Phase 3.
-  for (u32 d = 0; d < 2 * t.dims; ++d) {
-    u64 set = asked[d];
-    if (!set) continue;
-    if (set & high) {
+  for (; directions; directions &= directions - 1) {
+    const u32 direction = lowest_bit(directions);
+    u64 set = asked[direction];
+    if (set & high)
       set &= high;
-    } else if (set & (bit(kInjectionQueue) - 1) && falls(dice, kNetworkCoin, t.network_threshold)) {
-      set &= bit(kInjectionQueue) - 1;
-    }
-    const u32 queue = serve(v, node, set, dice, kSenderDice + d);
-    leave(v, node, control, index, queue, d, queue_at(v, node, queue).vc, bypass & bit(queue), now);
+    else if (set & kReceivers && set & ~kReceivers && falls(dice, kNetworkCoin, t.network_threshold))
+      set &= kReceivers;
+    const u32 queue = serve(v, node, set, dice, kSenderDice + direction);
+    leave(v, node, control, index, queue, direction, queue_at(v, node, queue).vc, bypass & bit(queue), now);
     ++granted;
   }
-  if (wishes > granted) wake_node(v, index, now + 1);
-  // Who waits for a link that is busy looks again when it is free; to others its end means nothing.
-  u32 wanted = 0;
-  for (u64 left = control.waiting; left; left &= left - 1) wanted |= queue_at(v, node, lowest_bit(left)).route & kHints;
-  for (; wanted; wanted &= wanted - 1) {
-    const Cycle free = node.at(t.node_fields.free, lowest_bit(wanted));
-    if (!has_come(free, now)) wake_node(v, index, free);
+  return wishes > granted;
+}
+
+/// All three phases, for all heads of a node. `bypass`: queues whose head asks through the bypass channel, in this cycle
+/// only.
+template <class V, int W>
+FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
+  const auto& t = v.t;
+  Dice dice(v.row->seed, index, now);
+  bool again = control.here && receive(v, node, control, index, bypass, dice, now);
+  if (control.waiting) {
+    u32 links = 0;  // free ones
+    for (u32 d = 0; d < 2 * t.dims; ++d) links |= u32{has_come(node.at(t.node_fields.free, d), now)} << d;
+    if (t.gap || control.waiting & (control.waiting - 1))
+      again |= pass(v, node, control, index, bypass, links, dice, now);
+    else
+      pass_alone(v, node, control, index, bypass, links, dice, now);
+    // Who waits for a link that is busy looks again when it is free; to others its end means nothing.
+    u32 wanted = 0;
+    for (u64 left = control.waiting; left; left &= left - 1)
+      wanted |= queue_at(v, node, lowest_bit(left)).route & kHints;
+    for (; wanted; wanted &= wanted - 1) {
+      const Cycle free = node.at(t.node_fields.free, lowest_bit(wanted));
+      if (!has_come(free, now)) wake_node(v, index, free);
+    }
   }
+  if (again) wake_node(v, index, now + 1);
 }
 
 }  // namespace flitlab::bgl

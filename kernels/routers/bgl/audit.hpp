@@ -24,7 +24,8 @@ struct AuditNode {
     u32 fault = 0, flits = 0, packets = 0;
     u32 to_software[kReceptionFifos] = {};  // chunks on their way to the reception FIFOs, in them, or just taken
     const u64 moving = control.leaving | control.arriving;
-    if ((control.waiting & control.entering) | ((control.waiting | control.entering) & moving))
+    const u64 asking = control.waiting | control.here;
+    if ((control.waiting & control.here) | (asking & control.entering) | ((asking | control.entering) & moving))
       raise_fault(fault, kFaultBookkeeping, kNoFaultPort);
     for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
       const Peer peer = t.peers[index * t.ports + receiver];
@@ -51,7 +52,7 @@ struct AuditNode {
           sum += upstream.at(t.node_fields.mail, slot).tokens[peer.port] >> 4 * vc & 0xF;
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
-        const bool active = (control.waiting | control.entering | moving) >> queue & 1;
+        const bool active = (asking | control.entering | moving) >> queue & 1;
         if (active != (state.packets > 0)) raise_fault(fault, kFaultBookkeeping, receiver);
       }
     }

@@ -8,8 +8,9 @@
 
 namespace flitlab {
 
-struct BglModel {
-  using Table = bgl::Table;
+template <class TableType>
+struct BglModelOf {
+  using Table = TableType;
   template <int W, bool Traced>
   using View = bgl::View<W, Traced, Table>;
 
@@ -29,5 +30,7 @@ struct BglModel {
     return kind == 1 ? v.terminals[item].at(v.t.terminal_fields.control).fault : 0;
   }
 };
+
+using BglModel = BglModelOf<bgl::Table>;
 
 }  // namespace flitlab

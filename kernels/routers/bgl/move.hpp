@@ -9,13 +9,18 @@
 
 namespace flitlab::bgl {
 
+/// A head begins to ask, for a link or for its reception FIFO.
+FLITLAB_INLINE void ask(NodeControl& control, u32 queue, u16 route) {
+  (route & kHints ? control.waiting : control.here) |= bit(queue);
+}
+
 /// A packet becomes the head of its queue, ready to ask from a cycle on.
 template <class V>
 FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32 queue, Queue& state, u16 route,
                                 Cycle ready, Cycle now) {
   state.route = route;
   if (has_come(ready, now)) {
-    control.waiting |= bit(queue);
+    ask(control, queue, route);
   } else {
     control.entering |= bit(queue);
     state.until = static_cast<u16>(ready);
@@ -37,13 +42,12 @@ FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control,
 }
 
 /// Chunks are free again in a receiver's VC: the sender at the other end will know.
-template <class V>
-FLITLAB_INLINE void return_tokens(const V& v, u32 index, u32 queue, u32 chunks, Cycle at) {
+template <class V, int W>
+FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
   const auto& t = v.t;
-  const Peer peer = t.peers[index * t.ports + (queue >> 3)];
-  const u32 vc = queue & 7;
-  v.nodes[peer.item].at(t.node_fields.mail, at & t.slot_mask).tokens[peer.port] |= token_cost(t, vc, chunks) << 4 * vc;
-  wake_node(v, peer.item, at);
+  const u32 receiver = queue >> 3, vc = queue & 7, peer = node.at(t.node_fields.neighbour, receiver);
+  v.nodes[peer].at(t.node_fields.mail, at & t.slot_mask).tokens[receiver ^ 1] |= token_cost(t, vc, chunks) << 4 * vc;
+  wake_node(v, peer, at);
 }
 
 /// The head of a queue starts to leave on a VC of a link.
@@ -52,7 +56,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
                           u32 vc, bool bypass, Cycle now) {
   const auto& t = v.t;
   Queue& state = queue_at(v, node, queue);
-  const Peer peer = t.peers[index * t.ports + direction];
+  const u32 peer = node.at(t.node_fields.neighbour, direction);
   const u32 chunks = chunks_of(state.route), cycles = kChunkBytes * chunks;
   Packet packet = packet_at(v, node, queue, state.first);
   if (queue >= kInjectionQueue) {
@@ -63,17 +67,17 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
       v.log.write(index, Event{packet.src, packet.id, EventKind::kInjected, 6, u8(queue & 7), u8(direction), u8(vc), 3,
                                packet.flits});
   }
-  const u16 route = route_after_hop(t, state.route, packet.dst, t.address[index], t.address[peer.item], direction);
+  const u16 route = route_after_hop(t, state.route, packet.dst, control.address, direction);
   set_route(packet, route);
   ++packet.hops;
   const Cycle asks = now + t.hop_delay;
   packet.via = asks + t.fifo_delay;
-  const auto next = v.nodes[peer.item];
+  const auto next = v.nodes[peer];
   u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
-  packet_at(v, next, queue_of(peer.port, vc), tail) = packet;
+  packet_at(v, next, queue_of(direction ^ 1, vc), tail) = packet;
   tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
-  next.at(t.node_fields.mail, asks & t.slot_mask).arrival[peer.port] = u32{route} << 4 | (vc + 1);
-  wake_node(v, peer.item, asks);
+  next.at(t.node_fields.mail, asks & t.slot_mask).arrival[direction ^ 1] = u32{route} << 4 | (vc + 1);
+  wake_node(v, peer, asks);
   set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
   node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
   node.at(t.node_fields.busy, direction) += cycles + t.overhead;
@@ -91,7 +95,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   }
   if (bypass) {
     control.bypassing |= bit(queue);
-    return_tokens(v, index, queue, chunks, now + t.token_delay);
+    return_tokens(v, node, queue, chunks, now + t.token_delay);
   }
   count(*v.shard, Total::kFlitMoves, chunks);
   count(v.shard->total[static_cast<u32>(Total::kVc0Flits) + vc], chunks);
@@ -111,11 +115,11 @@ FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control
   state.direction = kReception;
   state.until = static_cast<u16>(now + kChunkBytes * chunks);
   wake_node(v, index, now + kChunkBytes * chunks);
-  control.waiting &= ~bit(queue);
+  control.here &= ~bit(queue);
   control.arriving |= bit(queue);
   if (bypass) {
     control.bypassing |= bit(queue);
-    return_tokens(v, index, queue, chunks, now + v.t.token_delay);
+    return_tokens(v, node, queue, chunks, now + v.t.token_delay);
   }
 }
 
@@ -144,7 +148,7 @@ FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& cont
     v.terminals[index].at(t.software_fields.space_mail, (now + 1) & 1) |= chunks << 4 * (queue - kInjectionQueue);
     wake_software(v, index, now + 1);
   } else if (!(control.bypassing & bit(queue))) {
-    return_tokens(v, index, queue, chunks, now + t.token_delay);
+    return_tokens(v, node, queue, chunks, now + t.token_delay);
   }
   control.leaving &= ~bit(queue);
   control.arriving &= ~bit(queue);

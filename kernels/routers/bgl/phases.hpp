@@ -11,28 +11,26 @@ namespace flitlab::bgl {
 
 /// Whether a token message frees a packet: one that could enter no VC before, and can enter this one now.
 template <class V, int W>
-FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 index, u32 queue) {
+FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 address, u32 queue) {
   const auto& t = v.t;
   const Queue& state = queue_at(v, node, queue);
   const u32 hints = state.route & kHints;
-  if (!hints) return true;
   if (state.route & kDynamic && !(state.route & kHighPriority))
     for (u32 left = hints; left; left &= left - 1)
       if (node.at(t.node_fields.open, lowest_bit(left)) & t.dynamic_set) return true;
   const u32 direction = escape_direction(t.order, hints);
-  const u32 vc = state.route & kHighPriority ? t.high_vc : escape_vc(t, t.address[index], state.route, direction);
+  const u32 vc = state.route & kHighPriority ? t.high_vc : escape_vc(t, address, state.route, direction);
   return enterable(v, node, direction, stays_in_ring(queue, direction, vc)) >> vc & 1;
 }
 
 /// Tokens of one message come back to a sender.
 template <class V, int W>
-FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 direction,
-                                   u32 mail) {
+FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl& control, u32 direction, u32 mail) {
   const auto& t = v.t;
   u64 stuck = 0;
   if (t.statistics)
     for (u64 left = control.waiting; left; left &= left - 1)
-      if (!has_open_vc(v, node, index, lowest_bit(left))) stuck |= left & (~left + 1);
+      if (!has_open_vc(v, node, control.address, lowest_bit(left))) stuck |= left & (~left + 1);
   for (; mail;) {
     const u32 vc = lowest_bit(mail) / 4, chunks = mail >> 4 * vc & 0xF;
     const u32 tokens = node.at(t.node_fields.tokens, direction * t.vcs + vc) + chunks;
@@ -43,10 +41,55 @@ FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl&
   if (!t.statistics) return;
   count(*v.shard, Total::kTokenMessages);
   for (; stuck; stuck &= stuck - 1)
-    if (has_open_vc(v, node, index, lowest_bit(stuck))) {
+    if (has_open_vc(v, node, control.address, lowest_bit(stuck))) {
       count(*v.shard, Total::kUnblocking);
       return;
     }
+}
+
+/// What software has taken out of reception FIFOs and put into injection FIFOs.
+template <class V>
+FLITLAB_INLINE void receive_from_software(const V& v, u32 index, Cycle now) {
+  const auto& t = v.t;
+  const auto node = v.nodes[index];
+  NodeControl& control = node.at(t.node_fields.control);
+  Mail& mail = node.at(t.node_fields.mail, now & t.slot_mask);
+  for (; mail.taken; mail.taken &= ~(u64{0xF} << (lowest_bit(mail.taken) & ~3u))) {
+    const u32 fifo = lowest_bit(mail.taken) / 4;
+    control.reception_room[fifo] = static_cast<u8>(control.reception_room[fifo] + (mail.taken >> 4 * fifo & 0xF));
+  }
+  for (; mail.put; mail.put &= mail.put - 1) {
+    const u32 queue = kInjectionQueue + lowest_bit(mail.put);
+    const Queue& state = queue_at(v, node, queue);
+    const u32 place = u32{state.first} + state.packets;
+    const Packet& packet = packet_at(v, node, queue, place >= t.injection_ring ? place - t.injection_ring : place);
+    enter(v, node, control, index, queue, route_of(packet), now);
+  }
+}
+
+/// Heads that are ready now begin to ask.
+template <class V, int W>
+FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
+  for (u64 left = control.entering; left; left &= left - 1) {
+    const u32 queue = lowest_bit(left);
+    const Queue& state = queue_at(v, node, queue);
+    if (!has_come(state.until, now)) continue;
+    control.entering &= ~bit(queue);
+    ask(control, queue, state.route);
+  }
+}
+
+/// Heads that have not got through by the bypass channel go into their VC's FIFO.
+template <class V, int W>
+FLITLAB_INLINE void store(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
+  const Cycle ready = now + v.t.fifo_delay;
+  for (u64 left = bypass & (control.waiting | control.here); left; left &= left - 1) {
+    control.entering |= left & (~left + 1);
+    queue_at(v, node, lowest_bit(left)).until = static_cast<u16>(ready);
+  }
+  control.waiting &= ~bypass;
+  control.here &= ~bypass;
+  wake_node(v, index, ready);
 }
 
 struct NodePhase {
@@ -78,53 +121,70 @@ struct NodePhase {
 
   template <class V>
   FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
+    work_many(v, &index, 1, now);
+  }
+
+  static constexpr u32 batch = 32;
+
+  /// Step by step over all nodes of a list, since nothing that happens in one of them is seen by another in the same
+  /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less.
+  template <class V>
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
     const auto& t = v.t;
-    const auto node = v.nodes[index];
-    note_at(v, t.calendar_fields.node, index, now) = 0;
-    NodeControl& control = node.at(t.node_fields.control);
-    Mail& mail = node.at(t.node_fields.mail, now & t.slot_mask);
-    // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the
-    // VC.
-    u64 bypass = 0;
-    for (u32 d = 0; d < 2 * t.dims; ++d) {
-      if (mail.tokens[d]) receive_tokens(v, node, control, index, d, mail.tokens[d]);
-      mail.tokens[d] = 0;
-      const u32 arrival = mail.arrival[d];
-      if (!arrival) continue;
-      const u32 queue = queue_of(d, (arrival & 0xF) - 1);
-      if (enter(v, node, control, index, queue, static_cast<u16>(arrival >> 4), now)) bypass |= bit(queue);
-      mail.arrival[d] = 0;
+    const u32 slot = now & t.slot_mask;
+    struct Piece {
+      u32 who;     // place in the list
+      u32 at;      // direction, receiver or queue
+      u32 content;
+    };
+    constexpr u32 kMost = V::Table::kBatch;
+    Piece tokens[6 * kMost + 1], arrivals[6 * kMost + 1], ends[56];
+    u32 others[kMost + 1], asking[kMost + 1];
+    u64 bypass[kMost] = {};
+    u32 token_count = 0, arrival_count = 0, other_count = 0, asking_count = 0;
+    const auto control = [&](u32 i) -> NodeControl& { return v.nodes[list[i]].at(t.node_fields.control); };
+    for (u32 i = 0; i < n; ++i) {
+      note_at(v, t.calendar_fields.node, list[i], now) = 0;
+      Mail& mail = v.nodes[list[i]].at(t.node_fields.mail, slot);
+      for (u32 d = 0; d < 2 * t.dims; ++d) {
+        tokens[token_count] = {i, d, mail.tokens[d]};
+        token_count += mail.tokens[d] != 0;
+        arrivals[arrival_count] = {i, d, mail.arrival[d]};
+        arrival_count += mail.arrival[d] != 0;
+        mail.tokens[d] = mail.arrival[d] = 0;
+      }
+      others[other_count] = i;
+      other_count += (mail.taken | mail.put) != 0;
     }
-    for (u64 left = mail.taken; left; left &= ~(u64{0xF} << (lowest_bit(left) & ~3u))) {
-      const u32 fifo = lowest_bit(left) / 4;
-      control.reception_room[fifo] = static_cast<u8>(control.reception_room[fifo] + (left >> 4 * fifo & 0xF));
+    for (u32 k = 0; k < token_count; ++k)
+      receive_tokens(v, v.nodes[list[tokens[k].who]], control(tokens[k].who), tokens[k].at, tokens[k].content);
+    // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the VC.
+    for (u32 k = 0; k < arrival_count; ++k) {
+      const Piece& p = arrivals[k];
+      const u32 queue = queue_of(p.at, (p.content & 0xF) - 1);
+      const u16 route = static_cast<u16>(p.content >> 4);
+      const bool passes = enter(v, v.nodes[list[p.who]], control(p.who), list[p.who], queue, route, now);
+      bypass[p.who] |= u64{passes} << queue;
     }
-    mail.taken = 0;
-    for (u64 left = mail.put; left; left &= left - 1) {
-      const u32 queue = kInjectionQueue + lowest_bit(left);
-      const Queue& state = queue_at(v, node, queue);
-      const u32 place = u32{state.first} + state.packets;
-      const Packet& packet = packet_at(v, node, queue, place >= t.injection_ring ? place - t.injection_ring : place);
-      enter(v, node, control, index, queue, route_of(packet), now);
+    for (u32 k = 0; k < other_count; ++k) receive_from_software(v, list[others[k]], now);
+    for (u32 i = 0; i < n; ++i) {
+      u32 end_count = 0;
+      for (u64 left = control(i).leaving | control(i).arriving; left; left &= left - 1) {
+        const u32 queue = lowest_bit(left);
+        ends[end_count] = {i, queue, 0};
+        end_count += has_come(queue_at(v, v.nodes[list[i]], queue).until, now);
+      }
+      for (u32 k = 0; k < end_count; ++k)
+        end_leave(v, v.nodes[list[i]], control(i), list[i], ends[k].at, now);
+      if (control(i).entering) end_entering(v, v.nodes[list[i]], control(i), now);
+      asking[asking_count] = i;
+      asking_count += (control(i).waiting | control(i).here) != 0;
     }
-    mail.put = 0;
-    for (u64 left = control.leaving | control.arriving; left; left &= left - 1) {
-      const u32 queue = lowest_bit(left);
-      if (has_come(queue_at(v, node, queue).until, now)) end_leave(v, node, control, index, queue, now);
-    }
-    for (u64 left = control.entering; left; left &= left - 1) {
-      const u32 queue = lowest_bit(left);
-      if (!has_come(queue_at(v, node, queue).until, now)) continue;
-      control.entering &= ~bit(queue);
-      control.waiting |= bit(queue);
-    }
-    if (control.waiting) arbitrate(v, node, control, index, bypass, now);
-    for (u64 left = bypass & control.waiting; left && t.fifo_delay; left &= left - 1) {
-      const u32 queue = lowest_bit(left);  // it goes into its VC's FIFO
-      control.waiting &= ~bit(queue);
-      control.entering |= bit(queue);
-      queue_at(v, node, queue).until = static_cast<u16>(now + t.fifo_delay);
-      wake_node(v, index, now + t.fifo_delay);
+    for (u32 k = 0; k < asking_count; ++k) {
+      const u32 i = asking[k];
+      arbitrate(v, v.nodes[list[i]], control(i), list[i], bypass[i], now);
+      if (t.fifo_delay && bypass[i] & (control(i).waiting | control(i).here))
+        store(v, v.nodes[list[i]], control(i), list[i], bypass[i], now);
     }
   }
 

@@ -44,11 +44,13 @@ FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 directio
 
 /// A packet's route word after a hop: the hint bit goes when the next node has the destination's coordinate.
 template <class T>
-FLITLAB_HD inline u16 route_after_hop(const T& t, u16 route, u32 destination, u32 here, u32 next, u32 direction) {
-  const u32 dim = direction / 2;
+FLITLAB_HD inline u16 route_after_hop(const T& t, u16 route, u32 destination, u32 here, u32 direction) {
+  const u32 dim = direction / 2, at = coordinate(t, here, dim);
+  const bool wraps = crosses_dateline(t, here, direction);
+  const u32 next = direction % 2 ? (wraps ? t.radix[dim] : at) - 1 : (wraps ? 0 : at + 1);
   u32 after = route;
-  if (coordinate(t, next, dim) == coordinate(t, destination, dim)) after &= ~(1u << direction);
-  if (crosses_dateline(t, here, direction)) after |= kCrossed << dim;
+  if (next == coordinate(t, destination, dim)) after &= ~(1u << direction);
+  if (wraps) after |= kCrossed << dim;
   return static_cast<u16>(after);
 }
 

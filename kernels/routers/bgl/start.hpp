@@ -15,11 +15,14 @@ struct StartNode {
     const auto& t = v.t;
     const auto node = v.nodes[index];
     for (u32 d = 0; d < 2 * t.dims; ++d) {
-      if (t.peers[index * t.ports + d].item == kNone) continue;
+      const u32 peer = t.peers[index * t.ports + d].item;
+      node.at(t.node_fields.neighbour, d) = peer;
+      if (peer == kNone) continue;
       for (u32 vc = 0; vc < t.vcs; ++vc) set_tokens(v, node, d, vc, t.buffer[vc]);
     }
-    for (u32 f = 0; f < kReceptionFifos; ++f)
-      node.at(t.node_fields.control).reception_room[f] = static_cast<u8>(t.reception_flits);
+    NodeControl& control = node.at(t.node_fields.control);
+    control.address = t.address[index];
+    for (u32 f = 0; f < kReceptionFifos; ++f) control.reception_room[f] = static_cast<u8>(t.reception_flits);
   }
 };
 

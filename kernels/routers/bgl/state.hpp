@@ -69,21 +69,23 @@ struct alignas(64) Mail {
 static_assert(sizeof(Mail) == 64);
 
 struct NodeControl {
-  u64 waiting;    ///< queues whose head asks to leave
+  u64 waiting;    ///< queues whose head asks for a link
+  u64 here;       ///< queues whose head has arrived and asks for its reception FIFO
   u64 entering;   ///< queues whose head is not yet ready to ask
   u64 leaving;    ///< queues whose head is on its way to a sender
   u64 arriving;   ///< queues whose head is on its way to a reception FIFO
   u64 bypassing;  ///< of those, heads that came through the bypass channel: their tokens are back already
   u64 blocked;    ///< queues whose head found no VC with tokens when it last asked (kept for statistics and the gap)
   u32 fault;
+  u32 address;            ///< of the node
   u8 reception_room[16];  ///< chunks free in the reception FIFOs
-  u32 pad;
 };
-static_assert(sizeof(NodeControl) == 72);
+static_assert(sizeof(NodeControl) == 80);
 
 /// Fields of a node; V virtual channels of a link, S mail slots. VC sets are bits.
 struct NodeFields {
   Field<NodeControl> control;    ///< [1]
+  Field<u32> neighbour;          ///< [6] node in each direction; a port's channels end at the opposite port
   Field<Cycle> free;             ///< [6] cycle from which on a link can take a packet
   Field<u8> open;                ///< [6] VCs with tokens for a packet of full size
   Field<u8> roomy;               ///< [6] VCs with tokens for two
@@ -141,6 +143,8 @@ enum class Order : u8 { kDimension, kDirection };
 
 /// The plan. Names that sources use are those of every model's table.
 struct Table {
+  static constexpr u32 kBatch = 32;  ///< nodes whose cycle is worked through together
+
   u32 routers, terminals;
   u32 dims;
   u32 vcs;  ///< per link: dynamic ones, then escape ones, then the one of high priority
@@ -189,6 +193,24 @@ struct Table {
   TerminalFields terminal_fields;
   SoftwareFields software_fields;
   CalendarFields calendar_fields;
+};
+
+/// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
+struct PublishedTable : Table {
+  PublishedTable() = default;
+  explicit PublishedTable(const Table& table) : Table(table) {}
+
+  static constexpr u32 dims = 3, vcs = 4, dynamic_vcs = 2, escape_vcs = 1, high_vc = 3;
+  static constexpr u8 dynamic_set = 0b0011, bubble_set = 0b1100, full_size_set = 0b1100;
+  static constexpr Order order = Order::kDimension;
+  static constexpr u32 slot_mask = 31, calendar_slots = 512, paths = 2;
+  static constexpr u8 gap = 0, statistics = 0;
+
+  static bool fits(const Table& t) {
+    return t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs && t.escape_vcs == escape_vcs &&
+           t.full_size_set == full_size_set && t.order == order && t.slot_mask == slot_mask &&
+           t.calendar_slots == calendar_slots && t.paths == paths && !t.gap && !t.statistics;
+  }
 };
 
 /// Calls `f(array, elements)` for every array that a table points to, but for those of the traffic.
