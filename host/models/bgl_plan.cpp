@@ -112,7 +112,7 @@ void BglPlan::set_layout() {
   f.busy = node.add<u32>("busy", bgl::kDirections);
   f.mail = node.add<bgl::Mail>("mail", slots);
   f.ring = node.add<Packet>("ring", bgl::kDirections * t.rings);
-  f.injection_ring = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
+  t.injection_ring_field = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
   node.finish();
 
   ItemKind& terminal = layout_.kinds[1];
@@ -137,7 +137,8 @@ void BglPlan::set_layout() {
   ItemKind& calendar = layout_.kinds[2];
   calendar.name = "calendar";
   calendar.count = (t.routers + 63) / 64;
-  t.calendar_fields.node = calendar.add<u8>("node", t.calendar_slots * 64);
+  t.calendar_fields.mail = calendar.add<u8>("mail", t.calendar_slots * 64);
+  t.calendar_fields.self = calendar.add<u8>("self", t.calendar_slots * 64);
   t.calendar_fields.software = calendar.add<u8>("software", t.calendar_slots * 64);
   calendar.finish();
 }

@@ -239,7 +239,8 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& cont
   bool again = control.here && receive(v, node, control, index, bypass, dice, now);
   if (control.waiting) {
     u32 links = 0;  // free ones
-    for (u32 d = 0; d < 2 * t.dims; ++d) links |= u32{has_come(node.at(t.node_fields.free, d), now)} << d;
+    for (u32 d = 0; d < 2 * t.dims; ++d)  // the sign of what is left to wait
+      links |= (node.at(t.node_fields.free, d) - now - 1) >> 31 << d;
     if (t.gap || control.waiting & (control.waiting - 1))
       again |= pass(v, node, control, index, bypass, links, dice, now);
     else
@@ -250,10 +251,10 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& cont
       wanted |= queue_at(v, node, lowest_bit(left)).route & kHints;
     for (; wanted; wanted &= wanted - 1) {
       const Cycle free = node.at(t.node_fields.free, lowest_bit(wanted));
-      if (!has_come(free, now)) wake_node(v, index, free);
+      if (!has_come(free, now)) remind(v, index, free, kLookAgain);
     }
   }
-  if (again) wake_node(v, index, now + 1);
+  if (again) remind(v, index, now + 1, kLookAgain);
 }
 
 }  // namespace flitlab::bgl

@@ -36,7 +36,7 @@ struct AuditNode {
         const Queue& state = queue_at(v, node, queue);
         u32 pending = 0;  // on the link
         for (u32 slot = 0; slot <= t.slot_mask; ++slot)
-          pending += (node.at(t.node_fields.mail, slot).arrival[receiver] & 0xF) == vc + 1;
+          pending += (node.at(t.node_fields.mail, slot).link[receiver] & 0xF) == vc + 1;
         u32 sum = upstream.at(t.node_fields.tokens, peer.port * t.vcs + vc), held = 0;
         for (u32 i = 0; i < state.packets + pending; ++i) {
           const Packet& packet = packet_at(v, node, queue, (state.first + i) % t.ring[vc]);
@@ -49,7 +49,7 @@ struct AuditNode {
           ++packets;
         }
         for (u32 slot = 0; slot <= t.slot_mask; ++slot)
-          sum += upstream.at(t.node_fields.mail, slot).tokens[peer.port] >> 4 * vc & 0xF;
+          sum += upstream.at(t.node_fields.mail, slot).link[peer.port] >> (32 + 4 * vc) & 0xF;
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
         const bool active = (asking | control.entering | moving) >> queue & 1;

@@ -24,9 +24,19 @@ FLITLAB_INLINE void note(const V& v, Field<u8> calendar, u32 item, Cycle at) {
 #endif
 }
 
+/// There will be mail for a node.
 template <class V>
-FLITLAB_INLINE void wake_node(const V& v, u32 node, Cycle at) {
-  note(v, v.t.calendar_fields.node, node, at);
+FLITLAB_INLINE void announce(const V& v, u32 node, Cycle at) {
+  note(v, v.t.calendar_fields.mail, node, at);
+}
+
+/// What a node has to do in a cycle by itself.
+inline constexpr u8 kLookAgain = 1;  ///< a link will be free, or a request was lost
+inline constexpr u8 kQueueTurns = 2;  ///< a tail will have left, or a head will be ready
+
+template <class V>
+FLITLAB_INLINE void remind(const V& v, u32 node, Cycle at, u8 of) {
+  note_at(v, v.t.calendar_fields.self, node, at) |= of;
 }
 
 template <class V>
@@ -44,17 +54,22 @@ FLITLAB_INLINE void set_alarm(const V& v, SoftwareControl& software, u32 termina
   wake_software(v, terminal, software.alarm);
 }
 
-/// Those of the items 64 `group` to 64 `group` + 63 that have something to do.
+/// Those of the items 64 `group` to 64 `group` + 63 for which there is a note in one of two calendars.
 template <class V>
-FLITLAB_INLINE u64 noted(const V& v, Field<u8> calendar, u32 group, Cycle now) {
+FLITLAB_INLINE u64 noted(const V& v, Field<u8> one, Field<u8> other, u32 group, Cycle now) {
   const u32 slot = (now & (v.t.calendar_slots - 1)) * 64;
   u64 set = 0;
   if constexpr (V::width == 1) {
-    const u64* words = reinterpret_cast<const u64*>(&v.calendar[group].at(calendar, slot));
-    for (u32 i = 0; i < 8; ++i)  // bytes of 0 and 1 become bits
-      if (words[i]) set |= (words[i] * 0x0102040810204080ull >> 56) << 8 * i;
+    const u64* words = reinterpret_cast<const u64*>(&v.calendar[group].at(one, slot));
+    const u64* others = reinterpret_cast<const u64*>(&v.calendar[group].at(other, slot));
+    for (u32 i = 0; i < 8; ++i) {
+      const u64 notes = words[i] | others[i];
+      const u64 bytes = (notes | notes >> 1) & 0x0101010101010101ull;
+      set |= (bytes * 0x0102040810204080ull >> 56) << 8 * i;  // bytes of 0 and 1 become bits
+    }
   } else {
-    for (u32 i = 0; i < 64; ++i) set |= u64{v.calendar[group].at(calendar, slot + i)} << i;
+    for (u32 i = 0; i < 64; ++i)
+      set |= u64{(v.calendar[group].at(one, slot + i) | v.calendar[group].at(other, slot + i)) != 0} << i;
   }
   return set;
 }

@@ -24,7 +24,7 @@ FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32
   } else {
     control.entering |= bit(queue);
     state.until = static_cast<u16>(ready);
-    wake_node(v, index, ready);
+    remind(v, index, ready, kQueueTurns);
   }
 }
 
@@ -46,8 +46,9 @@ template <class V, int W>
 FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
   const auto& t = v.t;
   const u32 receiver = queue >> 3, vc = queue & 7, peer = node.at(t.node_fields.neighbour, receiver);
-  v.nodes[peer].at(t.node_fields.mail, at & t.slot_mask).tokens[receiver ^ 1] |= token_cost(t, vc, chunks) << 4 * vc;
-  wake_node(v, peer, at);
+  v.nodes[peer].at(t.node_fields.mail, at & t.slot_mask).link[receiver ^ 1] |=
+      u64{token_cost(t, vc, chunks)} << (32 + 4 * vc);
+  announce(v, peer, at);
 }
 
 /// The head of a queue starts to leave on a VC of a link.
@@ -76,8 +77,8 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
   packet_at(v, next, queue_of(direction ^ 1, vc), tail) = packet;
   tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
-  next.at(t.node_fields.mail, asks & t.slot_mask).arrival[direction ^ 1] = u32{route} << 4 | (vc + 1);
-  wake_node(v, peer, asks);
+  next.at(t.node_fields.mail, asks & t.slot_mask).link[direction ^ 1] |= u64{route} << 4 | (vc + 1);
+  announce(v, peer, asks);
   set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
   node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
   node.at(t.node_fields.busy, direction) += cycles + t.overhead;
@@ -85,7 +86,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   state.direction = direction & 7;
   state.vc = vc & 7;
   state.until = static_cast<u16>(now + cycles);
-  wake_node(v, index, now + cycles);
+  remind(v, index, now + cycles, kQueueTurns);
   control.waiting &= ~bit(queue);
   control.blocked &= ~bit(queue);
   control.leaving |= bit(queue);
@@ -114,7 +115,7 @@ FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control
   room = static_cast<u8>(room - chunks);
   state.direction = kReception;
   state.until = static_cast<u16>(now + kChunkBytes * chunks);
-  wake_node(v, index, now + kChunkBytes * chunks);
+  remind(v, index, now + kChunkBytes * chunks, kQueueTurns);
   control.here &= ~bit(queue);
   control.arriving |= bit(queue);
   if (bypass) {

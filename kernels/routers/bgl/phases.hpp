@@ -89,7 +89,7 @@ FLITLAB_INLINE void store(const V& v, const Item<W>& node, NodeControl& control,
   }
   control.waiting &= ~bypass;
   control.here &= ~bypass;
-  wake_node(v, index, ready);
+  remind(v, index, ready, kQueueTurns);
 }
 
 struct NodePhase {
@@ -102,12 +102,12 @@ struct NodePhase {
 
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
-    return note_at(v, v.t.calendar_fields.node, index, now);
+    return (note_at(v, v.t.calendar_fields.mail, index, now) | note_at(v, v.t.calendar_fields.self, index, now)) != 0;
   }
 
   template <class V>
   FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
-    return noted(v, v.t.calendar_fields.node, group, now);
+    return noted(v, v.t.calendar_fields.mail, v.t.calendar_fields.self, group, now);
   }
 
   template <class V>
@@ -133,58 +133,67 @@ struct NodePhase {
     const auto& t = v.t;
     const u32 slot = now & t.slot_mask;
     struct Piece {
-      u32 who;     // place in the list
-      u32 at;      // direction, receiver or queue
-      u32 content;
+      u32 who;  // place in the list
+      u32 direction;
+      u64 content;
     };
     constexpr u32 kMost = V::Table::kBatch;
-    Piece tokens[6 * kMost + 1], arrivals[6 * kMost + 1], ends[56];
-    u32 others[kMost + 1], asking[kMost + 1];
+    Piece pieces[kDirections * kMost + 1];
+    u32 with_mail[kMost + 1], turning[kMost + 1], others[kMost + 1], asking[kMost + 1];
     u64 bypass[kMost] = {};
-    u32 token_count = 0, arrival_count = 0, other_count = 0, asking_count = 0;
-    const auto control = [&](u32 i) -> NodeControl& { return v.nodes[list[i]].at(t.node_fields.control); };
+    u32 piece_count = 0, mail_count = 0, turning_count = 0, other_count = 0, asking_count = 0;
+    const auto node = [&](u32 i) { return v.nodes[list[i]]; };
+    const auto control = [&](u32 i) -> NodeControl& { return node(i).at(t.node_fields.control); };
     for (u32 i = 0; i < n; ++i) {
-      note_at(v, t.calendar_fields.node, list[i], now) = 0;
-      Mail& mail = v.nodes[list[i]].at(t.node_fields.mail, slot);
+      u8& mail = note_at(v, t.calendar_fields.mail, list[i], now);
+      u8& self = note_at(v, t.calendar_fields.self, list[i], now);
+      with_mail[mail_count] = i;
+      mail_count += mail;
+      turning[turning_count] = i;
+      turning_count += (self & kQueueTurns) != 0;
+      mail = self = 0;
+    }
+    for (u32 k = 0; k < mail_count; ++k) {
+      const u32 i = with_mail[k];
+      Mail& mail = node(i).at(t.node_fields.mail, slot);
       for (u32 d = 0; d < 2 * t.dims; ++d) {
-        tokens[token_count] = {i, d, mail.tokens[d]};
-        token_count += mail.tokens[d] != 0;
-        arrivals[arrival_count] = {i, d, mail.arrival[d]};
-        arrival_count += mail.arrival[d] != 0;
-        mail.tokens[d] = mail.arrival[d] = 0;
+        pieces[piece_count] = {i, d, mail.link[d]};
+        piece_count += mail.link[d] != 0;
+        mail.link[d] = 0;
       }
       others[other_count] = i;
       other_count += (mail.taken | mail.put) != 0;
     }
-    for (u32 k = 0; k < token_count; ++k)
-      receive_tokens(v, v.nodes[list[tokens[k].who]], control(tokens[k].who), tokens[k].at, tokens[k].content);
     // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the VC.
-    for (u32 k = 0; k < arrival_count; ++k) {
-      const Piece& p = arrivals[k];
-      const u32 queue = queue_of(p.at, (p.content & 0xF) - 1);
-      const u16 route = static_cast<u16>(p.content >> 4);
-      const bool passes = enter(v, v.nodes[list[p.who]], control(p.who), list[p.who], queue, route, now);
+    for (u32 k = 0; k < piece_count; ++k) {
+      const Piece& p = pieces[k];
+      if (const u32 tokens = static_cast<u32>(p.content >> 32))
+        receive_tokens(v, node(p.who), control(p.who), p.direction, tokens);
+      const u32 arrival = static_cast<u32>(p.content);
+      if (!arrival) continue;
+      const u32 queue = queue_of(p.direction, (arrival & 0xF) - 1);
+      const u16 route = static_cast<u16>(arrival >> 4);
+      const bool passes = enter(v, node(p.who), control(p.who), list[p.who], queue, route, now);
       bypass[p.who] |= u64{passes} << queue;
     }
     for (u32 k = 0; k < other_count; ++k) receive_from_software(v, list[others[k]], now);
-    for (u32 i = 0; i < n; ++i) {
-      u32 end_count = 0;
+    for (u32 k = 0; k < turning_count; ++k) {
+      const u32 i = turning[k];
       for (u64 left = control(i).leaving | control(i).arriving; left; left &= left - 1) {
         const u32 queue = lowest_bit(left);
-        ends[end_count] = {i, queue, 0};
-        end_count += has_come(queue_at(v, v.nodes[list[i]], queue).until, now);
+        if (has_come(queue_at(v, node(i), queue).until, now)) end_leave(v, node(i), control(i), list[i], queue, now);
       }
-      for (u32 k = 0; k < end_count; ++k)
-        end_leave(v, v.nodes[list[i]], control(i), list[i], ends[k].at, now);
-      if (control(i).entering) end_entering(v, v.nodes[list[i]], control(i), now);
+      end_entering(v, node(i), control(i), now);
+    }
+    for (u32 i = 0; i < n; ++i) {
       asking[asking_count] = i;
       asking_count += (control(i).waiting | control(i).here) != 0;
     }
     for (u32 k = 0; k < asking_count; ++k) {
       const u32 i = asking[k];
-      arbitrate(v, v.nodes[list[i]], control(i), list[i], bypass[i], now);
+      arbitrate(v, node(i), control(i), list[i], bypass[i], now);
       if (t.fifo_delay && bypass[i] & (control(i).waiting | control(i).here))
-        store(v, v.nodes[list[i]], control(i), list[i], bypass[i], now);
+        store(v, node(i), control(i), list[i], bypass[i], now);
     }
   }
 

@@ -35,12 +35,12 @@ FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo
   const auto& t = v.t;
   InjectionFifo& state = terminal.at(t.software_fields.injection, fifo);
   const auto node = v.nodes[index];
-  node.at(t.node_fields.injection_ring, fifo * t.injection_ring + state.tail) = packet;
+  node.at(t.injection_ring_field, fifo * t.injection_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
   state.room = static_cast<u8>(state.room - packet.flits);
   const Cycle asks = now + t.injection_delay;
   node.at(t.node_fields.mail, asks & t.slot_mask).put |= u64{1} << fifo;
-  wake_node(v, index, asks);
+  announce(v, index, asks);
 }
 
 /// A FIFO that a packet can be put into: the next one in turn with room; kInjectionFifos if there is none. At most one
@@ -64,7 +64,7 @@ template <class V>
 FLITLAB_INLINE Packet packet_of(const V& v, u32 index, const SourceCursor& cursor) {
   const auto& t = v.t;
   const Random4 draws = packet_draws(*v.row, index, cursor.index);
-  const u32 destination = packet_destination(t.traffic, index, draws);
+  const u32 destination = packet_destination(t.traffic, *v.row, index, cursor.index);
   Packet packet{};
   packet.dst = t.address[destination];
   packet.src = index;
@@ -174,7 +174,7 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
     else
       wake_software(v, index, now + 1);
     v.nodes[index].at(t.node_fields.mail, (now + 1) & t.slot_mask).taken |= u64{packet.flits} << 4 * fifo;
-    wake_node(v, index, now + 1);
+    announce(v, index, now + 1);
     if (route_of(packet) & kHints) {
       count(*v.shard, Total::kCopies);
     } else {
@@ -202,7 +202,7 @@ struct SoftwarePhase {
 
   template <class V>
   FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
-    if (v.t.mode != TrafficMode::kTrace) return noted(v, v.t.calendar_fields.software, group, now);
+    if (v.t.mode != TrafficMode::kTrace) return noted(v, v.t.calendar_fields.software, v.t.calendar_fields.software, group, now);
     const u32 left = v.t.terminals - 64 * group;
     return left < 64 ? (u64{1} << left) - 1 : ~u64{0};
   }

@@ -61,8 +61,9 @@ static_assert(sizeof(Queue) == 8);
 
 /// What other nodes and software have for a node in a cycle, in one cache line.
 struct alignas(64) Mail {
-  u32 arrival[kDirections];  ///< at each receiver: VC + 1 of a packet whose head comes to ask, its route above
-  u32 tokens[kDirections];   ///< at each sender: a nibble for each VC, chunks that are free again
+  /// From the neighbour in each direction: VC + 1 of a packet whose head comes to ask, its route in the 28 bits above;
+  /// then tokens, a nibble for each VC: chunks that are free again there.
+  u64 link[kDirections];
   u64 taken;                 ///< a nibble for each reception FIFO: chunks that software has taken
   u64 put;                   ///< injection FIFOs that a packet has been put into, as bits
 };
@@ -95,7 +96,6 @@ struct NodeFields {
   Field<u32> busy;               ///< [6] cycles in which a link has been occupied, modulo 2^32
   Field<Mail> mail;              ///< [S]
   Field<Packet> ring;            ///< [6][sum of R] descriptors in the receivers' VCs
-  Field<Packet> injection_ring;  ///< [8][I] descriptors in the injection FIFOs
 };
 
 /// Software of a node: one terminal.
@@ -135,8 +135,9 @@ struct SoftwareFields {
 
 /// Who has something to do when. 64 nodes share an item, so that a look at all of them is a look at one cache line.
 struct CalendarFields {
-  Field<u8> node;      ///< [slots][64]
-  Field<u8> software;  ///< [slots][64]
+  Field<u8> mail;      ///< [slots][64] there is mail for a node
+  Field<u8> self;      ///< [slots][64] marks that a node has made for itself
+  Field<u8> software;  ///< [slots][64] a node's software has something to do
 };
 
 enum class Order : u8 { kDimension, kDirection };
@@ -190,10 +191,28 @@ struct Table {
   const u32* address;  ///< [routers]
   TrafficTable traffic;
   NodeFields node_fields;
+  Field<Packet> injection_ring_field;  ///< of a node: [8][I] descriptors in the injection FIFOs
   TerminalFields terminal_fields;
   SoftwareFields software_fields;
   CalendarFields calendar_fields;
 };
+
+/// Places of the fields in a node of the published machine, but for the last one.
+constexpr NodeFields published_fields() {
+  constexpr u32 vcs = 4, queues = kDirections * vcs + kInjectionFifos;
+  NodeFields f{};
+  f.neighbour.offset = sizeof(NodeControl);
+  f.free.offset = f.neighbour.offset + 4 * kDirections;
+  f.open.offset = f.free.offset + 4 * kDirections;
+  f.roomy.offset = f.open.offset + kDirections;
+  f.tokens.offset = f.roomy.offset + kDirections;
+  f.tail.offset = f.tokens.offset + kDirections * vcs;
+  f.queue.offset = (f.tail.offset + kDirections * vcs + 1) / 2 * 2;
+  f.busy.offset = f.queue.offset + queues * sizeof(Queue);
+  f.mail.offset = (f.busy.offset + 4 * kDirections + 63) / 64 * 64;
+  f.ring.offset = f.mail.offset + 32 * sizeof(Mail);
+  return f;
+}
 
 /// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
 struct PublishedTable : Table {
@@ -205,9 +224,18 @@ struct PublishedTable : Table {
   static constexpr Order order = Order::kDimension;
   static constexpr u32 slot_mask = 31, calendar_slots = 512, paths = 2;
   static constexpr u8 gap = 0, statistics = 0;
+  static constexpr NodeFields node_fields = published_fields();
 
+  /// Whether these constants describe a table; its layout is compared, not assumed.
   static bool fits(const Table& t) {
-    return t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs && t.escape_vcs == escape_vcs &&
+    const NodeFields& f = t.node_fields;
+    const NodeFields& mine = node_fields;
+    return f.neighbour.offset == mine.neighbour.offset && f.free.offset == mine.free.offset &&
+           f.open.offset == mine.open.offset && f.roomy.offset == mine.roomy.offset &&
+           f.tokens.offset == mine.tokens.offset && f.tail.offset == mine.tail.offset &&
+           f.queue.offset == mine.queue.offset && f.busy.offset == mine.busy.offset &&
+           f.mail.offset == mine.mail.offset && f.ring.offset == mine.ring.offset &&
+           t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs && t.escape_vcs == escape_vcs &&
            t.full_size_set == full_size_set && t.order == order && t.slot_mask == slot_mask &&
            t.calendar_slots == calendar_slots && t.paths == paths && !t.gap && !t.statistics;
   }
@@ -249,7 +277,7 @@ template <class V, int W>
 FLITLAB_INLINE Packet& packet_at(const V& v, const Item<W>& node, u32 queue, u32 place) {
   const auto& t = v.t;
   if (queue >= kInjectionQueue)
-    return node.at(t.node_fields.injection_ring, (queue - kInjectionQueue) * t.injection_ring + place);
+    return node.at(t.injection_ring_field, (queue - kInjectionQueue) * t.injection_ring + place);
   return node.at(t.node_fields.ring, (queue >> 3) * t.rings + t.ring_start[queue & 7] + place);
 }
 
