@@ -28,7 +28,7 @@ class Dice {
   bool drawn_ = false;
 };
 
-inline constexpr u64 kEveryReceiver = 0x0000010101010101ull;   ///< the first queue of each
+inline constexpr u64 kEveryReceiver = 0x0000010101010101ull;        ///< the first queue of each
 inline constexpr u64 kReceivers = (u64{1} << kInjectionQueue) - 1;  ///< their queues
 
 /// Numbers of the arbiters: those of the queues, then of receivers and of senders; coins of the node.
@@ -230,8 +230,8 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
   return wishes > granted;
 }
 
-/// All three phases, for all heads of a node. `bypass`: queues whose head asks through the bypass channel, in this cycle
-/// only.
+/// All three phases, for all heads of a node. `bypass`: queues whose head asks through the bypass channel, in this
+/// cycle only.
 template <class V, int W>
 FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
   const auto& t = v.t;
@@ -239,6 +239,7 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& cont
   bool again = control.here && receive(v, node, control, index, bypass, dice, now);
   if (control.waiting) {
     u32 links = 0;  // free ones
+#pragma GCC unroll 6
     for (u32 d = 0; d < 2 * t.dims; ++d)  // the sign of what is left to wait
       links |= (node.at(t.node_fields.free, d) - now - 1) >> 31 << d;
     if (t.gap || control.waiting & (control.waiting - 1))

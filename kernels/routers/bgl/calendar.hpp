@@ -31,7 +31,7 @@ FLITLAB_INLINE void announce(const V& v, u32 node, Cycle at) {
 }
 
 /// What a node has to do in a cycle by itself.
-inline constexpr u8 kLookAgain = 1;  ///< a link will be free, or a request was lost
+inline constexpr u8 kLookAgain = 1;   ///< a link will be free, or a request was lost
 inline constexpr u8 kQueueTurns = 2;  ///< a tail will have left, or a head will be ready
 
 template <class V>

@@ -46,8 +46,8 @@ template <class V, int W>
 FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
   const auto& t = v.t;
   const u32 receiver = queue >> 3, vc = queue & 7, peer = node.at(t.node_fields.neighbour, receiver);
-  v.nodes[peer].at(t.node_fields.mail, at & t.slot_mask).link[receiver ^ 1] |=
-      u64{token_cost(t, vc, chunks)} << (32 + 4 * vc);
+  v.nodes[peer].at(t.node_fields.mail, at & t.slot_mask).link[receiver ^ 1] |= u64{token_cost(t, vc, chunks)}
+                                                                               << (32 + 4 * vc);
   announce(v, peer, at);
 }
 

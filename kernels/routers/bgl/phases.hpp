@@ -164,7 +164,8 @@ struct NodePhase {
       others[other_count] = i;
       other_count += (mail.taken | mail.put) != 0;
     }
-    // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the VC.
+    // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the
+    // VC.
     for (u32 k = 0; k < piece_count; ++k) {
       const Piece& p = pieces[k];
       if (const u32 tokens = static_cast<u32>(p.content >> 32))

@@ -202,7 +202,8 @@ struct SoftwarePhase {
 
   template <class V>
   FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
-    if (v.t.mode != TrafficMode::kTrace) return noted(v, v.t.calendar_fields.software, v.t.calendar_fields.software, group, now);
+    if (v.t.mode != TrafficMode::kTrace)
+      return noted(v, v.t.calendar_fields.software, v.t.calendar_fields.software, group, now);
     const u32 left = v.t.terminals - 64 * group;
     return left < 64 ? (u64{1} << left) - 1 : ~u64{0};
   }

@@ -64,8 +64,8 @@ struct alignas(64) Mail {
   /// From the neighbour in each direction: VC + 1 of a packet whose head comes to ask, its route in the 28 bits above;
   /// then tokens, a nibble for each VC: chunks that are free again there.
   u64 link[kDirections];
-  u64 taken;                 ///< a nibble for each reception FIFO: chunks that software has taken
-  u64 put;                   ///< injection FIFOs that a packet has been put into, as bits
+  u64 taken;  ///< a nibble for each reception FIFO: chunks that software has taken
+  u64 put;    ///< injection FIFOs that a packet has been put into, as bits
 };
 static_assert(sizeof(Mail) == 64);
 
@@ -85,17 +85,17 @@ static_assert(sizeof(NodeControl) == 80);
 
 /// Fields of a node; V virtual channels of a link, S mail slots. VC sets are bits.
 struct NodeFields {
-  Field<NodeControl> control;    ///< [1]
-  Field<u32> neighbour;          ///< [6] node in each direction; a port's channels end at the opposite port
-  Field<Cycle> free;             ///< [6] cycle from which on a link can take a packet
-  Field<u8> open;                ///< [6] VCs with tokens for a packet of full size
-  Field<u8> roomy;               ///< [6] VCs with tokens for two
-  Field<u8> tokens;              ///< [6][V] free chunks in the neighbours' buffers
-  Field<u8> tail;                ///< [6][V] ring places of the next packets there
-  Field<Queue> queue;            ///< [6][V], then [8] injection FIFOs
-  Field<u32> busy;               ///< [6] cycles in which a link has been occupied, modulo 2^32
-  Field<Mail> mail;              ///< [S]
-  Field<Packet> ring;            ///< [6][sum of R] descriptors in the receivers' VCs
+  Field<NodeControl> control;  ///< [1]
+  Field<u32> neighbour;        ///< [6] node in each direction; a port's channels end at the opposite port
+  Field<Cycle> free;           ///< [6] cycle from which on a link can take a packet
+  Field<u8> open;              ///< [6] VCs with tokens for a packet of full size
+  Field<u8> roomy;             ///< [6] VCs with tokens for two
+  Field<u8> tokens;            ///< [6][V] free chunks in the neighbours' buffers
+  Field<u8> tail;              ///< [6][V] ring places of the next packets there
+  Field<Queue> queue;          ///< [6][V], then [8] injection FIFOs
+  Field<u32> busy;             ///< [6] cycles in which a link has been occupied, modulo 2^32
+  Field<Mail> mail;            ///< [S]
+  Field<Packet> ring;          ///< [6][sum of R] descriptors in the receivers' VCs
 };
 
 /// Software of a node: one terminal.
@@ -234,10 +234,10 @@ struct PublishedTable : Table {
            f.open.offset == mine.open.offset && f.roomy.offset == mine.roomy.offset &&
            f.tokens.offset == mine.tokens.offset && f.tail.offset == mine.tail.offset &&
            f.queue.offset == mine.queue.offset && f.busy.offset == mine.busy.offset &&
-           f.mail.offset == mine.mail.offset && f.ring.offset == mine.ring.offset &&
-           t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs && t.escape_vcs == escape_vcs &&
-           t.full_size_set == full_size_set && t.order == order && t.slot_mask == slot_mask &&
-           t.calendar_slots == calendar_slots && t.paths == paths && !t.gap && !t.statistics;
+           f.mail.offset == mine.mail.offset && f.ring.offset == mine.ring.offset && t.dims == dims && t.vcs == vcs &&
+           t.dynamic_vcs == dynamic_vcs && t.escape_vcs == escape_vcs && t.full_size_set == full_size_set &&
+           t.order == order && t.slot_mask == slot_mask && t.calendar_slots == calendar_slots && t.paths == paths &&
+           !t.gap && !t.statistics;
   }
 };
 
