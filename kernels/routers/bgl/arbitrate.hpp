@@ -190,11 +190,9 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& cont
   for (u32 d = 0; d < 2 * t.dims; ++d) {
     u64 set = asked[d];
     if (!set) continue;
-    if (set & high) {
-      set &= high;
-    } else if (set & (bit(kInjectionQueue) - 1) && falls(dice, kNetworkCoin, t.network_threshold)) {
+    if (set & high) set &= high;
+    if (set & (bit(kInjectionQueue) - 1) && falls(dice, kNetworkCoin, t.network_threshold))
       set &= bit(kInjectionQueue) - 1;
-    }
     const u32 queue = serve(v, node, set, dice, kSenderDice + d);
     leave(v, node, control, index, queue, d, queue_at(v, node, queue).vc, bypass & bit(queue), now);
     ++granted;
