@@ -79,9 +79,8 @@ class BglTorus {
   }
   /// Cycle in which a packet leaves a node; kNone: it has not.
   u32 leaves(u32 id, u32 node) const {
-    for (const BglGrant& g : grants_)
-      if (g.id == id && g.node == node) return g.cycle;
-    return kNone;
+    const auto at = leaves_.find({id, node});
+    return at == leaves_.end() ? kNone : at->second;
   }
   /// Cycle in which software takes a packet at its destination; kNone: it has not.
   u32 delivered(u32 id) const {
@@ -115,8 +114,8 @@ class BglTorus {
   /// Software has put this cycle's packets into FIFOs, and their requests come later.
   void set_headers(u32 cycle) {
     std::map<u32, u32> wanted;
-    for (u32 id = 0; id < lines_.size(); ++id)
-      if (lines_[id].cycle == cycle && lines_[id].route) wanted[id] = lines_[id].route;
+    for (; next_ < lines_.size() && lines_[next_].cycle == cycle; ++next_)
+      if (lines_[next_].route) wanted[next_] = lines_[next_].route;
     if (wanted.empty()) return;
     std::vector<Packet> all = field<Packet>(0, "injection_ring");
     for (Packet& p : all) {
@@ -139,6 +138,7 @@ class BglTorus {
         if (queues.empty()) queues = field<bgl::Queue>(0, "queue");
         const u32 vcs = table().vcs, each = 6 * vcs + bgl::kInjectionFifos;
         const bgl::Queue& head = queues[item * each + e.port * vcs + e.vc];
+        leaves_[{e.id, item}] = cycle;
         grants_.push_back(
             {cycle, item, e.port, e.vc, e.out_port, e.out_vc, e.id, e.flits, head.route & u32{bgl::kHints}});
       }
@@ -147,7 +147,9 @@ class BglTorus {
   std::vector<BglLine> lines_;
   std::unique_ptr<TextFile> trace_;
   std::unique_ptr<Network> net_;
+  u32 next_ = 0;  ///< line whose cycle has not come
   std::vector<BglGrant> grants_;
+  std::map<std::pair<u32, u32>, u32> leaves_;  ///< by packet and node
   std::map<u32, u32> delivered_;
 };
 
