@@ -155,23 +155,25 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   }
   const double chunks = traffic_.mean_flits, cycles = bgl::kChunkBytes * chunks + t.overhead;
   const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
-  return {{"routers", t.routers},
-          {"terminals", t.terminals},
-          {"vcs", t.vcs},
-          {"channels", static_cast<double>(topology_.channels)},
-          {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
-          {"diameter", distance.diameter},
-          {"hops_mean", hops},
-          {"link_cycles_per_packet", cycles},
-          {"saturation_load_bound", busiest > 0 ? chunks / cycles / busiest : kNotMeasured},
-          {"zero_load_latency_cycles",
-           uniform ? t.injection_delay + hops * t.hop_delay + bgl::kChunkBytes * chunks + 1 : kNotMeasured},
-          {"state_bytes", static_cast<double>(layout_.bytes(1))},
-          {"router_state_bytes", layout_.kinds[0].item_bytes},
-          {"router_hot_bytes", t.node_fields.mail.offset},
-          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
-          {"calendar_bytes", static_cast<double>(layout_.kinds[2].bytes(1))},
-          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4)}};
+  return {
+      {"routers", t.routers},
+      {"terminals", t.terminals},
+      {"vcs", t.vcs},
+      {"channels", static_cast<double>(topology_.channels)},
+      {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
+      {"diameter", distance.diameter},
+      {"hops_mean", hops},
+      {"link_cycles_per_packet", cycles},
+      {"saturation_load_bound", busiest > 0 ? chunks / cycles / busiest : kNotMeasured},
+      {"zero_load_latency_cycles", uniform ? t.injection_delay + hops * (t.hop_delay + (t.bypass ? 0 : t.fifo_delay)) +
+                                                 bgl::kChunkBytes * chunks + 1
+                                           : kNotMeasured},
+      {"state_bytes", static_cast<double>(layout_.bytes(1))},
+      {"router_state_bytes", layout_.kinds[0].item_bytes},
+      {"router_hot_bytes", t.node_fields.mail.offset},
+      {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+      {"calendar_bytes", static_cast<double>(layout_.kinds[2].bytes(1))},
+      {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4)}};
 }
 
 std::string BglPlan::router_name(u32 router) const {

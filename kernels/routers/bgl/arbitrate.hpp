@@ -219,9 +219,8 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
   for (; directions; directions &= directions - 1) {
     const u32 direction = lowest_bit(directions);
     u64 set = asked[direction];
-    if (set & high)
-      set &= high;
-    else if (set & kReceivers && set & ~kReceivers && falls(dice, kNetworkCoin, t.network_threshold))
+    if (set & high) set &= high;
+    if (set & kReceivers && set & ~kReceivers && falls(dice, kNetworkCoin, t.network_threshold))
       set &= kReceivers;
     const u32 queue = serve(v, node, set, dice, kSenderDice + direction);
     leave(v, node, control, index, queue, direction, queue_at(v, node, queue).vc, bypass & bit(queue), now);
