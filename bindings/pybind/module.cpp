@@ -5,10 +5,12 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
+#include <memory>
 #include <thread>
 
 #include "bindings/pybind/convert.hpp"
 #include "host/config/check.hpp"
+#include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/error.hpp"
 #include "host/run.hpp"
@@ -56,6 +58,20 @@ py::dict backends() {
   all["cpu"] = cpu;
   all["cuda"] = cuda;
   return all;
+}
+
+/// Texts in Python's memory, which stay there as long as any experiment, on whatever thread, refers to them.
+SharedTexts shared_texts(const py::dict& texts) {
+  SharedTexts shared;
+  for (const auto& [path, value] : texts) {
+    const auto let_go = [](py::bytes* bytes) {
+      py::gil_scoped_acquire held;
+      delete bytes;
+    };
+    const std::shared_ptr<py::bytes> owner(new py::bytes(value.cast<py::bytes>()), let_go);
+    shared[path.cast<std::string>()] = {owner, std::string_view(*owner)};
+  }
+  return shared;
 }
 
 void warn(const std::vector<std::string>& texts) {
@@ -122,10 +138,11 @@ PYBIND11_MODULE(_core, m) {
   flitlab::add_t3e(m);
 
   py::class_<Experiment>(m, "Experiment")
-      .def(py::init([](const py::dict& flat, const std::string& base_dir) {
-             return Experiment::resolve(from_python(flat), base_dir);
+      .def(py::init([](const py::dict& flat, const std::string& base_dir, const py::dict& texts) {
+             return Experiment::resolve(from_python(flat), base_dir, shared_texts(texts));
            }),
-           py::arg("flat"), py::arg("base_dir"))
+           py::arg("flat"), py::arg("base_dir"), py::arg("texts") = py::dict())
+      .def("terminals", [](const Experiment& e) { return terminal_count(e); })
       .def("flat",
            [](const Experiment& e) {
              py::dict d;
