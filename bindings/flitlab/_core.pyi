@@ -55,6 +55,9 @@ def backends() -> dict[str, dict[str, Any]]:
 def parameters() -> list[dict[str, Any]]:
     """One record per configuration parameter."""
 
+def program_calls(text: bytes, name: str, ranks: int) -> list[list[tuple[str, int, int, int]]]:
+    """What every rank of a program does: (call, peer, amount, slot), collectives expanded and sends matched."""
+
 def t3e_optimise_vcs(
     ring: int, limited: bool, goals: dict[int, tuple[float, float]], seed: int, restarts: int, steps: int
 ) -> list[list[int]]:

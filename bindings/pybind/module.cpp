@@ -13,6 +13,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/error.hpp"
+#include "host/programs/program.hpp"
 #include "host/run.hpp"
 #include "host/stepped.hpp"
 
@@ -87,6 +88,22 @@ py::dict derived(const Experiment& e) {
   return d;
 }
 
+py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks) {
+  static constexpr const char* kNames[] = {"compute", "send", "isend", "recv", "irecv", "wait"};
+  const auto owner = std::make_shared<const std::string>(text);
+  const Program program = read_program(TextSource(name, {owner, *owner}), ranks, {});
+  py::list all;
+  for (u32 rank = 0; rank < ranks; ++rank) {
+    py::list calls;
+    for (u32 i = program.first[rank]; i < program.first[rank + 1]; ++i) {
+      const ProgramCall& c = program.calls[i];
+      calls.append(py::make_tuple(kNames[static_cast<u32>(c.kind)], u32{c.peer}, c.amount, c.slot));
+    }
+    all.append(calls);
+  }
+  return all;
+}
+
 py::list run(const std::vector<Experiment>& experiments, const std::string& backend, u32 threads,
              const py::object& progress, const std::string& checkpoint, double every_seconds) {
   std::vector<Result> results;
@@ -134,6 +151,9 @@ PYBIND11_MODULE(_core, m) {
       py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0,
       "run(experiments, backend, threads, progress, checkpoint, every_seconds) -> list[dict]: runs experiments of one "
       "structure as replicas.");
+
+  m.def("program_calls", &program_calls, py::arg("text"), py::arg("name"), py::arg("ranks"),
+        "program_calls(text, name, ranks) -> list[list[tuple]]: what every rank of a program does.");
 
   flitlab::add_t3e(m);
 

@@ -116,7 +116,7 @@ std::string Experiment::file(const std::string& path) const {
 
 TextSource Experiment::text(const std::string& path) const {
   const auto shared = texts_.find(path);
-  return shared == texts_.end() ? TextSource(file(path)) : TextSource(str(path), shared->second);
+  return shared == texts_.end() ? TextSource(file(path)) : TextSource(str(path) + ", as calls", shared->second);
 }
 
 u64 Experiment::files_hash() const {

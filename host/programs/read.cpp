@@ -14,6 +14,7 @@ namespace flitlab {
 namespace {
 
 constexpr u64 kMostCycles = 1000000000;
+constexpr u32 kMostRanks = 1u << 24;  // as ProgramCall::peer can tell apart
 
 enum class Argument { kPeer, kBytes, kTag, kHandle, kCycles, kRoot, kGroup };
 constexpr const char* kArgumentNames[] = {"peer", "bytes", "tag", "handle", "cycles", "root", "group"};
@@ -113,6 +114,9 @@ class Reader {
     if (!calls_.empty()) return;
     ranks_given_ = ranks_ != 0;
     if (!ranks_given_) ranks_ = terminals_;
+    if (ranks_ > kMostRanks)
+      file_.fail("a program can have at most " + std::to_string(kMostRanks) +
+                 " ranks, and the network has more terminals: let it begin with a line ranks,NUMBER.");
     calls_.resize(ranks_);
     Group& all = groups_[kNone];
     all.name = "all ranks";
