@@ -85,12 +85,17 @@ class Expression:
 
             return combine
         if isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
-            parts = [self._compiled(v) for v in (node.left, *node.comparators)]
+            first, others = self._compiled(node.left), [self._compiled(v) for v in node.comparators]
             ops = [_COMPARE[type(op)] for op in node.ops]
 
             def compare(names: Names) -> bool:
-                values = [part(names) for part in parts]
-                return all(op(a, b) for op, a, b in zip(ops, values, values[1:], strict=False))
+                left = first(names)
+                for op, part in zip(ops, others, strict=True):
+                    right = part(names)
+                    if not op(left, right):
+                        return False
+                    left = right
+                return True
 
             return compare
         if isinstance(node, ast.IfExp):
