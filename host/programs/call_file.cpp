@@ -20,6 +20,11 @@ std::string_view trimmed(std::string_view text) {
 
 CallFile::CallFile(TextSource source) : source_(std::move(source)), file_(source_.open(kKey)) {}
 
+void CallFile::rewind() {
+  file_ = source_.open(kKey);
+  line_ = 0;
+}
+
 bool CallFile::next() {
   do {
     if (!std::getline(*file_, text_)) {

@@ -15,6 +15,8 @@ class CallFile {
   /// ConfigError if the file cannot be read.
   explicit CallFile(TextSource source);
 
+  /// Goes back to the first line.
+  void rewind();
   /// Reads the next line that is neither empty nor a comment. Returns false at the end.
   bool next();
   u32 line() const { return line_; }

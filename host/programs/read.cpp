@@ -72,7 +72,43 @@ class Reader {
         terminals_(terminals),
         most_bytes_(std::min<u64>(u64{kMostMessagePackets} * format.payload_bytes, kNone - 1)) {}
 
+  /// The file is read twice, so that calls are put where they stay: first they are only counted.
   Draft read() {
+    read_lines();
+    Draft draft;
+    std::vector<u32>& first = draft.program.first;
+    first.push_back(0);
+    for (const RankState& rank : state_) first.push_back(first.back() + rank.made);
+    first.resize(terminals_ + std::size_t{1}, first.back());
+    draft.program.calls.resize(first.back());
+    draft.lines.resize(first.back());
+    draft_ = &draft;
+    file_.rewind();
+    ranks_ = 0;
+    state_.clear();
+    groups_.clear();
+    read_lines();
+    return draft;
+  }
+
+ private:
+  /// An isend or irecv that nothing has waited for.
+  struct Open {
+    u32 call;  ///< of its rank
+    u32 line;
+    CallKind kind;
+  };
+  struct RankState {
+    u32 made = 0;            ///< calls so far
+    std::vector<Open> open;  ///< those without a handle
+    std::unordered_map<u32, Open> open_handles;
+  };
+  struct Arguments {
+    u32 value[std::size(kArgumentNames)];
+    u32& operator[](Argument a) { return value[static_cast<u32>(a)]; }
+  };
+
+  void read_lines() {
     while (file_.next()) {
       if (file_.field(0) == "ranks")
         read_ranks();
@@ -84,24 +120,11 @@ class Reader {
     start();
     for (const auto& [number, group] : groups_) check_complete(group);
     for (u32 rank = 0; rank < ranks_; ++rank) wait_for_all(rank, kNone);
-    return flatten();
   }
-
- private:
-  struct RankCalls {
-    std::vector<ProgramCall> calls;
-    std::vector<u32> lines;
-    std::vector<u32> open;                      ///< isend and irecv without a handle that nothing has waited for
-    std::unordered_map<u32, u32> open_handles;  ///< handle -> call
-  };
-  struct Arguments {
-    u32 value[std::size(kArgumentNames)];
-    u32& operator[](Argument a) { return value[static_cast<u32>(a)]; }
-  };
 
   void read_ranks() {
     if (file_.fields() != 2) file_.fail("this line is ranks,NUMBER.");
-    if (!calls_.empty()) file_.fail("the number of ranks must be given once, before all calls and groups.");
+    if (!state_.empty()) file_.fail("the number of ranks must be given once, before all calls and groups.");
     ranks_ = file_.number(1, "ranks", kNone - 1);
     if (ranks_ < 1 || ranks_ > terminals_)
       file_.fail("a program can have 1 to " + std::to_string(terminals_) +
@@ -111,13 +134,13 @@ class Reader {
 
   /// The first line that is not the number of ranks has come.
   void start() {
-    if (!calls_.empty()) return;
+    if (!state_.empty()) return;
     ranks_given_ = ranks_ != 0;
     if (!ranks_given_) ranks_ = terminals_;
     if (ranks_ > kMostRanks)
       file_.fail("a program can have at most " + std::to_string(kMostRanks) +
                  " ranks, and the network has more terminals: let it begin with a line ranks,NUMBER.");
-    calls_.resize(ranks_);
+    state_.resize(ranks_);
     Group& all = groups_[kNone];
     all.name = "all ranks";
     all.ranks.resize(ranks_);
@@ -202,15 +225,20 @@ class Reader {
   }
 
   void add(u32 rank, ProgramCall call, u32 line) {
-    if (++total_ == kNone) file_.fail("a program can have at most 4294967294 calls.");
-    calls_[rank].calls.push_back(call);
-    calls_[rank].lines.push_back(line);
+    const u32 number = state_[rank].made++;
+    if (!draft_) {
+      if (++total_ == kNone) file_.fail("a program can have at most 4294967294 calls.");
+      return;
+    }
+    const std::vector<u32>& first = draft_->program.first;
+    if (number >= first[rank + 1] - first[rank]) file_.fail("the file has changed while it was being read.");
+    draft_->program.calls[first[rank] + number] = call;
+    draft_->lines[first[rank] + number] = line;
   }
   void add(u32 rank, ProgramCall call) { add(rank, call, file_.line()); }
 
   void add_call(u32 rank, CallKind kind, Arguments& a) {
-    RankCalls& mine = calls_[rank];
-    const u32 index = static_cast<u32>(mine.calls.size());
+    RankState& mine = state_[rank];
     const u32 handle = a[Argument::kHandle];
     if (kind == CallKind::kCompute) return add(rank, {a[Argument::kCycles], 0, 0, kind});
     if (kind == CallKind::kWait) {
@@ -218,38 +246,39 @@ class Reader {
       if (opened == mine.open_handles.end())
         file_.fail("rank " + std::to_string(rank) + " has no open handle " + std::to_string(handle) +
                    ": isend and irecv open one, wait and waitall close it.");
-      add(rank, {opened->second, 0, 0, kind});
+      add(rank, {opened->second.call, 0, 0, kind});
       mine.open_handles.erase(opened);
       return;
     }
     if (a[Argument::kPeer] == rank)
       file_.fail("rank " + std::to_string(rank) + " cannot exchange a message with itself. Leave the line out.");
+    const Open open{mine.made, file_.line(), kind};
     add(rank, {a[Argument::kBytes], a[Argument::kTag], a[Argument::kPeer], kind});
     if (kind == CallKind::kSend || kind == CallKind::kReceive) return;
     if (handle == kNone)
-      mine.open.push_back(index);
-    else if (!mine.open_handles.emplace(handle, index).second)
+      mine.open.push_back(open);
+    else if (const auto [before, fresh] = mine.open_handles.emplace(handle, open); !fresh)
       file_.fail("handle " + std::to_string(handle) + " of rank " + std::to_string(rank) + " is still open (line " +
-                 file_.quote(mine.lines[mine.open_handles[handle]]) + "). Wait for it first, or use another one.");
+                 file_.quote(before->second.line) + "). Wait for it first, or use another one.");
   }
 
   /// Waits for everything that is open: for the irecvs in their order, then for the last isend, before which all others
   /// leave. Line kNone: at the end of the program, where each wait is said to be in the line of what it waits for.
   void wait_for_all(u32 rank, u32 line) {
-    RankCalls& mine = calls_[rank];
-    for (const auto& [handle, call] : mine.open_handles) mine.open.push_back(call);
-    std::sort(mine.open.begin(), mine.open.end());
-    u32 last_sent = kNone;
-    const auto wait = [&](u32 call) {
-      add(rank, {call, 0, 0, CallKind::kWait}, line == kNone ? mine.lines[call] : line);
+    RankState& mine = state_[rank];
+    for (const auto& [handle, open] : mine.open_handles) mine.open.push_back(open);
+    std::sort(mine.open.begin(), mine.open.end(), [](const Open& a, const Open& b) { return a.call < b.call; });
+    const Open* last_sent = nullptr;
+    const auto wait = [&](const Open& open) {
+      add(rank, {open.call, 0, 0, CallKind::kWait}, line == kNone ? open.line : line);
     };
-    for (u32 call : mine.open) {
-      if (mine.calls[call].kind == CallKind::kIsend)
-        last_sent = call;
+    for (const Open& open : mine.open) {
+      if (open.kind == CallKind::kIsend)
+        last_sent = &open;
       else
-        wait(call);
+        wait(open);
     }
-    if (last_sent != kNone) wait(last_sent);
+    if (last_sent) wait(*last_sent);
     mine.open.clear();
     mine.open_handles.clear();
   }
@@ -301,27 +330,13 @@ class Reader {
                                        "let it begin with a line ranks,NUMBER."));
   }
 
-  Draft flatten() {
-    Draft draft;
-    draft.program.first.reserve(terminals_ + std::size_t{1});
-    draft.program.calls.reserve(total_);
-    draft.lines.reserve(total_);
-    for (RankCalls& rank : calls_) {
-      draft.program.first.push_back(static_cast<u32>(draft.program.calls.size()));
-      draft.program.calls.insert(draft.program.calls.end(), rank.calls.begin(), rank.calls.end());
-      draft.lines.insert(draft.lines.end(), rank.lines.begin(), rank.lines.end());
-      rank = {};
-    }
-    draft.program.first.resize(terminals_ + std::size_t{1}, static_cast<u32>(draft.program.calls.size()));
-    return draft;
-  }
-
   CallFile& file_;
   u32 terminals_, ranks_ = 0;
   bool ranks_given_ = false;
   u64 most_bytes_;
   u32 total_ = 0;
-  std::vector<RankCalls> calls_;  ///< [ranks]
+  Draft* draft_ = nullptr;        ///< null while calls are counted
+  std::vector<RankState> state_;  ///< [ranks]
   std::map<u32, Group> groups_;   ///< by number; kNone: all ranks
 };
 

@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <map>
 
 #include "host/error.hpp"
+#include "kernels/common/philox.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary.hpp"
 
@@ -155,6 +156,64 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"group,1,0,2\n0,reduce,1,8,,1\n", "rank 1 is not in group 1", 2},
         Wrong{"0,allgather,15728400\n", "it would send messages of 31456800 bytes; at most 15728400 are possible.",
               1}));
+
+/// A call of a rank: a send or, if `receives`, a receive; of the messages from a to b the next one.
+struct Move {
+  bool receives;
+  u32 peer;
+};
+
+/// Whether all ranks come to their ends, in whatever order their calls are made.
+bool ends(const std::vector<std::vector<Move>>& ranks) {
+  std::map<std::pair<u32, u32>, int> under_way;
+  std::vector<std::size_t> next(ranks.size(), 0);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (u32 me = 0; me < ranks.size(); ++me)
+      while (next[me] < ranks[me].size()) {
+        const Move& m = ranks[me][next[me]];
+        if (m.receives && !under_way[{m.peer, me}]) break;
+        m.receives ? --under_way[{m.peer, me}] : ++under_way[{me, m.peer}];
+        ++next[me];
+        moved = true;
+      }
+  }
+  for (u32 me = 0; me < ranks.size(); ++me)
+    if (next[me] < ranks[me].size()) return false;
+  return true;
+}
+
+TEST(Programs, ThatCannotEndAreThoseThatCannotEnd) {
+  u32 stuck = 0, count = 2000;
+  for (u32 seed = 0; seed < count; ++seed) {
+    const u32 n = 2 + seed % 5, messages = 1 + seed % 12;
+    std::vector<std::vector<Move>> ranks(n);
+    for (u32 i = 0; i < messages; ++i) {
+      const Random4 r = philox(seed, 78, 0, i);
+      const u32 a = r.word[0] % n, b = (a + 1 + r.word[1] % (n - 1)) % n;
+      ranks[a].push_back({false, b});
+      ranks[b].push_back({true, a});
+      for (u32 rank : {a, b}) {  // until here the order is one that works
+        const std::size_t last = ranks[rank].size() - 1;
+        if (r.word[2] % 3) std::swap(ranks[rank][last], ranks[rank][r.word[3] % (last + 1)]);
+      }
+    }
+    std::string text;
+    for (u32 me = 0; me < n; ++me)
+      for (const Move& m : ranks[me])
+        text += std::to_string(me) +
+                (m.receives ? ",recv," + std::to_string(m.peer) + "\n" : ",send," + std::to_string(m.peer) + ",300\n");
+    if (ends(ranks)) {
+      testing::FixedDelay net(program(text, n), 1 + seed % 50);
+      for (Cycle end : net.ends(100000)) EXPECT_NE(end, kNever) << text;
+    } else {
+      ++stuck;
+      EXPECT_THROW(program(text, n), ConfigError) << text;
+    }
+  }
+  EXPECT_GT(stuck, count / 10);
+  EXPECT_LT(stuck, count / 2);
+}
 
 TEST(Programs, MustBeReadable) {
   for (const char* path : {"no/such.csv", "/"}) {
