@@ -34,7 +34,7 @@ constexpr double kLongerWait = 0.1;
 Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const Plan& plan, const TraceFeed* feed)
     : experiment_(e), index_(index), engine_(engine), plan_(plan), feed_(feed), epoch_(e.u32_of("run.epoch_cycles")) {
   last_ = engine_.counters(index_);
-  if (e.str("traffic.mode") == "batch" || e.str("traffic.mode") == "trace") {
+  if (const std::string& mode = e.str("traffic.mode"); mode == "batch" || mode == "trace" || mode == "program") {
     phase_ = Phase::kToTheEnd;
     set_window(0, kNever - 1);
   } else if (!e.is_auto("run.warmup_cycles") && e.i64("run.warmup_cycles") == 0) {
@@ -79,8 +79,13 @@ void Measurement::look() {
       offered_flits_ += created;
       accepted_flits_ += delivered;
       add_batch(now);
-      if (feed_ ? feed_->finished(settled) : created_packets == settled) {
+      if (runs_program() ? get(now, Total::kProgramsFinished) == plan_.topology().terminals
+          : feed_        ? feed_->finished(settled)
+                         : created_packets == settled) {
         finish(now);
+      } else if (runs_program() && created_packets == settled && get(now, Total::kPacketsDropped)) {
+        throw RunError("the program cannot go on: " + std::to_string(get(now, Total::kPacketsDropped)) +
+                       " packets of its messages were lost.");
       } else if (feed_ && created_packets == settled &&
                  feed_->waits_for_ever(created_packets, get(now, Total::kLastDelivery), engine_.now())) {
         throw RunError("the trace cannot go on: " + std::to_string(feed_->packets() - created_packets) +
@@ -92,6 +97,8 @@ void Measurement::look() {
   }
   last_ = now;
 }
+
+bool Measurement::runs_program() const { return experiment_.str("traffic.mode") == "program"; }
 
 double Measurement::delta(const CounterShard& now, Total total) const {
   return static_cast<double>(get(now, total) - get(last_, total));
@@ -164,10 +171,13 @@ void Measurement::finish(const CounterShard& c) {
   const Topology& topology = plan_.topology();
   const std::vector<std::byte> state = engine_.state(index_);
   if (batch) {
-    measured_cycles_ = get(c, Total::kLastDelivery) + 1;
+    measured_cycles_ = std::max(get(c, Total::kLastDelivery) + 1, get(c, Total::kLastProgramEnd));
     channel_end_ = plan_.channel_flits(state);
     channel_start_.assign(channel_end_.size(), 0);
-    result.model[feed_ ? "trace_cycles" : "batch_cycles"] = static_cast<double>(measured_cycles_);
+    if (runs_program())
+      result.model["program_cycles"] = static_cast<double>(get(c, Total::kLastProgramEnd));
+    else
+      result.model[feed_ ? "trace_cycles" : "batch_cycles"] = static_cast<double>(measured_cycles_);
   }
   Result& r = result;
   r.backend = engine_.backend();

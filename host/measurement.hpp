@@ -34,6 +34,7 @@ class Measurement {
 
   double delta(const CounterShard& now, Total total) const;
   u64 window_cycles() const;
+  bool runs_program() const;
   bool warm();
   bool steady() const;
   void set_window(Cycle begin, Cycle end);

@@ -85,6 +85,9 @@ class Plan {
   /// Flits sent per router-to-router channel since cycle 0, in channel order.
   virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
 
+  /// Cycle in which each terminal's program ended, kNone if it has not; empty if terminals run none.
+  virtual std::vector<u32> program_ends(const std::vector<std::byte>&) const { return {}; }
+
   /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
   virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
   /// All registers of a node by name.

@@ -131,6 +131,7 @@ std::map<std::string, u64> SteppedNetwork::totals() {
                                     {"flit_moves", get(Total::kFlitMoves)},
                                     {"latency_sum", get(Total::kLatencySum)},
                                     {"transactions", get(Total::kTransactions)},
+                                    {"programs_finished", get(Total::kProgramsFinished)},
                                     {"barriers", get(Total::kBarriers)},
                                     {"barrier_wait_sum", get(Total::kBarrierWaitSum)},
                                     {"token_messages", get(Total::kTokenMessages)},

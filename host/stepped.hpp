@@ -44,6 +44,8 @@ class SteppedNetwork {
   void special_put(u32 node, const t3e::Deltas& deltas, const std::string& name, u64 value);
   u32 special_get(u32 node, const t3e::Deltas& deltas, const std::string& name);
   std::vector<t3e::TimedAnswer> special_answers();
+  /// Cycle in which each program ended; see Plan.
+  std::vector<u32> program_ends() const { return plan_->program_ends(engine_->state(0)); }
   /// What has been counted since cycle 0, by name.
   std::map<std::string, u64> totals();
   std::vector<TimedEvent> take_events();

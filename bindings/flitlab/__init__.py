@@ -23,6 +23,7 @@ _WHERE = {
     "find_saturation": "sweeps",
     "Curve": "curve",
     "Network": "network",
+    "Program": "programs",
     "reproduce": "reproduction",
 }
 

@@ -49,14 +49,30 @@ def parse_setting(setting: str) -> tuple[str, Any]:
     return key.strip(), parse_value(text.strip())
 
 
+_PROGRAM = "traffic.program_file"
+
+
 class Experiment:
-    """A checked configuration. Immutable: :meth:`set` gives a new one."""
+    """A checked configuration. Immutable: :meth:`set` gives a new one.
+
+    ``traffic.program_file`` names a file of calls or a program in TOML, or is a :class:`flitlab.Program`.
+    """
 
     def __init__(self, given: Mapping[str, Any], base_dir: str = ".", name: str = "experiment"):
         self._given = dict(given)
         self.base_dir = os.path.abspath(base_dir)
         self.name = name
-        self.core = _core.Experiment(self._given, self.base_dir)
+        self.core = self._resolved()
+
+    def _resolved(self) -> _core.Experiment:
+        program = self._given.get(_PROGRAM)
+        if program is None or (isinstance(program, str) and not program.endswith(".toml")):
+            return _core.Experiment(self._given, self.base_dir)
+        from flitlab.programs import program_text
+
+        given = {**self._given, _PROGRAM: getattr(program, "name", program)}
+        terminals = _core.Experiment(given, self.base_dir).terminals()
+        return _core.Experiment(given, self.base_dir, {_PROGRAM: program_text(program, self.base_dir, terminals)})
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:
@@ -83,7 +99,13 @@ class Experiment:
         return self.core.derived()
 
     def to_toml(self) -> str:
-        """The resolved configuration as TOML; file names become absolute, so that it can be kept anywhere."""
+        """The resolved configuration as TOML; file names become absolute, so that it can be kept anywhere.
+
+        Raises ConfigError if the program is not in a file.
+        """
+        if not isinstance(self._given.get(_PROGRAM, ""), str):
+            raise ConfigError(f"{_PROGRAM} is a program in memory, which a configuration cannot name: save it with "
+                              "Program.save(path), and set the key to that path.")
         lines: list[str] = []
         section = None
         for path, value in self.flat().items():
@@ -106,7 +128,8 @@ class Experiment:
         flat = self.flat()
         shape = "x".join(str(k) for k in flat["topology.shape"]) if "topology.shape" in flat else ""
         mode = flat["traffic.mode"]
-        traffic = flat["traffic.trace_file"] if mode == "trace" else flat["traffic.pattern"]
+        file = {"trace": "traffic.trace_file", "program": _PROGRAM}.get(mode)
+        traffic = flat[file or "traffic.pattern"]
         if mode != "open":
             traffic = f"{mode} {traffic}"
         load = f" at {flat['traffic.load']}" if "traffic.load" in flat else ""

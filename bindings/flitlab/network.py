@@ -160,6 +160,11 @@ class Network:
         return self._core.state_hash()
 
     @property
+    def program_ends(self) -> list[int | None]:
+        """Cycle in which the program of each terminal ended; None: it has not. Empty without programs."""
+        return [None if end == 0xFFFFFFFF else end for end in self._core.program_ends()]
+
+    @property
     def totals(self) -> dict[str, int]:
         """Counts since cycle 0: packets and flits created, injected, delivered."""
         return self._core.totals()

@@ -5,12 +5,15 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
+#include <memory>
 #include <thread>
 
 #include "bindings/pybind/convert.hpp"
 #include "host/config/check.hpp"
+#include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/error.hpp"
+#include "host/programs/program.hpp"
 #include "host/run.hpp"
 #include "host/stepped.hpp"
 
@@ -58,6 +61,20 @@ py::dict backends() {
   return all;
 }
 
+/// Texts in Python's memory, which stay there as long as any experiment, on whatever thread, refers to them.
+SharedTexts shared_texts(const py::dict& texts) {
+  SharedTexts shared;
+  for (const auto& [path, value] : texts) {
+    const auto let_go = [](py::bytes* bytes) {
+      py::gil_scoped_acquire held;
+      delete bytes;
+    };
+    const std::shared_ptr<py::bytes> owner(new py::bytes(value.cast<py::bytes>()), let_go);
+    shared[path.cast<std::string>()] = {owner, std::string_view(*owner)};
+  }
+  return shared;
+}
+
 void warn(const std::vector<std::string>& texts) {
   for (const std::string& text : texts)
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw py::error_already_set();
@@ -69,6 +86,22 @@ py::dict derived(const Experiment& e) {
   warn(plan->warnings());
   for (const auto& [name, value] : plan->derived()) d[name.c_str()] = number(value);
   return d;
+}
+
+py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks) {
+  static constexpr const char* kNames[] = {"compute", "send", "isend", "recv", "irecv", "wait"};
+  const auto owner = std::make_shared<const std::string>(text);
+  const Program program = read_program(TextSource(name, {owner, *owner}), ranks, {});
+  py::list all;
+  for (u32 rank = 0; rank < ranks; ++rank) {
+    py::list calls;
+    for (u32 i = program.first[rank]; i < program.first[rank + 1]; ++i) {
+      const ProgramCall& c = program.calls[i];
+      calls.append(py::make_tuple(kNames[static_cast<u32>(c.kind)], u32{c.peer}, c.amount, c.slot));
+    }
+    all.append(calls);
+  }
+  return all;
 }
 
 py::list run(const std::vector<Experiment>& experiments, const std::string& backend, u32 threads,
@@ -119,13 +152,17 @@ PYBIND11_MODULE(_core, m) {
       "run(experiments, backend, threads, progress, checkpoint, every_seconds) -> list[dict]: runs experiments of one "
       "structure as replicas.");
 
+  m.def("program_calls", &program_calls, py::arg("text"), py::arg("name"), py::arg("ranks"),
+        "program_calls(text, name, ranks) -> list[list[tuple]]: what every rank of a program does.");
+
   flitlab::add_t3e(m);
 
   py::class_<Experiment>(m, "Experiment")
-      .def(py::init([](const py::dict& flat, const std::string& base_dir) {
-             return Experiment::resolve(from_python(flat), base_dir);
+      .def(py::init([](const py::dict& flat, const std::string& base_dir, const py::dict& texts) {
+             return Experiment::resolve(from_python(flat), base_dir, shared_texts(texts));
            }),
-           py::arg("flat"), py::arg("base_dir"))
+           py::arg("flat"), py::arg("base_dir"), py::arg("texts") = py::dict())
+      .def("terminals", [](const Experiment& e) { return terminal_count(e); })
       .def("flat",
            [](const Experiment& e) {
              py::dict d;
@@ -174,6 +211,7 @@ PYBIND11_MODULE(_core, m) {
              return list;
            })
       .def("totals", &SteppedNetwork::totals)
+      .def("program_ends", &SteppedNetwork::program_ends)
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))
       .def("load", &SteppedNetwork::load, py::arg("path"))

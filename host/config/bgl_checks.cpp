@@ -14,7 +14,7 @@ void check_bgl(const Experiment& e) {
     throw ConfigError("topology.shape = " + list_text(shape) + " has one node; give two or more.");
   if (e.str("traffic.mode") == "request_reply")
     throw ConfigError(
-        "traffic.mode = \"request_reply\" is not there for router.kind = \"bgl\": use open, batch or trace.");
+        "traffic.mode = \"request_reply\" is not there for router.kind = \"bgl\": use open, batch, program or trace.");
   if (longest_packet(e) > bgl::kFullPacket)
     throw ConfigError("Blue Gene/L's packets have 1 to 8 chunks of 32 bytes, and traffic.packet_flits makes some of " +
                       std::to_string(longest_packet(e)) + ". Make them shorter.");

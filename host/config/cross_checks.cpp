@@ -19,7 +19,20 @@ bool is_whole(const Experiment& e) {
   return true;
 }
 
+void check_program(const Experiment& e) {
+  if (!model_of(e.str("router.kind")).runs_programs)
+    throw ConfigError("traffic.mode = \"program\" does not fit " + quoted(e, "router.kind") +
+                      ", whose terminals run no programs. Choose another router.kind or another mode.");
+  if (e.str("traffic.program_file").empty())
+    throw ConfigError("traffic.mode = \"program\" needs traffic.program_file (CSV lines rank,call[,arguments]).");
+  if (const u32 flits = longest_packet(e); flits > kLongestPacket)
+    throw ConfigError("traffic.flit_bytes = " + std::to_string(e.i64("traffic.flit_bytes")) +
+                      " makes packets of up to " + std::to_string(flits) + " flits; at most " +
+                      std::to_string(kLongestPacket) + " are possible. Raise it, or lower traffic.payload_bytes.");
+}
+
 void check_pattern(const Experiment& e) {
+  if (e.str("traffic.mode") == "program") return;
   if (e.str("traffic.mode") == "trace") {
     if (e.str("traffic.trace_file").empty())
       throw ConfigError(
@@ -70,7 +83,7 @@ void check_injection(const Experiment& e) {
 bool geometric(const Experiment& e) { return e.str("traffic.packet_length") == "geometric"; }
 
 void check_lengths(const Experiment& e) {
-  if (e.str("traffic.mode") == "trace") return;
+  if (!e.has("traffic.packet_flits")) return;
   const Lengths& lengths = e.lengths("traffic.packet_flits");
   if (geometric(e) && lengths.size() != 1)
     throw ConfigError("traffic.packet_flits = " + shown(Value{lengths}) +
@@ -82,6 +95,11 @@ void check_lengths(const Experiment& e) {
 template <class F>
 void for_each_length(const Experiment& e, F f) {
   if (e.str("traffic.mode") == "trace") return f(1);  // every line is checked when it is read
+  if (e.str("traffic.mode") == "program") {
+    const PacketFormat format = packet_format(e);
+    f(format.flits(0));
+    return f(format.flits(format.payload_bytes));
+  }
   const auto each = [&](const Lengths& lengths) {
     for (const auto& [flits, weight] : lengths)
       if (weight > 0) f(static_cast<u32>(flits));
@@ -118,6 +136,10 @@ std::vector<u32> grid_shape(const Experiment& e) {
   return {};
 }
 
+PacketFormat packet_format(const Experiment& e) {
+  return {e.u32_of("traffic.payload_bytes"), e.u32_of("traffic.header_bytes"), e.u32_of("traffic.flit_bytes")};
+}
+
 u32 geometric_mean(const Experiment& e) { return static_cast<u32>(e.lengths("traffic.packet_flits").front().first); }
 
 u32 geometric_longest(const Experiment& e) { return std::min(kLongestPacket, 16 * geometric_mean(e)); }
@@ -149,6 +171,7 @@ double mean_packet(const Experiment& e) {
 
 void check_together(const Experiment& e) {
   check_lengths(e);
+  if (e.str("traffic.mode") == "program") check_program(e);
   model_of(e.str("router.kind")).check(e);
   check_pattern(e);
   check_injection(e);

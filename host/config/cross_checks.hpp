@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "host/config/experiment.hpp"
+#include "kernels/traffic/program_state.hpp"
 
 namespace flitlab {
 
@@ -39,6 +40,9 @@ u32 geometric_mean(const Experiment& experiment);
 
 /// The length at which a geometric law is cut, flits.
 u32 geometric_longest(const Experiment& experiment);
+
+/// How the messages of a program are cut into packets.
+PacketFormat packet_format(const Experiment& experiment);
 
 /// Longest packet in flits. 1 for traces, whose lines are checked when they are read.
 u32 longest_packet(const Experiment& experiment);

@@ -65,9 +65,10 @@ Value default_for(const ParamRecord& record, const Experiment& e) {
 
 }  // namespace
 
-Experiment Experiment::resolve(const RawConfig& given, std::string base_dir) {
+Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, SharedTexts texts) {
   Experiment e;
   e.base_dir_ = std::move(base_dir);
+  e.texts_ = std::move(texts);
   const auto kind = given.find("router.kind");
   const Value model = check_value(model_choice(), kind == given.end() ? default_value(model_choice()) : kind->second);
   const std::vector<const ParamRecord*> records = parameters_of(std::get<std::string>(model));
@@ -123,9 +124,18 @@ std::string Experiment::file(const std::string& path) const {
   return name.empty() ? name : (std::filesystem::path(base_dir_) / name).string();
 }
 
+TextSource Experiment::text(const std::string& path) const {
+  const auto shared = texts_.find(path);
+  return shared == texts_.end() ? TextSource(file(path)) : TextSource(str(path) + ", as calls", shared->second);
+}
+
 u64 Experiment::files_hash() const {
   StreamHash hash;
   for (const std::string& path : files_) {
+    if (const auto shared = texts_.find(path); shared != texts_.end()) {
+      hash.add(shared->second.text.data(), shared->second.text.size());
+      continue;
+    }
     const u64 contents = hash_file(file(path));
     hash.add(&contents, sizeof contents);
   }

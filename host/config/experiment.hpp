@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/config/value.hpp"
+#include "host/text_source.hpp"
 #include "kernels/common/param.hpp"
 #include "kernels/common/types.hpp"
 
@@ -12,9 +13,9 @@ namespace flitlab {
 
 class Experiment {
  public:
-  /// Checks a configuration and fills in the defaults. `base_dir` is where relative file names start.
-  /// Throws ConfigError for the first thing that is wrong.
-  static Experiment resolve(const RawConfig& given, std::string base_dir);
+  /// Checks a configuration and fills in the defaults. `base_dir` is where relative file names start; parameters in
+  /// `texts` name no file, their text is there. Throws ConfigError for the first thing that is wrong.
+  static Experiment resolve(const RawConfig& given, std::string base_dir, SharedTexts texts = {});
 
   bool has(const std::string& path) const;
   bool flag(const std::string& path) const;
@@ -28,8 +29,10 @@ class Experiment {
   bool is_auto(const std::string& path) const;
   /// A file name, made absolute with base_dir; "" stays "".
   std::string file(const std::string& path) const;
+  /// The text that a file name stands for.
+  TextSource text(const std::string& path) const;
 
-  /// Hash of what is in all the files that the configuration names: a name alone says little.
+  /// Hash of what is in all the files and texts that the configuration names: a name alone says little.
   u64 files_hash() const;
 
   /// All resolved parameters in record order.
@@ -43,6 +46,7 @@ class Experiment {
   std::vector<std::pair<std::string, Value>> values_;
   std::vector<bool> per_replica_;
   std::vector<std::string> files_;  ///< paths of the parameters that name one
+  SharedTexts texts_;               ///< what is in memory instead
   std::string base_dir_;
 };
 

@@ -61,7 +61,8 @@ const std::vector<ModelRecord>& models() {
        kBglRoutingParams,
        {kBglInterfaceParams},
        check_bgl,
-       plan_of<BglPlan>},
+       plan_of<BglPlan>,
+       true},
   };
   return list;
 }

@@ -20,6 +20,7 @@ struct ModelRecord {
   std::vector<ParamTable> others;    ///< parameters of what only it has
   void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
+  bool runs_programs = false;  ///< its terminals can run message-passing programs
 };
 
 /// Every registered router model, in the order in which help lists them.

@@ -125,12 +125,7 @@ void BglPlan::set_layout() {
   g.reception = terminal.add<bgl::ReceptionFifo>("reception", bgl::kReceptionFifos);
   g.space_mail = terminal.add<u32>("space_mail", 2);
   g.arrival_mail = terminal.add<u64>("arrival_mail", 2);
-  if (t.mode == TrafficMode::kTrace) {
-    TraceFields& trace = t.terminal_fields.trace;
-    trace.control = terminal.add<TraceControl>("trace", 1);
-    trace.entry = terminal.add<TraceEntry>("trace_entry", kTraceRing);
-    trace.arrival = terminal.add<TraceArrival>("trace_arrival", kTraceRing);
-  }
+  add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
   g.reception_ring = terminal.add<Packet>("reception_ring", bgl::kReceptionFifos * t.reception_ring);
   terminal.finish();
 
@@ -244,6 +239,11 @@ TerminalSnapshot BglPlan::inspect_terminal(const std::vector<std::byte>& state, 
   TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, 0, 0, c.next.at, {}};
   for (u32 f = 0; f < bgl::kInjectionFifos; ++f) s.credits.push_back(terminal.at(t.software_fields.injection, f).room);
   return s;
+}
+
+std::vector<u32> BglPlan::program_ends(const std::vector<std::byte>& state) const {
+  if (table_.mode != TrafficMode::kProgram) return {};
+  return flitlab::program_ends(state, layout_, table_.terminal_fields.program);
 }
 
 std::vector<u32> BglPlan::channel_flits(const std::vector<std::byte>& state) const {

@@ -27,6 +27,8 @@ class BglPlan final : public Plan {
   /// Cycles in which each channel was occupied: what a packet takes with trailer, acknowledgment and gap.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
 
+  std::vector<u32> program_ends(const std::vector<std::byte>& state) const override;
+
   const bgl::Table& table() const { return table_; }
 
  private:

@@ -66,8 +66,13 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
   if (!groups.empty()) set_groups(groups);
   mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
          : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
+         : e.str("traffic.mode") == "program"     ? TrafficMode::kProgram
                                                   : TrafficMode::kOpen;
   if (mode == TrafficMode::kTrace) return;
+  if (mode == TrafficMode::kProgram) {
+    set_program(e);
+    return;
+  }
   t.start = e.u32_of("traffic.start");
   mean_flits = mean_packet(e);
   shortest = shortest_packet(e);
@@ -130,6 +135,20 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
   }
 }
 
+void TerminalPlan::set_program(const Experiment& e) {
+  ProgramTable& p = table.program;
+  p.format = packet_format(e);
+  p.send_overhead = e.u32_of("traffic.send_overhead");
+  p.recv_overhead = e.u32_of("traffic.recv_overhead");
+  program_ = read_program(e.text("traffic.program_file"), table.terminals, p.format);
+  p.terminals = table.terminals;
+  p.first = program_.first.data();
+  p.calls = program_.calls.data();
+  p.slots = program_.slots;
+  for (u32 i = 0; i < table.terminals; ++i)
+    if (p.first[i] != p.first[i + 1]) require_active("traffic.program_file", i);
+}
+
 LengthTable PacketLengths::set(const Lengths& lengths) {
   std::vector<double> weights;
   for (const auto& [length, weight] : lengths) {
@@ -139,6 +158,17 @@ LengthTable PacketLengths::set(const Lengths& lengths) {
   }
   cumulative = cumulative_thresholds(weights);
   return {static_cast<u32>(flits.size()), flits.data(), cumulative.data()};
+}
+
+void add_script_fields(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode) {
+  if (mode == TrafficMode::kTrace) {
+    g.trace.control = kind.add<TraceControl>("trace", 1);
+    g.trace.entry = kind.add<TraceEntry>("trace_entry", kTraceRing);
+    g.trace.arrival = kind.add<TraceArrival>("trace_arrival", kTraceRing);
+  } else if (mode == TrafficMode::kProgram) {
+    g.program.control = kind.add<ProgramControl>("program", 1);
+    g.program.arrived = kind.add<u16>("program_arrived", t.program.slots);
+  }
 }
 
 void add_terminal_kind(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode,
@@ -155,11 +185,8 @@ void add_terminal_kind(ItemKind& kind, TerminalFields& g, const TrafficTable& t,
     g.transaction = kind.add<Transaction>("transaction", t.window);
     g.reply = kind.add<QueuedReply>("reply", t.reply_queue);
     g.held = kind.add<HeldVc>("held", size.vcs);
-  } else if (mode == TrafficMode::kTrace) {
-    g.trace.control = kind.add<TraceControl>("trace", 1);
-    g.trace.entry = kind.add<TraceEntry>("trace_entry", kTraceRing);
-    g.trace.arrival = kind.add<TraceArrival>("trace_arrival", kTraceRing);
   }
+  add_script_fields(kind, g, t, mode);
   g.ring = kind.add<Packet>("ring", size.vcs * size.ring);
   kind.finish();
 }
@@ -172,6 +199,18 @@ TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const St
   TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.lane.left, c.lane.vc, c.next.at, {}};
   for (u32 v = 0; v < vcs; ++v) s.credits.push_back(terminal.at(fields.output, v).credits);
   return s;
+}
+
+std::vector<Cycle> program_ends(const std::vector<std::byte>& state, const StateLayout& layout,
+                                const ProgramFields& fields) {
+  const ItemKind& kind = layout.kinds[1];
+  const Items<1> terminals{const_cast<std::byte*>(state.data()) + layout.kind_offset(1, 1), kind.item_bytes};
+  std::vector<Cycle> ends;
+  for (u32 i = 0; i < kind.count; ++i) {
+    const ProgramControl& c = terminals[i].at(fields.control);
+    ends.push_back(c.done ? c.finished : kNever);
+  }
+  return ends;
 }
 
 std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/plan.hpp"
+#include "host/programs/program.hpp"
 #include "host/topology/patterns.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
@@ -36,6 +37,7 @@ struct TerminalPlan {
  private:
   void set_groups(const Groups& groups);
   void set_all_to_all(const Experiment& experiment);
+  void set_program(const Experiment& experiment);
   /// Terminals that a parameter names must be in a group.
   void require_active(const char* path, u32 terminal) const;
 
@@ -44,6 +46,7 @@ struct TerminalPlan {
   TrafficMatrix matrix_;
   std::vector<u32> destinations_;
   PacketLengths packet_lengths_, reply_lengths_;
+  Program program_;
 };
 
 struct TerminalSize {
@@ -53,6 +56,9 @@ struct TerminalSize {
   u32 slots;  ///< of mail
 };
 
+/// Describes what terminals need for traces and programs.
+void add_script_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
+
 /// Describes the terminals' state.
 void add_terminal_kind(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode,
                        const TerminalSize& size);
@@ -60,6 +66,10 @@ void add_terminal_kind(ItemKind& kind, TerminalFields& fields, const TrafficTabl
 /// A terminal of a state (item kind 1), with `vcs` virtual channels.
 TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
                                    const TerminalFields& fields, u32 terminal, u32 vcs);
+
+/// Cycle in which each terminal's program ended; kNever if it has not.
+std::vector<Cycle> program_ends(const std::vector<std::byte>& state, const StateLayout& layout,
+                                const ProgramFields& fields);
 
 /// Run parameters of all replicas, except their windows.
 std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas);

@@ -27,6 +27,7 @@ enum class Total : u32 {
   kRoundTrips,          ///< closed loop: transactions completed whose request was created in the window
   kRoundTripSum,        ///< creation of the request to arrival of the reply's tail, cycles
   kTransactions,        ///< transactions completed since cycle 0
+  kProgramsFinished,    ///< message-passing programs that have ended
   kBarriers,            ///< completions of barriers that PEs have seen
   kBarrierWaitSum,      ///< joining to completion, cycles
   kChannelErrors,       ///< hits of flits on links that routers have detected
@@ -37,11 +38,12 @@ enum class Total : u32 {
   kSpecialLost,  ///< to another one, at an open link, or where software wants them ignored
   kVc0Flits,     ///< BG/L: flits sent on VC 0 of any link, and on the VCs after it
   kVc7Flits = kVc0Flits + 7,
-  kTokenMessages,  ///< BG/L: token messages that a sender has got
-  kUnblocking,     ///< of these, those that let a blocked packet move
-  kCopies,         ///< BG/L: copies of broadcast packets that software has taken
-  kLastDelivery,   ///< maximum, not a sum: cycle of the latest delivery
-  kLatencyMax,     ///< maximum over measured packets
+  kTokenMessages,   ///< BG/L: token messages that a sender has got
+  kUnblocking,      ///< of these, those that let a blocked packet move
+  kCopies,          ///< BG/L: copies of broadcast packets that software has taken
+  kLastDelivery,    ///< maximum, not a sum: cycle of the latest delivery
+  kLastProgramEnd,  ///< maximum: cycle in which the latest program ended
+  kLatencyMax,      ///< maximum over measured packets
   kNetworkLatencyMax,
   kRoundTripMax,
   kAuditedFlits,    ///< grows at every audit by the flits then inside the network
@@ -53,8 +55,7 @@ enum class Total : u32 {
 inline constexpr u32 kTotals = static_cast<u32>(Total::kCount);
 
 FLITLAB_HD constexpr bool is_maximum(u32 total) {
-  return total == static_cast<u32>(Total::kLastDelivery) || total == static_cast<u32>(Total::kLatencyMax) ||
-         total == static_cast<u32>(Total::kNetworkLatencyMax) || total == static_cast<u32>(Total::kRoundTripMax);
+  return total >= static_cast<u32>(Total::kLastDelivery) && total <= static_cast<u32>(Total::kRoundTripMax);
 }
 
 struct alignas(64) CounterShard {

@@ -3,6 +3,7 @@
 /// traffic add. Terminals are the same beside every router.
 #include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
+#include "kernels/traffic/program_state.hpp"
 #include "kernels/traffic/trace.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -80,6 +81,7 @@ struct TerminalFields {
   Field<QueuedReply> reply;        ///< [reply_queue]
   Field<HeldVc> held;              ///< [V]
   TraceFields trace;               ///< trace replay only
+  ProgramFields program;           ///< message-passing programs only
   Field<Packet> ring;              ///< [V][R] descriptors of arriving packets
 };
 

@@ -7,11 +7,12 @@
 #include "kernels/common/replica.hpp"
 #include "kernels/common/streams.hpp"
 #include "kernels/traffic/all_to_all.hpp"
+#include "kernels/traffic/program_state.hpp"
 
 namespace flitlab {
 
 /// Where a terminal's packets come from.
-enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace };
+enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram };
 enum class Injection : u8 { kBernoulli, kPeriodic, kOnOff, kAllAtOnce };
 enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll };
 enum class LengthLaw : u8 { kTable, kGeometric };
@@ -55,6 +56,7 @@ struct TrafficTable {
   u32 window = 0;                   ///< closed loop: requests of a terminal that may be without a reply
   u32 reply_delay = 0;              ///< closed loop: arrival of a request to creation of its reply, cycles
   u32 reply_queue = 0;              ///< closed loop: replies that a terminal can hold, packets
+  ProgramTable program;
 };
 
 /// Calls `f(array, elements)` for every array that a table points to, so that they can be moved elsewhere.
@@ -74,6 +76,7 @@ void for_each_array(TrafficTable& t, F f) {
     f(lengths->flits, lengths->count);
     f(lengths->cumulative, lengths->count);
   }
+  for_each_array(t.program, f);
 }
 
 /// A terminal's place among those it sends to.

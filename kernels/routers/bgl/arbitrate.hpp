@@ -220,8 +220,7 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
     const u32 direction = lowest_bit(directions);
     u64 set = asked[direction];
     if (set & high) set &= high;
-    if (set & kReceivers && set & ~kReceivers && falls(dice, kNetworkCoin, t.network_threshold))
-      set &= kReceivers;
+    if (set & kReceivers && set & ~kReceivers && falls(dice, kNetworkCoin, t.network_threshold)) set &= kReceivers;
     const u32 queue = serve(v, node, set, dice, kSenderDice + direction);
     leave(v, node, control, index, queue, direction, queue_at(v, node, queue).vc, bypass & bit(queue), now);
     ++granted;

@@ -121,15 +121,26 @@ struct NodePhase {
 
   template <class V>
   FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
-    work_many(v, &index, 1, now);
+    step<1>(v, &index, 1, now);
   }
 
   static constexpr u32 batch = 32;
 
-  /// Step by step over all nodes of a list, since nothing that happens in one of them is seen by another in the same
-  /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less.
   template <class V>
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    step<batch>(v, list, n, now);
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    if (due(v, index, now)) work(v, index, now);
+  }
+
+ private:
+  /// Step by step over the nodes of a list, since nothing that happens in one of them is seen by another in the same
+  /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less.
+  template <u32 kMost, class V>
+  FLITLAB_INLINE static void step(const V& v, const u32* list, u32 n, Cycle now) {
     const auto& t = v.t;
     const u32 slot = now & t.slot_mask;
     struct Piece {
@@ -137,7 +148,6 @@ struct NodePhase {
       u32 direction;
       u64 content;
     };
-    constexpr u32 kMost = V::Table::kBatch;
     Piece pieces[kDirections * kMost + 1];
     u32 with_mail[kMost + 1], turning[kMost + 1], others[kMost + 1], asking[kMost + 1];
     u64 bypass[kMost] = {};
@@ -196,11 +206,6 @@ struct NodePhase {
       if (t.fifo_delay && bypass[i] & (control(i).waiting | control(i).here))
         store(v, node(i), control(i), list[i], bypass[i], now);
     }
-  }
-
-  template <class V>
-  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    if (due(v, index, now)) work(v, index, now);
   }
 };
 

@@ -3,6 +3,7 @@
 /// of the reception FIFOs. It answers what sources ask of a model (kernels/traffic/injection.hpp).
 #include "kernels/routers/bgl/calendar.hpp"
 #include "kernels/routers/bgl/route.hpp"
+#include "kernels/traffic/program.hpp"
 #include "kernels/traffic/terminal.hpp"
 
 namespace flitlab::bgl {
@@ -43,19 +44,21 @@ FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo
   announce(v, index, asks);
 }
 
-/// A FIFO that a packet can be put into: the next one in turn with room; kInjectionFifos if there is none. At most one
-/// packet goes into a FIFO in a cycle.
+/// FIFOs of a priority that have room for a packet, as bits.
 template <class V, int W>
-FLITLAB_INLINE u32 fifo_with_room(const V& v, const Item<W>& terminal, SoftwareControl& control, bool high, u32 chunks,
-                                  u32 used) {
+FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool high, u32 chunks) {
   const auto& t = v.t;
   u32 set = 0;
   for (u32 f = high ? kNormalFifos : 0; f < (high ? kInjectionFifos : t.fifos); ++f)
     set |= u32{terminal.at(t.software_fields.injection, f).room >= chunks} << f;
-  set &= ~used;
-  if (!set) return kInjectionFifos;
-  const u32 fifo = first_at_or_after(set, control.put);
-  if (!high) control.put = static_cast<u8>(fifo + 1 == t.fifos ? 0 : fifo + 1);
+  return set;
+}
+
+/// Of those, the one in turn.
+template <class T>
+FLITLAB_INLINE u32 next_fifo(const T& t, SoftwareControl& software, u32 set) {
+  const u32 fifo = first_at_or_after(set, software.put);
+  if (fifo < kNormalFifos) software.put = static_cast<u8>(fifo + 1 == t.fifos ? 0 : fifo + 1);
   return fifo;
 }
 
@@ -98,22 +101,28 @@ FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, T
                                SoftwareControl& software, Cycle now) {
   const auto& t = v.t;
   for (u32 used = 0; control.sent != control.created;) {
+    const bool trace = t.mode == TrafficMode::kTrace;
+    // What the packet is takes longer to work out than that there is no room for it.
+    if (!trace && !t.priority_threshold && !used) {
+      const u32 flits = packet_flits(t.traffic, *v.row, index, control.oldest.index);
+      if (!fifos_with_room(v, terminal, false, flits)) return;
+    }
     if (!has_come(software.next_put, now)) {
       wake_software(v, index, software.next_put);
       return;
     }
     Packet packet;
-    const bool trace = t.mode == TrafficMode::kTrace;
     if (trace) {
       if (!oldest_of_trace(v, terminal, index, packet)) return;
     } else {
       packet = packet_of(v, index, control.oldest);
     }
-    const u32 fifo = fifo_with_room(v, terminal, software, route_of(packet) & kHighPriority, packet.flits, used);
-    if (fifo == kInjectionFifos) {
+    const u32 set = fifos_with_room(v, terminal, route_of(packet) & kHighPriority, packet.flits) & ~used;
+    if (!set) {  // into a FIFO goes at most one packet in a cycle
       if (used) wake_software(v, index, now + 1);
       return;
     }
+    const u32 fifo = next_fifo(t, software, set);
     put(v, terminal, index, fifo, packet, now);
     used |= 1u << fifo;
     software.next_put = now + t.put_interval * packet.flits;
@@ -150,6 +159,54 @@ FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index
   if (more) wake_software(v, index, now + 1);
 }
 
+/// Hands a program's packets to FIFOs with room, as fast as software can. A packet bears its message's number at the
+/// receiver.
+template <class V, int W>
+FLITLAB_INLINE void put_of_program(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                   SoftwareControl& software, Cycle now) {
+  const auto& t = v.t;
+  ProgramPacket next;
+  for (u32 used = 0; next_program_packet(v, terminal, index, now, next);) {
+    if (!has_come(software.next_put, now)) {
+      wake_software(v, index, software.next_put);
+      return;
+    }
+    const u32 set = fifos_with_room(v, terminal, false, next.flits) & ~used;
+    if (!set) {
+      if (used) wake_software(v, index, now + 1);
+      return;
+    }
+    const u32 fifo = next_fifo(t, software, set);
+    Packet packet{};
+    packet.dst = t.address[next.destination];
+    packet.src = index;
+    packet.created = now;
+    packet.id = next.slot;
+    packet.flits = static_cast<u16>(next.flits);
+    set_route(packet, first_route(v, index, control.created, next.destination, next.flits));
+    count_creation(v, index, next.slot, now, next.flits);
+    ++control.created;
+    ++control.sent;
+    put(v, terminal, index, fifo, packet, now);
+    used |= 1u << fifo;
+    software.next_put = now + t.put_interval * next.flits;
+    program_packet_taken(v, terminal, index);
+  }
+}
+
+/// A program's part of a cycle: its calls, its packets, and when it goes on by itself.
+template <class V, int W>
+FLITLAB_INLINE void go_on_with_program(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                       SoftwareControl& software, Cycle now) {
+  if (program_wakes(v, terminal, index, now) <= now) run_program(v, terminal, index, now);
+  put_of_program(v, terminal, index, control, software, now);
+  // Packets that have been taken may have been what the next call waited for.
+  const Cycle wakes = program_wakes(v, terminal, index, now);
+  if (wakes == kNever) return;
+  const Cycle at = wakes > now ? wakes : now + 1;
+  if (has_come(software.alarm, now) || at < software.alarm) set_alarm(v, software, index, at, now);
+}
+
 /// Takes packets out of reception FIFOs, those of high priority first, the others in turn; at most one of each FIFO in
 /// a cycle.
 template <class V, int W>
@@ -181,6 +238,7 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
       count(*v.shard, Total::kFlitsDelivered, packet.flits);
       deliver(v, index, control, packet, now);
       if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
+      if (t.mode == TrafficMode::kProgram) program_packet_arrived(v, terminal, packet.id);
     }
     software.next_take = now + t.take_interval;
   }
@@ -237,6 +295,10 @@ struct SoftwarePhase {
       software.arrived |= static_cast<u16>(1u << f);
     }
     take_arrived(v, terminal, index, control, software, now);
+    if (t.mode == TrafficMode::kProgram) {
+      go_on_with_program(v, terminal, index, control, software, now);
+      return;
+    }
     if (t.mode == TrafficMode::kTrace) {
       create_from_trace(v, terminal, index, control, now);
     } else {

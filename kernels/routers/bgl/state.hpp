@@ -144,8 +144,6 @@ enum class Order : u8 { kDimension, kDirection };
 
 /// The plan. Names that sources use are those of every model's table.
 struct Table {
-  static constexpr u32 kBatch = 32;  ///< nodes whose cycle is worked through together
-
   u32 routers, terminals;
   u32 dims;
   u32 vcs;  ///< per link: dynamic ones, then escape ones, then the one of high priority

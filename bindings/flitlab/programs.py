@@ -1,0 +1,333 @@
+"""Message-passing programs: functions of a rank, or TOML; see docs/programs.md for calls and file formats."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flitlab import _core
+from flitlab._core import ConfigError
+from flitlab.experiment import tomllib
+from flitlab.expressions import Expression
+
+# Arguments of each call, in the order of a file's line, and how many of them must be given.
+CALLS = {
+    "compute": (("cycles",), 1),
+    "send": (("peer", "bytes", "tag"), 2),
+    "isend": (("peer", "bytes", "tag", "handle"), 2),
+    "recv": (("peer", "bytes", "tag"), 1),
+    "irecv": (("peer", "bytes", "tag", "handle"), 1),
+    "wait": (("handle",), 1),
+    "waitall": ((), 0),
+    "barrier": (("group",), 0),
+    "broadcast": (("root", "bytes", "group"), 2),
+    "reduce": (("root", "bytes", "cycles", "group"), 2),
+    "allreduce": (("bytes", "cycles", "group"), 1),
+    "allgather": (("bytes", "group"), 1),
+    "alltoall": (("bytes", "group"), 1),
+}
+
+MOST_RANKS = 2**24
+MOST_STEPS = 50_000_000  # that a TOML program may take; more are a slip of the keyboard
+
+
+class Rank:
+    """One rank of a program. Its methods record calls in order; sizes are in bytes, times in cycles.
+
+    A collective is made by all ranks, or by those of ``group``, a list of ranks that all its members give alike.
+    """
+
+    def __init__(self, program: Program, rank: int):
+        self.rank = rank
+        self.size = program.ranks
+        self._program = program
+        self._handles = 0
+
+    def compute(self, cycles: int) -> None:
+        """Takes time."""
+        self._add("compute", cycles=cycles)
+
+    def send(self, peer: int, bytes: int, tag: int = 0) -> None:
+        """Sends a message, and goes on when its last packet has been handed to the network interface."""
+        self._add("send", peer=peer, bytes=bytes, tag=tag or None)
+
+    def isend(self, peer: int, bytes: int, tag: int = 0) -> int:
+        """Sends a message and goes on at once. Returns a handle for :meth:`wait`."""
+        self._handles += 1
+        self._add("isend", peer=peer, bytes=bytes, tag=tag or None, handle=self._handles)
+        return self._handles
+
+    def recv(self, peer: int, bytes: int | None = None, tag: int = 0) -> None:
+        """Waits for the next message of a peer and a tag; if bytes are given, it must have as many."""
+        self._add("recv", peer=peer, bytes=bytes, tag=tag or None)
+
+    def irecv(self, peer: int, bytes: int | None = None, tag: int = 0) -> int:
+        """Claims the next message as recv does, but does not wait. Returns a handle for :meth:`wait`."""
+        self._handles += 1
+        self._add("irecv", peer=peer, bytes=bytes, tag=tag or None, handle=self._handles)
+        return self._handles
+
+    def wait(self, handle: int) -> None:
+        """Waits until an isend's packets have been handed over, or an irecv's message is there."""
+        self._add("wait", handle=handle)
+
+    def waitall(self) -> None:
+        """Waits for everything that is open, as the end of the program does."""
+        self._add("waitall")
+
+    def barrier(self, group: Iterable[int] | None = None) -> None:
+        """Goes on when all have come to it."""
+        self._add("barrier", group=group)
+
+    def broadcast(self, root: int, bytes: int, group: Iterable[int] | None = None) -> None:
+        """The root sends the same to all."""
+        self._add("broadcast", root=root, bytes=bytes, group=group)
+
+    def reduce(self, root: int, bytes: int, cycles: int = 0, group: Iterable[int] | None = None) -> None:
+        """The root gets the sum of what all have; ``cycles`` to add two contributions."""
+        self._add("reduce", root=root, bytes=bytes, cycles=cycles or None, group=group)
+
+    def allreduce(self, bytes: int, cycles: int = 0, group: Iterable[int] | None = None) -> None:
+        """All get the sum of what all have; ``cycles`` to add two contributions."""
+        self._add("allreduce", bytes=bytes, cycles=cycles or None, group=group)
+
+    def allgather(self, bytes: int, group: Iterable[int] | None = None) -> None:
+        """All get what each has."""
+        self._add("allgather", bytes=bytes, group=group)
+
+    def alltoall(self, bytes: int, group: Iterable[int] | None = None) -> None:
+        """Each sends ``bytes`` to each other one."""
+        self._add("alltoall", bytes=bytes, group=group)
+
+    def _add(self, call: str, **arguments: Any) -> None:
+        if arguments.get("group") is not None:
+            arguments["group"] = self._program._group_number(arguments["group"])
+        fields = [_field(name, arguments.get(name)) for name in CALLS[call][0]]
+        self._program._add(self.rank, ",".join([str(self.rank), call, *fields]).rstrip(","))
+
+
+def _field(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    try:
+        return str(operator.index(value))
+    except TypeError:
+        raise ConfigError(f"{name} = {value!r} must be a whole number.") from None
+
+
+class Program:
+    """The calls of ``ranks`` ranks; rank r runs on terminal r.
+
+    >>> import flitlab as fl
+    >>> def main(me):
+    ...     me.isend((me.rank + 1) % me.size, 240)
+    ...     me.recv((me.rank - 1) % me.size)
+    ...     me.barrier()
+    >>> program = fl.Program.spmd(main, 64)
+    >>> exp = fl.load("configs/...").set({"traffic.mode": "program", "traffic.program_file": program})  # doctest: +SKIP
+
+    Or rank by rank: ``program = fl.Program(2); program[0].send(1, 240); program[1].recv(0)``.
+    """
+
+    def __init__(self, ranks: int, name: str = "program"):
+        self.ranks = operator.index(ranks)
+        if not 1 <= self.ranks <= MOST_RANKS:
+            raise ConfigError(f"ranks = {ranks}: a program has 1 to {MOST_RANKS}.")
+        self.name = name  # what messages call it
+        self._lines: list[list[str]] = [[] for _ in range(self.ranks)]
+        self._groups: dict[tuple[int, ...], int] = {}
+        self._text: bytes | None = None
+        self._ranks = [Rank(self, rank) for rank in range(self.ranks)]
+
+    @classmethod
+    def spmd(cls, main: Callable[[Rank], None], ranks: int, name: str | None = None) -> Program:
+        """The program of ``ranks`` ranks that all run ``main(me)``."""
+        program = cls(ranks, name or getattr(main, "__name__", "program"))
+        for me in program:
+            main(me)
+        return program
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike, terminals: int = 0) -> Program:
+        """Reads a program in TOML. It has as many ranks as it says, or else ``terminals``. Raises ConfigError with the
+        file and the step of what is wrong."""
+        return _TomlProgram(Path(path), terminals).program
+
+    def __getitem__(self, rank: int) -> Rank:
+        return self._ranks[rank]
+
+    def __iter__(self):
+        return iter(self._ranks)
+
+    def __len__(self) -> int:
+        return self.ranks
+
+    def text(self) -> bytes:
+        """The file of calls."""
+        if self._text is None:
+            lines = [f"ranks,{self.ranks}"]
+            lines += [",".join(["group", str(number), *map(str, ranks)]) for ranks, number in self._groups.items()]
+            for calls in self._lines:
+                lines += calls
+            self._text = ("\n".join(lines) + "\n").encode()
+        return self._text
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the file of calls, for ``traffic.program_file``."""
+        Path(path).write_bytes(self.text())
+
+    def calls(self) -> list[list[tuple[str, int, int, int]]]:
+        """What every rank does, collectives expanded and sends matched: (call, peer, amount, slot).
+
+        amount: cycles of compute, bytes of send and isend, packets (of 240 bytes) of recv and irecv, and for wait the
+        number of the rank's isend in this list. slot: the message's number at its receiver. Raises ConfigError for what
+        cannot be run.
+        """
+        return _core.program_calls(self.text(), self.name, self.ranks)
+
+    def __repr__(self) -> str:
+        return f"<Program {self.name}: {self.ranks} ranks, {sum(map(len, self._lines))} calls>"
+
+    def _add(self, rank: int, line: str) -> None:
+        self._lines[rank].append(line)
+        self._text = None
+
+    def _group_number(self, group: Iterable[int]) -> int:
+        ranks = tuple(int(_field("group", rank)) for rank in group)
+        return self._groups.setdefault(ranks, len(self._groups) + 1)
+
+
+class _Step:
+    """A step of a TOML program: a call, or steps of its own; perhaps conditional, perhaps repeated."""
+
+    def __init__(self, step: Any, where: str, names: frozenset[str]):
+        self.where = where
+        if not isinstance(step, Mapping):
+            raise ConfigError(f"{where} = {step!r}: a step is a table.")
+        rest = dict(step)
+        self.repeat = self._expression(rest.pop("repeat", 1), "repeat", names)
+        self.index = rest.pop("index", None)
+        if self.index is not None:
+            if not isinstance(self.index, str) or not self.index.isidentifier() or self.index in names:
+                raise ConfigError(f"{where}: index = {self.index!r} must be a new name, for example \"i\".")
+            names = names | {self.index}
+        self.condition = self._expression(rest.pop("if", 1), "if", names)
+        self.call = rest.pop("call", None)
+        self.steps = _steps(rest.pop("step"), where + ".", names) if "step" in rest else []
+        if (self.call is None) == ("step" not in step):
+            raise ConfigError(f"{where}: a step has either a call or steps of its own (step).")
+        if self.call is not None and self.call not in CALLS:
+            raise ConfigError(f"{where}: there is no call {self.call!r}. Calls are {', '.join(CALLS)}.")
+        allowed, required = CALLS[self.call] if self.call else ((), 0)
+        for key in rest:
+            if key not in allowed:
+                raise ConfigError(f"{where}: {key} does not belong to {self.call or 'a step of steps'}; it can have "
+                                  f"{', '.join([*allowed, 'if', 'repeat', 'index'])}.")
+        for key in allowed[:required]:
+            if key not in rest:
+                raise ConfigError(f"{where}: {self.call} needs {key}.")
+        self.group = self._group(rest.pop("group"), names) if "group" in rest else None
+        self.arguments = {key: self._expression(value, key, names) for key, value in rest.items()}
+        self._members: dict[tuple, dict[int, list[int]]] = {}
+
+    def _expression(self, value: Any, key: str, names: frozenset[str]) -> Callable[[Mapping[str, int]], int]:
+        if isinstance(value, (bool, int)):
+            return lambda _: value
+        if not isinstance(value, str):
+            raise ConfigError(f"{self.where}: {key} = {value!r} must be a whole number or an expression.")
+        try:
+            expression = Expression(value, names)
+        except ConfigError as error:
+            raise ConfigError(f"{self.where}: {key} = {error}") from None
+
+        def evaluated(values: Mapping[str, int]) -> int:
+            try:
+                return expression(values)
+            except ConfigError as error:
+                raise ConfigError(f"{self.where}: {key} = {error}") from None
+
+        return evaluated
+
+    def _group(self, value: Any, names: frozenset[str]) -> Callable[[Mapping[str, int]], list[int]]:
+        if isinstance(value, list):
+            parts = [self._expression(part, "group", names) for part in value]
+            return lambda values: [part(values) for part in parts]
+        colour = self._expression(value, "group", names)
+
+        def same_value(values: Mapping[str, int]) -> list[int]:
+            others = tuple((name, x) for name, x in values.items() if name != "rank")
+            if others not in self._members:
+                members = self._members[others] = {}
+                for rank in range(values["size"]):
+                    members.setdefault(colour({**values, "rank": rank}), []).append(rank)
+            return self._members[others][colour(values)]
+
+        return same_value
+
+
+def _steps(steps: Any, prefix: str, names: frozenset[str]) -> list[_Step]:
+    if not isinstance(steps, list):
+        raise ConfigError(f"{prefix}step = {steps!r} must be a list of steps.")
+    return [_Step(step, f"{prefix}{i}", names) for i, step in enumerate(steps, 1)]
+
+
+class _TomlProgram:
+    def __init__(self, path: Path, terminals: int):
+        try:
+            tree = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise ConfigError(f"traffic.program_file: {path} cannot be read: {reason}.") from None
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"traffic.program_file: {path} is not valid TOML: {error}.") from None
+        self.taken = 0
+        try:
+            ranks = tree.pop("ranks", terminals)
+            most = terminals or MOST_RANKS
+            if not isinstance(ranks, int) or not 1 <= ranks <= most:
+                raise ConfigError(f"ranks = {ranks!r} must be a whole number from 1 to {most}.")
+            steps = _steps(tree.pop("step", []), "step ", frozenset({"rank", "size"}))
+            if tree:
+                raise ConfigError(f"{next(iter(tree))} is unknown: a program has ranks and a list of tables [[step]].")
+            self.program = Program(ranks, str(path))
+            for me in self.program:
+                self.run(steps, me, {"rank": me.rank, "size": me.size})
+        except ConfigError as error:
+            raise ConfigError(f"traffic.program_file: {path}: {error}") from None
+
+    def run(self, steps: list[_Step], me: Rank, values: dict[str, int]) -> None:
+        for step in steps:
+            for i in range(step.repeat(values)):
+                self.taken += 1
+                if self.taken > MOST_STEPS:
+                    raise ConfigError(f"{step.where}: the program takes more than {MOST_STEPS} steps.")
+                now = values if step.index is None else {**values, step.index: i}
+                if not step.condition(now):
+                    continue
+                self.run(step.steps, me, now)
+                if step.call:
+                    arguments = {name: value(now) for name, value in step.arguments.items()}
+                    me._add(step.call, group=step.group(now) if step.group else None, **arguments)
+
+
+@functools.lru_cache(maxsize=8)
+def _cached(path: str, _date: int, _size: int, terminals: int) -> Program:
+    return Program.from_toml(path, terminals)
+
+
+def program_text(value: str | Program, base_dir: str, terminals: int) -> bytes | None:
+    """What ``traffic.program_file`` stands for, if it is a program in memory or in TOML; None for a file of calls."""
+    if isinstance(value, Program):
+        return value.text()
+    if not value.endswith(".toml"):
+        return None
+    path = os.path.join(base_dir, value)
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise ConfigError(f"traffic.program_file: {path} cannot be read: {error.strerror}.") from None
+    return _cached(path, status.st_mtime_ns, status.st_size, terminals).text()

@@ -1,0 +1,228 @@
+/// Which receive takes which message, and whether the program can end.
+#include <algorithm>
+#include <span>
+
+#include "host/programs/draft.hpp"
+
+namespace flitlab {
+namespace {
+
+bool is_receive(const ProgramCall& c) { return c.kind == CallKind::kReceive || c.kind == CallKind::kIreceive; }
+bool is_send(const ProgramCall& c) { return c.kind == CallKind::kSend || c.kind == CallKind::kIsend; }
+
+/// One side of a message.
+struct End {
+  u32 from, tag;
+  u32 call;
+  u32 slot;  ///< receives only
+
+  friend bool operator<(const End& a, const End& b) { return a.from != b.from ? a.from < b.from : a.tag < b.tag; }
+};
+
+class Matcher {
+ public:
+  Matcher(Draft& draft, const CallFile& file, const PacketFormat& format)
+      : draft_(draft), file_(file), format_(format), ranks_(static_cast<u32>(draft.program.first.size() - 1)) {}
+
+  void match() {
+    list_sends();
+    for (u32 rank = 0; rank < ranks_; ++rank) match_receiver(rank);
+    if (wrong_line_ != kNone) file_.fail(wrong_line_, wrong_);
+    for (u32 rank = 0; rank < ranks_; ++rank) resolve_waits(rank);
+  }
+
+ private:
+  struct Sent {
+    u32 from, call;
+  };
+
+  /// All sends by receiver, those of a receiver by sender and call.
+  void list_sends() {
+    const Program& p = draft_.program;
+    send_start_.assign(ranks_ + std::size_t{1}, 0);
+    for (const ProgramCall& c : p.calls) send_start_[c.peer + 1] += is_send(c);
+    for (u32 rank = 0; rank < ranks_; ++rank) send_start_[rank + 1] += send_start_[rank];
+    sends_.resize(send_start_.back());
+    std::vector<u32> place(send_start_.begin(), send_start_.end() - 1);
+    for (u32 rank = 0; rank < ranks_; ++rank)
+      for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i)
+        if (is_send(p.calls[i])) sends_[place[p.calls[i].peer]++] = {rank, i};
+  }
+
+  void match_receiver(u32 rank) {
+    Program& p = draft_.program;
+    std::vector<End> sends, receives;
+    for (u32 i = send_start_[rank]; i < send_start_[rank + 1]; ++i)
+      sends.push_back({sends_[i].from, p.calls[sends_[i].call].slot, sends_[i].call, 0});
+    for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i)
+      if (is_receive(p.calls[i]))
+        receives.push_back({p.calls[i].peer, p.calls[i].slot, i, static_cast<u32>(receives.size())});
+    p.slots = std::max(p.slots, static_cast<u32>(receives.size()));
+    std::stable_sort(sends.begin(), sends.end());
+    std::stable_sort(receives.begin(), receives.end());
+    auto send = sends.begin();
+    auto receive = receives.begin();
+    while (send != sends.end() || receive != receives.end()) {
+      if (receive == receives.end() || (send != sends.end() && *send < *receive))
+        no_receive(rank, *send++);
+      else if (send == sends.end() || *receive < *send)
+        no_send(rank, *receive++);
+      else
+        connect(rank, *send++, *receive++);
+    }
+  }
+
+  void connect(u32 rank, const End& send, const End& receive) {
+    ProgramCall &out = draft_.program.calls[send.call], &in = draft_.program.calls[receive.call];
+    if (in.amount != kNone && in.amount != out.amount)
+      wrong(receive.call, [&] {
+        return "the message that rank " + std::to_string(rank) + " receives here has " + std::to_string(out.amount) +
+               " bytes (line " + file_.quote(draft_.lines[send.call]) + "). Give that number, or leave it out.";
+      });
+    out.slot = in.slot = receive.slot;
+    in.amount = format_.packets(out.amount);
+  }
+
+  static std::string tagged(u32 tag) {
+    return tag < kCollectiveTag ? "with tag " + std::to_string(tag) : "of a collective";
+  }
+
+  void no_receive(u32 rank, const End& send) {
+    wrong(send.call, [&] {
+      return "rank " + std::to_string(rank) + " has no receive left for this message from rank " +
+             std::to_string(send.from) + " " + tagged(send.tag) + ". Add one, or correct peer or tag.";
+    });
+  }
+
+  void no_send(u32 rank, const End& receive) {
+    wrong(receive.call, [&] {
+      return "rank " + std::to_string(receive.from) + " sends no message " + tagged(receive.tag) + " to rank " +
+             std::to_string(rank) + " that is left for this receive. Add one, or correct peer or tag.";
+    });
+  }
+
+  /// Keeps what is wrong in the first line of the file that has anything wrong.
+  template <class Text>
+  void wrong(u32 call, Text text) {
+    if (draft_.lines[call] >= wrong_line_) return;
+    wrong_line_ = draft_.lines[call];
+    wrong_ = text();
+  }
+
+  /// Who waits for an irecv receives there.
+  void resolve_waits(u32 rank) {
+    Program& p = draft_.program;
+    for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
+      if (p.calls[i].kind != CallKind::kWait) continue;
+      const ProgramCall& awaited = p.calls[p.first[rank] + p.calls[i].amount];
+      if (awaited.kind != CallKind::kIreceive) continue;
+      p.calls[i] = awaited;
+      p.calls[i].kind = CallKind::kReceive;
+    }
+  }
+
+  Draft& draft_;
+  const CallFile& file_;
+  const PacketFormat& format_;
+  u32 ranks_;
+  std::vector<u32> send_start_;  ///< [ranks + 1] in sends_, by receiver
+  std::vector<Sent> sends_;
+  u32 wrong_line_ = kNone;
+  std::string wrong_;
+};
+
+class Untimed {
+ public:
+  explicit Untimed(const Program& program)
+      : p_(program),
+        ranks_(static_cast<u32>(program.first.size() - 1)),
+        next_(program.first.begin(), program.first.end() - 1),
+        message_start_(ranks_ + std::size_t{1}, 0) {
+    for (u32 rank = 0; rank < ranks_; ++rank) {
+      const auto mine = calls(rank);
+      message_start_[rank + 1] = message_start_[rank] + messages(mine);
+    }
+    sent_.resize(message_start_.back());
+  }
+
+  void run() {
+    std::vector<u32> ready(ranks_);
+    for (u32 i = 0; i < ranks_; ++i) ready[i] = ranks_ - 1 - i;
+    while (!ready.empty()) {
+      const u32 rank = ready.back();
+      ready.pop_back();
+      for (; !held(rank) && next_[rank] < p_.first[rank + 1]; ++next_[rank]) {
+        const ProgramCall& call = p_.calls[next_[rank]];
+        if (!is_send(call)) continue;
+        const bool releases = next_[call.peer] < p_.first[call.peer + 1] && awaits(call.peer, call.slot);
+        sent_[message_start_[call.peer] + call.slot] = true;
+        if (releases) ready.push_back(call.peer);
+      }
+    }
+  }
+
+  /// The ranks of a cycle, each of which waits for the next one; empty if all have ended.
+  std::vector<u32> cycle() const {
+    u32 rank = 0;
+    while (rank < ranks_ && next_[rank] == p_.first[rank + 1]) ++rank;
+    if (rank == ranks_) return {};
+    std::vector<u32> path, place(ranks_, kNone);
+    for (; place[rank] == kNone; rank = p_.calls[next_[rank]].peer) {
+      place[rank] = static_cast<u32>(path.size());
+      path.push_back(rank);
+    }
+    path.erase(path.begin(), path.begin() + place[rank]);
+    return path;
+  }
+
+  /// The call that a rank has come to.
+  u32 next(u32 rank) const { return next_[rank]; }
+
+ private:
+  std::span<const ProgramCall> calls(u32 rank) const {
+    return std::span(p_.calls).subspan(p_.first[rank], p_.first[rank + 1] - p_.first[rank]);
+  }
+  static u64 messages(std::span<const ProgramCall> calls) {
+    u32 count = 0;
+    for (const ProgramCall& c : calls)
+      if (is_receive(c)) count = std::max(count, c.slot + 1);
+    return count;
+  }
+  /// Whether a rank that has not ended has come to the receive of a message that has not been sent.
+  bool awaits(u32 rank, u32 slot) const {
+    const ProgramCall& call = p_.calls[next_[rank]];
+    return call.kind == CallKind::kReceive && call.slot == slot && !sent_[message_start_[rank] + slot];
+  }
+  bool held(u32 rank) const { return next_[rank] < p_.first[rank + 1] && awaits(rank, p_.calls[next_[rank]].slot); }
+
+  const Program& p_;
+  u32 ranks_;
+  std::vector<u32> next_;           ///< [ranks] call
+  std::vector<u64> message_start_;  ///< [ranks + 1] in sent_, by receiver
+  std::vector<bool> sent_;          ///< messages
+};
+
+}  // namespace
+
+void match_messages(Draft& draft, const CallFile& file, const PacketFormat& format) {
+  Matcher(draft, file, format).match();
+}
+
+void check_that_it_ends(const Draft& draft, const CallFile& file) {
+  constexpr std::size_t kMostShown = 8;
+  Untimed run(draft.program);
+  run.run();
+  const std::vector<u32> cycle = run.cycle();
+  if (cycle.empty()) return;
+  std::string text;
+  for (std::size_t i = 0; i < cycle.size() && i < kMostShown; ++i)
+    text += (i ? ", rank " : "rank ") + std::to_string(cycle[i]) + " waits for rank " +
+            std::to_string(draft.program.calls[run.next(cycle[i])].peer) + " in line " +
+            file.quote(draft.lines[run.next(cycle[i])]);
+  if (cycle.size() > kMostShown) text += " and so on, " + std::to_string(cycle.size()) + " ranks in all";
+  file.fail(draft.lines[run.next(cycle.front())],
+            "the program cannot end, whatever the network does: " + text +
+                ". Let one of them send before it receives, or receive by irecv.");
+}
+
+}  // namespace flitlab

@@ -1,0 +1,15 @@
+#include "host/programs/program.hpp"
+
+#include "host/programs/draft.hpp"
+
+namespace flitlab {
+
+Program read_program(const TextSource& source, u32 terminals, const PacketFormat& format) {
+  CallFile file(source);
+  Draft draft = read_draft(file, terminals, format);
+  match_messages(draft, file, format);
+  check_that_it_ends(draft, file);
+  return std::move(draft.program);
+}
+
+}  // namespace flitlab

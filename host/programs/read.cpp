@@ -1,0 +1,349 @@
+/// From lines to calls: forms of lines, handles, groups of ranks and their collectives.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <variant>
+
+#include "host/config/check.hpp"
+#include "host/config/value.hpp"
+#include "host/programs/collectives.hpp"
+#include "host/programs/draft.hpp"
+
+namespace flitlab {
+namespace {
+
+constexpr u64 kMostCycles = 1000000000;
+constexpr u32 kMostRanks = 1u << 24;  // as ProgramCall::peer can tell apart
+
+enum class Argument { kPeer, kBytes, kTag, kHandle, kCycles, kRoot, kGroup };
+constexpr const char* kArgumentNames[] = {"peer", "bytes", "tag", "handle", "cycles", "root", "group"};
+
+struct WaitAll {};
+/// What a line does.
+struct Form {
+  const char* name;
+  std::variant<CallKind, CollectiveKind, WaitAll> what;
+  u32 required;  ///< arguments that must be given
+  std::vector<Argument> arguments;
+
+  std::string text() const {
+    std::string list = "rank," + std::string(name);
+    for (u32 i = 0; i < arguments.size(); ++i)
+      list += (i < required ? "," : "[,") + std::string(kArgumentNames[static_cast<u32>(arguments[i])]);
+    return list + std::string(arguments.size() - required, ']');
+  }
+};
+
+const std::vector<Form>& forms() {
+  using enum Argument;
+  static const std::vector<Form> list{
+      {"compute", CallKind::kCompute, 1, {kCycles}},
+      {"send", CallKind::kSend, 2, {kPeer, kBytes, kTag}},
+      {"isend", CallKind::kIsend, 2, {kPeer, kBytes, kTag, kHandle}},
+      {"recv", CallKind::kReceive, 1, {kPeer, kBytes, kTag}},
+      {"irecv", CallKind::kIreceive, 1, {kPeer, kBytes, kTag, kHandle}},
+      {"wait", CallKind::kWait, 1, {kHandle}},
+      {"waitall", WaitAll{}, 0, {}},
+      {"barrier", CollectiveKind::kBarrier, 0, {kGroup}},
+      {"broadcast", CollectiveKind::kBroadcast, 2, {kRoot, kBytes, kGroup}},
+      {"reduce", CollectiveKind::kReduce, 2, {kRoot, kBytes, kCycles, kGroup}},
+      {"allreduce", CollectiveKind::kAllreduce, 1, {kBytes, kCycles, kGroup}},
+      {"allgather", CollectiveKind::kAllgather, 1, {kBytes, kGroup}},
+      {"alltoall", CollectiveKind::kAlltoall, 1, {kBytes, kGroup}},
+  };
+  return list;
+}
+
+/// Ranks that make collectives together.
+struct Group {
+  std::string name;
+  std::vector<u32> ranks;
+  std::unordered_map<u32, u32> member;  ///< by rank
+  std::vector<Collective> made;         ///< by whoever was first to make them
+  std::vector<u32> lines;               ///< where
+  std::vector<u32> count;               ///< [ranks] how many of them each has made
+};
+
+class Reader {
+ public:
+  Reader(CallFile& file, u32 terminals, const PacketFormat& format)
+      : file_(file),
+        terminals_(terminals),
+        most_bytes_(std::min<u64>(u64{kMostMessagePackets} * format.payload_bytes, kNone - 1)) {}
+
+  /// The file is read twice, so that calls are put where they stay: first they are only counted.
+  Draft read() {
+    read_lines();
+    Draft draft;
+    std::vector<u32>& first = draft.program.first;
+    first.push_back(0);
+    for (const RankState& rank : state_) first.push_back(first.back() + rank.made);
+    first.resize(terminals_ + std::size_t{1}, first.back());
+    draft.program.calls.resize(first.back());
+    draft.lines.resize(first.back());
+    draft_ = &draft;
+    file_.rewind();
+    ranks_ = 0;
+    state_.clear();
+    groups_.clear();
+    read_lines();
+    return draft;
+  }
+
+ private:
+  /// An isend or irecv that nothing has waited for.
+  struct Open {
+    u32 call;  ///< of its rank
+    u32 line;
+    CallKind kind;
+  };
+  struct RankState {
+    u32 made = 0;            ///< calls so far
+    std::vector<Open> open;  ///< those without a handle
+    std::unordered_map<u32, Open> open_handles;
+  };
+  struct Arguments {
+    u32 value[std::size(kArgumentNames)];
+    u32& operator[](Argument a) { return value[static_cast<u32>(a)]; }
+  };
+
+  void read_lines() {
+    while (file_.next()) {
+      if (file_.field(0) == "ranks")
+        read_ranks();
+      else if (file_.field(0) == "group")
+        read_group();
+      else
+        read_call();
+    }
+    start();
+    for (const auto& [number, group] : groups_) check_complete(group);
+    for (u32 rank = 0; rank < ranks_; ++rank) wait_for_all(rank, kNone);
+  }
+
+  void read_ranks() {
+    if (file_.fields() != 2) file_.fail("this line is ranks,NUMBER.");
+    if (!state_.empty()) file_.fail("the number of ranks must be given once, before all calls and groups.");
+    ranks_ = file_.number(1, "ranks", kNone - 1);
+    if (ranks_ < 1 || ranks_ > terminals_)
+      file_.fail("a program can have 1 to " + std::to_string(terminals_) +
+                 " ranks here, one for each terminal of the network.");
+    start();
+  }
+
+  /// The first line that is not the number of ranks has come.
+  void start() {
+    if (!state_.empty()) return;
+    ranks_given_ = ranks_ != 0;
+    if (!ranks_given_) ranks_ = terminals_;
+    if (ranks_ > kMostRanks)
+      file_.fail("a program can have at most " + std::to_string(kMostRanks) +
+                 " ranks, and the network has more terminals: let it begin with a line ranks,NUMBER.");
+    state_.resize(ranks_);
+    Group& all = groups_[kNone];
+    all.name = "all ranks";
+    all.ranks.resize(ranks_);
+    std::iota(all.ranks.begin(), all.ranks.end(), 0);
+    all.count.resize(ranks_);
+  }
+
+  void read_group() {
+    start();
+    if (file_.fields() < 3) file_.fail("this line is group,NUMBER,RANK[,RANK...].");
+    const u32 number = file_.number(1, "group", kCollectiveTag - 2);
+    const auto [entry, fresh] = groups_.try_emplace(number);
+    if (!fresh) file_.fail("group " + std::to_string(number) + " has been given before. Use another number.");
+    Group& group = entry->second;
+    group.name = "group " + std::to_string(number);
+    for (u32 i = 2; i < file_.fields(); ++i) {
+      const u32 rank = rank_of(i, "rank");
+      if (!group.member.emplace(rank, i - 2).second)
+        file_.fail("rank " + std::to_string(rank) + " is in it twice. Leave one out.");
+      group.ranks.push_back(rank);
+    }
+    group.count.resize(group.ranks.size());
+  }
+
+  u32 rank_of(u32 field, const char* name) const {
+    const u32 rank = file_.number(field, name, kNone - 1);
+    if (rank >= ranks_)
+      file_.fail(std::string(name) + " " + std::to_string(rank) + " does not exist: the program's ranks are 0 to " +
+                 std::to_string(ranks_ - 1) + ".");
+    return rank;
+  }
+
+  void read_call() {
+    start();
+    const std::string name(file_.field(1));
+    const auto form = std::find_if(forms().begin(), forms().end(), [&](const Form& f) { return name == f.name; });
+    if (form == forms().end()) unknown(name);
+    const u32 rank = rank_of(0, "rank");
+    Arguments arguments = read_arguments(*form);
+    if (const auto* kind = std::get_if<CallKind>(&form->what))
+      add_call(rank, *kind, arguments);
+    else if (const auto* collective = std::get_if<CollectiveKind>(&form->what))
+      add_collective(rank, *collective, arguments);
+    else
+      wait_for_all(rank, file_.line());
+  }
+
+  [[noreturn]] void unknown(const std::string& name) const {
+    std::vector<std::string> names;
+    std::string list;
+    for (const Form& form : forms()) {
+      names.emplace_back(form.name);
+      list += (list.empty() ? "" : ", ") + names.back();
+    }
+    file_.fail(name.empty() ? "a line is rank,call[,arguments]; calls are " + list + "."
+                            : "there is no call " + shown(Value{name}) + ": did you mean " + nearest(name, names) +
+                                  "? Calls are " + list + ".");
+  }
+
+  Arguments read_arguments(const Form& form) const {
+    Arguments arguments{{kNone, kNone, 0, kNone, 0, kNone, kNone}};
+    if (file_.fields() > form.arguments.size() + 2)
+      file_.fail("it has too many fields: the line is " + form.text() + ".");
+    for (u32 i = 0; i < form.arguments.size(); ++i) {
+      const Argument a = form.arguments[i];
+      const char* name = kArgumentNames[static_cast<u32>(a)];
+      if (file_.field(i + 2).empty()) {
+        if (i < form.required) file_.fail(std::string(name) + " is missing: the line is " + form.text() + ".");
+        continue;
+      }
+      switch (a) {
+        case Argument::kPeer:
+        case Argument::kRoot: arguments[a] = rank_of(i + 2, name); break;
+        case Argument::kBytes: arguments[a] = file_.number(i + 2, name, most_bytes_); break;
+        case Argument::kTag: arguments[a] = file_.number(i + 2, name, kCollectiveTag - 1); break;
+        case Argument::kCycles: arguments[a] = file_.number(i + 2, name, kMostCycles); break;
+        case Argument::kHandle:
+        case Argument::kGroup: arguments[a] = file_.number(i + 2, name, kNone - 1); break;
+      }
+    }
+    return arguments;
+  }
+
+  void add(u32 rank, ProgramCall call, u32 line) {
+    const u32 number = state_[rank].made++;
+    if (!draft_) {
+      if (++total_ == kNone) file_.fail("a program can have at most 4294967294 calls.");
+      return;
+    }
+    const std::vector<u32>& first = draft_->program.first;
+    if (number >= first[rank + 1] - first[rank]) file_.fail("the file has changed while it was being read.");
+    draft_->program.calls[first[rank] + number] = call;
+    draft_->lines[first[rank] + number] = line;
+  }
+  void add(u32 rank, ProgramCall call) { add(rank, call, file_.line()); }
+
+  void add_call(u32 rank, CallKind kind, Arguments& a) {
+    RankState& mine = state_[rank];
+    const u32 handle = a[Argument::kHandle];
+    if (kind == CallKind::kCompute) return add(rank, {a[Argument::kCycles], 0, 0, kind});
+    if (kind == CallKind::kWait) {
+      const auto opened = mine.open_handles.find(handle);
+      if (opened == mine.open_handles.end())
+        file_.fail("rank " + std::to_string(rank) + " has no open handle " + std::to_string(handle) +
+                   ": isend and irecv open one, wait and waitall close it.");
+      add(rank, {opened->second.call, 0, 0, kind});
+      mine.open_handles.erase(opened);
+      return;
+    }
+    if (a[Argument::kPeer] == rank)
+      file_.fail("rank " + std::to_string(rank) + " cannot exchange a message with itself. Leave the line out.");
+    const Open open{mine.made, file_.line(), kind};
+    add(rank, {a[Argument::kBytes], a[Argument::kTag], a[Argument::kPeer], kind});
+    if (kind == CallKind::kSend || kind == CallKind::kReceive) return;
+    if (handle == kNone)
+      mine.open.push_back(open);
+    else if (const auto [before, fresh] = mine.open_handles.emplace(handle, open); !fresh)
+      file_.fail("handle " + std::to_string(handle) + " of rank " + std::to_string(rank) + " is still open (line " +
+                 file_.quote(before->second.line) + "). Wait for it first, or use another one.");
+  }
+
+  /// Waits for everything that is open: for the irecvs in their order, then for the last isend, before which all others
+  /// leave. Line kNone: at the end of the program, where each wait is said to be in the line of what it waits for.
+  void wait_for_all(u32 rank, u32 line) {
+    RankState& mine = state_[rank];
+    for (const auto& [handle, open] : mine.open_handles) mine.open.push_back(open);
+    std::sort(mine.open.begin(), mine.open.end(), [](const Open& a, const Open& b) { return a.call < b.call; });
+    const Open* last_sent = nullptr;
+    const auto wait = [&](const Open& open) {
+      add(rank, {open.call, 0, 0, CallKind::kWait}, line == kNone ? open.line : line);
+    };
+    for (const Open& open : mine.open) {
+      if (open.kind == CallKind::kIsend)
+        last_sent = &open;
+      else
+        wait(open);
+    }
+    if (last_sent) wait(*last_sent);
+    mine.open.clear();
+    mine.open_handles.clear();
+  }
+
+  void add_collective(u32 rank, CollectiveKind kind, Arguments& a) {
+    const auto entry = groups_.find(a[Argument::kGroup]);
+    if (entry == groups_.end())
+      file_.fail("there is no group " + std::to_string(a[Argument::kGroup]) +
+                 " yet. Give it in a line group,NUMBER,RANK[,RANK...] above.");
+    Group& group = entry->second;
+    const u32 me = member(group, rank);
+    Collective mine{kind, 0, 0, a[Argument::kCycles]};
+    if (a[Argument::kRoot] != kNone) mine.root = member(group, a[Argument::kRoot]);
+    if (a[Argument::kBytes] != kNone) mine.bytes = a[Argument::kBytes];
+    const u32 number = group.count[me]++;
+    if (number == group.made.size()) {
+      group.made.push_back(mine);
+      group.lines.push_back(file_.line());
+    } else if (mine != group.made[number]) {
+      file_.fail("this is collective " + std::to_string(number) + " of " + group.name +
+                 " (counted from 0), which is another one in line " + file_.quote(group.lines[number]) +
+                 ": all members must make the same ones in the same order.");
+    }
+    const u32 tag = kCollectiveTag + 1 + a[Argument::kGroup];  // all ranks: kNone + 1 is 0
+    expand(mine, static_cast<u32>(group.ranks.size()), me, [&](CallKind call, u32 other, u64 amount) {
+      if (call == CallKind::kCompute) return add(rank, {static_cast<u32>(amount), 0, 0, call});
+      if (amount > most_bytes_)
+        file_.fail("it would send messages of " + std::to_string(amount) + " bytes; at most " +
+                   std::to_string(most_bytes_) + " are possible. Gather in smaller portions.");
+      add(rank, {static_cast<u32>(amount), tag, group.ranks[other], call});
+    });
+  }
+
+  u32 member(const Group& group, u32 rank) const {
+    if (group.member.empty()) return rank;  // of all ranks
+    const auto found = group.member.find(rank);
+    if (found == group.member.end()) file_.fail("rank " + std::to_string(rank) + " is not in " + group.name + ".");
+    return found->second;
+  }
+
+  void check_complete(const Group& group) const {
+    for (std::size_t i = 0; i < group.ranks.size(); ++i)
+      if (const u32 count = group.count[i]; count < group.made.size())
+        file_.fail(group.lines[count],
+                   "rank " + std::to_string(group.ranks[i]) + " never makes this call, which is collective " +
+                       std::to_string(count) + " of " + group.name + " (counted from 0): all members must make it." +
+                       (ranks_given_ ? ""
+                                     : " If the program has fewer ranks than the network has terminals, "
+                                       "let it begin with a line ranks,NUMBER."));
+  }
+
+  CallFile& file_;
+  u32 terminals_, ranks_ = 0;
+  bool ranks_given_ = false;
+  u64 most_bytes_;
+  u32 total_ = 0;
+  Draft* draft_ = nullptr;        ///< null while calls are counted
+  std::vector<RankState> state_;  ///< [ranks]
+  std::map<u32, Group> groups_;   ///< by number; kNone: all ranks
+};
+
+}  // namespace
+
+Draft read_draft(CallFile& file, u32 terminals, const PacketFormat& format) {
+  return Reader(file, terminals, format).read();
+}
+
+}  // namespace flitlab

@@ -1,0 +1,134 @@
+#pragma once
+/// The interpreter of message-passing programs. In each cycle a terminal calls, in this order,
+///   `program_packet_arrived` for every packet that has arrived,
+///   `run_program`, if `program_wakes` is not later than now,
+///   `next_program_packet` and `program_packet_taken`, as long as there is a packet and the network interface has room.
+/// All calls that take no time are made in one cycle. The end of a program waits for everything that it has sent.
+/// A packet is created when it is handed to the network interface: software writes it no earlier.
+///
+/// The view offers `v.t.traffic.program` (ProgramTable), `v.t.terminal_fields.program` (ProgramFields) and `v.shard`.
+#include "kernels/common/counters.hpp"
+#include "kernels/traffic/program_state.hpp"
+
+namespace flitlab {
+
+/// The next packet of a program.
+struct ProgramPacket {
+  u32 destination;  ///< terminal
+  u32 flits;
+  u32 slot;   ///< its message's number at the destination
+  bool last;  ///< of its message
+};
+
+namespace detail {
+
+/// The calls of a terminal.
+struct CallList {
+  const ProgramCall* call;
+  u32 count;
+};
+
+FLITLAB_HD inline CallList calls_of(const ProgramTable& p, u32 index) {
+  return {p.calls + p.first[index], p.first[index + 1] - p.first[index]};
+}
+
+FLITLAB_HD inline bool sends(const ProgramCall& call) {
+  return call.kind == CallKind::kSend || call.kind == CallKind::kIsend;
+}
+
+/// Whether the next message is that of the latest call, and the processor is still busy with it.
+FLITLAB_HD inline bool in_preparation(const ProgramControl& c, Cycle now) {
+  return c.sending + 1 == c.next && now < c.busy_until;
+}
+
+/// Whether something other than its own processor keeps a program from its next call, or from its end.
+template <class V, int W>
+FLITLAB_INLINE bool program_is_held(const V& v, const Item<W>& terminal, const CallList& calls,
+                                    const ProgramControl& c) {
+  if (c.draining || c.next == calls.count) return c.sending != c.next;
+  const ProgramCall& call = calls.call[c.next];
+  if (call.kind == CallKind::kReceive) return terminal.at(v.t.terminal_fields.program.arrived, call.slot) < call.amount;
+  return call.kind == CallKind::kWait && c.sending <= call.amount;
+}
+
+/// Makes a call that nothing holds. Returns the cycles that it takes the processor.
+FLITLAB_INLINE u32 make_call(const ProgramTable& p, const ProgramCall& call, ProgramControl& c) {
+  if (c.sending == c.next && !sends(call)) ++c.sending;
+  ++c.next;
+  c.draining = call.kind == CallKind::kSend;
+  switch (call.kind) {
+    case CallKind::kCompute: return call.amount;
+    case CallKind::kSend:
+    case CallKind::kIsend: return p.send_overhead;
+    case CallKind::kReceive: return p.recv_overhead;
+    default: return 0;
+  }
+}
+
+}  // namespace detail
+
+/// Makes calls until the program has to wait.
+template <class V, int W>
+FLITLAB_INLINE void run_program(const V& v, const Item<W>& terminal, u32 index, Cycle now) {
+  const ProgramTable& p = v.t.traffic.program;
+  const detail::CallList calls = detail::calls_of(p, index);
+  ProgramControl& c = terminal.at(v.t.terminal_fields.program.control);
+  while (!c.done && now >= c.busy_until && !detail::program_is_held(v, terminal, calls, c)) {
+    if (c.next < calls.count) {
+      if (c.draining)
+        c.draining = 0;
+      else
+        c.busy_until = now + detail::make_call(p, calls.call[c.next], c);
+      continue;
+    }
+    c.done = 1;
+    c.finished = now;
+    count(*v.shard, Total::kProgramsFinished);
+    raise_to(*v.shard, Total::kLastProgramEnd, now);
+  }
+}
+
+/// When the program acts next by itself, as things are: makes a call, or has prepared a message. A cycle that may be
+/// past, or kNever if it waits for an arrival or for the network interface to take packets, or has ended.
+template <class V, int W>
+FLITLAB_INLINE Cycle program_wakes(const V& v, const Item<W>& terminal, u32 index, Cycle now) {
+  const ProgramControl& c = terminal.at(v.t.terminal_fields.program.control);
+  if (c.done) return kNever;
+  if (!detail::program_is_held(v, terminal, detail::calls_of(v.t.traffic.program, index), c)) return c.busy_until;
+  return detail::in_preparation(c, now) ? c.busy_until : kNever;
+}
+
+/// The packet that should be handed to the network interface now; false if there is none.
+template <class V, int W>
+FLITLAB_INLINE bool next_program_packet(const V& v, const Item<W>& terminal, u32 index, Cycle now, ProgramPacket& out) {
+  const ProgramTable& p = v.t.traffic.program;
+  const ProgramControl& c = terminal.at(v.t.terminal_fields.program.control);
+  if (c.sending == c.next || detail::in_preparation(c, now)) return false;
+  const ProgramCall& call = p.calls[p.first[index] + c.sending];
+  const u32 before = c.handed * p.format.payload_bytes, rest = call.amount - before;
+  out.destination = call.peer;
+  out.slot = call.slot;
+  out.last = rest <= p.format.payload_bytes;
+  out.flits = p.format.flits(out.last ? rest : p.format.payload_bytes);
+  return true;
+}
+
+/// The network interface has taken that packet.
+template <class V, int W>
+FLITLAB_INLINE void program_packet_taken(const V& v, const Item<W>& terminal, u32 index) {
+  const ProgramTable& p = v.t.traffic.program;
+  ProgramControl& c = terminal.at(v.t.terminal_fields.program.control);
+  const ProgramCall* calls = p.calls + p.first[index];
+  if (++c.handed < p.format.packets(calls[c.sending].amount)) return;
+  c.handed = 0;
+  do ++c.sending;
+  while (c.sending < c.next && !detail::sends(calls[c.sending]));
+}
+
+/// A packet has arrived whole.
+template <class V, int W>
+FLITLAB_INLINE void program_packet_arrived(const V& v, const Item<W>& terminal, u32 slot) {
+  ++terminal.at(v.t.terminal_fields.program.arrived, slot);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,41 @@
+"""The examples of docs/programs.md are programs, and the table of calls is that of the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import flitlab as fl
+from flitlab import _core
+from flitlab.programs import CALLS
+
+TEXT = (Path(__file__).resolve().parents[2] / "docs/programs.md").read_text(encoding="utf-8")
+
+
+def test_the_file_of_calls():
+    (block,) = re.findall(r"((?:^    .+\n)+)", TEXT.replace("```", "``` ").split("```")[0], re.M)
+    lines = "".join(line.strip() + "\n" for line in block.splitlines())
+    assert len(_core.program_calls(lines.encode(), "example", 3)) == 3
+
+
+def test_the_python_example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    exec(compile(code, "programs.md", "exec"), {})
+    assert (tmp_path / "halo.csv").exists()
+
+
+def test_the_toml_example(tmp_path):
+    (text,) = re.findall(r"```toml\n(.*?)```", TEXT, re.S)
+    (tmp_path / "example.toml").write_text(text)
+    program = fl.Program.from_toml(tmp_path / "example.toml")
+    assert program.ranks == 64
+    program.calls()
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_table_of_calls(call):
+    (row,) = re.findall(rf"^\| `{call}` \|(.*?)\|", TEXT, re.M)
+    arguments, required = CALLS[call]
+    assert [part for part in row.strip().split(", ") if part] == [
+        name if i < required else f"[{name}]" for i, name in enumerate(arguments)]

@@ -1,0 +1,89 @@
+/// Message-passing programs on Blue Gene/L nodes: hand-counted cycles, and bit identity.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+Experiment program(const std::string& calls, RawConfig changes = {}) {
+  const std::string path = testing::temporary(".csv");
+  std::ofstream(path) << calls;
+  changes.insert({{"router.kind", word("bgl")},
+                  {"topology.shape", IntList{8, 4, 2}},
+                  {"traffic.mode", word("program")},
+                  {"traffic.program_file", path}});
+  return experiment(changes);
+}
+
+/// One way over `hops` hops: 3 cycles to the first request, 21 for each hop, 32 a chunk until the tail is in the
+/// reception FIFO, and one more until software has it.
+u32 one_way(u32 hops, u32 chunks) { return 3 + 21 * hops + 32 * chunks + 1; }
+
+TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
+  for (u32 peer : {1u, 2u, 3u, 8u, 9u, 41u})
+    for (u32 bytes : {0u, 16u, 17u, 240u}) {
+      const u32 x = peer % 8, y = peer / 8 % 4, z = peer / 32, chunks = (bytes + 16 + 31) / 32;
+      const std::string to = std::to_string(peer), size = "," + std::to_string(bytes) + "\n";
+      Network net(program("0,send," + to + size + "0,recv," + to + "\n" + to + ",recv,0\n" + to + ",send,0" + size));
+      net.step(2000);
+      const std::vector<u32> ends = net.plan->program_ends(net.engine->state(0));
+      const u32 way = one_way(x + y + z, chunks);
+      EXPECT_EQ(ends[peer], way) << peer << ' ' << bytes;  // its packet is in the FIFO in the cycle of the send
+      EXPECT_EQ(ends[0], 2 * way) << peer << ' ' << bytes;
+      EXPECT_EQ(ends[63], 0u);
+      EXPECT_EQ(net.total(Total::kProgramsFinished), 64u);
+    }
+}
+
+TEST(BglProgram, ComputesAndPaysForMessages) {
+  Network net(program("0,compute,1000\n0,send,1,240\n1,recv,0\n", {{"traffic.send_overhead", integer(50)},
+                                                                   {"traffic.recv_overhead", integer(30)}}));
+  net.step(4000);
+  const std::vector<u32> ends = net.plan->program_ends(net.engine->state(0));
+  EXPECT_EQ(ends[0], 1050u);
+  EXPECT_EQ(ends[1], 1050 + one_way(1, 8) + 30);
+}
+
+TEST(BglProgram, ALongMessageStreamsOverOneLink) {
+  // 100 full packets to a neighbour: each takes the only shortest link for 270 cycles.
+  Network net(program("0,send,1,24000\n1,recv,0\n"));
+  net.step(40000);
+  EXPECT_EQ(net.plan->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 270);
+}
+
+TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
+  // Bursts far beyond the calendar, with messages coming in meanwhile.
+  std::string calls = "0,compute,10007\n0,send,1,16\n";
+  for (u32 i = 0; i < 20; ++i) calls += "2,compute,333\n2,send,0,16,1\n0,recv,2,16,1\n";
+  Network net(program(calls + "1,recv,0\n"));
+  net.step(20000);
+  EXPECT_EQ(net.plan->program_ends(net.engine->state(0))[1], 10007 + one_way(1, 1));
+}
+
+TEST(BglProgram, CollectivesAreTheSameWhateverRunsThem) {
+  std::string calls;
+  for (u32 rank = 0; rank < 64; ++rank)
+    calls += std::to_string(rank) + ",barrier\n" + std::to_string(rank) + ",alltoall,500\n" + std::to_string(rank) +
+             ",allreduce,64,10\n";
+  const Experiment e = program(calls, {{"injection.put_interval", integer(3)}, {"reception.take_interval", integer(40)}});
+  Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32});
+  for (u32 i = 0; i < 40; ++i) {
+    for (Network* net : {&one, &three, &wide}) net->step(1000);
+    ASSERT_EQ(one.engine->state_hash(0), three.engine->state_hash(0));
+    ASSERT_EQ(one.engine->state_hash(0), wide.engine->state_hash(0));
+    check_conservation(*one.engine, *one.plan, 0);
+  }
+  EXPECT_EQ(one.total(Total::kProgramsFinished), 64u);
+}
+
+}  // namespace
+}  // namespace flitlab

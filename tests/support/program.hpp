@@ -1,0 +1,117 @@
+#pragma once
+/// Programs from text, and the smallest network that can run them.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/programs/program.hpp"
+#include "host/state_layout.hpp"
+#include "kernels/traffic/program.hpp"
+
+namespace flitlab::testing {
+
+inline Program program(const std::string& text, u32 terminals, const PacketFormat& format = {}) {
+  const auto owner = std::make_shared<const std::string>(text);
+  return read_program(TextSource("p.csv", {owner, *owner}), terminals, format);
+}
+
+/// Terminals whose network interface takes a packet a cycle, and between which every packet takes `delay` cycles. A
+/// terminal is only visited when something arrives, when it has a packet to hand over, and when it wakes.
+template <int W = 1>
+class FixedDelay {
+ public:
+  struct View {
+    struct {
+      struct {
+        ProgramTable program;
+      } traffic;
+      struct {
+        ProgramFields program;
+      } terminal_fields;
+    } t;
+    CounterShard* shard;
+  };
+  struct Flight {
+    u32 to, slot;
+    Cycle at;
+  };
+  struct Handed {
+    u32 from;
+    Cycle at;
+    ProgramPacket packet;
+  };
+
+  FixedDelay(const Program& program, Cycle delay, u32 send_overhead = 0, u32 recv_overhead = 0,
+             const PacketFormat& format = {})
+      : program_(program), delay_(delay) {
+    const u32 terminals = static_cast<u32>(program_.first.size() - 1);
+    v_.t.traffic.program = {terminals, program_.first.data(), program_.calls.data(), program_.slots,
+                            format,    send_overhead,         recv_overhead};
+    v_.shard = &shard_;
+    kind_.count = terminals;
+    v_.t.terminal_fields.program.control = kind_.add<ProgramControl>("program", 1);
+    v_.t.terminal_fields.program.arrived = kind_.add<u16>("program_arrived", program_.slots);
+    kind_.finish();
+    state_.resize(kind_.bytes(W));
+    wakes_.assign(terminals, 0);
+  }
+
+  void step() {
+    std::vector<Flight> later;
+    for (const Flight& f : flights_) {
+      if (f.at == now_) {
+        program_packet_arrived(v_, item(f.to), f.slot);
+        wakes_[f.to] = now_;
+      } else {
+        later.push_back(f);
+      }
+    }
+    flights_ = std::move(later);
+    for (u32 i = 0; i < kind_.count; ++i)
+      if (wakes_[i] <= now_) visit(i);
+    ++now_;
+  }
+
+  /// Cycle in which each program ends. Steps at most `limit` cycles.
+  std::vector<Cycle> ends(u32 limit = 1000000) {
+    while (total(Total::kProgramsFinished) < kind_.count && now_ < limit) step();
+    std::vector<Cycle> ends;
+    for (u32 i = 0; i < kind_.count; ++i) ends.push_back(control(i).done ? control(i).finished : kNever);
+    return ends;
+  }
+
+  const std::vector<Handed>& handed() const { return handed_; }
+  u64 visits() const { return visits_; }
+  u64 total(Total t) const { return shard_.total[static_cast<u32>(t)]; }
+  const ProgramControl& control(u32 i) { return item(i).at(v_.t.terminal_fields.program.control); }
+
+ private:
+  Item<W> item(u32 i) { return Items<W>{state_.data(), kind_.item_bytes}[i]; }
+
+  void visit(u32 i) {
+    ++visits_;
+    run_program(v_, item(i), i, now_);
+    ProgramPacket packet;
+    bool more = false;
+    if (next_program_packet(v_, item(i), i, now_, packet)) {
+      program_packet_taken(v_, item(i), i);
+      flights_.push_back({packet.destination, packet.slot, now_ + delay_});
+      handed_.push_back({i, now_, packet});
+      more = next_program_packet(v_, item(i), i, now_, packet);
+    }
+    wakes_[i] = more ? now_ + 1 : std::max(now_ + 1, program_wakes(v_, item(i), i, now_));
+  }
+
+  Program program_;
+  Cycle delay_, now_ = 0;
+  View v_{};
+  CounterShard shard_{};
+  ItemKind kind_;
+  std::vector<std::byte> state_;
+  std::vector<Cycle> wakes_;
+  std::vector<Flight> flights_;
+  std::vector<Handed> handed_;
+  u64 visits_ = 0;
+};
+
+}  // namespace flitlab::testing
