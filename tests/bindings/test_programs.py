@@ -193,6 +193,12 @@ def test_loops_conditions_and_groups(tmp_path):
         bytes = 8
         group = "rank // 2"
         [[step]]
+        repeat = 2
+        index = "i"
+        call = "allgather"
+        bytes = 8
+        group = "rank >> i & 1"
+        [[step]]
         if = "rank != 3"
         call = "alltoall"
         bytes = 16
@@ -211,6 +217,8 @@ def test_loops_conditions_and_groups(tmp_path):
             if me.rank == 1:
                 me.recv(0, tag=2)
         me.allreduce(8, group=[me.rank // 2 * 2, me.rank // 2 * 2 + 1])
+        me.allgather(8, group=range(me.rank % 2, 4, 2))
+        me.allgather(8, group=[me.rank // 2 * 2, me.rank // 2 * 2 + 1])
         if me.rank != 3:
             me.alltoall(16, group=[2, 0, 1])
 
@@ -290,7 +298,7 @@ def test_expressions_are_pythons_arithmetic():
 @pytest.mark.parametrize("text", [
     "__import__('os')", "rank.real", "[rank]", "rank[0]", "lambda: 0", "(rank := 3)", "'a' * 9", "1.5", "rank / 2",
     "print", "f'{rank}'", "rank in (1, 2)", "rank is 1", "9" * 400, "", "rank; size", "1\n2", "(" * 300 + ")" * 300,
-    "-" * 2000, "\0", "rank @ size", "1j", "...", "None",
+    "-" * 2000, "1 + " * 300 + "1", "\0", "rank @ size", "1j", "...", "None",
 ])
 def test_nothing_else_is_possible(text):
     with pytest.raises(fl.ConfigError):

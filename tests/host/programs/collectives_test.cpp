@@ -135,10 +135,14 @@ TEST_P(Collectives, AllreduceGivesEverybodyTheWholeSum) {
   auto known = own(n);
   ASSERT_TRUE(carry_out(steps, known, everything, combine_or_replace));
   const u32 rounds = static_cast<u32>(std::bit_width(n) - 1);
+  u32 combines = 0;
   for (u32 me = 0; me < n; ++me) {
     EXPECT_EQ(known[me], all(n)) << me;  // a multiset: nobody is counted twice
     EXPECT_LE(steps[me].size(), 3 * rounds + 3);
+    for (const Step& s : steps[me]) combines += s.kind == CallKind::kCompute && s.amount == 7;
   }
+  const u32 doubling = 1u << rounds;
+  EXPECT_EQ(combines, doubling * rounds + (n - doubling));
 }
 
 TEST_P(Collectives, AllgatherGivesEverybodyEveryBlock) {
