@@ -2,9 +2,8 @@
 /// want a link gets it. Scenes are played again and again in one run, so that chances can be counted.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/support/bgl.hpp"
+#include "tests/support/chance.hpp"
 
 namespace flitlab {
 namespace {
@@ -12,6 +11,7 @@ namespace {
 using testing::BglGrant;
 using testing::BglLine;
 using testing::BglTorus;
+using testing::expect_share;
 using testing::integer;
 using testing::kMinusX;
 using testing::kPlusX;
@@ -80,11 +80,6 @@ class Scene {
   u32 size_, period_, times_;
   BglTorus torus_;
 };
-
-/// Whether `count` of `n` is what throws with chance `p` give, but for one case in a million.
-void expect_share(u32 count, u32 n, double p, const std::string& what) {
-  EXPECT_LE(std::abs(count - n * p), 5 * std::sqrt(n * p * (1 - p))) << what << ": " << count << " of " << n;
-}
 
 /// Two channels of one receiver. The dynamic one holds 2 of 8 chunks: range 1 of 0 to 3. On the bubble, of 16, 3 are
 /// range 0, 4 and 7 range 1, 8 range 2. In cycles that are not for the longest queue, and between equals, chance

@@ -2,12 +2,12 @@
 /// step by step on coordinates, without the code under test.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <set>
 
 #include "kernels/routers/bgl/route.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
 #include "tests/support/bgl.hpp"
+#include "tests/support/chance.hpp"
 
 namespace flitlab {
 namespace {
@@ -15,6 +15,7 @@ namespace {
 using testing::BglGrant;
 using testing::BglLine;
 using testing::BglTorus;
+using testing::expect_share;
 using testing::integer;
 using testing::word;
 
@@ -196,11 +197,6 @@ TEST(BglRoutes, OfHighPriority) {
       EXPECT_EQ(g.hints & ((1u << g.out) - 1), 0u);
     }
   }
-}
-
-/// Whether a count of `n` throws with chance `p` each is what such throws give, but for one case in a million.
-void expect_share(u32 count, u32 n, double p, const char* what) {
-  EXPECT_LT(std::abs(count - n * p), 5 * std::sqrt(n * p * (1 - p))) << what << ": " << count << " of " << n;
 }
 
 /// Half-way round, either direction is as likely, in each dimension by itself, and packet by packet.

@@ -1,0 +1,72 @@
+#pragma once
+/// Random small Blue Gene/L tori: any parameters that fit together, a few nodes, short buffers.
+#include <random>
+
+#include "tests/support/build.hpp"
+
+namespace flitlab::testing {
+
+class BglDraw {
+ public:
+  explicit BglDraw(u64 seed) : engine_(seed) {}
+  u32 below(u32 n) { return static_cast<u32>(engine_() % n); }
+  std::int64_t between(u32 low, u32 high) { return low + below(high - low + 1); }
+  bool coin() { return below(2); }
+  template <class T>
+  T one_of(std::initializer_list<T> list) {
+    return list.begin()[below(static_cast<u32>(list.size()))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// All but the traffic's mode and load.
+inline RawConfig random_bgl(u64 seed) {
+  BglDraw draw(seed);
+  const bool bubble = draw.below(3), infinite = draw.below(4) == 0;
+  RawConfig c{{"router.kind", word("bgl")}, {"run.seed", static_cast<std::int64_t>(seed)}};
+  c["topology.shape"] = draw.one_of<IntList>(
+      {{2}, {3}, {4}, {7}, {8}, {2, 2}, {3, 3}, {4, 2}, {5, 1, 2}, {2, 2, 2}, {3, 2, 2}, {4, 2, 2}, {3, 3, 2}});
+  c["topology.channel_delay"] = draw.one_of<std::int64_t>({1, 2, 10, 20, 64});
+  c["router.dynamic_vcs"] = draw.one_of<std::int64_t>({0, 1, 1, 2, 2, 3, 5});
+  c["router.dynamic_flits"] = draw.one_of<std::int64_t>({8, 9, 12, 16, 32});
+  c["router.escape"] = word(bubble ? "bubble" : "dateline");
+  c["router.escape_order"] = word(draw.coin() ? "dimension" : "direction");
+  c["router.escape_flits"] = (bubble ? 8 : 0) + draw.one_of<std::int64_t>({8, 9, 13, 16, 24});
+  c["router.priority_flits"] = draw.one_of<std::int64_t>({16, 17, 24, 32});
+  c["router.paths"] = draw.between(1, 3);
+  c["router.bypass"] = draw.coin();
+  c["router.pipeline_delay"] = draw.between(1, 9);
+  c["router.arbitration_delay"] = draw.between(1, 5);
+  c["router.fifo_delay"] = draw.between(0, 6);
+  c["router.jsq"] = draw.coin();
+  c["router.slq"] = draw.one_of({0.0, 0.5, 0.75, 1.0});
+  c["router.network_first"] = draw.one_of({0.0, 0.5, 1.0, 1.0});
+  c["router.arbitration_gap"] = draw.coin();
+  c["router.trailer_bytes"] = draw.one_of<std::int64_t>({0, 4, 4, 9});
+  c["router.ack_bytes"] = draw.one_of<std::int64_t>({0, 8, 8, 32});
+  c["router.gap_bytes"] = draw.one_of<std::int64_t>({0, 2, 2});
+  c["router.count_unblocking"] = draw.coin();
+  c["routing.dynamic"] = draw.one_of({0.0, 0.5, 1.0, 1.0});
+  c["injection.fifos"] = draw.between(1, 6);
+  c["injection.fifo_flits"] = draw.one_of<std::int64_t>({8, 11, 16, 32});
+  c["injection.infinite"] = infinite;
+  if (!infinite) c["injection.put_interval"] = draw.one_of<std::int64_t>({0, 0, 0, 1, 30});
+  c["injection.priority_share"] = draw.one_of({0.0, 0.0, 0.2, 0.6});
+  c["reception.fifo_flits"] = draw.one_of<std::int64_t>({8, 10, 16, 32});
+  c["reception.groups"] = draw.between(1, 2);
+  c["reception.take_interval"] = draw.one_of<std::int64_t>({0, 0, 0, 1, 60, 300});
+  Lengths all;
+  for (std::int64_t n = 1; n <= 8; ++n) all.emplace_back(n, 1.0);
+  c["traffic.packet_flits"] = draw.one_of<Lengths>({{{8, 1.0}}, {{1, 1.0}}, {{1, 1.0}, {8, 1.0}}, all, all});
+  return c;
+}
+
+inline std::string described(const RawConfig& config) {
+  std::string text;
+  for (const auto& [path, value] : config) text += path + " = " + to_text(value) + "\n";
+  return text;
+}
+
+}  // namespace flitlab::testing
