@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
@@ -12,27 +13,36 @@
 namespace flitlab {
 namespace {
 
-/// An `only_if`, taken apart.
+/// One condition of an `only_if`, taken apart.
 struct Condition {
-  explicit Condition(std::string_view only_if)
-      : key(only_if.substr(0, only_if.find('='))), words(split_words(only_if.substr(only_if.find('=') + 1))) {}
+  explicit Condition(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    other = text[equals - 1] == '!';
+    key = text.substr(0, equals - other);
+    words = split_words(text.substr(equals + 1));
+  }
+
+  /// Whether it holds for what is resolved so far.
+  bool holds(const Experiment& e) const {
+    return e.has(key) && (std::find(words.begin(), words.end(), e.str(key)) == words.end()) == other;
+  }
 
   std::string key;
+  bool other;  ///< any word but these
   std::vector<std::string> words;
 };
 
-/// Whether an `only_if` condition holds for what is resolved so far.
-bool applies(const ParamRecord& record, const Experiment& e) {
-  if (record.only_if.empty()) return true;
-  const Condition condition(record.only_if);
-  return e.has(condition.key) &&
-         std::find(condition.words.begin(), condition.words.end(), e.str(condition.key)) != condition.words.end();
+/// The first condition of a record that does not hold; none if the record applies.
+std::optional<Condition> hindrance(const ParamRecord& record, const Experiment& e) {
+  for (const std::string& text : split_words(record.only_if, '&'))
+    if (const Condition condition(text); !condition.holds(e)) return condition;
+  return {};
 }
 
 /// Why a record does not apply: what its condition asks for, and what is there instead.
 std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
-  const Condition condition(record.only_if);
-  std::string text = "belongs to " + condition.key + " = ";
+  const Condition condition = *hindrance(record, e);
+  std::string text = "belongs to " + condition.key + (condition.other ? " other than " : " = ");
   for (std::size_t i = 0; i < condition.words.size(); ++i)
     text += (i == 0 ? "\"" : i + 1 < condition.words.size() ? ", \"" : " or \"") + condition.words[i] + "\"";
   if (e.has(condition.key)) return text + ", and " + condition.key + " is \"" + e.str(condition.key) + "\"";
@@ -69,7 +79,7 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir) {
   for (const ParamRecord* record : records) {
     const std::string path(record->path);
     const auto mine = given.find(path);
-    if (!applies(*record, e)) {
+    if (hindrance(*record, e)) {
       if (mine != given.end())
         throw ConfigError(path + " = " + shown(mine->second) + " has no effect here: it " +
                           why_not(*record, e, records) + ". Remove it or change the other key.");

@@ -37,6 +37,27 @@ void TerminalPlan::require_active(const char* path, u32 terminal) const {
                       " takes no part in the traffic, being idle or out of service. Leave it out.");
 }
 
+void TerminalPlan::set_all_to_all(const Experiment& e) {
+  TrafficTable& t = table;
+  t.pattern = Pattern::kAllToAll;
+  t.order = static_cast<Order>(word_index(e.str("traffic.order"), {"random", "rotated", "same"}));
+  t.in_a_row = e.u32_of("traffic.in_a_row");
+  u32 most = 0;
+  for (u32 i = 0; i < t.terminals; ++i) most = std::max(most, group_of(t, i).count);
+  if (most < 2)
+    throw ConfigError(
+        "traffic.pattern = \"all_to_all\" needs terminals that have others to send to, and here every one is alone. "
+        "Enlarge the network or its partitions, or use another pattern.");
+  if (!e.has("traffic.rounds")) return;
+  const u64 rounds = e.u32_of("traffic.rounds"), packets = rounds * t.in_a_row * (most - 1);
+  constexpr u64 kMost = 1000000000;
+  if (packets > kMost)
+    throw ConfigError("traffic.rounds = " + std::to_string(rounds) + " with traffic.in_a_row = " +
+                      std::to_string(t.in_a_row) + " makes a terminal send " + std::to_string(packets) +
+                      " packets, and at most " + std::to_string(kMost) + " are allowed. Lower one of them.");
+  t.batch_packets = static_cast<u32>(rounds * t.in_a_row);
+}
+
 TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool others_only, const Groups& groups) {
   TrafficTable& t = table;
   t.terminals = topology.terminals;
@@ -52,7 +73,7 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
   shortest = shortest_packet(e);
   if (e.str("traffic.mode") == "batch") {
     t.injection = Injection::kAllAtOnce;
-    t.batch_packets = e.u32_of("traffic.batch_packets");
+    if (e.has("traffic.batch_packets")) t.batch_packets = e.u32_of("traffic.batch_packets");
   } else if (e.has("traffic.injection")) {
     t.injection = static_cast<Injection>(word_index(e.str("traffic.injection"), {"bernoulli", "periodic", "on_off"}));
   }
@@ -79,6 +100,8 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
     for (u32 hot : destinations_) require_active("traffic.hot_terminals", hot);
     t.hot_count = static_cast<u32>(destinations_.size());
     t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
+  } else if (pattern == "all_to_all") {
+    set_all_to_all(e);
   } else if (pattern != "uniform") {
     // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
     destinations_ = t.group ? std::vector<u32>(t.terminals, kNone) : make_permutation(pattern, topology, 1);

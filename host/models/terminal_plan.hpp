@@ -35,6 +35,7 @@ struct TerminalPlan {
 
  private:
   void set_groups(const Groups& groups);
+  void set_all_to_all(const Experiment& experiment);
   /// Terminals that a parameter names must be in a group.
   void require_active(const char* path, u32 terminal) const;
 

@@ -36,6 +36,15 @@ FLITLAB_HD inline u32 bit_count64(u64 set) {
 #endif
 }
 
+/// Bits that it takes to write x; 0 for 0.
+FLITLAB_HD inline u32 bit_width(u32 x) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<u32>(32 - __clz(static_cast<int>(x)));
+#else
+  return x ? static_cast<u32>(32 - __builtin_clz(x)) : 0u;
+#endif
+}
+
 /// Round-robin choice: the first member at or after `pointer`, wrapping around. `set` must not be empty. The pointer
 /// may be one past the last possible member, so whoever moves it on need not wrap it.
 FLITLAB_HD inline u32 first_at_or_after(u32 set, u32 pointer) {

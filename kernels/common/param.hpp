@@ -27,7 +27,7 @@ struct ParamRecord {
   std::string_view unit = "";
   std::string_view help = "";
   std::string_view cite = "";     ///< source and section, or the textbook's
-  std::string_view only_if = "";  ///< "topology.kind=torus|mesh": the key belongs to these values alone
+  std::string_view only_if = "";  ///< "a.key=one|two&b.key!=three": the key belongs to these values of others alone
   bool per_replica = false;       ///< may differ between replicas of one job (load, seed); all else is shared
 };
 

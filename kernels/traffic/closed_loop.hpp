@@ -34,14 +34,14 @@ FLITLAB_INLINE bool start_request(const V& v, const Item<W>& terminal, u32 index
   if (control.sent == control.created) return false;
   u32 tag = 0;
   while (terminal.at(t.terminal_fields.transaction, tag).id != control.sent) ++tag;
-  const Random4 draws = packet_draws(*v.row, index, control.sent);
+  const u32 id = control.sent;
   Packet packet;
-  packet.flits = static_cast<u16>(packet_flits(t.traffic, draws));
+  packet.flits = static_cast<u16>(packet_flits(t.traffic, *v.row, index, id));
   packet.message_class = 0;
   packet.tag = static_cast<u8>(tag);
-  packet.id = control.sent;
+  packet.id = id;
   packet.created = terminal.at(t.terminal_fields.transaction, tag).created;
-  const u32 destination = packet_destination(t.traffic, index, draws);
+  const auto destination = [&] { return packet_destination(t.traffic, *v.row, index, id); };
   if (!start_packet(v, terminal, index, control.lane, packet, destination, now)) return false;
   ++control.sent;
   return true;
@@ -64,7 +64,7 @@ FLITLAB_INLINE bool start_reply(const V& v, const Item<W>& terminal, u32 index, 
   packet.tag = static_cast<u8>(reply.tag);
   packet.id = kReplyId | loop.replies_sent;
   packet.created = reply.created;
-  if (!start_packet(v, terminal, index, loop.lane, packet, reply.to, now)) return false;
+  if (!start_packet(v, terminal, index, loop.lane, packet, [&] { return reply.to; }, now)) return false;
   ++loop.replies_sent;
   --loop.replies;
   --loop.created;

@@ -61,10 +61,10 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
 }
 
 /// A packet starts to move if a virtual channel of its class has room. The caller has set its length, class, name and
-/// creation; the rest is set here.
-template <class V, int W>
+/// creation; the rest is set here. `destination()` is asked for only then: what waits would compute it every cycle.
+template <class V, int W, class Destination>
 FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, InjectionLane& lane, Packet& packet,
-                                 u32 destination, Cycle now) {
+                                 Destination destination, Cycle now) {
   const auto& t = v.t;
   const u32 needed = credits_to_start(v, packet);
   u32 free = 0;
@@ -77,7 +77,7 @@ FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index,
   packet.src = index;
   packet.injected = now;
   packet.hops = 0;
-  address_packet(v, index, packet, destination);
+  address_packet(v, index, packet, destination());
   InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
   injection_place(v, index, vc, out.tail) = packet;
   out.tail = next_place(out.tail, t.ring);

@@ -34,7 +34,7 @@ FLITLAB_INLINE bool start_from_trace(const V& v, const Item<W>& terminal, u32 in
   packet.tag = 0;
   packet.id = entry.id;
   packet.created = entry.cycle;
-  if (!start_packet(v, terminal, index, control.lane, packet, entry.destination, now)) return false;
+  if (!start_packet(v, terminal, index, control.lane, packet, [&] { return entry.destination; }, now)) return false;
   trace.first = (trace.first + 1) % kTraceRing;
   --trace.entries;
   --trace.created;

@@ -44,14 +44,14 @@ template <class V, int W>
 FLITLAB_INLINE bool start_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
   if (control.sent == control.created) return false;
-  const Random4 draws = packet_draws(*v.row, index, control.oldest.index);
+  const u32 id = control.oldest.index;
   Packet packet;
-  packet.flits = static_cast<u16>(packet_flits(t.traffic, draws));
+  packet.flits = static_cast<u16>(packet_flits(t.traffic, *v.row, index, id));
   packet.message_class = 0;
   packet.tag = 0;
   packet.created = control.oldest.at;
-  packet.id = control.oldest.index;
-  const u32 destination = packet_destination(t.traffic, index, draws);
+  packet.id = id;
+  const auto destination = [&] { return packet_destination(t.traffic, *v.row, index, id); };
   if (!start_packet(v, terminal, index, control.lane, packet, destination, now)) return false;
   ++control.sent;
   if (control.sent == control.created)

@@ -2,18 +2,18 @@
 /// What terminals send: when packets are created, how long they are and where they go. All of it is a pure function
 /// of (seed, terminal, packet number), so a source queue of any length is two cursors over the same sequence: one
 /// at the next creation, one at the next injection. Nothing is stored per waiting packet.
-#include "kernels/common/bits.hpp"
 #include "kernels/common/exact_math.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/common/replica.hpp"
 #include "kernels/common/streams.hpp"
+#include "kernels/traffic/all_to_all.hpp"
 
 namespace flitlab {
 
 /// Where a terminal's packets come from.
 enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace };
 enum class Injection : u8 { kBernoulli, kPeriodic, kOnOff, kAllAtOnce };
-enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix };
+enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll };
 enum class LengthLaw : u8 { kTable, kGeometric };
 
 /// Packet lengths and how likely they are.
@@ -35,7 +35,7 @@ struct TrafficTable {
   Pattern pattern = Pattern::kUniform;
   LengthLaw length_law = LengthLaw::kTable;
   u32 terminals = 0;
-  u32 batch_packets = 0;                ///< kAllAtOnce: packets per terminal
+  u32 batch_packets = 0;                ///< kAllAtOnce: packets per terminal; with kAllToAll, to each other one
   u32 others_only = 0;                  ///< 1: kUniform and kHot never draw the sender itself
   const TrafficGroup* group = nullptr;  ///< [terminals]; null: all terminals are one group
   const u32* member = nullptr;          ///< terminals, group after group
@@ -50,6 +50,8 @@ struct TrafficTable {
   LengthTable replies;
   double inverse_log_continue = 0;  ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
   u32 max_flits = 0;                ///< kGeometric: the length at which it is cut
+  Order order = Order::kRandom;     ///< kAllToAll
+  u32 in_a_row = 1;                 ///< kAllToAll: packets to a destination before the next one's turn
   u32 window = 0;                   ///< closed loop: requests of a terminal that may be without a reply
   u32 reply_delay = 0;              ///< closed loop: arrival of a request to creation of its reply, cycles
   u32 reply_queue = 0;              ///< closed loop: replies that a terminal can hold, packets
@@ -72,6 +74,21 @@ void for_each_array(TrafficTable& t, F f) {
     f(lengths->flits, lengths->count);
     f(lengths->cumulative, lengths->count);
   }
+}
+
+/// A terminal's place among those it sends to.
+FLITLAB_HD inline TrafficGroup group_of(const TrafficTable& t, u32 terminal) {
+  return t.group ? t.group[terminal] : TrafficGroup{0, t.terminals, terminal};
+}
+
+/// Terminal of rank `rank` in a group.
+FLITLAB_HD inline u32 member_of(const TrafficTable& t, const TrafficGroup& group, u32 rank) {
+  return t.group ? t.member[group.first + rank] : rank;
+}
+
+/// kAllAtOnce: packets that a terminal sends if it has anybody to send to.
+FLITLAB_HD inline u32 batch_size(const TrafficTable& t, u32 terminal) {
+  return t.pattern == Pattern::kAllToAll ? t.batch_packets * (group_of(t, terminal).count - 1) : t.batch_packets;
 }
 
 /// A place in a terminal's sequence of creations.
@@ -126,7 +143,7 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
       cursor.at = at + gap;
       return;
     }
-    case Injection::kAllAtOnce: cursor.at = cursor.index < t.batch_packets ? t.start : kNever; return;
+    case Injection::kAllAtOnce: cursor.at = cursor.index < batch_size(t, terminal) ? t.start : kNever; return;
   }
 }
 
@@ -181,36 +198,38 @@ FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row,
 /// Whether a terminal has nobody to send to.
 FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
   if (t.pattern == Pattern::kPermutation) return t.destination[terminal] == kNone;
-  if (t.pattern != Pattern::kMatrix) return t.group && t.group[terminal].count <= t.others_only;
-  return t.row_start[terminal] == t.row_start[terminal + 1];
-}
-
-/// A terminal's place among those it sends to.
-FLITLAB_HD inline TrafficGroup group_of(const TrafficTable& t, u32 terminal) {
-  return t.group ? t.group[terminal] : TrafficGroup{0, t.terminals, terminal};
+  if (t.pattern == Pattern::kMatrix) return t.row_start[terminal] == t.row_start[terminal + 1];
+  if (t.pattern == Pattern::kAllToAll) return group_of(t, terminal).count <= 1;
+  return t.group && t.group[terminal].count <= t.others_only;
 }
 
 FLITLAB_HD inline u32 uniform_destination(const TrafficTable& t, u32 terminal, u32 draw) {
   const TrafficGroup g = group_of(t, terminal);
   u32 other = below(draw, g.count - t.others_only);
   if (t.others_only) other += other >= g.rank;
-  return t.group ? t.member[g.first + other] : other;
+  return member_of(t, g, other);
 }
 
-/// Destination terminal of a packet whose draws are `r`.
-FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, u32 terminal, const Random4& r) {
+/// Destination terminal of packet `index` of a terminal.
+FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, const ReplicaRow& row, u32 terminal, u32 index) {
+  const auto draw = [&] { return packet_draws(row, terminal, index); };
   switch (t.pattern) {
-    case Pattern::kUniform: return uniform_destination(t, terminal, r.word[0]);
+    case Pattern::kUniform: return uniform_destination(t, terminal, draw().word[0]);
     case Pattern::kPermutation: return t.destination[terminal];
     case Pattern::kHot: {
+      const Random4 r = draw();
       const u32 hot = t.destination[below(r.word[0], t.hot_count)];
       const bool chosen = r.word[2] < t.hot_threshold && !(t.others_only && hot == terminal) &&
                           group_of(t, hot).first == group_of(t, terminal).first;
       return chosen ? hot : uniform_destination(t, terminal, r.word[0]);
     }
     case Pattern::kMatrix: {
-      const u32 begin = t.row_start[terminal];
-      return t.column[begin + pick_weighted(t.cumulative + begin, t.row_start[terminal + 1] - begin, r.word[0])];
+      const u32 begin = t.row_start[terminal], entries = t.row_start[terminal + 1] - begin;
+      return t.column[begin + pick_weighted(t.cumulative + begin, entries, draw().word[0])];
+    }
+    case Pattern::kAllToAll: {
+      const TrafficGroup g = group_of(t, terminal);
+      return member_of(t, g, all_to_all_rank(t.order, row.seed, terminal, g.rank, g.count, index / t.in_a_row));
     }
   }
   return 0;

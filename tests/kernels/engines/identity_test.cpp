@@ -18,6 +18,10 @@ using testing::word;
 /// Variations that reach all code of a model; every model gets its defaults, and more where it is known.
 std::vector<Experiment> variations(std::string_view kind) {
   std::vector<Experiment> list{experiment({{"router.kind", std::string(kind)}, {"traffic.load", 0.35}})};
+  list.push_back(experiment({{"router.kind", std::string(kind)},
+                             {"traffic.mode", word("batch")},
+                             {"traffic.pattern", word("all_to_all")},
+                             {"traffic.rounds", integer(5)}}));
   const std::string trace = testing::temporary(".csv");
   std::ofstream file(trace);
   for (u32 n = 0; n < 2000; ++n)

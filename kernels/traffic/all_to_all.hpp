@@ -1,0 +1,46 @@
+#pragma once
+/// The orders in which a terminal sends to all others. The destination of any packet is computed from its number, so no
+/// order is stored.
+#include "kernels/common/bits.hpp"
+#include "kernels/common/philox.hpp"
+#include "kernels/common/streams.hpp"
+
+namespace flitlab {
+
+enum class Order : u8 { kRandom, kRotated, kSame };
+
+/// Number `place` of those below `count`, when `key` has shuffled them. A keyed bijection of the next power of two is
+/// repeated until it stays below `count`, once or twice as a rule (cycle walking: Black & Rogaway, "Ciphers with
+/// arbitrary finite domains", CT-RSA 2002). With four rounds instead of eight, orders of a few numbers would not be
+/// equally likely.
+FLITLAB_HD inline u32 shuffled(u32 place, u32 count, u64 key) {
+  const u32 bits = bit_width(count - 1), half = (bits + 1) / 2, mask = (1u << bits) - 1;
+  u32 x = place;
+  do {
+    u64 k = key;
+    for (u32 round = 0; round < 8; ++round) {
+      x = (x * (static_cast<u32>(k >> 32) | 1u) + static_cast<u32>(k >> 40)) & mask;
+      x ^= x >> half;
+      k = k * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator
+    }
+  } while (x >= count);
+  return x;
+}
+
+/// Rank of the destination whose turn it is, among `count` >= 2 terminals that send to one another; turns are counted
+/// from 0, and every count - 1 of them are a round. The sender is `terminal`, of rank `rank`.
+FLITLAB_HD inline u32 all_to_all_rank(Order order, u64 seed, u32 terminal, u32 rank, u32 count, u32 turn) {
+  const u32 others = count - 1, place = turn % others;
+  if (order == Order::kRotated) {
+    const u32 to = rank + 1 + place;
+    return to < count ? to : to - count;
+  }
+  u32 other = place;
+  if (order == Order::kRandom) {
+    const Random4 r = philox(seed, stream::kAllToAll, terminal, turn / others);
+    other = shuffled(place, others, u64{r.word[0]} << 32 | r.word[1]);
+  }
+  return other + (other >= rank);
+}
+
+}  // namespace flitlab
