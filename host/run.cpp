@@ -59,6 +59,13 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
           get(c, Total::kSpecialSent) - get(c, Total::kSpecialArrived) - get(c, Total::kSpecialLost));
 }
 
+void check_deadlock(const Engine& engine, const Plan& plan, u32 replica) {
+  const std::string deadlock = plan.find_deadlock(engine.state(replica));
+  if (!deadlock.empty())
+    throw RunError("deadlock (replica " + std::to_string(replica) + ", found at cycle " + std::to_string(engine.now()) +
+                   "): " + deadlock);
+}
+
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
   std::vector<TraceFeed> feeds;
   for (const Experiment& e : experiments) {
@@ -109,7 +116,7 @@ class Job {
     Progress progress;
     for (u32 i : running) {
       check_conservation(*engine_, *plan_, i);
-      if (search) check_deadlock(i);
+      if (search) check_deadlock(*engine_, *plan_, i);
       replicas_[i].look();
       if (!replicas_[i].done()) continue;
       replicas_[i].result.wall_seconds = seconds;
@@ -161,13 +168,6 @@ class Job {
     for (u32 i = 0; i < replicas_.size(); ++i)
       if (!replicas_[i].done()) list.push_back(i);
     return list;
-  }
-
-  void check_deadlock(u32 replica) const {
-    const std::string deadlock = plan_->find_deadlock(engine_->state(replica));
-    if (!deadlock.empty())
-      throw RunError("deadlock (replica " + std::to_string(replica) + ", found at cycle " +
-                     std::to_string(engine_->now()) + "): " + deadlock);
   }
 
   const Clock::time_point start_ = Clock::now();

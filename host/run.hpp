@@ -38,6 +38,9 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
 /// Throws RunError if the audit of a replica finds a fault or flits are missing.
 void check_conservation(Engine& engine, const Plan& plan, u32 replica);
 
+/// Throws RunError if channels of a replica wait for one another for ever.
+void check_deadlock(const Engine& engine, const Plan& plan, u32 replica);
+
 /// Bytes that a job of `replicas` takes; throws ConfigError if that is more than the machine has free.
 u64 check_memory(const Plan& plan, u32 replicas);
 

@@ -137,12 +137,28 @@ std::map<std::string, u64> SteppedNetwork::totals() {
                                     {"token_messages", get(Total::kTokenMessages)},
                                     {"unblocking", get(Total::kUnblocking)},
                                     {"copies", get(Total::kCopies)},
+                                    {"last_delivery", get(Total::kLastDelivery)},
                                     {"special_sent", get(Total::kSpecialSent)},
                                     {"special_arrived", get(Total::kSpecialArrived)},
                                     {"special_lost", get(Total::kSpecialLost)}};
   for (u32 vc = 0; vc < 8; ++vc)
     totals["vc" + std::to_string(vc) + "_flits"] = c.total[static_cast<u32>(Total::kVc0Flits) + vc];
   return totals;
+}
+
+std::vector<ChannelUse> SteppedNetwork::channels() const {
+  const std::vector<u32> flits = plan_->channel_flits(engine_->state(0));
+  std::vector<ChannelUse> channels;
+  const Topology& topology = plan_->topology();
+  for (u32 r = 0; r < topology.routers; ++r)
+    for (u32 p = 0; p < topology.network_ports; ++p)
+      if (topology.peer(r, p).item != kNone) channels.push_back({r, p, flits.at(channels.size())});
+  return channels;
+}
+
+void SteppedNetwork::check() {
+  check_conservation(*engine_, *plan_, 0);
+  check_deadlock(*engine_, *plan_, 0);
 }
 
 std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }

@@ -18,6 +18,11 @@ struct TimedEvent {
   Event event;
 };
 
+struct ChannelUse {
+  u32 router, port;  ///< where it begins
+  u32 flits;
+};
+
 class SteppedNetwork {
  public:
   /// `trace`: keep the events of every cycle stepped (slower; CPU only).
@@ -48,6 +53,10 @@ class SteppedNetwork {
   std::vector<u32> program_ends() const { return plan_->program_ends(engine_->state(0)); }
   /// What has been counted since cycle 0, by name.
   std::map<std::string, u64> totals();
+  /// What every channel has carried since cycle 0, modulo 2^32; see Plan::channel_flits.
+  std::vector<ChannelUse> channels() const;
+  /// Throws RunError if flits have been lost, the state is damaged or channels wait for one another for ever.
+  void check();
   std::vector<TimedEvent> take_events();
 
   /// Writes a checkpoint; resuming from it continues bit by bit as if there had been no pause.

@@ -54,7 +54,7 @@ def _sweep(args) -> int:
 def _reproduce(args) -> int:
     from flitlab.reproduction import main
 
-    return main(args.names, args.list, args.json)
+    return main(args.names, args.list, args.json, args.full, args.keep)
 
 
 def _inspect(args) -> int:
@@ -128,6 +128,10 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("reproduce", _reproduce, "Run published experiments and compare.", config=False)
     sub.add_argument("names", nargs="*", metavar="NAME", help="an experiment, or a prefix such as t3e")
     sub.add_argument("--list", action="store_true", help="list the experiments")
+    sub.add_argument("--full", action="store_true",
+                     help="in the paper's size where the default is smaller; goes on when started again")
+    sub.add_argument("--keep", metavar="DIR", default="out/reproduce",
+                     help="what --full has done (default out/reproduce)")
     sub.add_argument("--json", action="store_true", help="print a list of rows")
 
     sub = command("inspect", _inspect, "Show resolved parameters and derived numbers.")
@@ -177,6 +181,8 @@ def _guarded(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         out = getattr(args, "out", None)
         kept = f" Finished points are in {out}; go on with --resume." if args.command == "sweep" and out else ""
+        if getattr(args, "full", False):
+            kept = f" What has been done is in {args.keep}; the same command goes on from there."
         if getattr(args, "checkpoint", None):
             kept = f" The run so far is in {args.checkpoint}; the same command goes on from there."
         print(f"flitlab: interrupted.{kept}", file=sys.stderr)

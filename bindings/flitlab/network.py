@@ -166,8 +166,18 @@ class Network:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Counts since cycle 0: packets and flits created, injected, delivered."""
+        """Counts since cycle 0: packets and flits created, injected, delivered; last_delivery is a cycle."""
         return self._core.totals()
+
+    def channels(self) -> list[tuple[int, int, int]]:
+        """Router and port where each channel begins, and the flits that it has carried since cycle 0, modulo 2**32
+        (Blue Gene/L: the cycles in which it was occupied)."""
+        return self._core.channels()
+
+    def check(self) -> Network:
+        """Raises RunError if flits have been lost or channels wait for one another for ever."""
+        self._core.check()
+        return self
 
     def _check_index(self, item: str, index: int) -> None:
         """The core answers numbers that are too large; it cannot be asked for negative ones."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 
 from flitlab._core import ConfigError
 
-MACHINES = ["t3e", "t3e_manual", "t3e_faults"]  # modules of flitlab.published
+MACHINES = ["t3e", "t3e_manual", "t3e_faults", "bgl"]  # modules of flitlab.published
 
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,
@@ -29,47 +32,64 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
     }
 
 
-def experiments() -> dict[str, tuple[str, Callable[[], list[dict]]]]:
-    """Every published experiment: name -> (one line of help, function returning rows)."""
+def experiments() -> dict[str, tuple]:
+    """Every published experiment: name -> (one line of help, function returning rows[, the same in the paper's size,
+    given a folder for what has been done])."""
     return {name: entry for machine in MACHINES
             for name, entry in import_module(f"flitlab.published.{machine}").EXPERIMENTS.items()}
 
 
-def reproduce(*names: str) -> list[dict]:
-    """Runs the experiments whose names start with any of ``names`` (all without) and returns their rows.
-
-    Row keys: experiment, quantity, source, setting, published, measured, unit, tolerance, verdict, reading.
-    """
+def chosen(names: tuple[str, ...], full: bool, keep: str | Path) -> dict[str, Callable[[], list[dict]]]:
+    """The experiments whose names start with any of ``names`` (all without)."""
     known = experiments()
     for name in names:
         if not any(e.startswith(name) for e in known):
             raise ConfigError(f"reproduce {name}: there is no such experiment; known: {', '.join(known)}.")
-    return [line for e, (_, run) in known.items() if not names or any(e.startswith(n) for n in names) for line in run()]
+    return {e: partial(larger[0], Path(keep) / e) if full and larger else run
+            for e, (_, run, *larger) in known.items() if not names or any(e.startswith(n) for n in names)}
+
+
+def reproduce(*names: str, full: bool = False, keep: str | Path = "out/reproduce") -> list[dict]:
+    """Runs the experiments whose names start with any of ``names`` (all without) and returns their rows.
+
+    full: in the paper's size where that does not fit a small machine in minutes; these print the time that they will
+    take, and keep what they have done below ``keep``, so that they go on when started again.
+    Row keys: experiment, quantity, source, setting, published, measured, unit, tolerance, verdict, reading.
+    """
+    return [line for run in chosen(names, full, keep).values() for line in run()]
 
 
 def published(line: dict) -> str:
     return "" if line["published"] is None else f"published {line['published']:g}, "
 
 
-def main(names: list[str], list_only: bool, as_json: bool) -> int:
+def texts(rows: list[dict]) -> Iterator[str]:
+    """The rows of an experiment for people, and then how they are read."""
+    for line in rows:
+        yield (f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
+               f"{published(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
+    for reading in dict.fromkeys(line["reading"] for line in rows if line["reading"]):
+        yield f"         {rows[0]['experiment']:<16} read as: {reading}"
+
+
+def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str) -> int:
     if list_only:
-        for name, (text, _) in experiments().items():
+        for name, (text, *_) in experiments().items():
             print(f"{name:<28} {text}")
         return 0
-    rows = reproduce(*names)
+    rows: list[dict] = []
+    for name, run in chosen(tuple(names), full, keep).items():
+        start = time.monotonic()
+        mine = run()
+        rows += mine
+        if as_json:
+            continue
+        for text in texts(mine):
+            print(text)
+        print(f"         {name:<16} {time.monotonic() - start:.1f} s", flush=True)
     if as_json:
         print(json.dumps(rows))
     else:
-        readings: dict[str, None] = {}  # of the present experiment, in the order in which they come up
-        for number, line in enumerate(rows):
-            print(f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
-                  f"{published(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
-            if line["reading"]:
-                readings[line["reading"]] = None
-            if number + 1 == len(rows) or rows[number + 1]["experiment"] != line["experiment"]:
-                for reading in readings:
-                    print(f"         {line['experiment']:<16} read as: {reading}")
-                readings = {}
         verdicts = [line["verdict"] for line in rows]
         print(", ".join(f"{verdicts.count(v)} {v}" for v in ("match", "better", "out", "skipped") if v in verdicts))
     return 1 if any(line["verdict"] == "out" for line in rows) else 0

@@ -212,6 +212,13 @@ PYBIND11_MODULE(_core, m) {
            })
       .def("totals", &SteppedNetwork::totals)
       .def("program_ends", &SteppedNetwork::program_ends)
+      .def("channels",
+           [](const SteppedNetwork& n) {
+             py::list list;
+             for (const ChannelUse& c : n.channels()) list.append(py::make_tuple(c.router, c.port, c.flits));
+             return list;
+           })
+      .def("check", &SteppedNetwork::check, py::call_guard<py::gil_scoped_release>())
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))
       .def("load", &SteppedNetwork::load, py::arg("path"))

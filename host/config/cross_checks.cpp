@@ -42,7 +42,8 @@ void check_pattern(const Experiment& e) {
   }
   const std::string& pattern = e.str("traffic.pattern");
   const bool graph = is_graph(e);
-  const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region";
+  const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" ||
+                        pattern == "all_to_region";
   if (graph && by_place)
     throw ConfigError(quoted(e, "traffic.pattern") +
                       " needs coordinates, which a graph does not have; use uniform, "
@@ -56,7 +57,7 @@ void check_pattern(const Experiment& e) {
       if (hot >= terminal_count(e))
         throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
                           std::to_string(terminal_count(e) - 1) + ".");
-  if (pattern == "hot_region") {
+  if (e.has("traffic.hot_shape")) {
     const std::vector<u32> extent = e.ints("traffic.hot_shape"), shape = grid_shape(e);
     bool fits = extent.size() == shape.size();
     for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = extent[d] <= shape[d];

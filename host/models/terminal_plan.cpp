@@ -37,19 +37,39 @@ void TerminalPlan::require_active(const char* path, u32 terminal) const {
                       " takes no part in the traffic, being idle or out of service. Leave it out.");
 }
 
+void TerminalPlan::set_region(const Experiment& e, const Topology& topology) {
+  TrafficTable& t = table;
+  if (t.group)
+    throw ConfigError(
+        "traffic.pattern = \"all_to_region\" needs a machine that is whole, without partitions, spares or idle "
+        "terminals. Leave them out, or use another pattern.");
+  t.pattern = Pattern::kAllToRegion;
+  destinations_ = hot_region(topology, e.ints("traffic.hot_shape"));
+  t.hot_count = static_cast<u32>(destinations_.size());
+  if (t.hot_count == t.terminals)
+    throw ConfigError("traffic.hot_shape = " + list_text(e.ints("traffic.hot_shape")) +
+                      " is the whole network, and senders are the terminals outside of it. Make it smaller.");
+  set_turns(e, t.hot_count);
+}
+
 void TerminalPlan::set_all_to_all(const Experiment& e) {
   TrafficTable& t = table;
   t.pattern = Pattern::kAllToAll;
-  t.order = static_cast<Order>(word_index(e.str("traffic.order"), {"random", "rotated", "same"}));
-  t.in_a_row = e.u32_of("traffic.in_a_row");
   u32 most = 0;
   for (u32 i = 0; i < t.terminals; ++i) most = std::max(most, group_of(t, i).count);
   if (most < 2)
     throw ConfigError(
         "traffic.pattern = \"all_to_all\" needs terminals that have others to send to, and here every one is alone. "
         "Enlarge the network or its partitions, or use another pattern.");
+  set_turns(e, most - 1);
+}
+
+void TerminalPlan::set_turns(const Experiment& e, u32 destinations) {
+  TrafficTable& t = table;
+  t.order = static_cast<Order>(word_index(e.str("traffic.order"), {"random", "rotated", "same"}));
+  t.in_a_row = e.u32_of("traffic.in_a_row");
   if (!e.has("traffic.rounds")) return;
-  const u64 rounds = e.u32_of("traffic.rounds"), packets = rounds * t.in_a_row * (most - 1);
+  const u64 rounds = e.u32_of("traffic.rounds"), packets = rounds * t.in_a_row * destinations;
   constexpr u64 kMost = 1000000000;
   if (packets > kMost)
     throw ConfigError("traffic.rounds = " + std::to_string(rounds) + " with traffic.in_a_row = " +
@@ -107,6 +127,8 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
     t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
   } else if (pattern == "all_to_all") {
     set_all_to_all(e);
+  } else if (pattern == "all_to_region") {
+    set_region(e, topology);
   } else if (pattern != "uniform") {
     // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
     destinations_ = t.group ? std::vector<u32>(t.terminals, kNone) : make_permutation(pattern, topology, 1);

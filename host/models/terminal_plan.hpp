@@ -38,6 +38,9 @@ struct TerminalPlan {
   void set_groups(const Groups& groups);
   void set_all_to_all(const Experiment& experiment);
   void set_program(const Experiment& experiment);
+  void set_region(const Experiment& experiment, const Topology& topology);
+  /// Order and number of turns of a terminal that has so many destinations.
+  void set_turns(const Experiment& experiment, u32 destinations);
   /// Terminals that a parameter names must be in a group.
   void require_active(const char* path, u32 terminal) const;
 

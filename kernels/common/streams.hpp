@@ -14,8 +14,8 @@ inline constexpr u32 kAnnealing = 7;    ///< host: search for VC tables; counter
 inline constexpr u32 kBarrier = 8;      ///< T3E: gaps between barriers (item PE * 32 + unit), who finds (item ~unit)
 
 inline constexpr u32 kChannelError = 9;  ///< T3E: hits of flits on links; counter = packet number, flit and hop
+inline constexpr u32 kAllToAll = 10;     ///< order of a terminal's destinations; counter = round
 inline constexpr u32 kBglArbiter = 20;   ///< BG/L: ties and coins of a node's arbiters; counter = cycle
 inline constexpr u32 kBglPacket = 21;  ///< BG/L: half-way directions, dynamic or not, priority; counter = packet number
-inline constexpr u32 kAllToAll = 10;   ///< order of a terminal's destinations; counter = round
 
 }  // namespace flitlab::stream

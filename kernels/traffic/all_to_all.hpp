@@ -27,19 +27,24 @@ FLITLAB_HD inline u32 shuffled(u32 place, u32 count, u64 key) {
   return x;
 }
 
-/// Rank of the destination whose turn it is, among `count` >= 2 terminals that send to one another; turns are counted
-/// from 0, and every count - 1 of them are a round. The sender is `terminal`, of rank `rank`.
-FLITLAB_HD inline u32 all_to_all_rank(Order order, u64 seed, u32 terminal, u32 rank, u32 count, u32 turn) {
-  const u32 others = count - 1, place = turn % others;
+/// Which of `count` destinations of a terminal has its turn; turns are counted from 0, and every `count` of them are a
+/// round. A rotated order begins with destination `first`.
+FLITLAB_HD inline u32 destination_of_turn(Order order, u64 seed, u32 terminal, u32 first, u32 count, u32 turn) {
+  const u32 place = turn % count;
+  if (order == Order::kSame) return place;
   if (order == Order::kRotated) {
-    const u32 to = rank + 1 + place;
+    const u32 to = first + place;
     return to < count ? to : to - count;
   }
-  u32 other = place;
-  if (order == Order::kRandom) {
-    const Random4 r = philox(seed, stream::kAllToAll, terminal, turn / others);
-    other = shuffled(place, others, u64{r.word[0]} << 32 | r.word[1]);
-  }
+  const Random4 r = philox(seed, stream::kAllToAll, terminal, turn / count);
+  return shuffled(place, count, u64{r.word[0]} << 32 | r.word[1]);
+}
+
+/// Rank of the destination whose turn it is, among `count` >= 2 terminals that send to one another. The sender is
+/// `terminal`, of rank `rank`; rotated orders begin with the next one.
+FLITLAB_HD inline u32 all_to_all_rank(Order order, u64 seed, u32 terminal, u32 rank, u32 count, u32 turn) {
+  const u32 others = count - 1, first = rank < others ? rank : 0;
+  const u32 other = destination_of_turn(order, seed, terminal, first, others, turn);
   return other + (other >= rank);
 }
 

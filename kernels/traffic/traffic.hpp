@@ -14,7 +14,7 @@ namespace flitlab {
 /// Where a terminal's packets come from.
 enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram };
 enum class Injection : u8 { kBernoulli, kPeriodic, kOnOff, kAllAtOnce };
-enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll };
+enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll, kAllToRegion };
 enum class LengthLaw : u8 { kTable, kGeometric };
 
 /// Packet lengths and how likely they are.
@@ -36,12 +36,12 @@ struct TrafficTable {
   Pattern pattern = Pattern::kUniform;
   LengthLaw length_law = LengthLaw::kTable;
   u32 terminals = 0;
-  u32 batch_packets = 0;                ///< kAllAtOnce: packets per terminal; with kAllToAll, to each other one
+  u32 batch_packets = 0;                ///< kAllAtOnce: packets per terminal; with kAllToAll and kAllToRegion, to each destination
   u32 others_only = 0;                  ///< 1: kUniform and kHot never draw the sender itself
   const TrafficGroup* group = nullptr;  ///< [terminals]; null: all terminals are one group
   const u32* member = nullptr;          ///< terminals, group after group
   Cycle start = 0;                      ///< first cycle in which packets may be created
-  const u32* destination = nullptr;  ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] kHot: the hot ones
+  const u32* destination = nullptr;  ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] the hot ones
   u32 hot_count = 0;
   u32 hot_threshold = 0;            ///< kHot: a 32-bit draw below this goes to a hot terminal
   const u32* row_start = nullptr;   ///< [terminals + 1] kMatrix
@@ -52,7 +52,7 @@ struct TrafficTable {
   double inverse_log_continue = 0;  ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
   u32 max_flits = 0;                ///< kGeometric: the length at which it is cut
   Order order = Order::kRandom;     ///< kAllToAll
-  u32 in_a_row = 1;                 ///< kAllToAll: packets to a destination before the next one's turn
+  u32 in_a_row = 1;                 ///< kAllToAll, kAllToRegion: packets to a destination before the next one's turn
   u32 window = 0;                   ///< closed loop: requests of a terminal that may be without a reply
   u32 reply_delay = 0;              ///< closed loop: arrival of a request to creation of its reply, cycles
   u32 reply_queue = 0;              ///< closed loop: replies that a terminal can hold, packets
@@ -67,7 +67,7 @@ void for_each_array(TrafficTable& t, F f) {
     if (members < t.group[i].first + std::size_t{t.group[i].count}) members = t.group[i].first + t.group[i].count;
   f(t.member, members);
   f(t.group, t.group ? t.terminals : 0);
-  f(t.destination, t.pattern == Pattern::kHot ? t.hot_count : t.pattern == Pattern::kPermutation ? t.terminals : 0);
+  f(t.destination, t.pattern == Pattern::kPermutation ? t.terminals : t.hot_count);
   const std::size_t entries = t.row_start ? t.row_start[t.terminals] : 0;
   f(t.column, entries);
   f(t.cumulative, entries);
@@ -91,6 +91,7 @@ FLITLAB_HD inline u32 member_of(const TrafficTable& t, const TrafficGroup& group
 
 /// kAllAtOnce: packets that a terminal sends if it has anybody to send to.
 FLITLAB_HD inline u32 batch_size(const TrafficTable& t, u32 terminal) {
+  if (t.pattern == Pattern::kAllToRegion) return t.batch_packets * t.hot_count;
   return t.pattern == Pattern::kAllToAll ? t.batch_packets * (group_of(t, terminal).count - 1) : t.batch_packets;
 }
 
@@ -203,6 +204,11 @@ FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
   if (t.pattern == Pattern::kPermutation) return t.destination[terminal] == kNone;
   if (t.pattern == Pattern::kMatrix) return t.row_start[terminal] == t.row_start[terminal + 1];
   if (t.pattern == Pattern::kAllToAll) return group_of(t, terminal).count <= 1;
+  if (t.pattern == Pattern::kAllToRegion) {
+    bool inside = false;
+    for (u32 i = 0; i < t.hot_count; ++i) inside |= t.destination[i] == terminal;
+    return inside;
+  }
   return t.group && t.group[terminal].count <= t.others_only;
 }
 
@@ -234,6 +240,9 @@ FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, const ReplicaRow
       const TrafficGroup g = group_of(t, terminal);
       return member_of(t, g, all_to_all_rank(t.order, row.seed, terminal, g.rank, g.count, index / t.in_a_row));
     }
+    case Pattern::kAllToRegion:
+      return t.destination[destination_of_turn(t.order, row.seed, terminal, terminal % t.hot_count, t.hot_count,
+                                               index / t.in_a_row)];
   }
   return 0;
 }

@@ -66,14 +66,13 @@ FLITLAB_INLINE u32 next_fifo(const T& t, SoftwareControl& software, u32 set) {
 template <class V>
 FLITLAB_INLINE Packet packet_of(const V& v, u32 index, const SourceCursor& cursor) {
   const auto& t = v.t;
-  const Random4 draws = packet_draws(*v.row, index, cursor.index);
   const u32 destination = packet_destination(t.traffic, *v.row, index, cursor.index);
   Packet packet{};
   packet.dst = t.address[destination];
   packet.src = index;
   packet.created = cursor.at;
   packet.id = cursor.index;
-  packet.flits = static_cast<u16>(packet_flits(t.traffic, draws));
+  packet.flits = static_cast<u16>(packet_flits(t.traffic, *v.row, index, cursor.index));
   set_route(packet, first_route(v, index, cursor.index, destination, packet.flits));
   return packet;
 }

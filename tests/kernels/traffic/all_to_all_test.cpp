@@ -219,6 +219,26 @@ TEST(AllToAll, ABatchGoesFromEachToEachOther) {
   }
 }
 
+TEST(AllToAll, ToARegionGoWhoAreOutsideOfIt) {
+  for (const char* order : {"random", "rotated", "same"}) {
+    Network net(experiment({{"topology.kind", word("mesh")},
+                            {"topology.shape", IntList{3, 4}},
+                            {"traffic.mode", word("batch")},
+                            {"traffic.pattern", word("all_to_region")},
+                            {"traffic.hot_shape", IntList{2, 2}},
+                            {"traffic.order", word(order)},
+                            {"traffic.rounds", integer(2)},
+                            {"traffic.in_a_row", integer(3)}}),
+                {"cpu", 1, true, 1});
+    const auto count = deliveries(net, 4000);
+    const std::set<u32> inside{0, 1, 3, 4};
+    for (u32 from = 0; from < 12; ++from)
+      for (u32 to = 0; to < 12; ++to)
+        EXPECT_EQ(count[from][to], !inside.count(from) && inside.count(to) ? 6u : 0u) << order;
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 8u * 4 * 6);
+  }
+}
+
 /// A T3E with partitions of 5, 1 and 10 PEs, the others idle.
 TEST(AllToAll, ABatchStaysInItsPartition) {
   Network net(experiment({{"router.kind", word("t3e")},
@@ -285,14 +305,14 @@ TEST(AllToAll, BadInputIsNamed) {
     return config;
   };
   refused({{"traffic.order", word("same")}},
-          {"traffic.order = \"same\" has no effect", "traffic.pattern = \"all_to_all\"", "is \"uniform\""});
+          {"traffic.order = \"same\" has no effect", "traffic.pattern = \"all_to_all\" or \"all_to_region\"", "is \"uniform\""});
   refused({{"traffic.mode", word("batch")}, {"traffic.rounds", integer(2)}},
-          {"traffic.rounds = 2 has no effect", "traffic.pattern = \"all_to_all\", and traffic.pattern is \"uniform\""});
+          {"traffic.rounds = 2 has no effect", "traffic.pattern = \"all_to_all\" or \"all_to_region\", and traffic.pattern is \"uniform\""});
   refused(with(open, "traffic.rounds", integer(2)),
           {"traffic.rounds = 2 has no effect", "traffic.mode = \"batch\", and traffic.mode is \"open\""});
   refused(with(batch, "traffic.batch_packets", integer(7)),
           {"traffic.batch_packets = 7 has no effect",
-           "traffic.pattern other than \"all_to_all\", and traffic.pattern is \"all_to_all\""});
+           "traffic.pattern other than \"all_to_all\" or \"all_to_region\", and traffic.pattern is \"all_to_all\""});
   refused(with(open, "traffic.batch_packets", integer(7)), {"traffic.mode = \"batch\", and traffic.mode is \"open\""});
   refused(with(open, "traffic.order", word("rotate")), {"did you mean \"rotated\"", "random, rotated, same"});
   refused(with(open, "traffic.in_a_row", integer(0)), {"traffic.in_a_row = 0", "1 to 1000000 packets"});
@@ -304,6 +324,13 @@ TEST(AllToAll, BadInputIsNamed) {
            {"traffic.pattern", word("all_to_all")},
            {"topology.partitions", IntList{0, 0, 5, 0}}},
           {"\"all_to_all\"", "every one is alone", "partitions"});
+  const RawConfig region{{"traffic.pattern", word("all_to_region")}, {"topology.shape", IntList{4, 4}}};
+  refused(with(region, "traffic.hot_shape", IntList{5, 1}), {"traffic.hot_shape = [5, 1]", "at most [4, 4]"});
+  refused(with(region, "traffic.hot_shape", IntList{4, 4}), {"traffic.hot_shape = [4, 4]", "the whole network"});
+  refused({{"router.kind", word("t3e")},
+           {"traffic.pattern", word("all_to_region")},
+           {"topology.partitions", IntList{0, 0, 5, 0}}},
+          {"\"all_to_region\"", "whole"});
 }
 
 }  // namespace

@@ -1,0 +1,153 @@
+"""Networks advanced window by window, as many side by side as there are cores, with what has been counted after each
+window. Long ones keep what they have done in a folder and go on from there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from flitlab import _core
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+from flitlab.runner import TerminateAsInterrupt
+
+SAVE_SECONDS = 60.0  # between two checkpoints of a course
+PROBE_SECONDS = 3.0
+
+Sample = dict  # cycle, all of Network.totals, and what is observed besides
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is to be run: ``windows`` windows of ``cycles`` cycles, fewer if ``until`` holds for a sample."""
+
+    experiment: Experiment
+    cycles: int
+    windows: int
+    until: Callable[[Sample], bool] | None = None
+    observe: Callable[[Network], dict] | None = None
+
+    def key(self) -> str:
+        """What the course is, so that one that was kept is not taken for another."""
+        text = json.dumps([_core.__version__, self.experiment.core.files_hash(), self.experiment.flat(), self.cycles],
+                          sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def nodes(self) -> int:
+        return int(self.experiment.derived()["routers"])
+
+    def ends(self, samples: list[Sample]) -> bool:
+        return len(samples) >= self.windows or bool(samples and self.until and self.until(samples[-1]))
+
+
+def all_delivered(sample: Sample) -> bool:
+    """The end of a batch."""
+    return sample["packets_created"] == sample["packets_delivered"] > 0
+
+
+class _Kept:
+    """A course's file of samples and its checkpoint."""
+
+    def __init__(self, folder: Path, name: str, course: Course):
+        self.journal, self.checkpoint = folder / f"{name}.json", folder / f"{name}.checkpoint"
+        self.course = course
+
+    def samples(self) -> list[Sample]:
+        try:
+            kept = json.loads(self.journal.read_text(encoding="utf-8"))
+        except (OSError, json.JSONDecodeError):
+            return []
+        return kept["samples"] if kept["key"] == self.course.key() else []
+
+    def load(self, network: Network) -> list[Sample]:
+        """The samples up to where the checkpoint goes on."""
+        samples = self.samples()
+        if not samples or not self.checkpoint.exists():
+            return []
+        network.load(self.checkpoint)
+        return [s for s in samples if s["cycle"] <= network.cycle]
+
+    def save(self, samples: list[Sample], network: Network | None) -> None:
+        fresh = self.journal.with_suffix(".new")
+        fresh.write_text(json.dumps({"key": self.course.key(), "samples": samples}), encoding="utf-8")
+        os.replace(fresh, self.journal)  # before the checkpoint, which must not be ahead of it
+        if network is None:
+            self.checkpoint.unlink(missing_ok=True)
+        else:
+            network.save(self.checkpoint)
+
+
+def _follow(course: Course, threads: int, kept: _Kept | None, stop: threading.Event) -> list[Sample]:
+    samples = kept.samples() if kept else []
+    if course.ends(samples):
+        return samples
+    network = Network(course.experiment, threads=threads)
+    samples = kept.load(network) if kept else []
+    saved = time.monotonic()
+    while not course.ends(samples):
+        if stop.is_set():
+            break
+        network.step(course.cycles).check()
+        observed = course.observe(network) if course.observe else {}
+        samples.append({"cycle": network.cycle} | network.totals | observed)
+        if kept and time.monotonic() - saved > SAVE_SECONDS:
+            kept.save(samples, network)
+            saved = time.monotonic()
+    if kept:
+        kept.save(samples, None if course.ends(samples) else network)
+    return samples
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def expected_seconds(courses: list[tuple[Course, int]]) -> float:
+    """Time for so many windows of each course on this machine, by the speed of the first one's beginning."""
+    first = courses[0][0]
+    network = Network(first.experiment).step(200)  # all packets of a batch are created in cycle 0
+    start, cycle = time.monotonic(), network.cycle
+    while time.monotonic() - start < PROBE_SECONDS:
+        network.step(100)
+    speed = (network.cycle - cycle) * first.nodes() / (time.monotonic() - start)
+    return sum(c.nodes() * c.cycles * windows for c, windows in courses) / (speed * cores())
+
+
+def _announce(folder: Path, courses: Mapping[str, Course], kept: Mapping[str, _Kept]) -> None:
+    left = [(c, c.windows - len(samples)) for name, c in courses.items()
+            if not c.ends(samples := kept[name].samples())]
+    if not left:
+        return
+    seconds = expected_seconds(left)
+    text = f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.0f} min" if seconds > 90 else \
+        f"{seconds:.0f} s"
+    print(f"flitlab: {folder}: {len(left)} runs of {left[0][0].nodes()} nodes, at most "
+          f"{max(c.cycles * c.windows for c, _ in left) / 1e6:.3g} million cycles each: about {text} on {cores()} cores; "
+          "when stopped, the same command goes on", file=sys.stderr, flush=True)
+
+
+def follow(courses: Mapping[str, Course], keep: Path | None = None) -> dict[str, list[Sample]]:
+    """Samples of each course by its name. keep: a folder for what has been done; before the start, the time that is
+    expected is printed. Raises RunError if a network loses flits or deadlocks."""
+    if keep:
+        keep.mkdir(parents=True, exist_ok=True)
+    kept = {name: _Kept(keep, name, c) if keep else None for name, c in courses.items()}
+    if keep:
+        _announce(keep, courses, kept)
+    workers = max(1, min(cores(), len(courses)))
+    stop = threading.Event()
+    with TerminateAsInterrupt(), ThreadPoolExecutor(workers) as pool:
+        try:
+            futures = {name: pool.submit(_follow, c, cores() // workers, kept[name], stop)
+                       for name, c in courses.items()}
+            return {name: future.result() for name, future in futures.items()}
+        finally:
+            stop.set()
