@@ -42,8 +42,8 @@ void check_pattern(const Experiment& e) {
   }
   const std::string& pattern = e.str("traffic.pattern");
   const bool graph = is_graph(e);
-  const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" ||
-                        pattern == "all_to_region";
+  const bool by_place =
+      pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" || pattern == "all_to_region";
   if (graph && by_place)
     throw ConfigError(quoted(e, "traffic.pattern") +
                       " needs coordinates, which a graph does not have; use uniform, "

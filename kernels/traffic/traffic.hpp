@@ -36,12 +36,12 @@ struct TrafficTable {
   Pattern pattern = Pattern::kUniform;
   LengthLaw length_law = LengthLaw::kTable;
   u32 terminals = 0;
-  u32 batch_packets = 0;                ///< kAllAtOnce: packets per terminal; with kAllToAll and kAllToRegion, to each destination
-  u32 others_only = 0;                  ///< 1: kUniform and kHot never draw the sender itself
+  u32 batch_packets = 0;  ///< kAllAtOnce: packets per terminal; with kAllToAll and kAllToRegion, to each destination
+  u32 others_only = 0;    ///< 1: kUniform and kHot never draw the sender itself
   const TrafficGroup* group = nullptr;  ///< [terminals]; null: all terminals are one group
   const u32* member = nullptr;          ///< terminals, group after group
   Cycle start = 0;                      ///< first cycle in which packets may be created
-  const u32* destination = nullptr;  ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] the hot ones
+  const u32* destination = nullptr;     ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] the hot ones
   u32 hot_count = 0;
   u32 hot_threshold = 0;            ///< kHot: a 32-bit draw below this goes to a hot terminal
   const u32* row_start = nullptr;   ///< [terminals + 1] kMatrix
