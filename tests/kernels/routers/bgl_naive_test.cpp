@@ -482,6 +482,9 @@ u32 compare(const RawConfig& config, u32 cycles) {
     }
   }
   check_conservation(*net.engine, *net.plan, 0);
+  Network untraced(e);  // for the published machine, phases of its own
+  untraced.step(cycles);
+  EXPECT_EQ(untraced.engine->state_hash(0), net.engine->state_hash(0)) << described(config);
   const u32 vcs = plan.table().vcs;
   for (u32 n = 0; n < plan.table().routers; ++n) {
     const std::vector<PortSnapshot> ports = plan.inspect_router(net.engine->state(0), n);
