@@ -24,6 +24,7 @@ def fill(shape: tuple[int, ...], dimensions: list[int], packets: int,
     result = run(Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape),
                                        "traffic.mode": "broadcast", "broadcast.dimensions": dimensions,
                                        "broadcast.packets": packets} | dict(settings)))
+    return 100 * packets * LINK / result.model.batch_cycles
 
 
 def linefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 2000) -> list[dict]:
@@ -63,7 +64,7 @@ def round_trip(hops: int, size: int, shape: tuple[int, ...]) -> float:
 
     program = Program.spmd(main, math.prod(shape))
     return run(Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.mode": "program",
-                                     "traffic.program_file": program, "run.epoch_cycles": 100})).model["program_cycles"]
+                                     "traffic.program_file": program, "run.epoch_cycles": 100})).model.program_cycles
 
 
 def pingpong(shape: tuple[int, ...] = (2, 2, 2), sizes: tuple[int, ...] = (16, 240, 960, 3840)) -> list[dict]:
