@@ -1,29 +1,41 @@
-"""Blue Gene/L's torus from the command line."""
+"""Blue Gene/L's torus: configurations and published experiments, at sizes that take seconds."""
 
-import json
+from pathlib import Path
+
+import pytest
+
+import flitlab as fl
+from flitlab.published import bgl, bgl_software
+
+CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-def test_the_earlier_bubble_rule_exits_3_with_its_cycle(cli, tmp_path):
-    """The fragmented ring of tests/kernels/routers/bgl_bubble_test.cpp, where it is explained."""
-    lines = ["0,6,1,1", "0,5,1,1", "0,5,1,8", "0,5,0,1"] + 6 * ["0,0,1,8"]
-    for n in range(4):
-        lines += [f"{400 + 300 * n},{4 - n},{6 - n},{chunks}" for chunks in (8, 1)]
-    lines += 2 * ["1500,0,2,8"]
-    (tmp_path / "ring.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "ring.toml").write_text("""
-router.kind = "bgl"
-topology.shape = [7]
-router.escape_flits = 16
-router.arbitration_gap = true
-routing.dynamic = 0.0
-injection.fifos = 1
-traffic.mode = "trace"
-traffic.trace_file = "ring.csv"
-""")
-    done = cli("run", "ring.toml", "--set", "router.bubble_rule=actual_size")
-    assert done.returncode == 3
-    assert "7 of them wait for one another in a cycle" in done.stderr and "Traceback" not in done.stderr
-    assert "node 0 (0) receiver -x VC 2 waits for" in done.stderr
-    done = cli("run", "ring.toml", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["packets"]["delivered"] == len(lines)
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("bgl-*.toml")), ids=lambda p: p.stem)
+def test_configurations_can_be_planned(path):
+    derived = fl.load(path).derived()
+    assert derived["link_cycles_per_packet"] == 270
+    assert derived["state_bytes"] < 4e9  # what the largest machine may take
+
+
+def test_a_link_is_taken_for_32_n_plus_14_cycles():
+    assert [line["measured"] for line in bgl.packet()][:8] == [32 * n + 14 for n in range(1, 9)]
+
+
+def test_all_to_all_of_a_small_machine():
+    rows = {line["quantity"]: line for line in bgl.alltoall_512((4, 4, 4), few=2, long=4)}
+    assert all(40 < line["measured"] <= 100 for line in rows.values())
+    assert len(rows) == 5
+
+
+def test_fills_of_a_small_machine():
+    line, = bgl_software.linefill((4, 2, 2), packets=300)
+    assert line["measured"] == pytest.approx(100 * 300 * 270 / (3 + 299 * 270 + 21 * 3 + 256 + 2))
+    plane = bgl_software.planefill((4, 4, 2), packets=200)
+    assert [p["verdict"] for p in plane] == ["better", "better", "skipped"]
+    assert plane[2]["measured"] < plane[0]["measured"] < 100
+
+
+def test_ping_pong_is_what_the_delays_add_up_to():
+    rows = bgl_software.pingpong(sizes=(16, 240))
+    assert [line["measured"] for line in rows] == [
+        4 * (3 + 21 * hops + 32 * chunks + 1) for chunks in (1, 8) for hops in (1, 2, 3)]
