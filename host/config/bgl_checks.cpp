@@ -40,6 +40,10 @@ void check_bgl(const Experiment& e) {
   if (e.flag("injection.infinite") && e.u32_of("injection.put_interval"))
     throw ConfigError("injection.put_interval = " + std::to_string(e.u32_of("injection.put_interval")) +
                       " paces software that fills real FIFOs: set injection.infinite = false, or the interval to 0.");
+  if (const std::string& mode = e.str("traffic.mode");
+      e.flag("injection.infinite") && mode != "open" && mode != "batch")
+    throw ConfigError("injection.infinite = true is there for traffic.mode = \"open\" and \"batch\", and this is \"" +
+                      mode + "\": set it to false.");
 }
 
 }  // namespace flitlab
