@@ -131,8 +131,7 @@ def _announce(folder: Path, courses: Mapping[str, Course], kept: Mapping[str, _K
         f"{seconds:.0f} s"
     print(f"flitlab: {folder}: {len(left)} runs of {left[0][0].nodes()} nodes, at most "
           f"{max(c.cycles * c.windows for c, _ in left) / 1e6:.3g} million cycles each: about {text} on {cores()} "
-          "cores; "
-          "when stopped, the same command goes on", file=sys.stderr, flush=True)
+          "cores; when stopped, the same command goes on", file=sys.stderr, flush=True)
 
 
 def follow(courses: Mapping[str, Course], keep: Path | None = None) -> dict[str, list[Sample]]:
