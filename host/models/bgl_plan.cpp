@@ -89,6 +89,13 @@ void BglPlan::set_parameters(const Experiment& e) {
   t.reception_groups = e.u32_of("reception.groups");
   t.put_interval = t.infinite_fifos ? 0 : e.u32_of("injection.put_interval");
   t.take_interval = e.u32_of("reception.take_interval");
+  if (traffic_.mode == TrafficMode::kBroadcast) {
+    const std::vector<u32>& dims = e.ints("broadcast.dimensions");
+    t.fill_root = e.u32_of("broadcast.root");
+    t.fill_dims = static_cast<u32>(dims.size());
+    for (u32 i = 0; i < dims.size(); ++i) t.fill_dim[i] = dims[i];
+    t.fill_packets = e.u32_of("broadcast.packets");
+  }
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
 }

@@ -12,7 +12,7 @@
 namespace flitlab {
 
 /// Where a terminal's packets come from.
-enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram };
+enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram, kBroadcast };
 enum class Injection : u8 { kBernoulli, kPeriodic, kOnOff, kAllAtOnce };
 enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll, kAllToRegion };
 enum class LengthLaw : u8 { kTable, kGeometric };
