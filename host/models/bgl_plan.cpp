@@ -160,6 +160,7 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   return {
       {"routers", t.routers},
       {"terminals", t.terminals},
+      {"ports", topology_.network_ports + 1.0},
       {"vcs", t.vcs},
       {"channels", static_cast<double>(topology_.channels)},
       {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
