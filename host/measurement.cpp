@@ -208,11 +208,7 @@ void Measurement::finish(const CounterShard& c) {
     r.latency = stats(sums_, c.latency, get(c, Total::kLatencyMax));
     r.network_latency = stats(network_sums_, c.network_latency, get(c, Total::kNetworkLatencyMax));
   }
-  if (get(c, Total::kChannelErrors)) {
-    r.model["channel_errors"] = static_cast<double>(get(c, Total::kChannelErrors));
-    r.model["flits_corrected"] = static_cast<double>(get(c, Total::kFlitsCorrected));
-    r.model["flits_uncorrectable"] = static_cast<double>(get(c, Total::kFlitsUncorrectable));
-  }
+  for (const auto& [name, value] : plan_.figures(c, state)) r.model[name] = value;
   if (get(c, Total::kPacketsMisdelivered))
     r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
   if (experiment_.str("traffic.mode") == "request_reply") {

@@ -88,6 +88,9 @@ class Plan {
   /// Cycle in which each terminal's program ended, kNone if it has not; empty if terminals run none.
   virtual std::vector<u32> program_ends(const std::vector<std::byte>&) const { return {}; }
 
+  /// What only models of this kind say of the end of a run, given the totals and the state.
+  virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>&) const { return {}; }
+
   /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
   virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
   /// All registers of a node by name.

@@ -22,6 +22,15 @@ void check_bgl(const Experiment& e) {
     throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of("router.escape_flits")) +
                       ": packets enter the bubble channel only into space for two of full size, so it must have 16 "
                       "chunks or more.");
+  if (e.flag("router.link_protocol")) {
+    const u32 answer = bgl::kChunkBytes * bgl::kFullPacket + e.u32_of("router.trailer_bytes") +
+                       2 * e.u32_of("router.ack_bytes") + e.u32_of("router.gap_bytes") +
+                       2 * e.u32_of("topology.channel_delay") + e.u32_of("router.pipeline_delay") +
+                       e.u32_of("router.arbitration_delay");
+    if (e.u32_of("router.retransmission_timeout") <= answer)
+      throw ConfigError("router.retransmission_timeout = " + std::to_string(e.u32_of("router.retransmission_timeout")) +
+                        ": an acknowledgment can take " + std::to_string(answer) + " cycles; give more than that.");
+  }
   if (e.str("traffic.mode") == "broadcast") {
     const std::vector<u32>& dims = e.ints("broadcast.dimensions");
     bool fits = dims.size() == 1 || (dims.size() == 2 && dims[0] != dims[1]);

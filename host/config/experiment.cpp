@@ -13,6 +13,11 @@
 namespace flitlab {
 namespace {
 
+/// What is resolved so far, as it would be written.
+std::string text_of(const Experiment& e, const std::string& key) {
+  return to_text(std::find_if(e.flat().begin(), e.flat().end(), [&](const auto& v) { return v.first == key; })->second);
+}
+
 /// One condition of an `only_if`, taken apart.
 struct Condition {
   explicit Condition(std::string_view text) {
@@ -20,16 +25,18 @@ struct Condition {
     other = text[equals - 1] == '!';
     key = text.substr(0, equals - other);
     words = split_words(text.substr(equals + 1));
+    for (std::string& word : words)
+      if (word != "true" && word != "false") word = to_text(word);
   }
 
   /// Whether it holds for what is resolved so far.
   bool holds(const Experiment& e) const {
-    return e.has(key) && (std::find(words.begin(), words.end(), e.str(key)) == words.end()) == other;
+    return e.has(key) && (std::find(words.begin(), words.end(), text_of(e, key)) == words.end()) == other;
   }
 
   std::string key;
-  bool other;  ///< any word but these
-  std::vector<std::string> words;
+  bool other;                      ///< any word but these
+  std::vector<std::string> words;  ///< or flags, as they are written
 };
 
 /// The first condition of a record that does not hold; none if the record applies.
@@ -44,8 +51,8 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
   const Condition condition = *hindrance(record, e);
   std::string text = "belongs to " + condition.key + (condition.other ? " other than " : " = ");
   for (std::size_t i = 0; i < condition.words.size(); ++i)
-    text += (i == 0 ? "\"" : i + 1 < condition.words.size() ? ", \"" : " or \"") + condition.words[i] + "\"";
-  if (e.has(condition.key)) return text + ", and " + condition.key + " is \"" + e.str(condition.key) + "\"";
+    text += (i == 0 ? "" : i + 1 < condition.words.size() ? ", " : " or ") + condition.words[i];
+  if (e.has(condition.key)) return text + ", and " + condition.key + " is " + text_of(e, condition.key);
   const auto other =
       std::find_if(records.begin(), records.end(), [&](const ParamRecord* r) { return r->path == condition.key; });
   return text + ", which itself " + why_not(**other, e, records);

@@ -56,6 +56,10 @@ class Search final : public WaitsFor {
 
   /// Packets or tokens are under way between a sender and the queue that it fills.
   bool changes_by_itself(const Item<1>& there, const Item<1>& here, u32 receiver, u32 direction, u32 vc) const {
+    if (t().protocol) {
+      const bgl::LinkSender& sender = bgl::sender_at(view_, here, direction);
+      if (sender.oldest != sender.next) return true;
+    }
     for (u32 slot = 0; slot <= t().slot_mask; ++slot) {
       if ((there.at(t().node_fields.mail, slot).link[receiver] & 0xF) == vc + 1) return true;
       if (here.at(t().node_fields.mail, slot).link[direction] >> (32 + 4 * vc) & 0xF) return true;

@@ -22,6 +22,7 @@ u32 threshold(double probability) { return probability >= 1 ? kNone : static_cas
 BglPlan::BglPlan(const Experiment& e)
     : topology_(make_torus(e.ints("topology.shape"), 1)), traffic_(e, topology_, true) {
   set_parameters(e);
+  set_links(e);
   set_layout();
 }
 
@@ -120,6 +121,7 @@ void BglPlan::set_layout() {
   f.mail = node.add<bgl::Mail>("mail", slots);
   f.ring = node.add<Packet>("ring", bgl::kDirections * t.rings);
   t.injection_ring_field = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
+  if (t.protocol) add_link_fields(node);
   node.finish();
 
   ItemKind& terminal = layout_.kinds[1];

@@ -312,6 +312,14 @@ struct AllRegisters {
 
 }  // namespace
 
+std::map<std::string, double> T3ePlan::figures(const CounterShard& totals, const std::vector<std::byte>&) const {
+  const auto get = [&](Total total) { return static_cast<double>(totals.total[static_cast<u32>(total)]); };
+  if (!get(Total::kChannelErrors)) return {};
+  return {{"channel_errors", get(Total::kChannelErrors)},
+          {"flits_corrected", get(Total::kFlitsCorrected)},
+          {"flits_uncorrectable", get(Total::kFlitsUncorrectable)}};
+}
+
 u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
   return t3e::read_register(AllRegisters(engine, 0).of(node), t3e::register_number(name));
 }

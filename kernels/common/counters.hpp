@@ -38,12 +38,16 @@ enum class Total : u32 {
   kSpecialLost,  ///< to another one, at an open link, or where software wants them ignored
   kVc0Flits,     ///< BG/L: flits sent on VC 0 of any link, and on the VCs after it
   kVc7Flits = kVc0Flits + 7,
-  kTokenMessages,   ///< BG/L: token messages that a sender has got
-  kUnblocking,      ///< of these, those that let a blocked packet move
-  kCopies,          ///< BG/L: copies of broadcast packets that software has taken
-  kLastDelivery,    ///< maximum, not a sum: cycle of the latest delivery
-  kLastProgramEnd,  ///< maximum: cycle in which the latest program ended
-  kLatencyMax,      ///< maximum over measured packets
+  kTokenMessages,        ///< BG/L: token messages that a sender has got
+  kUnblocking,           ///< of these, those that let a blocked packet move
+  kRepeated,             ///< BG/L: packets that links have sent again
+  kOutOfSequence,        ///< of what receivers got, those out of sequence
+  kAcknowledgmentsLost,  ///< hit on their way
+  kNotValid,             ///< copies of spoiled packets that had gone on, thrown away
+  kCopies,               ///< BG/L: copies of broadcast packets that software has taken
+  kLastDelivery,         ///< maximum, not a sum: cycle of the latest delivery
+  kLastProgramEnd,       ///< maximum: cycle in which the latest program ended
+  kLatencyMax,           ///< maximum over measured packets
   kNetworkLatencyMax,
   kRoundTripMax,
   kAuditedFlits,    ///< grows at every audit by the flits then inside the network

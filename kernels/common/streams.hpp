@@ -17,5 +17,6 @@ inline constexpr u32 kChannelError = 9;  ///< T3E: hits of flits on links; count
 inline constexpr u32 kAllToAll = 10;     ///< order of a terminal's destinations; counter = round
 inline constexpr u32 kBglArbiter = 20;   ///< BG/L: ties and coins of a node's arbiters; counter = cycle
 inline constexpr u32 kBglPacket = 21;  ///< BG/L: half-way directions, dynamic or not, priority; counter = packet number
+inline constexpr u32 kBglLink = 22;    ///< BG/L: what errors hit; item = 16 * node + direction (+ 8: acknowledgments)
 
 }  // namespace flitlab::stream

@@ -82,6 +82,16 @@ inline RawConfig random_bgl(u64 seed) {
   return c;
 }
 
+/// Links that spoil packets, in two of three cases.
+inline void add_errors(RawConfig& c, u64 seed) {
+  BglDraw draw(seed + 1);
+  if (!draw.below(3)) return;
+  c["router.link_protocol"] = true;
+  c["router.retransmission_flits"] = draw.one_of<std::int64_t>({8, 20, 64, 128});
+  c["router.retransmission_timeout"] = draw.one_of<std::int64_t>({550, 600, 1024});  // an answer may take 541
+  c["faults.error_rate"] = draw.one_of({0.0, 1e-5, 1e-4, 1e-3, 4e-3});
+}
+
 inline std::string described(const RawConfig& config) {
   std::string text;
   for (const auto& [path, value] : config) text += path + " = " + to_text(value) + "\n";

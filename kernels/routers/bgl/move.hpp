@@ -3,9 +3,8 @@
 /// start is known then (a packet's chunks flow on at the speed of a link), so it is noted in the calendar.
 #include "kernels/common/fault.hpp"
 #include "kernels/common/mail.hpp"
-#include "kernels/routers/bgl/calendar.hpp"
+#include "kernels/routers/bgl/link.hpp"
 #include "kernels/routers/bgl/route.hpp"
-#include "kernels/routers/bgl/tokens.hpp"
 
 namespace flitlab::bgl {
 
@@ -73,15 +72,26 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   ++packet.hops;
   const Cycle asks = now + t.hop_delay;
   packet.via = asks + t.fifo_delay;
+  const bool spoiled = is_spoiled(v, node, queue);
+  if (spoiled) packet.tag |= kNotValid;
   const auto next = v.nodes[peer];
   u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
   packet_at(v, next, queue_of(direction ^ 1, vc), tail) = packet;
   tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
-  next.at(t.node_fields.mail, asks & t.slot_mask).link[direction ^ 1] |= u64{route} << 4 | (vc + 1);
-  announce(v, peer, asks);
+  const u32 word = u32{route} << 4 | (vc + 1);
+  if (t.protocol) {
+    if (queue >= kInjectionQueue) {
+      u32& sum = node.at(t.link_fields.checksum, queue - kInjectionQueue);
+      sum = add_to_crc(sum, content_of(packet));
+    }
+    send(v, node, index, direction, word, content_of(packet), now);
+  } else {
+    next.at(t.node_fields.mail, asks & t.slot_mask).link[direction ^ 1] |= word;
+    announce(v, peer, asks);
+    node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
+    node.at(t.node_fields.busy, direction) += cycles + t.overhead;
+  }
   set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
-  node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
-  node.at(t.node_fields.busy, direction) += cycles + t.overhead;
 
   state.direction = direction & 7;
   state.vc = vc & 7;
@@ -96,7 +106,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   }
   if (bypass) {
     control.bypassing |= bit(queue);
-    return_tokens(v, node, queue, chunks, now + t.token_delay);
+    if (!spoiled) return_tokens(v, node, queue, chunks, now + t.token_delay);
   }
   count(*v.shard, Total::kFlitMoves, chunks);
   count(v.shard->total[static_cast<u32>(Total::kVc0Flits) + vc], chunks);
@@ -120,7 +130,7 @@ FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control
   control.arriving |= bit(queue);
   if (bypass) {
     control.bypassing |= bit(queue);
-    return_tokens(v, node, queue, chunks, now + v.t.token_delay);
+    if (!is_spoiled(v, node, queue)) return_tokens(v, node, queue, chunks, now + v.t.token_delay);
   }
 }
 
@@ -138,27 +148,62 @@ FLITLAB_INLINE void hand_over(const V& v, u32 index, u32 receiver, const Packet&
   wake_software(v, index, now + 1);
 }
 
+/// The packet behind a queue's head becomes its head.
+template <class V, int W>
+FLITLAB_INLINE void advance(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Queue& state,
+                            Cycle now) {
+  const auto& t = v.t;
+  state.first = static_cast<u8>(state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1);
+  if (!--state.packets) return;
+  const Packet& packet = packet_at(v, node, queue, state.first);
+  become_head(v, control, index, queue, state, route_of(packet), queue < kInjectionQueue ? packet.via : now, now);
+  if (t.protocol && is_condemned(v, node, queue, state)) condemn(v, control, index, queue, state, now);
+}
+
 /// The tail of a queue's head has left it.
 template <class V, int W>
 FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Cycle now) {
   const auto& t = v.t;
   Queue& state = queue_at(v, node, queue);
   const u32 chunks = chunks_of(state.route);
-  if (control.arriving & bit(queue)) hand_over(v, index, queue >> 3, packet_at(v, node, queue, state.first), now);
+  const bool spoiled = is_spoiled(v, node, queue);
+  if (control.arriving & bit(queue)) {
+    const Packet& packet = packet_at(v, node, queue, state.first);
+    if (t.protocol && (spoiled || packet.tag & kNotValid)) {
+      u8& room = control.reception_room[reception_fifo(queue >> 3, state.route)];
+      room = static_cast<u8>(room + chunks);
+      count(*v.shard, Total::kNotValid);
+    } else {
+      hand_over(v, index, queue >> 3, packet, now);
+    }
+  }
   if (queue >= kInjectionQueue) {
     v.terminals[index].at(t.software_fields.space_mail, (now + 1) & 1) |= chunks << 4 * (queue - kInjectionQueue);
     wake_software(v, index, now + 1);
-  } else if (!(control.bypassing & bit(queue))) {
+  } else if (!spoiled && !(control.bypassing & bit(queue))) {
     return_tokens(v, node, queue, chunks, now + t.token_delay);
   }
   control.leaving &= ~bit(queue);
   control.arriving &= ~bit(queue);
   control.bypassing &= ~bit(queue);
   state.held = static_cast<u8>(state.held - chunks);
-  state.first = static_cast<u8>(state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1);
-  if (!--state.packets) return;
-  const Packet& packet = packet_at(v, node, queue, state.first);
-  become_head(v, control, index, queue, state, route_of(packet), queue < kInjectionQueue ? packet.via : now, now);
+  if (spoiled) {  // its place is kept for when it comes again
+    receiver_at(v, node, queue >> 3).spoiled = 0;
+    --state.packets;
+    return;
+  }
+  advance(v, node, control, index, queue, state, now);
+}
+
+/// Throws away a head that is not valid.
+template <class V, int W>
+FLITLAB_INLINE void throw_away(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue,
+                               Queue& state, Cycle now) {
+  const u32 chunks = chunks_of(state.route);
+  return_tokens(v, node, queue, chunks, now + v.t.token_delay);
+  count(*v.shard, Total::kNotValid);
+  state.held = static_cast<u8>(state.held - chunks);
+  advance(v, node, control, index, queue, state, now);
 }
 
 }  // namespace flitlab::bgl

@@ -69,13 +69,16 @@ FLITLAB_INLINE void receive_from_software(const V& v, u32 index, Cycle now) {
 
 /// Heads that are ready now begin to ask.
 template <class V, int W>
-FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
+FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
   for (u64 left = control.entering; left; left &= left - 1) {
     const u32 queue = lowest_bit(left);
-    const Queue& state = queue_at(v, node, queue);
+    Queue& state = queue_at(v, node, queue);
     if (!has_come(state.until, now)) continue;
     control.entering &= ~bit(queue);
-    ask(control, queue, state.route);
+    if (v.t.protocol && is_condemned(v, node, queue, state))
+      throw_away(v, node, control, index, queue, state, now);
+    else
+      ask(control, queue, state.route);
   }
 }
 
@@ -163,6 +166,12 @@ struct NodePhase {
       turning_count += (self & kQueueTurns) != 0;
       mail = self = 0;
     }
+    if (t.protocol) {
+      for (u32 k = 0; k < turning_count; ++k)
+        end_coming(v, node(turning[k]), control(turning[k]), list[turning[k]], now);
+      for (u32 k = 0; k < mail_count; ++k) take_acknowledgments(v, node(with_mail[k]), now);
+      for (u32 k = 0; k < turning_count; ++k) repeat(v, node(turning[k]), list[turning[k]], now);
+    }
     for (u32 k = 0; k < mail_count; ++k) {
       const u32 i = with_mail[k];
       Mail& mail = node(i).at(t.node_fields.mail, slot);
@@ -182,6 +191,7 @@ struct NodePhase {
         receive_tokens(v, node(p.who), control(p.who), p.direction, tokens);
       const u32 arrival = static_cast<u32>(p.content);
       if (!arrival) continue;
+      if (t.protocol && !lets_in(v, node(p.who), control(p.who), list[p.who], p.direction, arrival, now)) continue;
       const u32 queue = queue_of(p.direction, (arrival & 0xF) - 1);
       const u16 route = static_cast<u16>(arrival >> 4);
       if constexpr (V::traced) {
@@ -200,7 +210,7 @@ struct NodePhase {
         const u32 queue = lowest_bit(left);
         if (has_come(queue_at(v, node(i), queue).until, now)) end_leave(v, node(i), control(i), list[i], queue, now);
       }
-      end_entering(v, node(i), control(i), now);
+      end_entering(v, node(i), control(i), list[i], now);
     }
     for (u32 i = 0; i < n; ++i) {
       asking[asking_count] = i;

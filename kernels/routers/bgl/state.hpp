@@ -98,6 +98,45 @@ struct NodeFields {
   Field<Packet> ring;          ///< [6][sum of R] descriptors in the receivers' VCs
 };
 
+/// The sending end of a link that may spoil packets. Sequence numbers are modulo 256.
+struct LinkSender {
+  Cycle line_free;  ///< cycle from which on the wires can take a packet
+  Cycle timeout;    ///< cycle in which all that is kept is sent again, unless an acknowledgment comes before
+  Cycle alarm;      ///< when the calendar makes it look at that
+  u32 crc;          ///< of all packets that have been acknowledged
+  u8 next;          ///< sequence number of the next new packet
+  u8 oldest;        ///< of the oldest one kept
+  u8 again;         ///< of the one to be sent again next
+  u8 repeating;
+  u8 kept;  ///< chunks
+  u8 pad[3];
+};
+static_assert(sizeof(LinkSender) == 24);
+
+struct LinkReceiver {
+  u32 crc;      ///< of all packets that have been taken
+  u16 tail;     ///< cycle in which all of the packet that is coming will be here
+  u8 expected;  ///< sequence number
+  u8 coming;    ///< VC + 1 of the packet that is coming
+  u8 hit;       ///< and what happened to it on the wires
+  u8 spoiled;   ///< VC + 1 that a spoiled packet is in
+  u8 pad[2];
+};
+static_assert(sizeof(LinkReceiver) == 12);
+
+struct LinkEntry {
+  u32 word;     ///< what the receiver gets of it
+  u32 content;  ///< what the CRCs run over
+};
+
+struct LinkFields {
+  Field<LinkSender> sender;      ///< [6]
+  Field<LinkReceiver> receiver;  ///< [6]
+  Field<LinkEntry> kept;         ///< [6][K] packets that have not been acknowledged, by sequence number modulo K
+  Field<u16> acknowledged;       ///< [S][6] mail: 256 + the sequence number before which all has been taken
+  Field<u32> checksum;           ///< [8] of what has left the injection FIFOs
+};
+
 /// Software of a node: one terminal.
 struct SoftwareControl {
   Cycle next_put;   ///< pacing: cycle from which on it may put the next packet into a FIFO
@@ -185,6 +224,14 @@ struct Table {
   u32 fill_dims;           ///< 1: a line, 2: a plane
   u32 fill_dim[2];
   u32 fill_packets;  ///< of each colour
+  u8 protocol;       ///< links have sequence numbers, acknowledgments and so on
+  u8 crc_bits;
+  u32 kept_chunks;                     ///< that a sender keeps until they are acknowledged
+  u32 kept_packets;                    ///< a power of two that these are not more than
+  u32 timeout;                         ///< cycles
+  u32 hit_threshold[kFullPacket + 1];  ///< probabilities that a packet of n chunks is hit, as parts of 2^32
+  u32 header_threshold;                ///< that its header is
+  u32 acknowledgment_threshold;        ///< that an acknowledgment is
   TrafficMode mode;
   u32 radix[3], mask[3];
   u8 shift[3];
@@ -197,6 +244,7 @@ struct Table {
   TerminalFields terminal_fields;
   SoftwareFields software_fields;
   CalendarFields calendar_fields;
+  LinkFields link_fields;  ///< with the protocol only
 };
 
 /// Places of the fields in a node of the published machine, but for the last one.
@@ -225,7 +273,7 @@ struct PublishedTable : Table {
   static constexpr u8 dynamic_set = 0b0011, bubble_set = 0b1100, full_size_set = 0b1100;
   static constexpr Order order = Order::kDimension;
   static constexpr u32 slot_mask = 31, calendar_slots = 512, paths = 2;
-  static constexpr u8 gap = 0, statistics = 0;
+  static constexpr u8 gap = 0, statistics = 0, protocol = 0;
   static constexpr NodeFields node_fields = published_fields();
 
   /// Whether these constants describe a table; its layout is compared, not assumed.
@@ -239,7 +287,7 @@ struct PublishedTable : Table {
            f.mail.offset == mine.mail.offset && f.ring.offset == mine.ring.offset && t.dims == dims && t.vcs == vcs &&
            t.dynamic_vcs == dynamic_vcs && t.escape_vcs == escape_vcs && t.full_size_set == full_size_set &&
            t.order == order && t.slot_mask == slot_mask && t.calendar_slots == calendar_slots && t.paths == paths &&
-           !t.gap && !t.statistics;
+           !t.gap && !t.statistics && !t.protocol;
   }
 };
 

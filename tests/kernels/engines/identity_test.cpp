@@ -64,6 +64,11 @@ std::vector<Experiment> variations(std::string_view kind) {
          {"injection.put_interval", integer(3)},
          {"reception.fifo_flits", integer(9)},
          {"reception.take_interval", integer(70)}});
+    add({{"topology.shape", IntList{5, 5, 3}},
+         {"traffic.load", 0.1},
+         {"traffic.packet_flits", mixed},
+         {"router.link_protocol", true},
+         {"faults.error_rate", 5e-4}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }

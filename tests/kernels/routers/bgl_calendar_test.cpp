@@ -45,6 +45,7 @@ void expect_same(const Network& a, const Network& b, const RawConfig& config) {
 TEST(BglCalendar, NobodySleepsThroughAnything) {
   for (u32 seed = 1; seed <= 30; ++seed) {
     RawConfig config = random_bgl(seed);
+    testing::add_errors(config, seed);
     if (seed % 3 == 0) config["topology.shape"] = IntList{5, 5, 3};  // two groups of 64
     if (seed % 2) {
       config["traffic.mode"] = word("batch");

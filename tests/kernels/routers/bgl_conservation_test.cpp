@@ -29,6 +29,7 @@ TEST_P(BglConservation, EveryPacketOfABatchArrivesOnce) {
   for (u32 i = 0; i < 10; ++i) {
     const u32 seed = 1000 + GetParam() * 10 + i, batch = 25;
     RawConfig config = random_bgl(seed);
+    testing::add_errors(config, seed);
     config["traffic.mode"] = word("batch");
     config["traffic.batch_packets"] = integer(batch);
     config["traffic.pattern"] = word(BglDraw(seed).one_of({"uniform", "uniform", "neighbour", "hot_spot"}));
@@ -47,7 +48,8 @@ TEST_P(BglConservation, EveryPacketOfABatchArrivesOnce) {
     }
     ASSERT_EQ(arrived.size(), nodes * batch) << described(config);
     EXPECT_EQ(net.total(Total::kFlitsDelivered), net.total(Total::kFlitsCreated));
-    net.step(500);  // the last tokens
+    net.step(config.contains("router.link_protocol") ? 20000 : 500);  // the last tokens, the last to be acknowledged
+    check_conservation(*net.engine, *net.plan, 0);
     const std::vector<std::byte> state = net.engine->state(0);
     const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
     for (u32 n = 0; n < nodes; ++n) {
@@ -184,6 +186,9 @@ TEST(BglParameters, AreCheckedTogether) {
       {{{"traffic.mode", word("request_reply")}}, "request_reply"},
       {{{"traffic.packet_flits", integer(9)}}, "makes some of 9"},
       {{{"router.escape_flits", integer(15)}}, "router.escape_flits = 15"},
+      {{{"router.link_protocol", true}, {"router.retransmission_timeout", integer(300)}},
+       "router.retransmission_timeout = 300: an acknowledgment can take 309 cycles"},
+      {{{"faults.error_rate", 0.001}}, "router.link_protocol"},
       {{{"router.escape", word("dateline")}, {"router.bubble_rule", word("full_size")}}, "router.bubble_rule"},
       {{{"injection.infinite", true}, {"injection.put_interval", integer(1)}}, "injection.put_interval = 1"},
       {{{"injection.infinite", true}, {"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}},

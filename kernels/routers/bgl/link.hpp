@@ -1,0 +1,275 @@
+#pragma once
+/// The protocol of a link (paper, "Torus network"). Every packet bears a sequence number and CRCs. A receiver takes
+/// only the next one in sequence, and acknowledges it when all of it has come unspoiled; a sender keeps a copy until
+/// then, and sends all that it keeps once more, in order, if no acknowledgment comes for a time. A spoiled packet may
+/// have gone on before its end was seen: at its end it is marked as not valid, and whoever has all of it throws it
+/// away. Both ends keep a CRC of all that has been taken, so that what slips through the packets' CRCs is noticed.
+/// Senders have accounted for the space of what they keep, so a copy needs no new tokens.
+#include "kernels/common/fault.hpp"
+#include "kernels/common/philox.hpp"
+#include "kernels/routers/bgl/calendar.hpp"
+#include "kernels/routers/bgl/tokens.hpp"
+
+namespace flitlab::bgl {
+
+/// What happens to a packet on the wires.
+enum class Hit : u32 {
+  kNone,
+  kHeader,   ///< the header's CRC shows it at once
+  kBody,     ///< the packet's CRC shows it at its end
+  kEscaped,  ///< no CRC shows it
+};
+
+/// A head in the mail: VC + 1, then the route, then these.
+inline constexpr u32 kSequenceShift = 20, kHitShift = 28;
+inline constexpr u8 kNotValid = 0x80;  ///< Packet::tag: somewhere on its way this copy was spoiled
+
+inline constexpr u32 kLongTime = 1u << 30;
+
+/// Stands for all the bytes of a packet.
+FLITLAB_HD inline u32 content_of(const Packet& p) {
+  return static_cast<u32>(mix64(mix64(u64{p.src} << 32 | p.id) + (u64{p.dst} << 32 | p.flits)) >> 32);
+}
+
+/// CRC-32 (IEEE 802.3) of one more word.
+FLITLAB_HD inline u32 add_to_crc(u32 crc, u32 word) {
+  crc ^= word;
+  for (u32 i = 0; i < 32; ++i) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+  return crc;
+}
+
+template <class V, int W>
+FLITLAB_INLINE LinkSender& sender_at(const V& v, const Item<W>& node, u32 direction) {
+  return node.at(v.t.link_fields.sender, direction);
+}
+template <class V, int W>
+FLITLAB_INLINE LinkReceiver& receiver_at(const V& v, const Item<W>& node, u32 receiver) {
+  return node.at(v.t.link_fields.receiver, receiver);
+}
+template <class V, int W>
+FLITLAB_INLINE LinkEntry& kept_at(const V& v, const Item<W>& node, u32 direction, u8 sequence) {
+  const auto& t = v.t;
+  return node.at(t.link_fields.kept, direction * t.kept_packets + (sequence & (t.kept_packets - 1)));
+}
+
+/// Whether a queue's head was spoiled on the link to here; what comes after a spoiled packet is not let in.
+template <class V, int W>
+FLITLAB_INLINE bool is_spoiled(const V& v, const Item<W>& node, u32 queue) {
+  return v.t.protocol && queue < kInjectionQueue && receiver_at(v, node, queue >> 3).spoiled == (queue & 7) + 1 &&
+         queue_at(v, node, queue).packets == 1;
+}
+
+/// Whether a queue's last packet is still coming.
+template <class V, int W>
+FLITLAB_INLINE bool is_coming(const V& v, const Item<W>& node, u32 queue) {
+  return receiver_at(v, node, queue >> 3).coming == (queue & 7) + 1;
+}
+
+// ------------------------------------------------------------------------------------------------ the sending end
+
+template <class V>
+FLITLAB_INLINE Hit hit_of(const V& v, u32 index, u32 direction, u32 chunks, Cycle now) {
+  const auto& t = v.t;
+  if (!t.hit_threshold[chunks]) return Hit::kNone;
+  const Random4 r = philox(v.row->seed, stream::kBglLink, 16 * index + direction, now);
+  if (r.word[0] >= t.hit_threshold[chunks]) return Hit::kNone;
+  if (t.crc_bits < 32 && r.word[1] < 1u << (32 - t.crc_bits)) return Hit::kEscaped;
+  return r.word[0] < t.header_threshold ? Hit::kHeader : Hit::kBody;
+}
+
+/// Puts a packet on the wires.
+template <class V, int W>
+FLITLAB_INLINE void transmit(const V& v, const Item<W>& node, u32 index, u32 direction, u32 word, Cycle now) {
+  const auto& t = v.t;
+  const u32 chunks = chunks_of(static_cast<u16>(word >> 4)), cycles = kChunkBytes * chunks + t.overhead;
+  const u32 peer = node.at(t.node_fields.neighbour, direction);
+  const Cycle asks = now + t.hop_delay;
+  word |= static_cast<u32>(hit_of(v, index, direction, chunks, now)) << kHitShift;
+  v.nodes[peer].at(t.node_fields.mail, asks & t.slot_mask).link[direction ^ 1] |= word;
+  announce(v, peer, asks);
+  sender_at(v, node, direction).line_free = now + cycles;
+  node.at(t.node_fields.busy, direction) += cycles;
+}
+
+/// Whether a link can take a new packet now depends on its wires, on repetitions, and on space for another copy.
+template <class V, int W>
+FLITLAB_INLINE void set_free(const V& v, const Item<W>& node, u32 direction) {
+  const LinkSender& s = sender_at(v, node, direction);
+  const bool closed = s.repeating || s.kept + kFullPacket > v.t.kept_chunks;
+  node.at(v.t.node_fields.free, direction) = s.line_free + (closed ? kLongTime : 0);
+}
+
+/// A timeout may be further off than the calendar goes.
+template <class V>
+FLITLAB_INLINE void set_link_alarm(const V& v, LinkSender& s, u32 index, Cycle now) {
+  if (!has_come(s.alarm, now)) return;
+  const u32 most = v.t.calendar_slots - 1;
+  s.alarm = s.timeout - now > most ? now + most : s.timeout;
+  remind(v, index, s.alarm, kQueueTurns);
+}
+
+/// A new packet: `word` is what its receiver gets.
+template <class V, int W>
+FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 direction, u32 word, u32 content, Cycle now) {
+  const auto& t = v.t;
+  LinkSender& s = sender_at(v, node, direction);
+  word |= u32{s.next} << kSequenceShift;
+  kept_at(v, node, direction, s.next) = {word, content};
+  transmit(v, node, index, direction, word, now);
+  if (s.next == s.oldest) s.timeout = s.line_free + t.timeout;
+  ++s.next;
+  s.kept = static_cast<u8>(s.kept + chunks_of(static_cast<u16>(word >> 4)));
+  set_free(v, node, direction);
+  set_link_alarm(v, s, index, now);
+}
+
+/// Acknowledgments that come in this cycle: everything before a sequence number has been taken.
+template <class V, int W>
+FLITLAB_INLINE void take_acknowledgments(const V& v, const Item<W>& node, Cycle now) {
+  const auto& t = v.t;
+  for (u32 d = 0; d < 2 * t.dims; ++d) {
+    u16& mail = node.at(t.link_fields.acknowledged, (now & t.slot_mask) * kDirections + d);
+    if (!mail) continue;
+    const u8 before = static_cast<u8>(mail);
+    mail = 0;
+    LinkSender& s = sender_at(v, node, d);
+    const u8 taken = static_cast<u8>(before - s.oldest), sent = static_cast<u8>(s.next - s.oldest);
+    if (!taken || taken > sent) continue;
+    if (s.repeating && static_cast<u8>(s.again - s.oldest) < taken) s.again = before;
+    for (; s.oldest != before; ++s.oldest) {
+      const LinkEntry& entry = kept_at(v, node, d, s.oldest);
+      s.crc = add_to_crc(s.crc, entry.content);
+      s.kept = static_cast<u8>(s.kept - chunks_of(static_cast<u16>(entry.word >> 4)));
+    }
+    s.timeout = now + t.timeout;
+    if (s.oldest == s.next) s.repeating = 0;
+    set_free(v, node, d);
+  }
+}
+
+/// Timeouts, and what is to be sent again.
+template <class V, int W>
+FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now) {
+  const auto& t = v.t;
+  for (u32 d = 0; d < 2 * t.dims; ++d) {
+    LinkSender& s = sender_at(v, node, d);
+    if (s.oldest == s.next) continue;
+    if (!s.repeating && has_come(s.timeout, now)) {
+      s.repeating = 1;
+      s.again = s.oldest;
+    }
+    if (s.repeating && has_come(s.line_free, now)) {
+      if (s.again == s.next) {
+        s.repeating = 0;
+      } else {
+        transmit(v, node, index, d, kept_at(v, node, d, s.again++).word, now);
+        s.timeout = s.line_free + t.timeout;
+        count(*v.shard, Total::kRepeated);
+      }
+    }
+    if (s.repeating)
+      remind(v, index, s.line_free, kQueueTurns);
+    else
+      set_link_alarm(v, s, index, now);
+    set_free(v, node, d);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- the receiving end
+
+/// Tells the sender what has been taken. An acknowledgment that is hit is lost; a later one says as much.
+template <class V, int W>
+FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 receiver, Cycle now) {
+  const auto& t = v.t;
+  if (t.acknowledgment_threshold &&
+      philox(v.row->seed, stream::kBglLink, 16 * index + 8 + receiver, now).word[0] < t.acknowledgment_threshold) {
+    count(*v.shard, Total::kAcknowledgmentsLost);
+    return;
+  }
+  const u32 peer = node.at(t.node_fields.neighbour, receiver);
+  const Cycle at = now + t.token_delay;
+  v.nodes[peer].at(t.link_fields.acknowledged, (at & t.slot_mask) * kDirections + (receiver ^ 1)) =
+      static_cast<u16>(0x100 | receiver_at(v, node, receiver).expected);
+  announce(v, peer, at);
+}
+
+/// Whether a receiver lets a head in.
+template <class V, int W>
+FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 receiver, u32 arrival,
+                            Cycle now) {
+  const auto& t = v.t;
+  LinkReceiver& r = receiver_at(v, node, receiver);
+  const Hit hit = static_cast<Hit>(arrival >> kHitShift);
+  if (hit == Hit::kHeader) {
+    count(*v.shard, Total::kChannelErrors);
+    return false;
+  }
+  const u8 behind = static_cast<u8>(r.expected - (arrival >> kSequenceShift));
+  if (behind) {  // something before it is missing, or it is here already and an acknowledgment was lost
+    if (behind < 0x80) acknowledge(v, node, index, receiver, now);
+    count(*v.shard, Total::kOutOfSequence);
+    return false;
+  }
+  if (r.coming || r.spoiled) raise_fault(control.fault, kFaultBookkeeping, receiver);
+  const u32 vc = (arrival & 0xF) - 1, chunks = chunks_of(static_cast<u16>(arrival >> 4));
+  const Queue& state = queue_at(v, node, queue_of(receiver, vc));
+  const u32 place = (u32{state.first} + state.packets) % t.ring[vc];
+  packet_at(v, node, queue_of(receiver, vc), place).via = now + t.fifo_delay;
+  r.coming = static_cast<u8>(vc + 1);
+  r.hit = static_cast<u8>(hit);
+  if (hit == Hit::kBody) r.spoiled = r.coming;
+  r.tail = static_cast<u16>(now + kChunkBytes * chunks);
+  remind(v, index, now + kChunkBytes * chunks, kQueueTurns);
+  return true;
+}
+
+/// A head that is not valid will be read out and thrown away in the next cycle.
+template <class V>
+FLITLAB_INLINE void condemn(const V& v, NodeControl& control, u32 index, u32 queue, Queue& state, Cycle now) {
+  control.waiting &= ~bit(queue);
+  control.here &= ~bit(queue);
+  control.blocked &= ~bit(queue);
+  control.entering |= bit(queue);
+  state.until = static_cast<u16>(now + 1);
+  remind(v, index, now + 1, kQueueTurns);
+}
+
+/// Whether a head that is not ready to ask never will be.
+template <class V, int W>
+FLITLAB_INLINE bool is_condemned(const V& v, const Item<W>& node, u32 queue, const Queue& state) {
+  return queue < kInjectionQueue && packet_at(v, node, queue, state.first).tag & kNotValid &&
+         (state.packets > 1 || !is_coming(v, node, queue));
+}
+
+/// All of a packet has come, so that its CRC can be seen.
+template <class V, int W>
+FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
+  const auto& t = v.t;
+  for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
+    LinkReceiver& r = receiver_at(v, node, receiver);
+    if (!r.coming || !has_come(r.tail, now)) continue;
+    const u32 queue = queue_of(receiver, r.coming - 1u);
+    Queue& state = queue_at(v, node, queue);
+    const bool moving = state.packets == 1 && (control.leaving | control.arriving) & bit(queue);
+    const Packet& packet = packet_at(v, node, queue, (u32{state.first} + state.packets - 1) % ring_of(t, queue));
+    r.coming = 0;
+    if (static_cast<Hit>(r.hit) == Hit::kBody) {
+      count(*v.shard, Total::kChannelErrors);
+      if (moving) continue;  // it is out of here at its end
+      r.spoiled = 0;
+      state.held = static_cast<u8>(state.held - packet.flits);
+      if (--state.packets) continue;
+      control.waiting &= ~bit(queue);
+      control.here &= ~bit(queue);
+      control.blocked &= ~bit(queue);
+      control.entering &= ~bit(queue);
+      continue;
+    }
+    ++r.expected;
+    r.crc = add_to_crc(r.crc, content_of(packet) ^ (static_cast<Hit>(r.hit) == Hit::kEscaped));
+    acknowledge(v, node, index, receiver, now);
+    if (packet.tag & kNotValid && state.packets == 1 && !moving) condemn(v, control, index, queue, state, now);
+  }
+}
+
+}  // namespace flitlab::bgl
