@@ -141,9 +141,11 @@ void BglPlan::set_layout() {
   ItemKind& calendar = layout_.kinds[2];
   calendar.name = "calendar";
   calendar.count = (t.routers + 63) / 64;
-  t.calendar_fields.mail = calendar.add<u8>("mail", t.calendar_slots * 64);
-  t.calendar_fields.self = calendar.add<u8>("self", t.calendar_slots * 64);
-  t.calendar_fields.software = calendar.add<u8>("software", t.calendar_slots * 64);
+  t.calendar_fields.mail = calendar.add<u8>("mail", slots * 64);
+  t.calendar_fields.again = calendar.add<u64>("again", t.calendar_slots);
+  t.calendar_fields.queues = calendar.add<u64>("queues", t.calendar_slots);
+  t.calendar_fields.software = calendar.add<u64>("software", t.calendar_slots);
+  t.calendar_fields.told = calendar.add<u64>("told", 2);
   calendar.finish();
 }
 

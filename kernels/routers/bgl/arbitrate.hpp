@@ -153,11 +153,10 @@ FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& contro
   return again;
 }
 
-/// The only head of a node that asks for a link: there is nobody to arbitrate with.
+/// The only head of a node that may get a link: there is nobody to arbitrate with.
 template <class V, int W>
-FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, u32 links,
-                               Dice& dice, Cycle now) {
-  const u32 queue = lowest_bit(control.waiting);
+FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
+                               u32 links, Dice& dice, Cycle now) {
   Queue& state = queue_at(v, node, queue);
   if (queue < kInjectionQueue) {
     if (!has_bus(v.t, control, queue >> 3)) return;
@@ -169,13 +168,13 @@ FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& con
 
 /// Phases 1 to 3 for the heads that ask for links. Returns whether somebody has lost who may win in the next cycle.
 template <class V, int W>
-FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, u32 links,
-                         Dice& dice, Cycle now) {
+FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
+                         u32 links, Dice& dice, Cycle now) {
   const auto& t = v.t;
   u64 asked[kDirections] = {};
   u64 high = 0;  // of those who ask: packets of high priority
   u32 wishes = 0, granted = 0, directions = 0;
-  for (u64 left = control.waiting; left & kReceivers;) {
+  for (u64 left = waiting; left & kReceivers;) {
     const u32 receiver = lowest_bit(left) >> 3;
     u64 heads = left & u64{0xFF} << 8 * receiver;
     left &= ~heads;
@@ -207,7 +206,7 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
     directions |= 1u << direction;
     high |= onward_high & bit(queue);
   }
-  for (u64 heads = control.waiting & ~kReceivers; heads; heads &= heads - 1) {
+  for (u64 heads = waiting & ~kReceivers; heads; heads &= heads - 1) {
     const u32 queue = lowest_bit(heads);
     Queue& state = queue_at(v, node, queue);
     if (!choose(v, node, control.address, queue, state, links, dice)) continue;
@@ -242,20 +241,23 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& cont
 #endif
     for (u32 d = 0; d < 2 * t.dims; ++d)  // the sign of what is left to wait
       links |= (node.at(t.node_fields.free, d) - now - 1) >> 31 << d;
-    if (t.gap || control.waiting & (control.waiting - 1))
-      again |= pass(v, node, control, index, bypass, links, dice, now);
-    else
-      pass_alone(v, node, control, index, bypass, links, dice, now);
+    u64 able = 0;  // heads for whom a link is free that has tokens for some
+    for (u32 d = 0; d < 2 * t.dims; ++d)
+      able |= control.wanting[d] & -u64{(links >> d & 1) && node.at(t.node_fields.open, d)};
+    able = t.gap ? control.waiting : able & control.waiting;
+    if (t.gap || able & (able - 1))
+      again |= pass(v, node, control, index, able, bypass, links, dice, now);
+    else if (able)
+      pass_alone(v, node, control, index, lowest_bit(able), bypass, links, dice, now);
     // Who waits for a link that is busy looks again when it is free; to others its end means nothing.
-    u32 wanted = 0;
-    for (u64 left = control.waiting; left; left &= left - 1)
-      wanted |= queue_at(v, node, lowest_bit(left)).route & kHints;
-    for (; wanted; wanted &= wanted - 1) {
-      const Cycle free = node.at(t.node_fields.free, lowest_bit(wanted));
-      if (!has_come(free, now)) remind(v, index, free, kLookAgain);
+    for (u32 d = 0; d < 2 * t.dims; ++d) {
+      const Cycle free = node.at(t.node_fields.free, d);
+      if (control.reminded >> d & 1 || !(control.wanting[d] & control.waiting) || has_come(free, now)) continue;
+      control.reminded |= static_cast<u8>(1u << d);
+      look_again(v, index, free);
     }
   }
-  if (again) remind(v, index, now + 1, kLookAgain);
+  if (again) look_again(v, index, now + 1);
 }
 
 }  // namespace flitlab::bgl

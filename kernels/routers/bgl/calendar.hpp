@@ -9,39 +9,74 @@
 
 namespace flitlab::bgl {
 
+/// Notes of mail are bytes: neighbours write them at the same time, and all of them write a one.
 template <class V>
-FLITLAB_INLINE u8& note_at(const V& v, Field<u8> calendar, u32 item, Cycle at) {
-  return v.calendar[item / 64].at(calendar, (at & (v.t.calendar_slots - 1)) * 64 + item % 64);
-}
-
-/// Several may note the same; all of them write a one.
-template <class V>
-FLITLAB_INLINE void note(const V& v, Field<u8> calendar, u32 item, Cycle at) {
-#if defined(__CUDA_ARCH__)
-  note_at(v, calendar, item, at) = 1;
-#else
-  std::atomic_ref<u8>(note_at(v, calendar, item, at)).store(1, std::memory_order_relaxed);
-#endif
+FLITLAB_INLINE u8& mail_note(const V& v, u32 node, Cycle at) {
+  return v.calendar[node / 64].at(v.t.calendar_fields.mail, (at & v.t.slot_mask) * 64 + node % 64);
 }
 
 /// There will be mail for a node.
 template <class V>
 FLITLAB_INLINE void announce(const V& v, u32 node, Cycle at) {
-  note(v, v.t.calendar_fields.mail, node, at);
+#if defined(__CUDA_ARCH__)
+  mail_note(v, node, at) = 1;
+#else
+  std::atomic_ref<u8>(mail_note(v, node, at)).store(1, std::memory_order_relaxed);
+#endif
 }
 
-/// What a node has to do in a cycle by itself.
-inline constexpr u8 kLookAgain = 1;   ///< a link will be free, or a request was lost
-inline constexpr u8 kQueueTurns = 2;  ///< a tail will have left, or a head will be ready
+/// The other notes are bits: on a CPU one thread at a time makes all of a calendar for 64 nodes, or their software.
+template <class V>
+FLITLAB_INLINE u64& notes_at(const V& v, Field<u64> calendar, u32 item, Cycle at) {
+  return v.calendar[item / 64].at(calendar, at & (v.t.calendar_slots - 1));
+}
 
 template <class V>
-FLITLAB_INLINE void remind(const V& v, u32 node, Cycle at, u8 of) {
-  note_at(v, v.t.calendar_fields.self, node, at) |= of;
+FLITLAB_INLINE u64& told_at(const V& v, u32 item, Cycle at) {
+  return v.calendar[item / 64].at(v.t.calendar_fields.told, at & 1);
+}
+
+FLITLAB_INLINE void note(u64& notes, u32 item) {
+#if defined(__CUDA_ARCH__)
+  atomicOr(reinterpret_cast<unsigned long long*>(&notes), 1ull << item % 64);
+#else
+  notes |= u64{1} << item % 64;
+#endif
+}
+
+/// Whether there is a note, which is crossed out.
+FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
+  const u64 mine = u64{1} << item % 64;
+  const bool noted = notes & mine;
+#if defined(__CUDA_ARCH__)
+  if (noted) atomicAnd(reinterpret_cast<unsigned long long*>(&notes), ~static_cast<unsigned long long>(mine));
+#else
+  notes &= ~mine;
+#endif
+  return noted;
+}
+
+/// A link of a node will be free, or a request was lost.
+template <class V>
+FLITLAB_INLINE void look_again(const V& v, u32 node, Cycle at) {
+  note(notes_at(v, v.t.calendar_fields.again, node, at), node);
+}
+
+/// In a node a tail will have left, or a head will be ready.
+template <class V>
+FLITLAB_INLINE void wake_queues(const V& v, u32 node, Cycle at) {
+  note(notes_at(v, v.t.calendar_fields.queues, node, at), node);
 }
 
 template <class V>
 FLITLAB_INLINE void wake_software(const V& v, u32 terminal, Cycle at) {
-  note(v, v.t.calendar_fields.software, terminal, at);
+  note(notes_at(v, v.t.calendar_fields.software, terminal, at), terminal);
+}
+
+/// A node has something for its software.
+template <class V>
+FLITLAB_INLINE void tell_software(const V& v, u32 node, Cycle at) {
+  note(told_at(v, node, at), node);
 }
 
 /// Wakes software for a creation in any later cycle. The calendar ends somewhere, so the distant future is looked at
@@ -54,24 +89,25 @@ FLITLAB_INLINE void set_alarm(const V& v, SoftwareControl& software, u32 termina
   wake_software(v, terminal, software.alarm);
 }
 
-/// Those of the items 64 `group` to 64 `group` + 63 for which there is a note in one of two calendars.
+/// Those of the nodes 64 `group` to 64 `group` + 63 that have something to do.
 template <class V>
-FLITLAB_INLINE u64 noted(const V& v, Field<u8> one, Field<u8> other, u32 group, Cycle now) {
-  const u32 slot = (now & (v.t.calendar_slots - 1)) * 64;
-  u64 set = 0;
+FLITLAB_INLINE u64 noted_nodes(const V& v, u32 group, Cycle now) {
+  const auto& f = v.t.calendar_fields;
+  const u32 slot = (now & v.t.slot_mask) * 64;
+  u64 set = notes_at(v, f.again, 64 * group, now) | notes_at(v, f.queues, 64 * group, now);
   if constexpr (V::width == 1) {
-    const u64* words = reinterpret_cast<const u64*>(&v.calendar[group].at(one, slot));
-    const u64* others = reinterpret_cast<const u64*>(&v.calendar[group].at(other, slot));
-    for (u32 i = 0; i < 8; ++i) {
-      const u64 notes = words[i] | others[i];
-      const u64 bytes = (notes | notes >> 1) & 0x0101010101010101ull;
-      set |= (bytes * 0x0102040810204080ull >> 56) << 8 * i;  // bytes of 0 and 1 become bits
-    }
+    const u64* words = reinterpret_cast<const u64*>(&v.calendar[group].at(f.mail, slot));
+    for (u32 i = 0; i < 8; ++i) set |= (words[i] * 0x0102040810204080ull >> 56) << 8 * i;  // bytes of 0 and 1: bits
   } else {
-    for (u32 i = 0; i < 64; ++i)
-      set |= u64{(v.calendar[group].at(one, slot + i) | v.calendar[group].at(other, slot + i)) != 0} << i;
+    for (u32 i = 0; i < 64; ++i) set |= u64{v.calendar[group].at(f.mail, slot + i)} << i;
   }
   return set;
+}
+
+/// And those whose software has.
+template <class V>
+FLITLAB_INLINE u64 noted_software(const V& v, u32 group, Cycle now) {
+  return notes_at(v, v.t.calendar_fields.software, 64 * group, now) | told_at(v, 64 * group, now);
 }
 
 }  // namespace flitlab::bgl

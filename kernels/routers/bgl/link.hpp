@@ -96,7 +96,12 @@ template <class V, int W>
 FLITLAB_INLINE void set_free(const V& v, const Item<W>& node, u32 direction) {
   const LinkSender& s = sender_at(v, node, direction);
   const bool closed = s.repeating || s.kept + kFullPacket > v.t.kept_chunks;
-  node.at(v.t.node_fields.free, direction) = s.line_free + (closed ? kLongTime : 0);
+  const Cycle at = s.line_free + (closed ? kLongTime : 0);
+  Cycle& free = node.at(v.t.node_fields.free, direction);
+  if (free == at) return;
+  free = at;
+  u8& reminded = node.at(v.t.node_fields.control).reminded;
+  reminded = static_cast<u8>(reminded & ~(1u << direction));
 }
 
 /// A timeout may be further off than the calendar goes.
@@ -105,7 +110,7 @@ FLITLAB_INLINE void set_link_alarm(const V& v, LinkSender& s, u32 index, Cycle n
   if (!has_come(s.alarm, now)) return;
   const u32 most = v.t.calendar_slots - 1;
   s.alarm = s.timeout - now > most ? now + most : s.timeout;
-  remind(v, index, s.alarm, kQueueTurns);
+  wake_queues(v, index, s.alarm);
 }
 
 /// A new packet: `word` is what its receiver gets.
@@ -168,7 +173,7 @@ FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now
       }
     }
     if (s.repeating)
-      remind(v, index, s.line_free, kQueueTurns);
+      wake_queues(v, index, s.line_free);
     else
       set_link_alarm(v, s, index, now);
     set_free(v, node, d);
@@ -219,7 +224,7 @@ FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& contro
   r.hit = static_cast<u8>(hit);
   if (hit == Hit::kBody) r.spoiled = r.coming;
   r.tail = static_cast<u16>(now + kChunkBytes * chunks);
-  remind(v, index, now + kChunkBytes * chunks, kQueueTurns);
+  wake_queues(v, index, now + kChunkBytes * chunks);
   return true;
 }
 
@@ -231,7 +236,7 @@ FLITLAB_INLINE void condemn(const V& v, NodeControl& control, u32 index, u32 que
   control.blocked &= ~bit(queue);
   control.entering |= bit(queue);
   state.until = static_cast<u16>(now + 1);
-  remind(v, index, now + 1, kQueueTurns);
+  wake_queues(v, index, now + 1);
 }
 
 /// Whether a head that is not ready to ask never will be.

@@ -10,7 +10,13 @@ namespace flitlab::bgl {
 
 /// A head begins to ask, for a link or for its reception FIFO.
 FLITLAB_INLINE void ask(NodeControl& control, u32 queue, u16 route) {
-  (route & kHints ? control.waiting : control.here) |= bit(queue);
+  if (!(route & kHints)) {
+    control.here |= bit(queue);
+    return;
+  }
+  control.waiting |= bit(queue);
+  for (u32 d = 0; d < kDirections; ++d)
+    control.wanting[d] = (control.wanting[d] & ~bit(queue)) | u64{route >> d & 1u} << queue;
 }
 
 /// A packet becomes the head of its queue, ready to ask from a cycle on.
@@ -23,7 +29,7 @@ FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32
   } else {
     control.entering |= bit(queue);
     state.until = static_cast<u16>(ready);
-    remind(v, index, ready, kQueueTurns);
+    wake_queues(v, index, ready);
   }
 }
 
@@ -91,12 +97,13 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
     node.at(t.node_fields.busy, direction) += cycles + t.overhead;
   }
+  control.reminded = static_cast<u8>(control.reminded & ~(1u << direction));
   set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
 
   state.direction = direction & 7;
   state.vc = vc & 7;
   state.until = static_cast<u16>(now + cycles);
-  remind(v, index, now + cycles, kQueueTurns);
+  wake_queues(v, index, now + cycles);
   control.waiting &= ~bit(queue);
   control.blocked &= ~bit(queue);
   control.leaving |= bit(queue);
@@ -125,7 +132,7 @@ FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control
   room = static_cast<u8>(room - chunks);
   state.direction = kReception;
   state.until = static_cast<u16>(now + kChunkBytes * chunks);
-  remind(v, index, now + kChunkBytes * chunks, kQueueTurns);
+  wake_queues(v, index, now + kChunkBytes * chunks);
   control.here &= ~bit(queue);
   control.arriving |= bit(queue);
   if (bypass) {
@@ -145,7 +152,7 @@ FLITLAB_INLINE void hand_over(const V& v, u32 index, u32 receiver, const Packet&
   terminal.at(t.software_fields.reception_ring, fifo * t.reception_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.reception_ring ? 0 : state.tail + 1);
   terminal.at(t.software_fields.arrival_mail, (now + 1) & 1) += u64{1} << 4 * fifo;
-  wake_software(v, index, now + 1);
+  tell_software(v, index, now + 1);
 }
 
 /// The packet behind a queue's head becomes its head.
@@ -179,7 +186,7 @@ FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& cont
   }
   if (queue >= kInjectionQueue) {
     v.terminals[index].at(t.software_fields.space_mail, (now + 1) & 1) |= chunks << 4 * (queue - kInjectionQueue);
-    wake_software(v, index, now + 1);
+    tell_software(v, index, now + 1);
   } else if (!spoiled && !(control.bypassing & bit(queue))) {
     return_tokens(v, node, queue, chunks, now + t.token_delay);
   }

@@ -92,7 +92,7 @@ FLITLAB_INLINE void store(const V& v, const Item<W>& node, NodeControl& control,
   }
   control.waiting &= ~bypass;
   control.here &= ~bypass;
-  remind(v, index, ready, kQueueTurns);
+  wake_queues(v, index, ready);
 }
 
 struct NodePhase {
@@ -105,12 +105,12 @@ struct NodePhase {
 
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
-    return (note_at(v, v.t.calendar_fields.mail, index, now) | note_at(v, v.t.calendar_fields.self, index, now)) != 0;
+    return noted_nodes(v, index / 64, now) >> index % 64 & 1;
   }
 
   template <class V>
   FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
-    return noted(v, v.t.calendar_fields.mail, v.t.calendar_fields.self, group, now);
+    return noted_nodes(v, group, now);
   }
 
   template <class V>
@@ -158,13 +158,13 @@ struct NodePhase {
     const auto node = [&](u32 i) { return v.nodes[list[i]]; };
     const auto control = [&](u32 i) -> NodeControl& { return node(i).at(t.node_fields.control); };
     for (u32 i = 0; i < n; ++i) {
-      u8& mail = note_at(v, t.calendar_fields.mail, list[i], now);
-      u8& self = note_at(v, t.calendar_fields.self, list[i], now);
+      u8& mail = mail_note(v, list[i], now);
       with_mail[mail_count] = i;
       mail_count += mail;
+      mail = 0;
+      take_note(notes_at(v, t.calendar_fields.again, list[i], now), list[i]);
       turning[turning_count] = i;
-      turning_count += (self & kQueueTurns) != 0;
-      mail = self = 0;
+      turning_count += take_note(notes_at(v, t.calendar_fields.queues, list[i], now), list[i]);
     }
     if (t.protocol) {
       for (u32 k = 0; k < turning_count; ++k)

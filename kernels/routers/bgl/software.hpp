@@ -226,13 +226,12 @@ struct SoftwarePhase {
   /// The host puts the packets of a trace into the state without a note.
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
-    return v.t.mode == TrafficMode::kTrace || note_at(v, v.t.calendar_fields.software, index, now);
+    return v.t.mode == TrafficMode::kTrace || noted_software(v, index / 64, now) >> index % 64 & 1;
   }
 
   template <class V>
   FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
-    if (v.t.mode != TrafficMode::kTrace)
-      return noted(v, v.t.calendar_fields.software, v.t.calendar_fields.software, group, now);
+    if (v.t.mode != TrafficMode::kTrace) return noted_software(v, group, now);
     const u32 left = v.t.terminals - 64 * group;
     return left < 64 ? (u64{1} << left) - 1 : ~u64{0};
   }
@@ -249,7 +248,8 @@ struct SoftwarePhase {
   FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const auto terminal = v.terminals[index];
-    note_at(v, t.calendar_fields.software, index, now) = 0;
+    take_note(notes_at(v, t.calendar_fields.software, index, now), index);
+    take_note(told_at(v, index, now), index);
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     SoftwareControl& software = terminal.at(t.software_fields.control);
     u32& space = terminal.at(t.software_fields.space_mail, now & 1);

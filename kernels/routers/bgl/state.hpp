@@ -70,18 +70,21 @@ struct alignas(64) Mail {
 static_assert(sizeof(Mail) == 64);
 
 struct NodeControl {
-  u64 waiting;    ///< queues whose head asks for a link
-  u64 here;       ///< queues whose head has arrived and asks for its reception FIFO
-  u64 entering;   ///< queues whose head is not yet ready to ask
-  u64 leaving;    ///< queues whose head is on its way to a sender
-  u64 arriving;   ///< queues whose head is on its way to a reception FIFO
-  u64 bypassing;  ///< of those, heads that came through the bypass channel: their tokens are back already
-  u64 blocked;    ///< queues whose head found no VC with tokens when it last asked (kept for statistics and the gap)
+  u64 waiting;               ///< queues whose head asks for a link
+  u64 wanting[kDirections];  ///< of these, and of others, those that may go in each direction
+  u64 here;                  ///< queues whose head has arrived and asks for its reception FIFO
+  u64 entering;              ///< queues whose head is not yet ready to ask
+  u64 leaving;               ///< queues whose head is on its way to a sender
+  u64 arriving;              ///< queues whose head is on its way to a reception FIFO
+  u64 bypassing;             ///< of those, heads that came through the bypass channel: their tokens are back already
+  u64 blocked;  ///< queues whose head found no VC with tokens when it last asked (kept for statistics and the gap)
   u32 fault;
   u32 address;            ///< of the node
-  u8 reception_room[16];  ///< chunks free in the reception FIFOs
+  u8 reception_room[14];  ///< chunks free in the reception FIFOs
+  u8 reminded;            ///< directions whose link will have the node look again when it is free
+  u8 pad;
 };
-static_assert(sizeof(NodeControl) == 80);
+static_assert(sizeof(NodeControl) == 128);
 
 /// Fields of a node; V virtual channels of a link, S mail slots. VC sets are bits.
 struct NodeFields {
@@ -174,9 +177,11 @@ struct SoftwareFields {
 
 /// Who has something to do when. 64 nodes share an item, so that a look at all of them is a look at one cache line.
 struct CalendarFields {
-  Field<u8> mail;      ///< [slots][64] there is mail for a node
-  Field<u8> self;      ///< [slots][64] marks that a node has made for itself
-  Field<u8> software;  ///< [slots][64] a node's software has something to do
+  Field<u8> mail;       ///< [S][64] there is mail for a node
+  Field<u64> again;     ///< [slots] as bits: nodes that look at their requests again
+  Field<u64> queues;    ///< [slots] nodes in whose queues something ends or begins
+  Field<u64> software;  ///< [slots] nodes whose software has something to do
+  Field<u64> told;      ///< [2] the same, noted by the nodes for the next cycle: they work at the same time
 };
 
 enum class Order : u8 { kDimension, kDirection };

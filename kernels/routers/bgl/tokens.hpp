@@ -20,8 +20,7 @@ FLITLAB_INLINE void set_tokens(const V& v, const Item<W>& node, u32 direction, u
 
 /// Which of four ranges something is in, given how much there can be: 0 next to nothing, 3 nearly all.
 FLITLAB_HD inline u32 range_of(u32 amount, u32 most) {
-  const u32 range = 4 * amount / most;
-  return range > 3 ? 3 : range;
+  return (4 * amount >= most) + (2 * amount >= most) + (4 * amount >= 3 * most);
 }
 
 /// VCs that a packet may enter on a link: on the bubble VCs, one that does not come along the same ring, on the same

@@ -21,12 +21,16 @@ constexpr u32 kNode = 0, kTerminal = 1, kCalendar = 2;
 void wake_all(Network& net) {
   const StateLayout& layout = net.plan->layout();
   const ItemKind& calendar = layout.kinds[kCalendar];
-  const std::pair<const char*, u8> kNotes[] = {{"mail", 1}, {"self", 3}, {"software", 1}};
-  for (const auto& [name, all] : kNotes) {
+  const u32 nodes = layout.kinds[kNode].count;
+  const FieldInfo& mail = calendar.field("mail");
+  std::vector<u8> bytes(std::size_t{calendar.count} * mail.count);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = i / mail.count * 64 + i % 64 < nodes;
+  net.engine->set_field(0, kCalendar, mail, bytes.data());
+  for (const char* name : {"again", "queues", "software"}) {
     const FieldInfo& field = calendar.field(name);
-    std::vector<u8> notes(std::size_t{calendar.count} * field.count);
+    std::vector<u64> notes(std::size_t{calendar.count} * field.count);
     for (std::size_t i = 0; i < notes.size(); ++i)
-      if (i / field.count * 64 + i % 64 < layout.kinds[kNode].count) notes[i] = all;
+      for (std::size_t n = i / field.count * 64, bit = 0; bit < 64 && n + bit < nodes; ++bit) notes[i] |= u64{1} << bit;
     net.engine->set_field(0, kCalendar, field, notes.data());
   }
 }
@@ -56,7 +60,7 @@ TEST(BglCalendar, NobodySleepsThroughAnything) {
     const Experiment e = experiment(config);
     Network normal(e), woken(e);
     for (u32 cycle = 0; cycle < 1500; ++cycle) {
-      if (cycle % 256 == 0) wake_all(woken);  // the calendar comes round after 512 cycles or more
+      wake_all(woken);
       woken.step(1);
       normal.step(1);
       if (cycle % 50 == 0) expect_same(normal, woken, config);
