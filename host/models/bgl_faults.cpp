@@ -75,8 +75,9 @@ std::vector<Pair> doubtful_pairs(const Sketch& sketch) {
   return pairs;
 }
 
-/// Directions in which the nearest layer without dead nodes lies; `side` 1 or 2: only plus or minus in that dimension.
-/// Either is sound: layers are left in one direction, or towards the nearer end of a block of them.
+/// Directions in which blocked packets may leave the layers of dead nodes, so that none of them waits for another in a
+/// circle. `side` 0: to the nearer end of a block of such layers; 1 or 2: plus or minus through all of the block, or at
+/// once to a layer without dead nodes.
 void set_exits(bgl::Table& t, const u32 (&side)[3]) {
   for (u32 i = 0; i < t.dead_count; ++i) {
     t.exits[i] = 0;
@@ -89,8 +90,8 @@ void set_exits(bgl::Table& t, const u32 (&side)[3]) {
       while (up < k && has_dead((at + up) % k)) ++up;
       while (down < k && has_dead((at + k - down) % k)) ++down;
       if (up == k) continue;  // there is none
-      const u32 nearest = u32{up <= down} | u32{down <= up} << 1;
-      t.exits[i] |= static_cast<u8>((side[d] ? side[d] : nearest) << 2 * d);
+      const u32 nearer = u32{up <= down} | u32{down <= up} << 1, beside = u32{up == 1} | u32{down == 1} << 1;
+      t.exits[i] |= static_cast<u8>((side[d] ? side[d] | beside : nearer) << 2 * d);
     }
   }
 }

@@ -4,9 +4,10 @@
 /// goes in order if that way is clear. If it is not, the packet has to be dynamic: links into dead nodes never have
 /// tokens, so that it goes round them as long as another hint bit is left.
 ///
-/// Where the way in order is blocked, such a packet has no escape, but waits for a dynamic VC that takes it out of the
-/// layer of nodes that it shares with the dead one. `Table::exits` leads it to the nearest layer without dead nodes. A
-/// packet there has a clear way in order and does not come back; so nobody waits in a circle.
+/// Where a dead node blocks the way in order, such a packet has no escape, but waits for a dynamic VC that takes it out
+/// of a layer of nodes (those with one coordinate in common) that it shares with the dead node. There the way in order
+/// is clear, unless it meets another dead node in that layer. `Table::exits` puts layers with dead nodes into an order in
+/// which they are left, so that nobody waits in a circle.
 #include "kernels/routers/bgl/route.hpp"
 
 namespace flitlab::bgl {
