@@ -20,8 +20,8 @@ void check_dead_nodes(const Experiment& e) {
     throw ConfigError("faults.nodes names " + std::to_string(dead.size()) + " nodes; at most " +
                       std::to_string(bgl::kMostDead) + " can be dead.");
   if (dead.size() + 2 > nodes)
-    throw ConfigError("faults.nodes = " + list_text(dead) + " leaves " + std::to_string(nodes - dead.size()) +
-                      " of " + std::to_string(nodes) + " nodes: at least two have to live.");
+    throw ConfigError("faults.nodes = " + list_text(dead) + " leaves " + std::to_string(nodes - dead.size()) + " of " +
+                      std::to_string(nodes) + " nodes: at least two have to live.");
   if (!dead.empty() && e.str("router.escape_order") != "dimension")
     throw ConfigError("faults.nodes: hint bits that avoid dead nodes are chosen for the order of the machine: set " +
                       quoted(e, "router.escape_order") + " to \"dimension\", or leave the nodes out.");

@@ -190,9 +190,8 @@ std::vector<std::string> set_dead_nodes(bgl::Table& t, const Topology& topology,
   if (worst.second == Way::kNone) refuse(sketch, topology, worst.first);
   if (worst.second != Way::kUnsafe) return {};
   try_sides(0, 0);
-  return {"faults.nodes: packets, for instance from node " +
-          shown_node(topology, sketch.node[worst.first.first]) + " to node " +
-          shown_node(topology, sketch.node[worst.first.second]) +
+  return {"faults.nodes: packets, for instance from node " + shown_node(topology, sketch.node[worst.first.first]) +
+          " to node " + shown_node(topology, sketch.node[worst.first.second]) +
           ", may wait for one another in a circle: so many dead nodes lie side by side that nothing excludes it."};
 }
 
@@ -224,15 +223,15 @@ std::vector<bgl::GivenHints> read_hints(const Experiment& e, const Topology& top
       if (set == 3) throw ConfigError(bits + ", both directions of " + dim + ": set " + dim + "+ or " + dim + "-.");
       if (needed && !set)
         throw ConfigError(bits + ", which do not lead to the destination: set " + dim + "+ or " + dim + "- as well.");
-      if (!needed && set)
-        throw ConfigError(bits + ", but no hops in " + dim + " are required: leave " + dim + " out.");
+      if (!needed && set) throw ConfigError(bits + ", but no hops in " + dim + " are required: leave " + dim + " out.");
     }
     if (bgl::is_dead(t, a) || bgl::is_dead(t, b))
       throw ConfigError(name + "names a dead node (faults.nodes). Leave it out.");
     const Way way = bgl::way_of(t, a, b, hints);
     if (way == Way::kNone)
-      throw ConfigError(bits + ", which lead packets to where only dead nodes are next. Set others, or leave the entry "
-                               "out: what is possible is found by itself.");
+      throw ConfigError(bits +
+                        ", which lead packets to where only dead nodes are next. Set others, or leave the entry "
+                        "out: what is possible is found by itself.");
     if (way == Way::kUnsafe)
       warnings.push_back(bits + ": packets may wait for one another in a circle between the dead nodes.");
     given.push_back({a, b, hints});

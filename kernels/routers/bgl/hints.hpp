@@ -6,8 +6,8 @@
 ///
 /// Where a dead node blocks the way in order, such a packet has no escape, but waits for a dynamic VC that takes it out
 /// of a layer of nodes (those with one coordinate in common) that it shares with the dead node. There the way in order
-/// is clear, unless it meets another dead node in that layer. `Table::exits` puts layers with dead nodes into an order in
-/// which they are left, so that nobody waits in a circle.
+/// is clear, unless it meets another dead node in that layer. `Table::exits` puts layers with dead nodes into an order
+/// in which they are left, so that nobody waits in a circle.
 #include "kernels/routers/bgl/route.hpp"
 
 namespace flitlab::bgl {
@@ -74,12 +74,31 @@ FLITLAB_HD inline bool is_clear_in_order(const T& t, u32 from, u32 to, u32 hints
   return true;
 }
 
-/// Whether next to a dead node there is a live one from which all directions that are left lead into dead nodes.
+/// Whether a packet may come to a live node, as far as the lines along dimensions tell that begin at its source.
+template <class T>
+FLITLAB_HD inline bool is_open(const T& t, u32 from, u32 at, u32 hints) {
+  for (u32 left = hints; left; left &= left - 1)
+    if (!hops_to(t, from, at, lowest_bit(left))) hints &= ~(left & (~left + 1));
+  return !is_dead(t, at) && (hints & (hints - 1) || !dead_between(t, from, at, hints));
+}
+
+/// The same, and as far as its last hop tells.
+template <class T>
+FLITLAB_HD inline bool is_entered(const T& t, u32 from, u32 at, u32 hints) {
+  if (at == from || !is_open(t, from, at, hints)) return at == from;
+  for (u32 left = hints; left; left &= left - 1) {
+    const u32 direction = lowest_bit(left);
+    if (hops_to(t, from, at, direction) && is_open(t, from, next_address(t, at, direction ^ 1), hints)) return true;
+  }
+  return false;
+}
+
+/// Whether next to a dead node there is one from which all directions that are left lead into dead nodes.
 template <class T>
 FLITLAB_HD inline bool has_trap(const T& t, u32 from, u32 to, u32 hints, u32 dead) {
   for (u32 left = hints; left; left &= left - 1) {
     const u32 direction = lowest_bit(left), before = next_address(t, dead, direction ^ 1);
-    if (!hops_to(t, from, dead, direction) || is_dead(t, before)) continue;
+    if (!hops_to(t, from, dead, direction) || !is_entered(t, from, before, hints)) continue;
     bool out = false;
     for (u32 others = hints; others; others &= others - 1) {
       const u32 other = lowest_bit(others);

@@ -200,8 +200,8 @@ struct Table {
   u32 ports;           ///< of a router in `peers`
   const u32* address;  ///< [routers]
   u32 dead_count;
-  u32 dead[kMostDead];     ///< addresses of dead nodes; no peers lead to them
-  u8 exits[kMostDead];     ///< directions in which packets that they block leave their layers of nodes
+  u32 dead[kMostDead];      ///< addresses of dead nodes; no peers lead to them
+  u8 exits[kMostDead];      ///< directions in which packets that they block leave their layers of nodes
   const GivenHints* given;  ///< [given_count] in the order of their addresses
   u32 given_count;
   TrafficTable traffic;

@@ -213,15 +213,15 @@ Ways follow_all(const IntList& shape, const Nodes& dead, Draw& draw) {
 /// The walker itself sees what is wrong: of all hint bits from one corner of a plane to another, those through the dead
 /// node, and those that end next to it.
 TEST(BglDead, TheWalkerSeesTrapsAndDeadNodes) {
-  Walker walker({5, 5}, {6});                                                       // (1,1)
-  EXPECT_EQ(walker.walk(0, 12, 0b000101 | bgl::kDynamic), "");                      // (0,0) to (2,2): round it
-  EXPECT_EQ(walker.walk(0, 12, 0b000101), "");                                      // (2,0), (2,2)
-  EXPECT_EQ(walker.walk(5, 11, 0b000101), "it cannot leave 5");                     // (0,1) to (1,2), in order
-  EXPECT_EQ(walker.walk(5, 11, 0b000101 | bgl::kDynamic), "");                      // by (0,2)
-  EXPECT_EQ(walker.walk(0, 7, 0b000101 | bgl::kDynamic), "it cannot leave 5");      // (0,0) to (2,1), by (0,1)
+  Walker walker({5, 5}, {6});                                                   // (1,1)
+  EXPECT_EQ(walker.walk(0, 12, 0b000101 | bgl::kDynamic), "");                  // (0,0) to (2,2): round it
+  EXPECT_EQ(walker.walk(0, 12, 0b000101), "");                                  // (2,0), (2,2)
+  EXPECT_EQ(walker.walk(5, 11, 0b000101), "it cannot leave 5");                 // (0,1) to (1,2), in order
+  EXPECT_EQ(walker.walk(5, 11, 0b000101 | bgl::kDynamic), "");                  // by (0,2)
+  EXPECT_EQ(walker.walk(0, 7, 0b000101 | bgl::kDynamic), "it cannot leave 5");  // (0,0) to (2,1), by (0,1)
   EXPECT_EQ(walker.walk(0, 7, 0b000001 | bgl::kDynamic), "wrong hint bits");
   Walker narrow({4, 4}, {0, 5});
-  EXPECT_EQ(narrow.walk(1, 4, 0b000110 | bgl::kDynamic), "it cannot leave 1");      // (1,0) to (0,1): both are dead
+  EXPECT_EQ(narrow.walk(1, 4, 0b000110 | bgl::kDynamic), "it cannot leave 1");  // (1,0) to (0,1): both are dead
 }
 
 /// Wherever up to three nodes are dead, no two of them on a line: everybody reaches everybody, whatever dynamic packets
@@ -281,7 +281,8 @@ TEST(BglDead, MoreThanThreeAreTakenOrRefused) {
   for (u32 i = 0; i < 120; ++i) {
     const IntList shape = i % 2 ? IntList{7, 7} : IntList{4, 4, 3};
     Nodes dead = draw.dead(Grid(shape), i % 2 ? 4 + i / 2 % 3 : 3);
-    if (i % 2 == 0) dead.push_back((dead[0] + 1) % 48);  // mostly next to another one, on a line with it
+    const u32 beside = (dead[0] + 1) % 48;  // mostly on a line with another one
+    if (i % 2 == 0 && !std::count(dead.begin(), dead.end(), beside)) dead.push_back(beside);
     try {
       const Ways ways = follow_all(shape, dead, draw);
       EXPECT_TRUE(ways.drains || !ways.warnings.empty()) << ::testing::PrintToString(dead);
@@ -295,12 +296,12 @@ TEST(BglDead, MoreThanThreeAreTakenOrRefused) {
     }
   }
   EXPECT_GT(taken, 20u);
-  EXPECT_GT(refused, 20u);
-  EXPECT_GE(cut_off, refused - 5);
+  EXPECT_GT(refused, 5u);
+  EXPECT_EQ(cut_off, refused);
 }
 
-/// Four are no obstacle in a plane; five can be: from (0,3) to (4,6) with dead nodes on the last lines or at the corner,
-/// whatever the directions.
+/// Four are no obstacle in a plane; five can be: from (0,3) to (4,6) with dead nodes on the last lines or at the
+/// corner, whatever the directions.
 TEST(BglDead, FiveCanCutAPairOff) {
   Draw draw(4);
   for (u32 i = 0; i < 40; ++i) follow_all({6, 6}, draw.dead(Grid({6, 6}), 4), draw);
@@ -342,7 +343,8 @@ TEST(BglDead, BadInputIsRefused) {
       {machine({4, 4}, {3, 3}), "faults.nodes contains 3 twice"},
       {machine({3}, {0, 1}), "faults.nodes = [0, 1] leaves 1 of 3 nodes: at least two have to live."},
       {machine({8, 8}, {0, 1, 2, 3, 4, 5, 6, 8, 9}), "faults.nodes names 9 nodes; at most 8 can be dead."},
-      {machine({4, 4}, {3}, {{"router.escape_order", word("direction")}}), "set router.escape_order = \"direction\" to"},
+      {machine({4, 4}, {3}, {{"router.escape_order", word("direction")}}),
+       "set router.escape_order = \"direction\" to"},
       {machine({4, 4}, {5}, fill), "broadcast.root = 5 is dead (faults.nodes). Choose a live node."},
       {machine({4, 4}, {7}, fill), "node 7 is among those to be reached, and it is dead"},
       {machine({4, 4}, {8}, plane), "node 8 is among those to be reached, and it is dead"},
@@ -353,7 +355,8 @@ TEST(BglDead, BadInputIsRefused) {
   EXPECT_EQ(error_of(machine({4, 4}, {8}, fill)), "none");
   for (const char* line : {"0,5,1,1\n", "0,1,5,1\n"}) {
     const TextFile trace(line);
-    Network net(experiment(machine({4, 4}, {5}, {{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}})));
+    Network net(
+        experiment(machine({4, 4}, {5}, {{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}})));
     try {
       net.step(1);
       FAIL();
@@ -489,8 +492,8 @@ TEST(BglDeadRuns, BeyondSaturationEverythingArrives) {
   }
 }
 
-/// Everybody on a dead node's line sends to the nodes of the plane behind it, so that all packets go round it, on dynamic
-/// channels of one packet each.
+/// Everybody on a dead node's line sends to the nodes of the plane behind it, so that all packets go round it, on
+/// dynamic channels of one packet each.
 TEST(BglDeadRuns, WhereAllHaveToGoRoundTheDeadNode) {
   std::string text;
   const Grid grid({6, 6});
