@@ -63,6 +63,8 @@ class Plan {
   virtual const StateLayout& layout() const = 0;
   /// Terminals that take part in the traffic.
   virtual u32 active_terminals() const { return topology().terminals; }
+  /// Terminals that a trace must not name, since nothing leads from or to them.
+  virtual std::vector<u32> dead_terminals() const { return {}; }
   /// Cycle, not before `now`, before which the plan changes the state of running replicas by itself; kNever: none.
   virtual u64 next_change(u64) const { return kNever; }
   /// Makes the change that is due now.

@@ -15,11 +15,12 @@ constexpr u64 kLatestCycle = 4294900000u;  // clocks have 32 bits
 
 }  // namespace
 
-TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself)
+TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead)
     : path_(std::move(path)),
       terminals_(terminals),
       max_flits_(max_flits),
       to_itself_(to_itself),
+      dead_(std::move(dead)),
       destinations_(kReach),
       queues_(terminals),
       controls_(terminals),
@@ -83,6 +84,9 @@ bool TraceFeed::read_line() {
     if (numbers[i] >= terminals_)
       fail("terminal " + std::to_string(numbers[i]) + " does not exist: terminals are numbered 0 to " +
            std::to_string(terminals_ - 1) + ".");
+  for (u32 i = 1; i <= 2; ++i)
+    if (std::count(dead_.begin(), dead_.end(), numbers[i]))
+      fail("terminal " + std::to_string(numbers[i]) + " is at a dead node (faults.nodes). Leave the line out.");
   if (numbers[1] == numbers[2] && !to_itself_)
     fail("terminal " + std::to_string(numbers[1]) +
          " sends to itself, which does not enter this network. Leave the line out.");

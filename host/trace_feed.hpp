@@ -18,9 +18,9 @@ namespace flitlab {
 
 class TraceFeed {
  public:
-  /// Opens `path`. Packets may have 1 to `max_flits` flits; terminals are numbered below `terminals`.
-  /// ConfigError if it cannot be read; errors in a line are found when the clock comes near it.
-  TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself);
+  /// Opens `path`. Packets may have 1 to `max_flits` flits; terminals are numbered below `terminals`, and lines must
+  /// not name `dead` ones. ConfigError if it cannot be read; errors in a line are found when the clock comes near it.
+  TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead = {});
 
   /// To be called between cycles, whenever the clock is a multiple of kTraceRing.
   void exchange(Engine& engine, u32 replica);
@@ -65,6 +65,7 @@ class TraceFeed {
   std::string path_;
   u32 terminals_, max_flits_;
   bool to_itself_;  ///< a packet may be for its own source
+  std::vector<u32> dead_;
   std::ifstream file_;
   std::string text_;    ///< the line being read
   u64 line_ = 0;        ///< its number in the file, from 1

@@ -1,9 +1,51 @@
 /// Conditions between the parameters of Blue Gene/L's torus.
+#include <algorithm>
+
 #include "host/config/cross_checks.hpp"
 #include "host/error.hpp"
 #include "kernels/routers/bgl/state.hpp"
 
 namespace flitlab {
+namespace {
+
+void check_dead_nodes(const Experiment& e) {
+  const std::vector<u32> dead = e.ints("faults.nodes");
+  const u32 nodes = terminal_count(e);
+  for (u32 node : dead) {
+    const std::string name = "faults.nodes contains " + std::to_string(node);
+    if (node >= nodes) throw ConfigError(name + ": nodes are numbered 0 to " + std::to_string(nodes - 1) + ".");
+    if (std::count(dead.begin(), dead.end(), node) > 1) throw ConfigError(name + " twice. Leave one out.");
+  }
+  if (dead.size() > bgl::kMostDead)
+    throw ConfigError("faults.nodes names " + std::to_string(dead.size()) + " nodes; at most " +
+                      std::to_string(bgl::kMostDead) + " can be dead.");
+  if (dead.size() + 2 > nodes)
+    throw ConfigError("faults.nodes = " + list_text(dead) + " leaves " + std::to_string(nodes - dead.size()) + " of " +
+                      std::to_string(nodes) + " nodes: at least two have to live.");
+  if (!dead.empty() && e.str("router.escape_order") != "dimension")
+    throw ConfigError("faults.nodes: hint bits that avoid dead nodes are chosen for the order of the machine: set " +
+                      quoted(e, "router.escape_order") + " to \"dimension\", or leave the nodes out.");
+}
+
+/// Nodes of the root's line or plane have to live: the others send on what they get.
+void check_filled(const Experiment& e) {
+  const std::vector<u32> dims = e.ints("broadcast.dimensions"), shape = e.ints("topology.shape");
+  const u32 root = e.u32_of("broadcast.root");
+  for (u32 node : e.ints("faults.nodes")) {
+    if (node == root)
+      throw ConfigError("broadcast.root = " + std::to_string(root) + " is dead (faults.nodes). Choose a live node.");
+    bool inside = true;
+    u32 a = node, b = root;
+    for (u32 d = 0; d < shape.size(); a /= shape[d], b /= shape[d], ++d)
+      inside = inside && (std::count(dims.begin(), dims.end(), d) || a % shape[d] == b % shape[d]);
+    if (inside)
+      throw ConfigError("broadcast.root = " + std::to_string(root) + " and broadcast.dimensions = " + list_text(dims) +
+                        ": node " + std::to_string(node) +
+                        " is among those to be reached, and it is dead (faults.nodes). Choose others.");
+  }
+}
+
+}  // namespace
 
 void check_bgl(const Experiment& e) {
   const std::vector<u32>& shape = e.ints("topology.shape");
@@ -17,6 +59,7 @@ void check_bgl(const Experiment& e) {
   if (longest_packet(e) > bgl::kFullPacket)
     throw ConfigError("Blue Gene/L's packets have 1 to 8 chunks of 32 bytes, and traffic.packet_flits makes some of " +
                       std::to_string(longest_packet(e)) + ". Make them shorter.");
+  check_dead_nodes(e);
   const bool bubble = e.str("router.escape") == "bubble";
   if (bubble && e.u32_of("router.escape_flits") < 2 * bgl::kFullPacket)
     throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of("router.escape_flits")) +
@@ -41,6 +84,7 @@ void check_bgl(const Experiment& e) {
     if (e.u32_of("broadcast.root") >= terminal_count(e))
       throw ConfigError("broadcast.root = " + std::to_string(e.u32_of("broadcast.root")) +
                         ": nodes are numbered 0 to " + std::to_string(terminal_count(e) - 1) + ".");
+    check_filled(e);
     if (e.flag("injection.infinite") || e.u32_of("injection.fifos") < bgl::kNormalFifos)
       throw ConfigError(
           "traffic.mode = \"broadcast\" has an injection FIFO for each direction: leave injection.fifos "

@@ -67,9 +67,12 @@ class Search final : public WaitsFor {
     return false;
   }
 
-  /// Directions and VCs on any of which the head of a queue may leave.
+  /// Directions and VCs on any of which the head of a queue may leave; links into dead nodes are none.
   template <class F>
-  void for_each_way(u64 i, F f) const {
+  void for_each_way(u64 i, F take) const {
+    const auto f = [&](u32 direction, u32 vc) {
+      if (plan_.topology().peer(node_of(i), direction).item != kNone) take(direction, vc);
+    };
     const u16 route = state(i).route;
     const u32 hints = route & bgl::kHints;
     const bool high = route & bgl::kHighPriority;

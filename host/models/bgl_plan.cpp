@@ -7,6 +7,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/error.hpp"
 #include "host/models/bgl_engines.hpp"
+#include "host/models/bgl_faults.hpp"
 #include "host/result.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
@@ -17,12 +18,27 @@ namespace {
 /// 32-bit threshold of a probability; kNone: always.
 u32 threshold(double probability) { return probability >= 1 ? kNone : static_cast<u32>(probability * 4294967296.0); }
 
+/// Who sends to one another: all nodes that live.
+TerminalPlan::Groups groups_of(u32 nodes, const std::vector<u32>& dead) {
+  if (dead.empty()) return {};
+  TerminalPlan::Groups groups(1);
+  for (u32 n = 0; n < nodes; ++n)
+    if (std::find(dead.begin(), dead.end(), n) == dead.end()) groups[0].push_back(n);
+  return groups;
+}
+
 }  // namespace
 
 BglPlan::BglPlan(const Experiment& e)
-    : topology_(make_torus(e.ints("topology.shape"), 1)), traffic_(e, topology_, true) {
+    : dead_(e.ints("faults.nodes")),
+      topology_(without_nodes(make_torus(e.ints("topology.shape"), 1), dead_)),
+      traffic_(e, topology_, true, groups_of(topology_.terminals, dead_)) {
   set_parameters(e);
   set_links(e);
+  warnings_ = set_dead_nodes(table_, topology_, dead_);
+  given_ = read_hints(e, topology_, table_, warnings_);
+  table_.given = given_.data();
+  table_.given_count = static_cast<u32>(given_.size());
   set_layout();
 }
 
@@ -160,18 +176,20 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
     if (k > 1) busiest = std::max(busiest, k * odd / 8 * others);
   }
   const double chunks = traffic_.mean_flits, cycles = bgl::kChunkBytes * chunks + t.overhead;
-  const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const bool regular = dead_.empty() && given_.empty();
+  const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const auto only_if_regular = [&](double x) { return regular ? x : kNotMeasured; };
   return {
       {"routers", t.routers},
       {"terminals", t.terminals},
       {"ports", topology_.network_ports + 1.0},
       {"vcs", t.vcs},
       {"channels", static_cast<double>(topology_.channels)},
-      {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
-      {"diameter", distance.diameter},
-      {"hops_mean", hops},
+      {"bisection_channels", only_if_regular(static_cast<double>(topology_.bisection_channels))},
+      {"diameter", only_if_regular(distance.diameter)},
+      {"hops_mean", only_if_regular(hops)},
       {"link_cycles_per_packet", cycles},
-      {"saturation_load_bound", busiest > 0 ? chunks / cycles / busiest : kNotMeasured},
+      {"saturation_load_bound", regular && busiest > 0 ? chunks / cycles / busiest : kNotMeasured},
       {"zero_load_latency_cycles", uniform ? t.injection_delay + hops * (t.hop_delay + (t.bypass ? 0 : t.fifo_delay)) +
                                                  bgl::kChunkBytes * chunks + 1
                                            : kNotMeasured},
@@ -183,11 +201,7 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
       {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4)}};
 }
 
-std::string BglPlan::router_name(u32 router) const {
-  std::string text = std::to_string(router) + " (";
-  for (u32 d = 0; d < table_.dims; ++d) text += (d ? "," : "") + std::to_string(topology_.coordinate(router, d));
-  return text + ")";
-}
+std::string BglPlan::router_name(u32 router) const { return shown_node(topology_, router); }
 
 std::string BglPlan::port_name(u32 port) const {
   if (port >= topology_.network_ports) return "injection";

@@ -1,13 +1,13 @@
 #pragma once
 /// Putting packets into injection FIFOs: what software chooses for a packet, which FIFOs have room, whose turn it is.
 #include "kernels/routers/bgl/calendar.hpp"
-#include "kernels/routers/bgl/route.hpp"
+#include "kernels/routers/bgl/hints.hpp"
 #include "kernels/traffic/injection.hpp"
 
 namespace flitlab::bgl {
 
-/// Route of packet `number` of a terminal: the hint bits as hardware sets them, and what software chooses per packet.
-/// Half-way round, both directions are as likely.
+/// Route of packet `number` of a terminal: the hint bits as hardware sets them, unless software does, and what software
+/// chooses per packet. Half-way round, both directions are as likely.
 template <class V>
 FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination, u32 chunks) {
   const auto& t = v.t;
@@ -16,6 +16,8 @@ FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destinatio
   if (t.dynamic_threshold == kNone || draws.word[1] < t.dynamic_threshold) route |= kDynamic;
   if (draws.word[2] < t.priority_threshold) route = (route & ~u32{kDynamic}) | kHighPriority;
   if (draws.word[3] >> 31 && t.reception_groups == 2) route |= kSecondGroup;
+  if (t.dead_count | t.given_count)
+    route = software_route(t, t.address[index], t.address[destination], route, draws.word[0] << 3);
   return static_cast<u16>(route | (chunks - 1) << kLengthShift);
 }
 

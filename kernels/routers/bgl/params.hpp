@@ -199,6 +199,37 @@ inline constexpr std::array kBglParams{
                 .help = "Without an acknowledgment for that long a sender sends all that it keeps again.",
                 .cite = "BG/L torus, Torus network",
                 .only_if = "router.link_protocol=true"},
+};
+
+inline constexpr std::array kBglRoutingParams{
+    ParamRecord{.path = "routing.dynamic",
+                .type = ParamType::kFloat,
+                .default_value = "1.0",
+                .min = 0,
+                .max = 1,
+                .help = "Part of the packets that are routed dynamically; the others go by the escape channel, in its "
+                        "order.",
+                .cite = "BG/L torus, Torus network"},
+    ParamRecord{.path = "routing.hints",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 16777215,
+                .help = "Hint bits that software sets, three numbers for each pair of nodes: source, destination and "
+                        "the bits x+ x- y+ y- z+ z-, as in [0, 5, 0b100100]. For other pairs hardware sets them, or "
+                        "software if a dead node is in the way.",
+                .cite = "BG/L torus, Torus network"},
+};
+
+inline constexpr std::array kBglFaultParams{
+    ParamRecord{.path = "faults.nodes",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 16777215,
+                .help = "Dead nodes, at most 8: they neither send, receive nor forward. Software sets hint bits so "
+                        "that packets avoid them.",
+                .cite = "BG/L torus, Torus network"},
     ParamRecord{.path = "faults.error_rate",
                 .type = ParamType::kFloat,
                 .default_value = "0",
@@ -218,17 +249,6 @@ inline constexpr std::array kBglParams{
                         "and only the running CRCs of the link tell.",
                 .cite = "BG/L torus, Torus network",
                 .only_if = "router.link_protocol=true"},
-};
-
-inline constexpr std::array kBglRoutingParams{
-    ParamRecord{.path = "routing.dynamic",
-                .type = ParamType::kFloat,
-                .default_value = "1.0",
-                .min = 0,
-                .max = 1,
-                .help = "Part of the packets that are routed dynamically; the others go by the escape channel, in its "
-                        "order.",
-                .cite = "BG/L torus, Torus network"},
 };
 
 inline constexpr std::array kBglInterfaceParams{

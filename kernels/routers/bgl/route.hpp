@@ -34,6 +34,14 @@ FLITLAB_HD inline bool crosses_dateline(const T& t, u32 address, u32 direction) 
   return direction % 2 ? at == 0 : at + 1 == t.radix[dim];
 }
 
+/// The coordinate after a hop.
+template <class T>
+FLITLAB_HD inline u32 next_coordinate(const T& t, u32 address, u32 direction) {
+  const u32 dim = direction / 2, at = coordinate(t, address, dim);
+  const bool wraps = crosses_dateline(t, address, direction);
+  return direction % 2 ? (wraps ? t.radix[dim] : at) - 1 : (wraps ? 0 : at + 1);
+}
+
 /// The escape VC of the next buffer in a direction: of a pair, the higher one once the dateline has been crossed.
 template <class T>
 FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 direction) {
@@ -45,12 +53,10 @@ FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 directio
 /// A packet's route word after a hop: the hint bit goes when the next node has the destination's coordinate.
 template <class T>
 FLITLAB_HD inline u16 route_after_hop(const T& t, u16 route, u32 destination, u32 here, u32 direction) {
-  const u32 dim = direction / 2, at = coordinate(t, here, dim);
-  const bool wraps = crosses_dateline(t, here, direction);
-  const u32 next = direction % 2 ? (wraps ? t.radix[dim] : at) - 1 : (wraps ? 0 : at + 1);
+  const u32 dim = direction / 2;
   u32 after = route;
-  if (next == coordinate(t, destination, dim)) after &= ~(1u << direction);
-  if (wraps) after |= kCrossed << dim;
+  if (next_coordinate(t, here, direction) == coordinate(t, destination, dim)) after &= ~(1u << direction);
+  if (crosses_dateline(t, here, direction)) after |= kCrossed << dim;
   return static_cast<u16>(after);
 }
 

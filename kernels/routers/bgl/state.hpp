@@ -186,6 +186,14 @@ struct CalendarFields {
 
 enum class Order : u8 { kDimension, kDirection };
 
+inline constexpr u32 kMostDead = 8;  ///< dead nodes
+
+/// Hint bits that a configuration gives for packets between two addresses.
+struct GivenHints {
+  u32 from, to;
+  u32 hints;
+};
+
 /// The plan. Names that sources use are those of every model's table.
 struct Table {
   u32 routers, terminals;
@@ -243,6 +251,11 @@ struct Table {
   const Peer* peers;   ///< [routers][ports]
   u32 ports;           ///< of a router in `peers`
   const u32* address;  ///< [routers]
+  u32 dead_count;
+  u32 dead[kMostDead];      ///< addresses of dead nodes; no peers lead to them
+  u8 exits[kMostDead];      ///< directions in which packets that they block leave their layers of nodes
+  const GivenHints* given;  ///< [given_count] in the order of their addresses
+  u32 given_count;
   TrafficTable traffic;
   NodeFields node_fields;
   Field<Packet> injection_ring_field;  ///< of a node: [8][I] descriptors in the injection FIFOs
@@ -301,6 +314,7 @@ template <class F>
 void for_each_array(Table& t, F f) {
   f(t.peers, std::size_t{t.routers} * t.ports);
   f(t.address, std::size_t{t.routers});
+  f(t.given, std::size_t{t.given_count});
 }
 
 template <class T>

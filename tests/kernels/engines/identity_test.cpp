@@ -69,6 +69,12 @@ std::vector<Experiment> variations(std::string_view kind) {
          {"traffic.packet_flits", mixed},
          {"router.link_protocol", true},
          {"faults.error_rate", 5e-4}});
+    add({{"topology.shape", IntList{5, 4, 4}},
+         {"traffic.load", 0.2},
+         {"traffic.packet_flits", mixed},
+         {"faults.nodes", IntList{7, 33, 54}},
+         {"routing.hints", IntList{0, 9, 0b010100, 9, 0, 0b101000}},
+         {"routing.dynamic", 0.5}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }

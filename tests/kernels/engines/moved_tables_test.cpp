@@ -62,6 +62,7 @@ TEST(MovedTables, AreAllOfBlueGeneL) {
                   {"traffic.load", 0.2},
                   {"traffic.packet_flits", Lengths{{1, 0.5}, {8, 0.5}}}},
         RawConfig{{"traffic.pattern", word("hot_spot")}, {"traffic.load", 0.2}, {"router.dynamic_vcs", integer(1)}},
+        RawConfig{{"traffic.load", 0.2}, {"faults.nodes", IntList{6}}, {"routing.hints", IntList{0, 5, 0b100100}}},
         RawConfig{{"traffic.pattern", word("transpose")}, {"traffic.load", 0.2}}})
     expect_the_same_run<BglPlan>(experiment(of_kind("bgl", changes)), make_bgl_cpu_engine);
 }

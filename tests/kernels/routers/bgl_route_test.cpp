@@ -8,6 +8,7 @@
 #include "kernels/routers/bgl/tokens.hpp"
 #include "tests/support/bgl.hpp"
 #include "tests/support/chance.hpp"
+#include "tests/support/grid.hpp"
 
 namespace flitlab {
 namespace {
@@ -16,45 +17,10 @@ using testing::BglGrant;
 using testing::BglLine;
 using testing::BglTorus;
 using testing::expect_share;
+using testing::Grid;
 using testing::integer;
+using testing::Place;
 using testing::word;
-
-using Place = std::vector<u32>;  // coordinates
-
-struct Grid {
-  explicit Grid(const IntList& s) : shape(s.begin(), s.end()) {
-    for (u32 k : shape) nodes *= k;
-  }
-  Place at(u32 node) const {
-    Place place;
-    for (u32 k : shape) place.push_back(node % k), node /= k;
-    return place;
-  }
-  u32 node(const Place& place) const {
-    u32 n = 0;
-    for (u32 d = static_cast<u32>(shape.size()); d-- > 0;) n = n * shape[d] + place[d];
-    return n;
-  }
-  Place step(Place from, u32 direction) const {
-    const u32 k = shape[direction / 2];
-    from[direction / 2] = (from[direction / 2] + (direction % 2 ? k - 1 : 1)) % k;
-    return from;
-  }
-  u32 steps(Place from, const Place& to, u32 direction) const {
-    u32 n = 0;
-    for (; from[direction / 2] != to[direction / 2]; ++n) from = step(from, direction);
-    return n;
-  }
-  /// Directions that bring a packet nearer: both of a dimension if it is half-way round.
-  u32 nearer(const Place& from, const Place& to) const {
-    u32 set = 0;
-    for (u32 d = 0; d < 2 * shape.size(); ++d)
-      if (const u32 n = steps(from, to, d); n && n <= steps(from, to, d ^ 1)) set |= 1u << d;
-    return set;
-  }
-  std::vector<u32> shape;
-  u32 nodes = 1;
-};
 
 /// One packet from everybody to everybody; with at most 63 others their queues stay short enough for the trace.
 std::vector<BglLine> all_pairs(const Grid& grid, u32 route = 0) {

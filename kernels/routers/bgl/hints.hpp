@@ -1,0 +1,208 @@
+#pragma once
+/// Hint bits that software sets, so that packets avoid dead nodes (paper, "Torus network"). A packet can be anywhere in
+/// the box between its source and its destination that its hint bits span. If a dead node is in the box, the packet
+/// goes in order if that way is clear. If it is not, the packet has to be dynamic: links into dead nodes never have
+/// tokens, so that it goes round them as long as another hint bit is left.
+///
+/// Where a dead node blocks the way in order, such a packet has no escape, but waits for a dynamic VC that takes it out
+/// of a layer of nodes (those with one coordinate in common) that it shares with the dead node. There the way in order
+/// is clear, unless it meets another dead node in that layer. `Table::exits` puts layers with dead nodes into an order
+/// in which they are left, so that nobody waits in a circle.
+#include "kernels/routers/bgl/route.hpp"
+
+namespace flitlab::bgl {
+
+/// How packets with given hint bits reach their destination; what is best comes first.
+enum class Way : u8 {
+  kAny,      ///< in any order
+  kOrdered,  ///< in the order of the escape channels
+  kDynamic,  ///< round dead nodes, waiting only for VCs that become free
+  kUnsafe,   ///< round dead nodes, but packets may wait for one another in a circle
+  kNone,     ///< not, or not always
+};
+
+/// Hops from one address to the coordinate of another, going in a direction.
+template <class T>
+FLITLAB_HD inline u32 hops_to(const T& t, u32 from, u32 to, u32 direction) {
+  const u32 dim = direction / 2, a = coordinate(t, from, dim), b = coordinate(t, to, dim);
+  const u32 up = b >= a ? b - a : b + t.radix[dim] - a;
+  return direction % 2 && up ? t.radix[dim] - up : up;
+}
+
+/// An address with one of its coordinates changed.
+template <class T>
+FLITLAB_HD inline u32 with_coordinate(const T& t, u32 address, u32 dim, u32 coordinate) {
+  return (address & ~(t.mask[dim] << t.shift[dim])) | coordinate << t.shift[dim];
+}
+
+template <class T>
+FLITLAB_HD inline u32 next_address(const T& t, u32 address, u32 direction) {
+  return with_coordinate(t, address, direction / 2, next_coordinate(t, address, direction));
+}
+
+template <class T>
+FLITLAB_HD inline bool is_dead(const T& t, u32 address) {
+  for (u32 i = 0; i < t.dead_count; ++i)
+    if (t.dead[i] == address) return true;
+  return false;
+}
+
+/// Dead nodes in the box that hint bits span between two addresses, as bits.
+template <class T>
+FLITLAB_HD inline u32 dead_between(const T& t, u32 from, u32 to, u32 hints) {
+  u32 inside = 0;
+  for (u32 i = 0; i < t.dead_count; ++i) {
+    bool in = true;
+    for (u32 d = 0; d < t.dims; ++d) {
+      const u32 bits = hints >> 2 * d & 3, direction = 2 * d + (bits == 2);
+      in = in && hops_to(t, from, t.dead[i], direction) <= (bits ? hops_to(t, from, to, direction) : 0);
+    }
+    inside |= u32{in} << i;
+  }
+  return inside;
+}
+
+template <class T>
+FLITLAB_HD inline bool is_clear_in_order(const T& t, u32 from, u32 to, u32 hints) {
+  while (hints) {
+    const u32 direction = escape_direction(t.order, hints), dim = direction / 2;
+    const u32 corner = with_coordinate(t, from, dim, coordinate(t, to, dim));
+    if (dead_between(t, from, corner, 1u << direction)) return false;
+    from = corner;
+    hints &= ~(1u << direction);
+  }
+  return true;
+}
+
+/// Whether a packet may come to a live node, as far as the lines along dimensions tell that begin at its source.
+template <class T>
+FLITLAB_HD inline bool is_open(const T& t, u32 from, u32 at, u32 hints) {
+  for (u32 left = hints; left; left &= left - 1)
+    if (!hops_to(t, from, at, lowest_bit(left))) hints &= ~(left & (~left + 1));
+  return !is_dead(t, at) && (hints & (hints - 1) || !dead_between(t, from, at, hints));
+}
+
+/// The same, and as far as its last hop tells.
+template <class T>
+FLITLAB_HD inline bool is_entered(const T& t, u32 from, u32 at, u32 hints) {
+  if (at == from || !is_open(t, from, at, hints)) return at == from;
+  for (u32 left = hints; left; left &= left - 1) {
+    const u32 direction = lowest_bit(left);
+    if (hops_to(t, from, at, direction) && is_open(t, from, next_address(t, at, direction ^ 1), hints)) return true;
+  }
+  return false;
+}
+
+/// Whether next to a dead node there is one from which all directions that are left lead into dead nodes.
+template <class T>
+FLITLAB_HD inline bool has_trap(const T& t, u32 from, u32 to, u32 hints, u32 dead) {
+  for (u32 left = hints; left; left &= left - 1) {
+    const u32 direction = lowest_bit(left), before = next_address(t, dead, direction ^ 1);
+    if (!hops_to(t, from, dead, direction) || !is_entered(t, from, before, hints)) continue;
+    bool out = false;
+    for (u32 others = hints; others; others &= others - 1) {
+      const u32 other = lowest_bit(others);
+      out |= hops_to(t, before, to, other) && !is_dead(t, next_address(t, before, other));
+    }
+    if (!out) return true;
+  }
+  return false;
+}
+
+/// Whether packets whose way in order a dead node blocks have one of its exits left. It blocks the last dimension, in
+/// order, in which they can be on their way to it while those before are done; later ones lead out of its layers.
+template <class T>
+FLITLAB_HD inline bool has_exit(const T& t, u32 from, u32 to, u32 hints, u32 i) {
+  bool blocks = false;
+  u32 out = 0;
+  for (u32 left = hints; left;) {
+    const u32 direction = escape_direction(t.order, left);
+    left &= ~(1u << direction);
+    if (hops_to(t, from, t.dead[i], direction)) {
+      blocks = true;
+      out = 0;
+      for (u32 later = left; later; later &= later - 1)
+        if (hops_to(t, t.dead[i], to, lowest_bit(later))) out |= 1u << lowest_bit(later);
+    }
+    if (hops_to(t, t.dead[i], to, direction)) break;
+  }
+  return !blocks || out & t.exits[i];
+}
+
+template <class T>
+FLITLAB_HD inline Way way_of(const T& t, u32 from, u32 to, u32 hints) {
+  const u32 inside = dead_between(t, from, to, hints);
+  if (!inside) return Way::kAny;
+  if (is_clear_in_order(t, from, to, hints)) return Way::kOrdered;
+  if (!t.dynamic_vcs) return Way::kNone;
+  Way way = Way::kDynamic;
+  for (u32 left = inside; left; left &= left - 1) {
+    const u32 i = lowest_bit(left);
+    if (has_trap(t, from, to, hints, t.dead[i])) return Way::kNone;
+    if (!has_exit(t, from, to, hints, i)) way = Way::kUnsafe;
+  }
+  return way;
+}
+
+struct SoftwareHints {
+  u32 hints;
+  Way way;
+};
+
+/// The best hint bits between two live addresses. A way in any order and one in order only are worth their hops: a
+/// detour loads links, and the choice that it saves is worth less. One round dead nodes is taken if there is no other.
+/// Among equals `draw` decides.
+template <class T>
+FLITLAB_HD inline SoftwareHints best_hints(const T& t, u32 from, u32 to, u32 draw) {
+  u32 needed = 0, best = kNone, count = 0;
+  SoftwareHints equals[8] = {{0, Way::kNone}};
+  for (u32 d = 0; d < t.dims; ++d) needed |= u32{coordinate(t, from, d) != coordinate(t, to, d)} << d;
+  for (u32 minus = 0; minus < 8; ++minus) {
+    if (minus & ~needed) continue;
+    u32 hints = 0, hops = 0;
+    for (u32 left = needed; left; left &= left - 1) {
+      const u32 d = lowest_bit(left), direction = 2 * d + (minus >> d & 1);
+      hints |= 1u << direction;
+      hops += hops_to(t, from, to, direction);
+    }
+    const Way way = way_of(t, from, to, hints);
+    if (way == Way::kNone) continue;
+    const u32 cost = (way > Way::kOrdered ? static_cast<u32>(way) << 16 : 0) + 2 * hops + (way == Way::kOrdered);
+    if (cost > best) continue;
+    if (cost < best) best = cost, count = 0;
+    equals[count++] = {hints, way};
+  }
+  return equals[count ? below(draw, count) : 0];
+}
+
+/// Hint bits that the configuration gives for a pair; 0: none.
+template <class T>
+FLITLAB_HD inline u32 given_hints(const T& t, u32 from, u32 to) {
+  u32 low = 0, high = t.given_count;
+  while (low < high) {
+    const u32 middle = (low + high) / 2;
+    const GivenHints& g = t.given[middle];
+    if (g.from == from && g.to == to) return g.hints;
+    if (g.from < from || (g.from == from && g.to < to))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return 0;
+}
+
+/// A route with the hint bits of the hardware rule, as software changes it for a pair. What has to go round dead nodes
+/// is dynamic and of normal priority, since packets of high priority go in order.
+template <class T>
+FLITLAB_HD inline u32 software_route(const T& t, u32 from, u32 to, u32 route, u32 draw) {
+  const u32 given = given_hints(t, from, to);
+  SoftwareHints chosen{given ? given : route & kHints, Way::kAny};
+  chosen.way = way_of(t, from, to, chosen.hints);
+  if (!given && chosen.way != Way::kAny) chosen = best_hints(t, from, to, draw);
+  route = (route & ~u32{kHints}) | chosen.hints;
+  if (chosen.way == Way::kOrdered) route &= ~u32{kDynamic};
+  if (chosen.way > Way::kOrdered) route = (route & ~u32{kHighPriority}) | kDynamic;
+  return route;
+}
+
+}  // namespace flitlab::bgl
