@@ -130,8 +130,8 @@ def _announce(folder: Path, courses: Mapping[str, Course], kept: Mapping[str, _K
     text = f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.0f} min" if seconds > 90 else \
         f"{seconds:.0f} s"
     print(f"flitlab: {folder}: {len(left)} runs of {left[0][0].nodes()} nodes, at most "
-          f"{max(c.cycles * c.windows for c, _ in left) / 1e6:.3g} million cycles each: about {text} on {cores()} cores; "
-          "when stopped, the same command goes on", file=sys.stderr, flush=True)
+          f"{max(c.cycles * c.windows for c, _ in left) / 1e6:.3g} million cycles each: about {text} on {cores()} "
+          "cores; when stopped, the same command goes on", file=sys.stderr, flush=True)
 
 
 def follow(courses: Mapping[str, Course], keep: Path | None = None) -> dict[str, list[Sample]]:

@@ -213,7 +213,7 @@ inline constexpr std::array kBglInterfaceParams{
                 .type = ParamType::kInt,
                 .default_value = "0",
                 .min = 0,
-                .max = 60,
+                .max = 1000,
                 .unit = "cycles/chunk",
                 .help = "Time that software takes to put a chunk into a FIFO, or waits so as not to flood the network.",
                 .cite = "BG/L torus, Alltoall"},
