@@ -1,4 +1,4 @@
-"""Courses: samples window by window, side by side; what is kept goes on bit by bit and is not taken for something else."""
+"""Courses: samples window by window, side by side; what is kept goes on, and is not taken for something else."""
 
 import json
 
