@@ -34,7 +34,7 @@ constexpr double kLongerWait = 0.1;
 Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const Plan& plan, const TraceFeed* feed)
     : experiment_(e), index_(index), engine_(engine), plan_(plan), feed_(feed), epoch_(e.u32_of("run.epoch_cycles")) {
   last_ = engine_.counters(index_);
-  if (const std::string& mode = e.str("traffic.mode"); mode == "batch" || mode == "trace" || mode == "program") {
+  if (const std::string& mode = e.str("traffic.mode"); mode != "open" && mode != "request_reply") {
     phase_ = Phase::kToTheEnd;
     set_window(0, kNever - 1);
   } else if (!e.is_auto("run.warmup_cycles") && e.i64("run.warmup_cycles") == 0) {

@@ -13,8 +13,9 @@ from flitlab.experiment import Experiment, load, parse_setting
 def measure(experiment: Experiment, backend: str, threads: int, cycles: int = 0) -> dict:
     """Router-cycles per second of one network after a run-in; best of three windows."""
     network = _core.Network(experiment.core, backend, threads, False)
-    routers = int(experiment.derived()["routers"])
-    network.step(500)
+    derived = experiment.derived()
+    routers = int(derived["routers"])
+    network.step(max(500, 5 * int(derived["zero_load_latency_cycles"] or 0)))
     if not cycles:
         started = time.perf_counter()
         network.step(200)
@@ -40,7 +41,11 @@ def main(args) -> int:
     if "traffic.load" not in experiment.flat():  # the network would be empty for most of the time measured
         raise ConfigError(f'bench needs traffic that goes on, and traffic.mode = "{experiment["traffic.mode"]}" '
                           'ends; set traffic.mode to "open" or "request_reply".')
-    loads = [settings["traffic.load"]] if "traffic.load" in settings else [0.05, 0.25, 0.45]
+    most = experiment.derived().get("saturation_load_bound")
+    if "traffic.load" in settings:
+        loads = [settings["traffic.load"]]
+    else:  # a model that knows what its links allow is run at parts of that
+        loads = [float(f"{part * most:.3g}") for part in (0.25, 0.5, 0.85)] if most else [0.05, 0.25, 0.45]
     backends = _core.backends()
     runs = [("cpu", n) for n in sorted({1, backends["cpu"]["threads"]})]
     if backends["cuda"]["available"]:

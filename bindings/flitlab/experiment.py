@@ -129,9 +129,9 @@ class Experiment:
         shape = "x".join(str(k) for k in flat["topology.shape"]) if "topology.shape" in flat else ""
         mode = flat["traffic.mode"]
         file = {"trace": "traffic.trace_file", "program": _PROGRAM}.get(mode)
-        traffic = flat[file or "traffic.pattern"]
+        traffic = flat.get(file or "traffic.pattern", "")
         if mode != "open":
-            traffic = f"{mode} {traffic}"
+            traffic = f"{mode} {traffic}".rstrip()
         load = f" at {flat['traffic.load']}" if "traffic.load" in flat else ""
         kind = flat.get("topology.kind", "")
         network = f"{shape} {kind}".strip() + f", {flat['router.kind']} router"

@@ -32,7 +32,7 @@ void check_program(const Experiment& e) {
 }
 
 void check_pattern(const Experiment& e) {
-  if (e.str("traffic.mode") == "program") return;
+  if (e.str("traffic.mode") == "program" || e.str("traffic.mode") == "broadcast") return;
   if (e.str("traffic.mode") == "trace") {
     if (e.str("traffic.trace_file").empty())
       throw ConfigError(
@@ -42,8 +42,8 @@ void check_pattern(const Experiment& e) {
   }
   const std::string& pattern = e.str("traffic.pattern");
   const bool graph = is_graph(e);
-  const bool by_place = pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" ||
-                        pattern == "all_to_region";
+  const bool by_place =
+      pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" || pattern == "all_to_region";
   if (graph && by_place)
     throw ConfigError(quoted(e, "traffic.pattern") +
                       " needs coordinates, which a graph does not have; use uniform, "
@@ -95,7 +95,8 @@ void check_lengths(const Experiment& e) {
 /// Calls `f` with lengths that packets can have, the longest and the shortest among them.
 template <class F>
 void for_each_length(const Experiment& e, F f) {
-  if (e.str("traffic.mode") == "trace") return f(1);  // every line is checked when it is read
+  // Lines of a trace are checked when they are read; packets of a broadcast are as long as its model has them.
+  if (e.str("traffic.mode") == "trace" || e.str("traffic.mode") == "broadcast") return f(1);
   if (e.str("traffic.mode") == "program") {
     const PacketFormat format = packet_format(e);
     f(format.flits(0));
@@ -172,6 +173,9 @@ double mean_packet(const Experiment& e) {
 
 void check_together(const Experiment& e) {
   check_lengths(e);
+  if (e.str("traffic.mode") == "broadcast" && !e.has("broadcast.root"))
+    throw ConfigError("traffic.mode = \"broadcast\" does not fit " + quoted(e, "router.kind") +
+                      ", whose packets leave no copies on their way. Set router.kind = \"bgl\".");
   if (e.str("traffic.mode") == "program") check_program(e);
   model_of(e.str("router.kind")).check(e);
   check_pattern(e);

@@ -59,7 +59,7 @@ const std::vector<ModelRecord>& models() {
        kBglTopologyParams,
        kBglParams,
        kBglRoutingParams,
-       {kBglInterfaceParams},
+       {kBglInterfaceParams, kBglBroadcastParams},
        check_bgl,
        plan_of<BglPlan>,
        true},

@@ -90,6 +90,13 @@ void BglPlan::set_parameters(const Experiment& e) {
       std::bit_ceil(std::max({bgl::kChunkBytes * bgl::kFullPacket + t.overhead, t.hop_delay + t.fifo_delay,
                               t.token_delay, bgl::kFullPacket * t.put_interval, t.take_interval}) +
                     1);
+  if (traffic_.mode == TrafficMode::kBroadcast) {
+    const std::vector<u32>& dims = e.ints("broadcast.dimensions");
+    t.fill_root = e.u32_of("broadcast.root");
+    t.fill_dims = static_cast<u32>(dims.size());
+    for (u32 i = 0; i < dims.size(); ++i) t.fill_dim[i] = dims[i];
+    t.fill_packets = e.u32_of("broadcast.packets");
+  }
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
 }
@@ -154,6 +161,7 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   return {
       {"routers", t.routers},
       {"terminals", t.terminals},
+      {"ports", topology_.network_ports + 1.0},
       {"vcs", t.vcs},
       {"channels", static_cast<double>(topology_.channels)},
       {"bisection_channels", static_cast<double>(topology_.bisection_channels)},

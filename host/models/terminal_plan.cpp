@@ -87,8 +87,9 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
   mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
          : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
          : e.str("traffic.mode") == "program"     ? TrafficMode::kProgram
+         : e.str("traffic.mode") == "broadcast"   ? TrafficMode::kBroadcast
                                                   : TrafficMode::kOpen;
-  if (mode == TrafficMode::kTrace) return;
+  if (mode == TrafficMode::kTrace || mode == TrafficMode::kBroadcast) return;
   if (mode == TrafficMode::kProgram) {
     set_program(e);
     return;

@@ -57,12 +57,15 @@ class Team {
     for (u32 phase = 0; phase < kMaxPhases; ++phase) next(cycle + 1, phase, part).store(0, std::memory_order_relaxed);
   }
 
-  /// Calls f(begin, end) for the shares of `n` items that this worker takes.
+  /// Calls f(begin, end) for the shares of `n` items that this worker takes. They begin at multiples of `group`.
   template <class F>
-  FLITLAB_INLINE void take_shares(u32 part, Cycle cycle, u32 phase, u64 n, F&& f) {
+  FLITLAB_INLINE void take_shares(u32 part, Cycle cycle, u32 phase, u64 n, u32 group, F&& f) {
+    const auto bound = [&](u64 k) {
+      return static_cast<u32>(std::min((n * k / parts_ + group - 1) / group * group, n));
+    };
     for (u32 k = 0; k < parts_; ++k) {
       const u32 owner = (part + k) % parts_;
-      const u32 first = static_cast<u32>(n * owner / parts_), last = static_cast<u32>(n * (owner + 1) / parts_);
+      const u32 first = bound(owner), last = bound(owner + 1);
       std::atomic<u32>& count = next(cycle, phase, owner);
       for (u32 begin; (begin = first + count.fetch_add(kShare, std::memory_order_relaxed)) < last;)
         f(begin, std::min(begin + kShare, last));
@@ -288,7 +291,6 @@ class CpuEngine final : public Engine {
       u32 n = 0;
       for (u32 group = first; group < std::min(first + kGroups, groups); ++group) {
         u64 due = Phase::due_set(v, group, now);
-        if (64 * group < begin) due = due >> (begin - 64 * group) << (begin - 64 * group);
         if (64 * group + 64 > end) due = due << (64 * group + 64 - end) >> (64 * group + 64 - end);
         for (; due; due &= due - 1) list[n++] = 64 * group + lowest_bit(due);
       }
@@ -326,8 +328,10 @@ class CpuEngine final : public Engine {
             for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
           }
         };
+        // Items that are looked at together have one worker, since work changes what says that it is due.
+        constexpr u32 group = requires { Phase::due_set(v, 0u, now); } ? 64 : 1;
         if (team)
-          team->take_shares(part, now, phase, Phase::items(v), visit);
+          team->take_shares(part, now, phase, Phase::items(v), group, visit);
         else
           visit(0, Phase::items(v));
         ++phase;

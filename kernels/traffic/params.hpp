@@ -10,11 +10,12 @@ inline constexpr std::array kTrafficParams{
     ParamRecord{.path = "traffic.mode",
                 .type = ParamType::kChoice,
                 .default_value = "open",
-                .choices = "open|batch|request_reply|trace|program",
+                .choices = "open|batch|request_reply|trace|program|broadcast",
                 .help = "open: packets are created at a given load whatever the network does; batch: every terminal "
                         "sends a number of packets, and the time to finish is what counts; request_reply: every "
                         "terminal keeps a number of requests under way and answers those of others; trace: packets "
-                        "come from a file; program: terminals make the message-passing calls of a program.",
+                        "come from a file; program: terminals make the message-passing calls of a program; "
+                        "broadcast: one terminal sends to a line or a plane (Blue Gene/L).",
                 .cite = "Dally & Towles 23.1, 24.1"},
     ParamRecord{.path = "traffic.pattern",
                 .type = ParamType::kChoice,
@@ -132,14 +133,15 @@ inline constexpr std::array kTrafficParams{
                 .unit = "packets",
                 .help = "Packets to a destination before the next one's turn.",
                 .only_if = "traffic.pattern=all_to_all|all_to_region"},
-    ParamRecord{.path = "traffic.rounds",
-                .type = ParamType::kInt,
-                .default_value = "1",
-                .min = 1,
-                .max = 1000000,
-                .unit = "rounds",
-                .help = "Size of a batch: in each round a terminal sends traffic.in_a_row packets to each of its destinations.",
-                .only_if = "traffic.pattern=all_to_all|all_to_region&traffic.mode=batch"},
+    ParamRecord{
+        .path = "traffic.rounds",
+        .type = ParamType::kInt,
+        .default_value = "1",
+        .min = 1,
+        .max = 1000000,
+        .unit = "rounds",
+        .help = "Size of a batch: in each round a terminal sends traffic.in_a_row packets to each of its destinations.",
+        .only_if = "traffic.pattern=all_to_all|all_to_region&traffic.mode=batch"},
     ParamRecord{.path = "traffic.window",
                 .type = ParamType::kInt,
                 .default_value = "4",

@@ -12,7 +12,7 @@
 namespace flitlab {
 
 /// Where a terminal's packets come from.
-enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram };
+enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram, kBroadcast };
 enum class Injection : u8 { kBernoulli, kPeriodic, kOnOff, kAllAtOnce };
 enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll, kAllToRegion };
 enum class LengthLaw : u8 { kTable, kGeometric };
@@ -36,12 +36,12 @@ struct TrafficTable {
   Pattern pattern = Pattern::kUniform;
   LengthLaw length_law = LengthLaw::kTable;
   u32 terminals = 0;
-  u32 batch_packets = 0;                ///< kAllAtOnce: packets per terminal; with kAllToAll and kAllToRegion, to each destination
-  u32 others_only = 0;                  ///< 1: kUniform and kHot never draw the sender itself
+  u32 batch_packets = 0;  ///< kAllAtOnce: packets per terminal; with kAllToAll and kAllToRegion, to each destination
+  u32 others_only = 0;    ///< 1: kUniform and kHot never draw the sender itself
   const TrafficGroup* group = nullptr;  ///< [terminals]; null: all terminals are one group
   const u32* member = nullptr;          ///< terminals, group after group
   Cycle start = 0;                      ///< first cycle in which packets may be created
-  const u32* destination = nullptr;  ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] the hot ones
+  const u32* destination = nullptr;     ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] the hot ones
   u32 hot_count = 0;
   u32 hot_threshold = 0;            ///< kHot: a 32-bit draw below this goes to a hot terminal
   const u32* row_start = nullptr;   ///< [terminals + 1] kMatrix

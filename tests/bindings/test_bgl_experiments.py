@@ -10,7 +10,7 @@ from flitlab.published import bgl, bgl_studies
 
 TINY = {
     "bgl.packet": bgl.packet,
-    "bgl.alltoall-512": lambda: bgl.alltoall_512((4, 4, 2), ten=2, long=4),
+    "bgl.alltoall-512": lambda: bgl.alltoall_512((4, 4, 2), few=2, long=4),
     "bgl.alltoall-32k": lambda: bgl.alltoall_32k((4, 4, 4), windows=6),
     "bgl.alltoall-asymmetric": lambda: bgl.alltoall_asymmetric((8, 4, 4), rounds=3),
     "bgl.hotspot": lambda: bgl.hotspot((6, 6, 6), packets=(4, 8)),

@@ -78,6 +78,28 @@ TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
   expect_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
 }
 
+/// Blue Gene/L's torus: what the calendar holds is kept too.
+TEST(Checkpoint, InterruptedTorusesOfBlueGeneEndTheSame) {
+  const std::string path = testing::temporary(".csv");
+  std::ofstream file(path);
+  for (u32 n = 0; n < 800; ++n)
+    file << n * 20 << ',' << n % 16 << ',' << (n + 7) % 16 << ',' << 1 + n % 8
+         << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
+  file.close();
+  const RawConfig kModes[] = {
+      {{"traffic.load", 0.03}, {"injection.infinite", true}, {"run.measure_cycles", integer(4000)}},
+      {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(30)}, {"topology.shape", IntList{3, 3, 2}}},
+      {{"traffic.mode", word("trace")}, {"traffic.trace_file", path}, {"reception.take_interval", integer(90)}}};
+  for (RawConfig config : kModes) {
+    config["router.kind"] = word("bgl");
+    config["run.epoch_cycles"] = integer(200);
+    const Experiment e = experiment(config);
+    int pieces = 0;
+    expect_same(run_job({e}, {"cpu", 1, false}, nullptr), in_pieces({e}, 2, &pieces));
+    EXPECT_GT(pieces, 3);
+  }
+}
+
 /// The error that a job ends with, stopped after every epoch or not at all.
 std::string error_of(const Experiment& e, bool stopped) {
   const std::string path = testing::temporary(".checkpoint");

@@ -21,13 +21,7 @@ class BglDraw {
   std::mt19937_64 engine_;
 };
 
-/// All but the traffic's mode and load.
-inline RawConfig random_bgl(u64 seed) {
-  BglDraw draw(seed);
-  const bool bubble = draw.below(3), infinite = draw.below(4) == 0;
-  RawConfig c{{"router.kind", word("bgl")}, {"run.seed", static_cast<std::int64_t>(seed)}};
-  c["topology.shape"] = draw.one_of<IntList>(
-      {{2}, {3}, {4}, {7}, {8}, {2, 2}, {3, 3}, {4, 2}, {5, 1, 2}, {2, 2, 2}, {3, 2, 2}, {4, 2, 2}, {3, 3, 2}});
+inline void random_router(RawConfig& c, BglDraw& draw, bool bubble) {
   c["topology.channel_delay"] = draw.one_of<std::int64_t>({1, 2, 10, 20, 64});
   c["router.dynamic_vcs"] = draw.one_of<std::int64_t>({0, 1, 1, 2, 2, 3, 5});
   c["router.dynamic_flits"] = draw.one_of<std::int64_t>({8, 9, 12, 16, 32});
@@ -48,6 +42,31 @@ inline RawConfig random_bgl(u64 seed) {
   c["router.ack_bytes"] = draw.one_of<std::int64_t>({0, 8, 8, 32});
   c["router.gap_bytes"] = draw.one_of<std::int64_t>({0, 2, 2});
   c["router.count_unblocking"] = draw.coin();
+}
+
+/// All but the traffic's mode and load. Of five, one has the published router.
+inline RawConfig random_bgl(u64 seed) {
+  BglDraw draw(seed);
+  const bool bubble = draw.below(3), infinite = draw.below(4) == 0, published = draw.below(5) == 0;
+  RawConfig c{{"router.kind", word("bgl")}, {"run.seed", static_cast<std::int64_t>(seed)}};
+  c["topology.shape"] = published ? draw.one_of<IntList>({{2, 2, 2}, {4, 3, 2}, {3, 3, 3}})
+                                  : draw.one_of<IntList>({{2},
+                                                          {3},
+                                                          {4},
+                                                          {7},
+                                                          {8},
+                                                          {2, 2},
+                                                          {3, 3},
+                                                          {4, 2},
+                                                          {5, 1, 2},
+                                                          {2, 2, 2},
+                                                          {3, 2, 2},
+                                                          {4, 2, 2},
+                                                          {3, 3, 2}});
+  if (published)
+    c["router.escape"] = word("bubble");
+  else
+    random_router(c, draw, bubble);
   c["routing.dynamic"] = draw.one_of({0.0, 0.5, 1.0, 1.0});
   c["injection.fifos"] = draw.between(1, 6);
   c["injection.fifo_flits"] = draw.one_of<std::int64_t>({8, 11, 16, 32});

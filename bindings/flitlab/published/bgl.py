@@ -122,15 +122,15 @@ def follow_batches(runs: dict[str, tuple[Course, float]], keep: Path | None = No
     return {name: percent_of_peak(samples[name], least) for name, (_, least) in runs.items()}
 
 
-def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), ten: int = 10, long: int = 20) -> list[dict]:
-    """All-to-alls of a midplane. ten: full packets of a message; long: those of a long one."""
+def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 20) -> list[dict]:
+    """All-to-alls of a midplane. few: full packets of a message; long: those of a long one."""
     runs = {
         "short": all_to_all(shape, 1),
         "short, rotated": all_to_all(shape, 1, traffic__order="rotated"),
-        "ten, simulator": all_to_all(shape, in_a_row=ten, **SIMULATOR),
-        "ten, simulator, one a turn": all_to_all(shape, rounds=ten, **SIMULATOR),
-        "ten": all_to_all(shape, in_a_row=ten),
-        "ten, one a turn": all_to_all(shape, rounds=ten),
+        "ten, simulator": all_to_all(shape, in_a_row=few, **SIMULATOR),
+        "ten, simulator, one a turn": all_to_all(shape, rounds=few, **SIMULATOR),
+        "ten": all_to_all(shape, in_a_row=few),
+        "ten, one a turn": all_to_all(shape, rounds=few),
         "long": all_to_all(shape, rounds=long),
     }
     measured = follow_batches(runs)

@@ -237,7 +237,9 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& cont
   bool again = control.here && receive(v, node, control, index, bypass, dice, now);
   if (control.waiting) {
     u32 links = 0;  // free ones
+#if !defined(__CUDACC__)
 #pragma GCC unroll 6
+#endif
     for (u32 d = 0; d < 2 * t.dims; ++d)  // the sign of what is left to wait
       links |= (node.at(t.node_fields.free, d) - now - 1) >> 31 << d;
     if (t.gap || control.waiting & (control.waiting - 1))

@@ -247,4 +247,31 @@ inline constexpr std::array kBglInterfaceParams{
                 .help = "Time that software takes to take a packet out of a reception FIFO."},
 };
 
+inline constexpr std::array kBglBroadcastParams{
+    ParamRecord{.path = "broadcast.root",
+                .type = ParamType::kInt,
+                .default_value = "0",
+                .min = 0,
+                .max = 16777215,
+                .help = "traffic.mode = \"broadcast\": node that sends to all others of the line or plane.",
+                .cite = "BG/L torus, Line and plane fill"},
+    ParamRecord{.path = "broadcast.dimensions",
+                .type = ParamType::kIntList,
+                .default_value = "[0]",
+                .min = 0,
+                .max = 2,
+                .help =
+                    "Dimension of the line, or the two of the plane: 0 is x. In a plane nodes send on what comes to "
+                    "them first along the root's line.",
+                .cite = "BG/L torus, Line and plane fill"},
+    ParamRecord{.path = "broadcast.packets",
+                .type = ParamType::kInt,
+                .default_value = "1000",
+                .min = 1,
+                .max = 1000000,
+                .unit = "packets/colour",
+                .help = "Packets of 8 chunks of each colour; a line has two colours, a plane four.",
+                .cite = "BG/L torus, Line and plane fill"},
+};
+
 }  // namespace flitlab

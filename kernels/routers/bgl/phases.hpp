@@ -184,6 +184,12 @@ struct NodePhase {
       if (!arrival) continue;
       const u32 queue = queue_of(p.direction, (arrival & 0xF) - 1);
       const u16 route = static_cast<u16>(arrival >> 4);
+      if constexpr (V::traced) {
+        const Queue& state = queue_at(v, node(p.who), queue);
+        const Packet& packet = packet_at(v, node(p.who), queue, (state.first + state.packets) % ring_of(t, queue));
+        v.log.write(list[p.who], Event{packet.src, packet.id, EventKind::kArrived, u8(p.direction), u8(queue & 7), 0, 0,
+                                       3, packet.flits});
+      }
       const bool passes = enter(v, node(p.who), control(p.who), list[p.who], queue, route, now);
       bypass[p.who] |= u64{passes} << queue;
     }

@@ -1,8 +1,7 @@
 #pragma once
 /// A node's software, one terminal: it creates packets, puts them into injection FIFOs, and takes what has arrived out
 /// of the reception FIFOs. It answers what sources ask of a model (kernels/traffic/injection.hpp).
-#include "kernels/routers/bgl/calendar.hpp"
-#include "kernels/routers/bgl/route.hpp"
+#include "kernels/routers/bgl/broadcast.hpp"
 #include "kernels/traffic/program.hpp"
 #include "kernels/traffic/terminal.hpp"
 
@@ -15,51 +14,6 @@ FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) 
 template <class V>
 FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
   return false;
-}
-
-/// Route of packet `number` of a terminal: the hint bits as hardware sets them, and what software chooses per packet.
-/// Half-way round, both directions are as likely.
-template <class V>
-FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination, u32 chunks) {
-  const auto& t = v.t;
-  const Random4 draws = philox(v.row->seed, stream::kBglPacket, index, number);
-  u32 route = minimal_hints(t, t.address[index], t.address[destination], draws.word[0] >> 29);
-  if (t.dynamic_threshold == kNone || draws.word[1] < t.dynamic_threshold) route |= kDynamic;
-  if (draws.word[2] < t.priority_threshold) route = (route & ~u32{kDynamic}) | kHighPriority;
-  if (draws.word[3] >> 31 && t.reception_groups == 2) route |= kSecondGroup;
-  return static_cast<u16>(route | (chunks - 1) << kLengthShift);
-}
-
-/// Puts a packet into an injection FIFO, which has room for it.
-template <class V, int W>
-FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo, const Packet& packet, Cycle now) {
-  const auto& t = v.t;
-  InjectionFifo& state = terminal.at(t.software_fields.injection, fifo);
-  const auto node = v.nodes[index];
-  node.at(t.injection_ring_field, fifo * t.injection_ring + state.tail) = packet;
-  state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
-  state.room = static_cast<u8>(state.room - packet.flits);
-  const Cycle asks = now + t.injection_delay;
-  node.at(t.node_fields.mail, asks & t.slot_mask).put |= u64{1} << fifo;
-  announce(v, index, asks);
-}
-
-/// FIFOs of a priority that have room for a packet, as bits.
-template <class V, int W>
-FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool high, u32 chunks) {
-  const auto& t = v.t;
-  u32 set = 0;
-  for (u32 f = high ? kNormalFifos : 0; f < (high ? kInjectionFifos : t.fifos); ++f)
-    set |= u32{terminal.at(t.software_fields.injection, f).room >= chunks} << f;
-  return set;
-}
-
-/// Of those, the one in turn.
-template <class T>
-FLITLAB_INLINE u32 next_fifo(const T& t, SoftwareControl& software, u32 set) {
-  const u32 fifo = first_at_or_after(set, software.put);
-  if (fifo < kNormalFifos) software.put = static_cast<u8>(fifo + 1 == t.fifos ? 0 : fifo + 1);
-  return fifo;
 }
 
 /// The packet at a place of the terminal's sequence.
@@ -210,7 +164,7 @@ FLITLAB_INLINE void go_on_with_program(const V& v, const Item<W>& terminal, u32 
 /// a cycle.
 template <class V, int W>
 FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                                 SoftwareControl& software, Cycle now) {
+                                 SoftwareControl& software, u32& used, Cycle now) {
   const auto& t = v.t;
   constexpr u32 kHighFifos = 1u << 6 | 1u << 13;
   u32 left = software.arrived;
@@ -221,9 +175,11 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
     }
     const u32 fifo = left & kHighFifos ? lowest_bit(left & kHighFifos) : first_at_or_after(left, software.take);
     left &= ~(1u << fifo);
-    if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
     ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
     const Packet& packet = terminal.at(t.software_fields.reception_ring, fifo * t.reception_ring + state.first);
+    if (t.mode == TrafficMode::kBroadcast && !send_on(v, terminal, index, control, software, packet, used, now))
+      continue;  // it stays where it is
+    if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
     state.first = static_cast<u8>(state.first + 1u == t.reception_ring ? 0 : state.first + 1);
     if (!--state.packets)
       software.arrived = static_cast<u16>(software.arrived & ~(1u << fifo));
@@ -241,6 +197,22 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
     }
     software.next_take = now + t.take_interval;
   }
+}
+
+/// A broadcast's part of a cycle: the root's colours, and when to try again.
+template <class V, int W>
+FLITLAB_INLINE void go_on_with_broadcast(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                         SoftwareControl& software, u32 used, Cycle now) {
+  const auto& t = v.t;
+  if (index == t.fill_root) {
+    if (!control.created)
+      for (u32 id = 0; id < colours(t) * t.fill_packets; ++id, ++control.created)
+        count_creation(v, index, id, now, kFullPacket);
+    send_colours(v, terminal, index, control, software, used, now);
+  }
+  // Without room there is nothing to try before some has come free.
+  if ((software.arrived || control.sent != control.created) && (used || !has_come(software.next_put, now)))
+    wake_software(v, index, has_come(software.next_put, now + 1) ? now + 1 : software.next_put);
 }
 
 struct SoftwarePhase {
@@ -293,7 +265,12 @@ struct SoftwarePhase {
       fifo.packets = static_cast<u8>(fifo.packets + (arrivals >> 4 * f & 0xF));
       software.arrived |= static_cast<u16>(1u << f);
     }
-    take_arrived(v, terminal, index, control, software, now);
+    u32 used = 0;  // injection FIFOs that get a packet in this cycle
+    take_arrived(v, terminal, index, control, software, used, now);
+    if (t.mode == TrafficMode::kBroadcast) {
+      go_on_with_broadcast(v, terminal, index, control, software, used, now);
+      return;
+    }
     if (t.mode == TrafficMode::kProgram) {
       go_on_with_program(v, terminal, index, control, software, now);
       return;

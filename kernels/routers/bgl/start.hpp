@@ -37,7 +37,8 @@ struct StartSoftware {
     const auto terminal = v.terminals[index];
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     control.next = first_creation(t.traffic, *v.row, index);
-    if (t.mode == TrafficMode::kTrace || t.mode == TrafficMode::kProgram || never_sends(t.traffic, index))
+    if (t.mode == TrafficMode::kTrace || t.mode == TrafficMode::kProgram || t.mode == TrafficMode::kBroadcast ||
+        never_sends(t.traffic, index))
       control.next.at = kNever;
     control.oldest = control.next;
     for (u32 f = 0; f < kInjectionFifos; ++f) {
@@ -47,7 +48,8 @@ struct StartSoftware {
       if (t.infinite_fifos && control.next.at != kNever)
         for (u32 i = 0; i < f; ++i) next_creation(t.traffic, *v.row, index, fifo.cursor);
     }
-    if (t.mode == TrafficMode::kProgram) wake_software(v, index, 0);
+    if (t.mode == TrafficMode::kProgram || (t.mode == TrafficMode::kBroadcast && index == t.fill_root))
+      wake_software(v, index, 0);
     set_alarm(v, terminal.at(t.software_fields.control), index, control.next.at, 0);
   }
 };

@@ -181,6 +181,10 @@ struct Table {
   u32 reception_groups;    ///< in use
   u32 put_interval;        ///< cycles of software per chunk put
   u32 take_interval;       ///< cycles of software per packet taken
+  u32 fill_root;           ///< broadcast: who sends
+  u32 fill_dims;           ///< 1: a line, 2: a plane
+  u32 fill_dim[2];
+  u32 fill_packets;  ///< of each colour
   TrafficMode mode;
   u32 radix[3], mask[3];
   u8 shift[3];

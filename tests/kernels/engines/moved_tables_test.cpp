@@ -4,6 +4,8 @@
 
 #include <list>
 
+#include "host/models/bgl_engines.hpp"
+#include "host/models/bgl_plan.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/models/t3e_plan.hpp"
 #include "host/models/terminal_plan.hpp"
@@ -16,39 +18,52 @@ using testing::experiment;
 using testing::integer;
 using testing::word;
 
-TEST(MovedTables, AreAllOfThem) {
-  const auto machine = [](RawConfig changes) {
-    changes["router.kind"] = word("t3e");
-    return experiment(changes);
-  };
-  const Experiment cases[] = {
-      machine({{"topology.partitions", IntList{0, 15, 16, 9}}, {"barrier.units", integer(3)}, {"traffic.load", 0.3}}),
-      machine({{"routing.vc_select", word("full")},
-               {"io.nodes", IntList{3, 8}},
-               {"traffic.pattern", word("transpose")},
-               {"topology.partitions", IntList{0, 15}}}),
-  };
-  for (const Experiment& e : cases) {
-    testing::Network whole(e);
-    whole.step(300);
+template <class MovedPlan, class MakeEngine>
+void expect_the_same_run(const Experiment& e, MakeEngine make_engine) {
+  testing::Network whole(e);
+  whole.step(300);
 
-    auto plan = std::make_unique<T3ePlan>(e);
-    t3e::Table table = plan->table();
-    const StateLayout layout = plan->layout();
-    std::list<std::vector<std::byte>> copies;
-    const auto move = [&]<class T>(const T*& array, std::size_t n) {
-      if (!array || !n) return;
-      const auto* bytes = reinterpret_cast<const std::byte*>(array);
-      array = reinterpret_cast<const T*>(copies.emplace_back(bytes, bytes + n * sizeof(T)).data());
-    };
-    t3e::for_each_array(table, move);
-    for_each_array(table.traffic, move);
-    plan.reset();
-    const auto engine = make_t3e_cpu_engine(table, layout, make_rows({e}), {"cpu", 1, false, 1});
-    const u32 only[] = {0};
-    engine->advance(300, only);
-    EXPECT_EQ(engine->state_hash(0), whole.engine->state_hash(0));
-  }
+  auto plan = std::make_unique<MovedPlan>(e);
+  auto table = plan->table();
+  const StateLayout layout = plan->layout();
+  std::list<std::vector<std::byte>> copies;
+  const auto move = [&]<class T>(const T*& array, std::size_t n) {
+    if (!array || !n) return;
+    const auto* bytes = reinterpret_cast<const std::byte*>(array);
+    array = reinterpret_cast<const T*>(copies.emplace_back(bytes, bytes + n * sizeof(T)).data());
+  };
+  for_each_array(table, move);
+  for_each_array(table.traffic, move);
+  plan.reset();
+  const auto engine = make_engine(table, layout, make_rows({e}), EngineChoice{"cpu", 1, false, 1});
+  const u32 only[] = {0};
+  engine->advance(300, only);
+  EXPECT_EQ(engine->state_hash(0), whole.engine->state_hash(0));
+}
+
+RawConfig of_kind(const char* kind, RawConfig changes) {
+  changes["router.kind"] = word(kind);
+  return changes;
+}
+
+TEST(MovedTables, AreAllOfTheT3e) {
+  for (const RawConfig& changes :
+       {RawConfig{{"topology.partitions", IntList{0, 15, 16, 9}}, {"barrier.units", integer(3)}, {"traffic.load", 0.3}},
+        RawConfig{{"routing.vc_select", word("full")},
+                  {"io.nodes", IntList{3, 8}},
+                  {"traffic.pattern", word("transpose")},
+                  {"topology.partitions", IntList{0, 15}}}})
+    expect_the_same_run<T3ePlan>(experiment(of_kind("t3e", changes)), make_t3e_cpu_engine);
+}
+
+TEST(MovedTables, AreAllOfBlueGeneL) {
+  for (const RawConfig& changes :
+       {RawConfig{{"topology.shape", IntList{4, 3, 2}},
+                  {"traffic.load", 0.2},
+                  {"traffic.packet_flits", Lengths{{1, 0.5}, {8, 0.5}}}},
+        RawConfig{{"traffic.pattern", word("hot_spot")}, {"traffic.load", 0.2}, {"router.dynamic_vcs", integer(1)}},
+        RawConfig{{"traffic.pattern", word("transpose")}, {"traffic.load", 0.2}}})
+    expect_the_same_run<BglPlan>(experiment(of_kind("bgl", changes)), make_bgl_cpu_engine);
 }
 
 }  // namespace

@@ -21,10 +21,12 @@ constexpr u32 kNode = 0, kTerminal = 1, kCalendar = 2;
 void wake_all(Network& net) {
   const StateLayout& layout = net.plan->layout();
   const ItemKind& calendar = layout.kinds[kCalendar];
-  for (const char* name : {"node", "software"}) {
+  const std::pair<const char*, u8> kNotes[] = {{"mail", 1}, {"self", 3}, {"software", 1}};
+  for (const auto& [name, all] : kNotes) {
     const FieldInfo& field = calendar.field(name);
     std::vector<u8> notes(std::size_t{calendar.count} * field.count);
-    for (std::size_t i = 0; i < notes.size(); ++i) notes[i] = i / field.count * 64 + i % 64 < layout.kinds[kNode].count;
+    for (std::size_t i = 0; i < notes.size(); ++i)
+      if (i / field.count * 64 + i % 64 < layout.kinds[kNode].count) notes[i] = all;
     net.engine->set_field(0, kCalendar, field, notes.data());
   }
 }

@@ -216,6 +216,18 @@ TEST(BglBubble, HighPriorityHasItsOwn) {
   }
 }
 
+/// Token messages, and those of them that let a packet move that had nowhere to go.
+TEST(BglTokens, ThatFreeAPacketAreCounted) {
+  for (int flits : {23, 24}) {
+    BglTorus torus({3, 7}, {{0, kHere, kNorth, 1}, {167, kHere, kNorth, 8}, {900, kSouth, kNorth, 2}},
+                   slow({{"router.escape_flits", integer(flits)}, {"router.count_unblocking", true}}));
+    torus.run(2000);
+    EXPECT_EQ(torus.leaves(1, kHere), flits == 23 ? kLater : kNow);
+    EXPECT_EQ(torus.net().total(Total::kUnblocking), flits == 23 ? 1u : 0u);
+    EXPECT_EQ(torus.net().total(Total::kTokenMessages), 4u);
+  }
+}
+
 /// A dynamic packet that was on the bubble channel goes back to a dynamic one where it can.
 TEST(BglBubble, IsLeftAgain) {
   BglTorus torus({3, 7}, {{0, kSouth, kHere, 1, bgl::kDynamic}, {73, kSouth, kNorth, 8, bgl::kDynamic}},

@@ -437,8 +437,8 @@ std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan&
   std::vector<std::vector<Creation>> all(traffic.terminals);
   for (u32 t = 0; t < traffic.terminals; ++t)
     for (SourceCursor c = first_creation(traffic, row, t); c.at < until; next_creation(traffic, row, t, c)) {
-      const Random4 draws = packet_draws(row, t, c.index), header = philox(row.seed, 21, t, c.index);
-      NaivePacket p{t, c.index, packet_destination(traffic, t, draws), packet_flits(traffic, draws)};
+      const Random4 header = philox(row.seed, 21, t, c.index);
+      NaivePacket p{t, c.index, packet_destination(traffic, row, t, c.index), packet_flits(traffic, row, t, c.index)};
       p.high = chance(e.f64("injection.priority_share"), header.word[2]);
       p.dynamic = !p.high && e.u32_of("router.dynamic_vcs") && chance(e.f64("routing.dynamic"), header.word[1]);
       p.group = e.u32_of("reception.groups") == 2 ? header.word[3] >> 31 : 0;
@@ -482,6 +482,9 @@ u32 compare(const RawConfig& config, u32 cycles) {
     }
   }
   check_conservation(*net.engine, *net.plan, 0);
+  Network untraced(e);  // for the published machine, phases of its own
+  untraced.step(cycles);
+  EXPECT_EQ(untraced.engine->state_hash(0), net.engine->state_hash(0)) << described(config);
   const u32 vcs = plan.table().vcs;
   for (u32 n = 0; n < plan.table().routers; ++n) {
     const std::vector<PortSnapshot> ports = plan.inspect_router(net.engine->state(0), n);

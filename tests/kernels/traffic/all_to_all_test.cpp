@@ -305,9 +305,11 @@ TEST(AllToAll, BadInputIsNamed) {
     return config;
   };
   refused({{"traffic.order", word("same")}},
-          {"traffic.order = \"same\" has no effect", "traffic.pattern = \"all_to_all\" or \"all_to_region\"", "is \"uniform\""});
+          {"traffic.order = \"same\" has no effect", "traffic.pattern = \"all_to_all\" or \"all_to_region\"",
+           "is \"uniform\""});
   refused({{"traffic.mode", word("batch")}, {"traffic.rounds", integer(2)}},
-          {"traffic.rounds = 2 has no effect", "traffic.pattern = \"all_to_all\" or \"all_to_region\", and traffic.pattern is \"uniform\""});
+          {"traffic.rounds = 2 has no effect",
+           "traffic.pattern = \"all_to_all\" or \"all_to_region\", and traffic.pattern is \"uniform\""});
   refused(with(open, "traffic.rounds", integer(2)),
           {"traffic.rounds = 2 has no effect", "traffic.mode = \"batch\", and traffic.mode is \"open\""});
   refused(with(batch, "traffic.batch_packets", integer(7)),

@@ -1,0 +1,89 @@
+#pragma once
+/// Line and plane fill (paper, "Line and plane fill"): a root sends the parts of a message, its colours, along the
+/// lines through it, one way round each; nodes on the way keep copies. In a plane, software sends every colour on as it
+/// arrives, so that it takes three legs: down the root's line in one dimension; from all that it reaches, but not from
+/// the root, down their lines in the other dimension; and from the last of those, by the link that is left, to the
+/// root's own line. So each link of the plane carries one colour.
+#include "kernels/routers/bgl/inject.hpp"
+
+namespace flitlab::bgl {
+
+template <class T>
+FLITLAB_HD inline u32 colours(const T& t) {
+  return 2 * t.fill_dims;
+}
+
+/// The direction that a colour goes in on a leg. Plus goes on in plus, minus in minus: a processor serves each.
+template <class T>
+FLITLAB_HD inline u32 direction_of(const T& t, u32 colour, u32 leg) {
+  const u32 other = leg == 1;
+  return 2 * t.fill_dim[colour / 2 ^ other] + colour % 2;
+}
+
+/// What a packet is part of.
+FLITLAB_HD inline u8 broadcast_tag(u32 colour, u32 leg) { return static_cast<u8>(3 * colour + leg); }
+
+/// Whether a node's neighbour in a direction has the root's coordinate there.
+template <class T>
+FLITLAB_HD inline bool is_before_root(const T& t, u32 index, u32 direction) {
+  const u32 dim = direction / 2, next = t.address[t.peers[index * t.ports + direction].item];
+  return coordinate(t, next, dim) == coordinate(t, t.address[t.fill_root], dim);
+}
+
+/// Sends a packet on a leg of its colour. Every direction has an injection FIFO of its own. Returns whether there was
+/// room in it, and time to put it there. `used`: FIFOs that have got a packet in this cycle.
+template <class V, int W>
+FLITLAB_INLINE bool send_leg(const V& v, const Item<W>& terminal, u32 index, SoftwareControl& software, u32 colour,
+                             u32 leg, u32 id, Cycle created, u32& used, Cycle now) {
+  const auto& t = v.t;
+  const u32 direction = direction_of(t, colour, leg);
+  const bool room = terminal.at(t.software_fields.injection, direction).room >= kFullPacket && !(used >> direction & 1);
+  if (!room || !has_come(software.next_put, now)) return false;
+  const bool line = leg < 2;  // round to the node before this one; else only to the next
+  Packet packet{};
+  packet.dst = t.address[t.peers[index * t.ports + (line ? direction ^ 1 : direction)].item];
+  packet.src = index;
+  packet.created = created;
+  packet.id = id;
+  packet.flits = kFullPacket;
+  packet.tag = broadcast_tag(colour, leg);
+  const u32 route = 1u << direction | kDynamic | (line ? u32{kDeposit} : 0);
+  set_route(packet, static_cast<u16>(route | (kFullPacket - 1) << kLengthShift));
+  put(v, terminal, index, direction, packet, now);
+  used |= 1u << direction;
+  software.next_put = now + t.put_interval * kFullPacket;
+  return true;
+}
+
+/// The root's colours, each as far as its FIFO has room.
+template <class V, int W>
+FLITLAB_INLINE void send_colours(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                 SoftwareControl& software, u32& used, Cycle now) {
+  const auto& t = v.t;
+  for (u32 colour = 0; colour < colours(t); ++colour) {
+    InjectionFifo& fifo = terminal.at(t.software_fields.injection, direction_of(t, colour, 0));
+    const u32 number = fifo.cursor.index;  // packets of the colour that have been sent
+    if (number == t.fill_packets) continue;
+    if (!send_leg(v, terminal, index, software, colour, 0, colours(t) * number + colour, 0, used, now)) continue;
+    ++fifo.cursor.index;
+    ++control.sent;
+  }
+}
+
+/// Whether a packet that has arrived can be taken: if it has to be sent on, that is done now.
+template <class V, int W>
+FLITLAB_INLINE bool send_on(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                            SoftwareControl& software, const Packet& packet, u32& used, Cycle now) {
+  const auto& t = v.t;
+  const u32 colour = packet.tag / 3, leg = packet.tag % 3;
+  const bool goes_on =
+      t.fill_dims == 2 && (leg == 0 || (leg == 1 && is_before_root(t, index, direction_of(t, colour, 2))));
+  if (!goes_on) return true;
+  if (!send_leg(v, terminal, index, software, colour, leg + 1, packet.id, now, used, now)) return false;
+  count_creation(v, index, packet.id, now, kFullPacket);
+  ++control.created;
+  ++control.sent;
+  return true;
+}
+
+}  // namespace flitlab::bgl

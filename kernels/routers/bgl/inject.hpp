@@ -1,0 +1,54 @@
+#pragma once
+/// Putting packets into injection FIFOs: what software chooses for a packet, which FIFOs have room, whose turn it is.
+#include "kernels/routers/bgl/calendar.hpp"
+#include "kernels/routers/bgl/route.hpp"
+#include "kernels/traffic/injection.hpp"
+
+namespace flitlab::bgl {
+
+/// Route of packet `number` of a terminal: the hint bits as hardware sets them, and what software chooses per packet.
+/// Half-way round, both directions are as likely.
+template <class V>
+FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination, u32 chunks) {
+  const auto& t = v.t;
+  const Random4 draws = philox(v.row->seed, stream::kBglPacket, index, number);
+  u32 route = minimal_hints(t, t.address[index], t.address[destination], draws.word[0] >> 29);
+  if (t.dynamic_threshold == kNone || draws.word[1] < t.dynamic_threshold) route |= kDynamic;
+  if (draws.word[2] < t.priority_threshold) route = (route & ~u32{kDynamic}) | kHighPriority;
+  if (draws.word[3] >> 31 && t.reception_groups == 2) route |= kSecondGroup;
+  return static_cast<u16>(route | (chunks - 1) << kLengthShift);
+}
+
+/// Puts a packet into an injection FIFO, which has room for it.
+template <class V, int W>
+FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo, const Packet& packet, Cycle now) {
+  const auto& t = v.t;
+  InjectionFifo& state = terminal.at(t.software_fields.injection, fifo);
+  const auto node = v.nodes[index];
+  node.at(t.injection_ring_field, fifo * t.injection_ring + state.tail) = packet;
+  state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
+  state.room = static_cast<u8>(state.room - packet.flits);
+  const Cycle asks = now + t.injection_delay;
+  node.at(t.node_fields.mail, asks & t.slot_mask).put |= u64{1} << fifo;
+  announce(v, index, asks);
+}
+
+/// FIFOs of a priority that have room for a packet, as bits.
+template <class V, int W>
+FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool high, u32 chunks) {
+  const auto& t = v.t;
+  u32 set = 0;
+  for (u32 f = high ? kNormalFifos : 0; f < (high ? kInjectionFifos : t.fifos); ++f)
+    set |= u32{terminal.at(t.software_fields.injection, f).room >= chunks} << f;
+  return set;
+}
+
+/// Of those, the one in turn.
+template <class T>
+FLITLAB_INLINE u32 next_fifo(const T& t, SoftwareControl& software, u32 set) {
+  const u32 fifo = first_at_or_after(set, software.put);
+  if (fifo < kNormalFifos) software.put = static_cast<u8>(fifo + 1 == t.fifos ? 0 : fifo + 1);
+  return fifo;
+}
+
+}  // namespace flitlab::bgl
