@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
-from flitlab.published import bgl_software
+from flitlab.published import bgl, bgl_software
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -34,11 +34,8 @@ def test_ping_pong_is_what_the_delays_add_up_to():
 
 def test_the_earlier_bubble_rule_exits_3_with_its_cycle(cli, tmp_path):
     """The fragmented ring of tests/kernels/routers/bgl_bubble_test.cpp, where it is explained."""
-    lines = ["0,6,1,1", "0,5,1,1", "0,5,1,8", "0,5,0,1"] + 6 * ["0,0,1,8"]
-    for n in range(4):
-        lines += [f"{400 + 300 * n},{4 - n},{6 - n},{chunks}" for chunks in (8, 1)]
-    lines += 2 * ["1500,0,2,8"]
-    (tmp_path / "ring.csv").write_text("\n".join(lines) + "\n")
+    lines = bgl.fragmented_ring()
+    (tmp_path / "ring.csv").write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     (tmp_path / "ring.toml").write_text("""
 router.kind = "bgl"
 topology.shape = [7]
