@@ -172,9 +172,8 @@ inline constexpr std::array kBglParams{
     ParamRecord{.path = "router.count_unblocking",
                 .type = ParamType::kBool,
                 .default_value = "false",
-                .help =
-                    "Count the token messages to a node where the head of a receiver's queue can enter no virtual "
-                    "channel, and those of them that let one move (slower).",
+                .help = "Count the token messages to a node where the head of a receiver's queue can enter no virtual "
+                        "channel, and those of them that let one move (slower).",
                 .cite = "BG/L torus, Figure 9"},
 };
 
