@@ -223,7 +223,9 @@ def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, ke
     most = most_link_use(e)
     source, setting = f"{PAPER}, Alltoall", f"{times(shape)}, {rounds} packet{'s' * (rounds > 1)} to each"
     published = "" if shape == (32, 16, 16) else "; published for 32x16x16"
-    alone = "infinite FIFOs as in the paper's simulator, random order, until the last delivery"
+    alone = ("infinite FIFOs as in the paper's simulator, random order, until the last delivery. With two packets each "
+             "8x4x4 reaches 75.6 %, 12x6x6 73.5 %, 16x8x8 70.3 %; 12x6x6 with other policies of arbitration 65 to "
+             "73 %, with a single injection FIFO 81 %, with every other packet deterministic 92 %")
     largest = machine((64, 32, 32))
     bound = most_link_use(largest)
     rows = [
