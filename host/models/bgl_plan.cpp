@@ -89,9 +89,6 @@ void BglPlan::set_parameters(const Experiment& e) {
   t.token_delay = link + e.u32_of("router.ack_bytes");
   t.overhead = e.u32_of("router.trailer_bytes") + e.u32_of("router.ack_bytes") + e.u32_of("router.gap_bytes");
   t.slot_mask = std::bit_ceil(std::max({t.hop_delay, t.token_delay, t.injection_delay}) + 1) - 1;
-  t.calendar_slots = std::bit_ceil(
-      std::max({bgl::kChunkBytes * bgl::kFullPacket + t.overhead, t.hop_delay + t.fifo_delay, t.token_delay, 500u}) +
-      1);
   t.paths = e.u32_of("router.paths");
   t.bypass = e.flag("router.bypass");
   t.jsq = e.flag("router.jsq");
@@ -106,6 +103,10 @@ void BglPlan::set_parameters(const Experiment& e) {
   t.reception_groups = e.u32_of("reception.groups");
   t.put_interval = t.infinite_fifos ? 0 : e.u32_of("injection.put_interval");
   t.take_interval = e.u32_of("reception.take_interval");
+  t.calendar_slots =
+      std::bit_ceil(std::max({bgl::kChunkBytes * bgl::kFullPacket + t.overhead, t.hop_delay + t.fifo_delay,
+                              t.token_delay, bgl::kFullPacket * t.put_interval, t.take_interval}) +
+                    1);
   if (traffic_.mode == TrafficMode::kBroadcast) {
     const std::vector<u32>& dims = e.ints("broadcast.dimensions");
     t.fill_root = e.u32_of("broadcast.root");

@@ -38,7 +38,7 @@ enum class Total : u32 {
   kSpecialLost,  ///< to another one, at an open link, or where software wants them ignored
   kVc0Flits,     ///< BG/L: flits sent on VC 0 of any link, and on the VCs after it
   kVc7Flits = kVc0Flits + 7,
-  kTokenMessages,        ///< BG/L: token messages that a sender has got
+  kTokenMessages,        ///< BG/L: token messages to a node where a packet in a receiver could enter no VC
   kUnblocking,           ///< of these, those that let a blocked packet move
   kRepeated,             ///< BG/L: packets that links have sent again
   kOutOfSequence,        ///< of what receivers got, those out of sequence

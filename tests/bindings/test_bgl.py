@@ -18,16 +18,6 @@ def test_configurations_can_be_planned(path):
     assert derived["state_bytes"] < 4e9  # what the largest machine may take
 
 
-def test_a_link_is_taken_for_32_n_plus_14_cycles():
-    assert [line["measured"] for line in bgl.packet()][:8] == [32 * n + 14 for n in range(1, 9)]
-
-
-def test_all_to_all_of_a_small_machine():
-    rows = {line["quantity"]: line for line in bgl.alltoall_512((4, 4, 4), few=2, long=4)}
-    assert all(40 < line["measured"] <= 100 for line in rows.values())
-    assert len(rows) == 5
-
-
 def test_fills_of_a_small_machine():
     line, = bgl_software.linefill((4, 2, 2), packets=300)
     assert line["measured"] == pytest.approx(100 * 300 * 270 / (3 + 299 * 270 + 21 * 3 + 256 + 2))
@@ -44,11 +34,8 @@ def test_ping_pong_is_what_the_delays_add_up_to():
 
 def test_the_earlier_bubble_rule_exits_3_with_its_cycle(cli, tmp_path):
     """The fragmented ring of tests/kernels/routers/bgl_bubble_test.cpp, where it is explained."""
-    lines = ["0,6,1,1", "0,5,1,1", "0,5,1,8", "0,5,0,1"] + 6 * ["0,0,1,8"]
-    for n in range(4):
-        lines += [f"{400 + 300 * n},{4 - n},{6 - n},{chunks}" for chunks in (8, 1)]
-    lines += 2 * ["1500,0,2,8"]
-    (tmp_path / "ring.csv").write_text("\n".join(lines) + "\n")
+    lines = bgl.fragmented_ring()
+    (tmp_path / "ring.csv").write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     (tmp_path / "ring.toml").write_text("""
 router.kind = "bgl"
 topology.shape = [7]

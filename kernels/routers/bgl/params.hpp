@@ -172,7 +172,8 @@ inline constexpr std::array kBglParams{
     ParamRecord{.path = "router.count_unblocking",
                 .type = ParamType::kBool,
                 .default_value = "false",
-                .help = "Count the token messages that let a blocked packet move (slower).",
+                .help = "Count the token messages to a node where the head of a receiver's queue can enter no virtual "
+                        "channel, and those of them that let one move (slower).",
                 .cite = "BG/L torus, Figure 9"},
     ParamRecord{.path = "router.link_protocol",
                 .type = ParamType::kBool,
@@ -277,7 +278,7 @@ inline constexpr std::array kBglInterfaceParams{
                 .type = ParamType::kInt,
                 .default_value = "0",
                 .min = 0,
-                .max = 60,
+                .max = 1000,
                 .unit = "cycles/chunk",
                 .help = "Time that software takes to put a chunk into a FIFO, or waits so as not to flood the network.",
                 .cite = "BG/L torus, Alltoall"},

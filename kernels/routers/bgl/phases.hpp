@@ -29,7 +29,7 @@ FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl&
   const auto& t = v.t;
   u64 stuck = 0;
   if (t.statistics)
-    for (u64 left = control.waiting; left; left &= left - 1)
+    for (u64 left = control.waiting & kReceivers; left; left &= left - 1)
       if (!has_open_vc(v, node, control.address, lowest_bit(left))) stuck |= left & (~left + 1);
   for (; mail;) {
     const u32 vc = lowest_bit(mail) / 4, chunks = mail >> 4 * vc & 0xF;
@@ -38,8 +38,7 @@ FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl&
     set_tokens(v, node, direction, vc, tokens);
     mail &= ~(0xFu << 4 * vc);
   }
-  if (!t.statistics) return;
-  count(*v.shard, Total::kTokenMessages);
+  if (stuck) count(*v.shard, Total::kTokenMessages);
   for (; stuck; stuck &= stuck - 1)
     if (has_open_vc(v, node, control.address, lowest_bit(stuck))) {
       count(*v.shard, Total::kUnblocking);

@@ -284,7 +284,7 @@ TEST(BglSoftware, TakesHighPriorityFirst) {
 /// Packets for six neighbours are put into six FIFOs in one cycle, or one after the other at the pace of software: an
 /// interval for each chunk.
 TEST(BglSoftware, PutsAChunkInAnInterval) {
-  for (u32 interval : {0u, 1u, 60u}) {
+  for (u32 interval : {0u, 1u, 60u, 1000u}) {
     const u32 chunks[] = {8, 1, 5, 3, 2, 7};
     const u32 to[] = {12, 14, 10, 16, 4, 22};
     std::vector<BglLine> lines;

@@ -1,0 +1,96 @@
+"""Courses: samples window by window, side by side; what is kept goes on, and is not taken for something else."""
+
+import json
+
+import pytest
+
+import flitlab as fl
+from flitlab import courses
+from flitlab.courses import Course, all_delivered, follow
+
+TORUS = fl.Experiment.from_dict({"router.kind": "bgl", "topology.shape": [4, 4], "traffic.load": 0.1,
+                                 "traffic.packet_flits": 8})
+BATCH = fl.Experiment.from_dict({"router.kind": "bgl", "topology.shape": [4, 4], "traffic.mode": "batch",
+                                 "traffic.batch_packets": 5, "traffic.packet_flits": 8})
+
+
+def test_samples_are_those_of_a_network():
+    samples = follow({"a": Course(TORUS, 500, 3, observe=lambda n: {"seen": n.cycle})})["a"]
+    network = fl.Network(TORUS)
+    for sample in samples:
+        assert sample == {"cycle": network.step(500).cycle} | network.totals | {"seen": network.cycle}
+    assert len(samples) == 3
+
+
+def test_a_batch_ends_when_it_has_been_delivered():
+    (samples,) = follow({"a": Course(BATCH, 200, 1000, until=all_delivered)}).values()
+    assert all_delivered(samples[-1]) and not any(map(all_delivered, samples[:-1]))
+    assert samples[-1]["packets_delivered"] == 16 * 5
+
+
+def test_each_course_has_its_own_samples():
+    by_seed = {str(seed): Course(TORUS.set("run.seed", seed), 500, 2) for seed in range(5)}
+    together = follow(by_seed)
+    assert all(together[name] == follow({name: course})[name] for name, course in by_seed.items())
+    assert len({json.dumps(s) for s in together.values()}) == 5
+
+
+class Stopped(Exception):
+    pass
+
+
+def stops_after(windows):
+    """What to observe so that a course breaks off after some windows."""
+    def observe(network):
+        if network.cycle > windows * 500:
+            raise Stopped
+        return {}
+    return observe
+
+
+def test_what_has_been_kept_goes_on(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(courses, "SAVE_SECONDS", 0)
+    monkeypatch.setattr(courses, "PROBE_SECONDS", 0.01)
+    whole = follow({"a": Course(TORUS, 500, 6)})
+    with pytest.raises(Stopped):
+        follow({"a": Course(TORUS, 500, 6, observe=stops_after(4))}, tmp_path)
+    assert len(json.loads((tmp_path / "a.json").read_text())["samples"]) == 4
+    stepped = []
+    course = Course(TORUS, 500, 6, observe=lambda n: stepped.append(n.cycle) or {})
+    assert follow({"a": course}, tmp_path) == whole
+    assert stepped == [2500, 3000]  # the last two windows only
+    assert "1 runs of 16 nodes" in capfd.readouterr().err
+    assert not (tmp_path / "a.checkpoint").exists()
+    assert follow({"a": course}, tmp_path) == whole and len(stepped) == 2  # nothing is run again
+    assert capfd.readouterr().err == ""
+
+
+def test_another_course_begins_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(courses, "PROBE_SECONDS", 0.01)
+    follow({"a": Course(TORUS, 500, 2)}, tmp_path)
+    other = Course(TORUS.set("run.seed", 7), 500, 2)
+    assert follow({"a": other}, tmp_path) == follow({"a": other})
+    (tmp_path / "a.json").write_text("{")
+    assert follow({"a": other}, tmp_path) == follow({"a": other})
+
+
+def test_a_checkpoint_behind_its_samples(tmp_path, monkeypatch):
+    """Killed between the two files: the samples that the checkpoint does not have are made again."""
+    monkeypatch.setattr(courses, "SAVE_SECONDS", 0)
+    monkeypatch.setattr(courses, "PROBE_SECONDS", 0.01)
+    with pytest.raises(Stopped):
+        follow({"a": Course(TORUS, 500, 6, observe=stops_after(2))}, tmp_path)
+    early = (tmp_path / "a.checkpoint").read_bytes()
+    with pytest.raises(Stopped):
+        follow({"a": Course(TORUS, 500, 6, observe=stops_after(4))}, tmp_path)
+    (tmp_path / "a.checkpoint").write_bytes(early)
+    assert follow({"a": Course(TORUS, 500, 6)}, tmp_path) == follow({"a": Course(TORUS, 500, 6)})
+
+
+def test_a_deadlock_ends_it():
+    ring = fl.Experiment.from_dict({
+        "router.kind": "bgl", "topology.shape": [8], "traffic.pattern": "tornado", "traffic.load": 1.0,
+        "traffic.packet_flits": [[1, 1], [8, 4]], "routing.dynamic": 0.0, "router.network_first": 0.0,
+        "router.bubble_rule": "actual_size"})
+    with pytest.raises(fl.RunError, match="wait for one another in a cycle"):
+        follow({str(seed): Course(ring.set("run.seed", seed), 10000, 100) for seed in range(4)})
