@@ -153,23 +153,50 @@ FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& contro
   return again;
 }
 
+/// What senders have decided, in the nodes of a batch. It is done later, so that memory has time to bring what it
+/// needs.
+struct Grants {
+  struct Grant {
+    u16 who;  ///< node of the batch
+    u8 queue;
+    u8 bypass;
+  };
+  Grant* list;
+  u32 count = 0;
+
+  template <class V, int W>
+  FLITLAB_INLINE void add(const V& v, const Item<W>& node, u32 who, u32 queue, u64 bypass, Cycle now) {
+    list[count++] = {static_cast<u16>(who), static_cast<u8>(queue), (bypass & bit(queue)) != 0};
+#if !defined(__CUDA_ARCH__)
+    const auto& t = v.t;
+    const Queue& state = queue_at(v, node, queue);
+    const u32 direction = state.direction;
+    const auto next = v.nodes[node.at(t.node_fields.neighbour, direction)];
+    __builtin_prefetch(&packet_at(v, node, queue, state.first));
+    __builtin_prefetch(&packet_at(v, next, queue_of(direction ^ 1, state.vc),
+                                  node.at(t.node_fields.tail, direction * t.vcs + state.vc)),
+                       1);
+    __builtin_prefetch(&next.at(t.node_fields.mail, (now + t.hop_delay) & t.slot_mask), 1);
+#endif
+  }
+};
+
 /// The only head of a node that may get a link: there is nobody to arbitrate with.
 template <class V, int W>
-FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
-                               u32 links, Dice& dice, Cycle now) {
+FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 who, u32 queue, u64 bypass,
+                               u32 links, Dice& dice, Grants& grants, Cycle now) {
   Queue& state = queue_at(v, node, queue);
   if (queue < kInjectionQueue) {
     if (!has_bus(v.t, control, queue >> 3)) return;
     if (state.route & kDeposit && !can_arrive(v, control, queue >> 3, state, kEveryReceiver << v.t.high_vc)) return;
   }
-  if (choose(v, node, control.address, queue, state, links, dice))
-    leave(v, node, control, index, queue, state.direction, state.vc, bypass & bit(queue), now);
+  if (choose(v, node, control.address, queue, state, links, dice)) grants.add(v, node, who, queue, bypass, now);
 }
 
 /// Phases 1 to 3 for the heads that ask for links. Returns whether somebody has lost who may win in the next cycle.
 template <class V, int W>
-FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
-                         u32 links, Dice& dice, Cycle now) {
+FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 who, u64 waiting, u64 bypass,
+                         u32 links, Dice& dice, Grants& grants, Cycle now) {
   const auto& t = v.t;
   u64 asked[kDirections] = {};
   u64 high = 0;  // of those who ask: packets of high priority
@@ -221,43 +248,49 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
     if (set & high) set &= high;
     if (set & kReceivers && set & ~kReceivers && falls(dice, kNetworkCoin, t.network_threshold)) set &= kReceivers;
     const u32 queue = serve(v, node, set, dice, kSenderDice + direction);
-    leave(v, node, control, index, queue, direction, queue_at(v, node, queue).vc, bypass & bit(queue), now);
+    grants.add(v, node, who, queue, bypass, now);
     ++granted;
   }
   return wishes > granted;
 }
 
 /// All three phases, for all heads of a node. `bypass`: queues whose head asks through the bypass channel, in this
-/// cycle only.
+/// cycle only. Returns whether somebody has lost who may win in the next cycle.
 template <class V, int W>
-FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
+FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 who, u64 bypass,
+                              Grants& grants, Cycle now) {
   const auto& t = v.t;
   Dice dice(v.row->seed, index, now);
   bool again = control.here && receive(v, node, control, index, bypass, dice, now);
-  if (control.waiting) {
-    u32 links = 0;  // free ones
+  if (!control.waiting) return again;
+  u32 links = 0;  // free ones
+  u64 able = 0;   // heads for whom a link is free that has tokens for some
 #if !defined(__CUDACC__)
 #pragma GCC unroll 6
 #endif
-    for (u32 d = 0; d < 2 * t.dims; ++d)  // the sign of what is left to wait
-      links |= (node.at(t.node_fields.free, d) - now - 1) >> 31 << d;
-    u64 able = 0;  // heads for whom a link is free that has tokens for some
-    for (u32 d = 0; d < 2 * t.dims; ++d)
-      able |= control.wanting[d] & -u64{(links >> d & 1) && node.at(t.node_fields.open, d)};
-    able = t.gap ? control.waiting : able & control.waiting;
-    if (t.gap || able & (able - 1))
-      again |= pass(v, node, control, index, able, bypass, links, dice, now);
-    else if (able)
-      pass_alone(v, node, control, index, lowest_bit(able), bypass, links, dice, now);
-    // Who waits for a link that is busy looks again when it is free; to others its end means nothing.
-    for (u32 d = 0; d < 2 * t.dims; ++d) {
-      const Cycle free = node.at(t.node_fields.free, d);
-      if (control.reminded >> d & 1 || !(control.wanting[d] & control.waiting) || has_come(free, now)) continue;
-      control.reminded |= static_cast<u8>(1u << d);
-      look_again(v, index, free);
-    }
+  for (u32 d = 0; d < 2 * t.dims; ++d) {
+    const u32 free = (node.at(t.node_fields.free, d) - now - 1) >> 31;  // the sign of what is left to wait
+    links |= free << d;
+    able |= control.wanting[d] & -u64{free & (node.at(t.node_fields.open, d) != 0)};
   }
-  if (again) look_again(v, index, now + 1);
+  able = t.gap ? control.waiting : able & control.waiting;
+  if (t.gap || able & (able - 1))
+    again |= pass(v, node, control, who, able, bypass, links, dice, grants, now);
+  else if (able)
+    pass_alone(v, node, control, who, lowest_bit(able), bypass, links, dice, grants, now);
+  return again;
+}
+
+/// Who still waits for a link that is busy looks again when it is free; to others its end means nothing.
+template <class V, int W>
+FLITLAB_INLINE void watch_links(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
+  for (u32 left = control.unwatched; left; left &= left - 1) {
+    const u32 d = lowest_bit(left);
+    const Cycle free = node.at(v.t.node_fields.free, d);
+    if (!(control.wanting[d] & control.waiting) || has_come(free, now)) continue;
+    control.unwatched = static_cast<u8>(control.unwatched & ~(1u << d));
+    look_again(v, index, free);
+  }
 }
 
 }  // namespace flitlab::bgl

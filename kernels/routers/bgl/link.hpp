@@ -100,8 +100,7 @@ FLITLAB_INLINE void set_free(const V& v, const Item<W>& node, u32 direction) {
   Cycle& free = node.at(v.t.node_fields.free, direction);
   if (free == at) return;
   free = at;
-  u8& reminded = node.at(v.t.node_fields.control).reminded;
-  reminded = static_cast<u8>(reminded & ~(1u << direction));
+  node.at(v.t.node_fields.control).unwatched |= static_cast<u8>(1u << direction);
 }
 
 /// A timeout may be further off than the calendar goes.

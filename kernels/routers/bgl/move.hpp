@@ -56,12 +56,13 @@ FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u3
   announce(v, peer, at);
 }
 
-/// The head of a queue starts to leave on a VC of a link.
+/// The head of a queue starts to leave in the direction, and on the VC, that it has chosen.
 template <class V, int W>
-FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u32 direction,
-                          u32 vc, bool bypass, Cycle now) {
+FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
+                          Cycle now) {
   const auto& t = v.t;
   Queue& state = queue_at(v, node, queue);
+  const u32 direction = state.direction, vc = state.vc;
   const u32 peer = node.at(t.node_fields.neighbour, direction);
   const u32 chunks = chunks_of(state.route), cycles = kChunkBytes * chunks;
   Packet packet = packet_at(v, node, queue, state.first);
@@ -97,11 +98,9 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
     node.at(t.node_fields.busy, direction) += cycles + t.overhead;
   }
-  control.reminded = static_cast<u8>(control.reminded & ~(1u << direction));
+  control.unwatched |= static_cast<u8>(1u << direction);
   set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
 
-  state.direction = direction & 7;
-  state.vc = vc & 7;
   state.until = static_cast<u16>(now + cycles);
   wake_queues(v, index, now + cycles);
   control.waiting &= ~bit(queue);

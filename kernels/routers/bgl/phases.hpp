@@ -203,24 +203,65 @@ struct NodePhase {
       bypass[p.who] |= u64{passes} << queue;
     }
     for (u32 k = 0; k < other_count; ++k) receive_from_software(v, list[others[k]], now);
+    // What has ended, and what has been decided, is listed first, so that memory can bring what it needs meanwhile.
+    u32 ended[kMost * kMostEnds], end_count = 0;
     for (u32 k = 0; k < turning_count; ++k) {
       const u32 i = turning[k];
       for (u64 left = control(i).leaving | control(i).arriving; left; left &= left - 1) {
         const u32 queue = lowest_bit(left);
-        if (has_come(queue_at(v, node(i), queue).until, now)) end_leave(v, node(i), control(i), list[i], queue, now);
+        if (!has_come(queue_at(v, node(i), queue).until, now)) continue;
+        ended[end_count++] = i << 8 | queue;
+        prefetch_end(v, node(i), control(i), queue, now);
       }
+    }
+    for (u32 k = 0; k < end_count; ++k) {
+      const u32 i = ended[k] >> 8;
+      end_leave(v, node(i), control(i), list[i], ended[k] & 0xFF, now);
+    }
+    for (u32 k = 0; k < turning_count; ++k) {
+      const u32 i = turning[k];
       end_entering(v, node(i), control(i), list[i], now);
     }
+    Grants::Grant granted[kMost * kDirections];
+    Grants grants{granted};
+    bool again[kMost];
     for (u32 i = 0; i < n; ++i) {
       asking[asking_count] = i;
       asking_count += (control(i).waiting | control(i).here) != 0;
     }
     for (u32 k = 0; k < asking_count; ++k) {
       const u32 i = asking[k];
-      arbitrate(v, node(i), control(i), list[i], bypass[i], now);
+      again[k] = arbitrate(v, node(i), control(i), list[i], i, bypass[i], grants, now);
+    }
+    for (u32 k = 0; k < grants.count; ++k) {
+      const u32 i = granted[k].who;
+      leave(v, node(i), control(i), list[i], granted[k].queue, granted[k].bypass, now);
+    }
+    for (u32 k = 0; k < asking_count; ++k) {
+      const u32 i = asking[k];
+      watch_links(v, node(i), control(i), list[i], now);
+      if (again[k]) look_again(v, list[i], now + 1);
       if (t.fifo_delay && bypass[i] & (control(i).waiting | control(i).here))
         store(v, node(i), control(i), list[i], bypass[i], now);
     }
+  }
+
+  /// Queues of a node that can end to leave in the same cycle.
+  static constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
+
+  template <class V, int W>
+  FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 queue,
+                                          Cycle now) {
+#if !defined(__CUDA_ARCH__)
+    const auto& t = v.t;
+    const Queue& state = queue_at(v, node, queue);
+    if (state.packets > 1)
+      __builtin_prefetch(&packet_at(v, node, queue, state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1u));
+    if (control.arriving & bit(queue)) __builtin_prefetch(&packet_at(v, node, queue, state.first));
+    if (queue >= kInjectionQueue || control.bypassing & bit(queue)) return;
+    const auto peer = v.nodes[node.at(t.node_fields.neighbour, queue >> 3)];
+    __builtin_prefetch(&peer.at(t.node_fields.mail, (now + t.token_delay) & t.slot_mask), 1);
+#endif
   }
 };
 

@@ -81,7 +81,7 @@ struct NodeControl {
   u32 fault;
   u32 address;            ///< of the node
   u8 reception_room[14];  ///< chunks free in the reception FIFOs
-  u8 reminded;            ///< directions whose link will have the node look again when it is free
+  u8 unwatched;           ///< directions whose link has been taken, and will not yet have the node look again after it
   u8 pad;
 };
 static_assert(sizeof(NodeControl) == 128);
