@@ -137,9 +137,12 @@ void BglPlan::set_layout() {
   f.busy = node.add<u32>("busy", bgl::kDirections);
   f.mail = node.add<bgl::Mail>("mail", slots);
   f.ring = node.add<Packet>("ring", bgl::kDirections * t.rings);
+  f.blocked = node.add<u64>("blocked", t.gap);
   t.injection_ring_field = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
   if (t.protocol) add_link_fields(node);
   node.finish();
+  // An odd number of cache lines: at an even distance the first lines of all nodes would share a part of a cache's sets.
+  if (node.item_bytes % 128 == 0) node.item_bytes += 64;
 
   ItemKind& terminal = layout_.kinds[1];
   terminal.name = "terminal";

@@ -177,6 +177,7 @@ struct Grants {
                                   node.at(t.node_fields.tail, direction * t.vcs + state.vc)),
                        1);
     __builtin_prefetch(&next.at(t.node_fields.mail, (now + t.hop_delay) & t.slot_mask), 1);
+    if (bypass & bit(queue)) prefetch_token_mail(v, node, queue >> 3, now);
 #endif
   }
 };
@@ -212,10 +213,14 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
       Queue& state = queue_at(v, node, queue);
       if (state.route & kDeposit && !can_arrive(v, control, receiver, state, kEveryReceiver << t.high_vc)) continue;
       const bool possible = choose(v, node, control.address, queue, state, links, dice);
-      if (t.gap && (!possible || control.blocked & bit(queue))) {  // a cycle later it will ask
-        control.blocked = possible ? control.blocked & ~bit(queue) : control.blocked | bit(queue);
-        wishes += possible;
-        continue;
+      if (t.gap) {
+        u64& blocked = node.at(t.node_fields.blocked);
+        const bool was = blocked & bit(queue);
+        blocked = possible ? blocked & ~bit(queue) : blocked | bit(queue);
+        if (possible && was) {  // a cycle later it will ask
+          ++wishes;
+          continue;
+        }
       }
       if (!possible) continue;
       ++wishes;

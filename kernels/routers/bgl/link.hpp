@@ -228,11 +228,12 @@ FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& contro
 }
 
 /// A head that is not valid will be read out and thrown away in the next cycle.
-template <class V>
-FLITLAB_INLINE void condemn(const V& v, NodeControl& control, u32 index, u32 queue, Queue& state, Cycle now) {
+template <class V, int W>
+FLITLAB_INLINE void condemn(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Queue& state,
+                            Cycle now) {
   control.waiting &= ~bit(queue);
   control.here &= ~bit(queue);
-  control.blocked &= ~bit(queue);
+  forget_gap(v, node, queue);
   control.entering |= bit(queue);
   state.until = static_cast<u16>(now + 1);
   wake_queues(v, index, now + 1);
@@ -265,14 +266,14 @@ FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& con
       if (--state.packets) continue;
       control.waiting &= ~bit(queue);
       control.here &= ~bit(queue);
-      control.blocked &= ~bit(queue);
+      forget_gap(v, node, queue);
       control.entering &= ~bit(queue);
       continue;
     }
     ++r.expected;
     r.crc = add_to_crc(r.crc, content_of(packet) ^ (static_cast<Hit>(r.hit) == Hit::kEscaped));
     acknowledge(v, node, index, receiver, now);
-    if (packet.tag & kNotValid && state.packets == 1 && !moving) condemn(v, control, index, queue, state, now);
+    if (packet.tag & kNotValid && state.packets == 1 && !moving) condemn(v, node, control, index, queue, state, now);
   }
 }
 

@@ -46,6 +46,15 @@ FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control,
   return bypass;
 }
 
+#if !defined(__CUDA_ARCH__)
+/// Where return_tokens() will write soon.
+template <class V, int W>
+FLITLAB_INLINE void prefetch_token_mail(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
+  const auto peer = v.nodes[node.at(v.t.node_fields.neighbour, receiver)];
+  __builtin_prefetch(&peer.at(v.t.node_fields.mail, (now + v.t.token_delay) & v.t.slot_mask), 1);
+}
+#endif
+
 /// Chunks are free again in a receiver's VC: the sender at the other end will know.
 template <class V, int W>
 FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
@@ -104,7 +113,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   state.until = static_cast<u16>(now + cycles);
   wake_queues(v, index, now + cycles);
   control.waiting &= ~bit(queue);
-  control.blocked &= ~bit(queue);
+  forget_gap(v, node, queue);
   control.leaving |= bit(queue);
   if (state.route & kDeposit && queue < kInjectionQueue) {  // on two buses at once
     control.reception_room[reception_fifo(queue >> 3, state.route)] -= static_cast<u8>(chunks);
@@ -163,7 +172,7 @@ FLITLAB_INLINE void advance(const V& v, const Item<W>& node, NodeControl& contro
   if (!--state.packets) return;
   const Packet& packet = packet_at(v, node, queue, state.first);
   become_head(v, control, index, queue, state, route_of(packet), queue < kInjectionQueue ? packet.via : now, now);
-  if (t.protocol && is_condemned(v, node, queue, state)) condemn(v, control, index, queue, state, now);
+  if (t.protocol && is_condemned(v, node, queue, state)) condemn(v, node, control, index, queue, state, now);
 }
 
 /// The tail of a queue's head has left it.

@@ -258,9 +258,7 @@ struct NodePhase {
     if (state.packets > 1)
       __builtin_prefetch(&packet_at(v, node, queue, state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1u));
     if (control.arriving & bit(queue)) __builtin_prefetch(&packet_at(v, node, queue, state.first));
-    if (queue >= kInjectionQueue || control.bypassing & bit(queue)) return;
-    const auto peer = v.nodes[node.at(t.node_fields.neighbour, queue >> 3)];
-    __builtin_prefetch(&peer.at(t.node_fields.mail, (now + t.token_delay) & t.slot_mask), 1);
+    if (queue < kInjectionQueue && !(control.bypassing & bit(queue))) prefetch_token_mail(v, node, queue >> 3, now);
 #endif
   }
 };

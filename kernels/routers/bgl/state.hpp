@@ -77,14 +77,13 @@ struct NodeControl {
   u64 leaving;               ///< queues whose head is on its way to a sender
   u64 arriving;              ///< queues whose head is on its way to a reception FIFO
   u64 bypassing;             ///< of those, heads that came through the bypass channel: their tokens are back already
-  u64 blocked;  ///< queues whose head found no VC with tokens when it last asked (kept for statistics and the gap)
   u32 fault;
   u32 address;            ///< of the node
   u8 reception_room[14];  ///< chunks free in the reception FIFOs
   u8 unwatched;           ///< directions whose link has been taken, and will not yet have the node look again after it
   u8 pad;
 };
-static_assert(sizeof(NodeControl) == 128);
+static_assert(sizeof(NodeControl) == 120);
 
 /// Fields of a node; V virtual channels of a link, S mail slots. VC sets are bits.
 struct NodeFields {
@@ -99,6 +98,7 @@ struct NodeFields {
   Field<u32> busy;             ///< [6] cycles in which a link has been occupied, modulo 2^32
   Field<Mail> mail;            ///< [S]
   Field<Packet> ring;          ///< [6][sum of R] descriptors in the receivers' VCs
+  Field<u64> blocked;          ///< [1] with the gap: queues whose head had nowhere to go when it last asked
 };
 
 /// The sending end of a link that may spoil packets. Sequence numbers are modulo 256.
@@ -339,6 +339,12 @@ struct View {
 template <class V, int W>
 FLITLAB_INLINE Queue& queue_at(const V& v, const Item<W>& node, u32 queue) {
   return node.at(v.t.node_fields.queue, (queue >> 3) * v.t.vcs + (queue & 7));
+}
+
+/// A queue has another head, or none, whose turn the gap does not hold up.
+template <class V, int W>
+FLITLAB_INLINE void forget_gap(const V& v, const Item<W>& node, u32 queue) {
+  if (v.t.gap) node.at(v.t.node_fields.blocked) &= ~bit(queue);
 }
 
 /// Descriptor at a place of a queue's ring.
