@@ -141,7 +141,8 @@ void BglPlan::set_layout() {
   t.injection_ring_field = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
   if (t.protocol) add_link_fields(node);
   node.finish();
-  // An odd number of cache lines: at an even distance the first lines of all nodes would share a part of a cache's sets.
+  // An odd number of cache lines: at an even distance the first lines of all nodes would share a part of a cache's
+  // sets.
   if (node.item_bytes % 128 == 0) node.item_bytes += 64;
 
   ItemKind& terminal = layout_.kinds[1];
@@ -193,6 +194,9 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
       {"diameter", only_if_regular(distance.diameter)},
       {"hops_mean", only_if_regular(hops)},
       {"link_cycles_per_packet", cycles},
+      {"head_arbiters", 2 * t.dims * (t.vcs + t.bypass) + bgl::kInjectionFifos},
+      {"receiver_arbiters", 2 * t.dims},
+      {"sender_arbiters", 2 * t.dims},
       {"saturation_load_bound", regular && busiest > 0 ? chunks / cycles / busiest : kNotMeasured},
       {"zero_load_latency_cycles", uniform ? t.injection_delay + hops * (t.hop_delay + (t.bypass ? 0 : t.fifo_delay)) +
                                                  bgl::kChunkBytes * chunks + 1

@@ -92,6 +92,17 @@ TEST(BglTiming, ZeroLoadLatencyIsDerived) {
   }
 }
 
+/// The paper's 44: 38 of one kind, for the VCs, the bypass channels and the injection FIFOs, and one for each receiver.
+TEST(BglTiming, CountsThePapersArbiters) {
+  const auto plan =
+      make_plan(testing::experiment({{"router.kind", word("bgl")}, {"topology.shape", IntList{8, 8, 8}}}));
+  std::map<std::string, double> derived;
+  for (const auto& [name, value] : plan->derived()) derived[name] = value;
+  EXPECT_EQ(derived["head_arbiters"], 38);
+  EXPECT_EQ(derived["head_arbiters"] + derived["receiver_arbiters"], 44);
+  EXPECT_EQ(derived["sender_arbiters"], 6);
+}
+
 /// Two packets in a row, whether from one FIFO or from two: the second one leaves when the link has carried the first.
 TEST(BglTiming, APacketTakesALinkFor32NPlus14Cycles) {
   for (int fifos : {1, 6})
