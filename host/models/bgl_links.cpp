@@ -9,7 +9,7 @@
 namespace flitlab {
 namespace {
 
-constexpr double kHeaderBytes = 8, kAcknowledgmentBytes = 8, kTrailerBytes = 4;
+constexpr double kHeaderBytes = 8;
 
 /// Probability that one of so many bytes is hit, as a part of 2^32.
 u32 threshold(double rate, double bytes) {
@@ -28,9 +28,9 @@ void BglPlan::set_links(const Experiment& e) {
   t.crc_bits = static_cast<u8>(e.u32_of("faults.crc_bits"));
   const double rate = e.f64("faults.error_rate");
   for (u32 n = 1; n <= bgl::kFullPacket; ++n)
-    t.hit_threshold[n] = threshold(rate, bgl::kChunkBytes * n + kTrailerBytes);
+    t.hit_threshold[n] = threshold(rate, bgl::kChunkBytes * n + e.u32_of("router.trailer_bytes"));
   t.header_threshold = threshold(rate, kHeaderBytes);
-  t.acknowledgment_threshold = threshold(rate, kAcknowledgmentBytes);
+  t.acknowledgment_threshold = threshold(rate, e.u32_of("router.ack_bytes"));
 }
 
 void BglPlan::add_link_fields(ItemKind& node) {
@@ -38,6 +38,7 @@ void BglPlan::add_link_fields(ItemKind& node) {
   f.sender = node.add<bgl::LinkSender>("link_sender", bgl::kDirections);
   f.receiver = node.add<bgl::LinkReceiver>("link_receiver", bgl::kDirections);
   f.kept = node.add<bgl::LinkEntry>("kept", bgl::kDirections * table_.kept_packets);
+  f.ghosts = node.add<u64>("ghosts", 1);
   f.acknowledged = node.add<u16>("acknowledged", (table_.slot_mask + 1) * bgl::kDirections);
   f.checksum = node.add<u32>("checksum", bgl::kInjectionFifos);
 }
@@ -54,8 +55,10 @@ std::map<std::string, double> BglPlan::figures(const CounterShard& totals, const
       const bgl::LinkReceiver& there = bgl::receiver_at(view, nodes[peer.item], peer.port);
       const bgl::LinkSender& here = bgl::sender_at(view, nodes[n], d);
       u32 crc = here.crc;  // and what has been taken, the acknowledgment being under way
-      for (u8 i = here.oldest; i != there.expected; ++i)
-        crc = bgl::add_to_crc(crc, bgl::kept_at(view, nodes[n], d, i).content);
+      for (u8 i = here.oldest; i != there.expected; ++i) {
+        const Packet& packet = bgl::kept_at(view, nodes[n], d, i).packet;
+        if (!(packet.tag & bgl::kNotValid)) crc = bgl::add_to_crc(crc, bgl::content_of(packet));
+      }
       different += crc != there.crc;
     }
   const auto get = [&](Total total) { return static_cast<double>(totals.total[static_cast<u32>(total)]); };

@@ -88,7 +88,9 @@ void BglPlan::set_parameters(const Experiment& e) {
   t.injection_delay = arbitration;
   t.token_delay = link + e.u32_of("router.ack_bytes");
   t.overhead = e.u32_of("router.trailer_bytes") + e.u32_of("router.ack_bytes") + e.u32_of("router.gap_bytes");
-  t.slot_mask = std::bit_ceil(std::max({t.hop_delay, t.token_delay, t.injection_delay}) + 1) - 1;
+  // Where packets can be spoiled, tokens may wait for a message of their own.
+  const u32 wait = e.flag("router.link_protocol") ? 8 : 0;
+  t.slot_mask = std::bit_ceil(std::max({t.hop_delay, t.token_delay + wait, t.injection_delay}) + 1) - 1;
   t.paths = e.u32_of("router.paths");
   t.bypass = e.flag("router.bypass");
   t.jsq = e.flag("router.jsq");

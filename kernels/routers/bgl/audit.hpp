@@ -9,35 +9,6 @@
 
 namespace flitlab::bgl {
 
-/// Heads on a link that its receiver will let in, by VC, and packets that it waits for besides.
-struct OnTheLink {
-  u8 heads[kMaxVcs] = {};
-  u8 lost[kMaxVcs] = {};
-};
-
-template <class V, int W>
-FLITLAB_HD OnTheLink on_the_link(const V& v, const Item<W>& node, const Item<W>& upstream, u32 receiver, u32 sender,
-                                 Cycle now) {
-  const auto& t = v.t;
-  OnTheLink link;
-  const LinkReceiver* r = t.protocol ? &receiver_at(v, node, receiver) : nullptr;
-  bool in_sequence = r && !(r->coming && r->spoiled);
-  u8 next = r ? static_cast<u8>(r->expected + (r->coming != 0)) : 0;
-  for (Cycle at = now; at != now + t.slot_mask + 1; ++at) {
-    const u32 mail = static_cast<u32>(node.at(t.node_fields.mail, at & t.slot_mask).link[receiver]);
-    if (!mail) continue;
-    const Hit hit = static_cast<Hit>(mail >> kHitShift);
-    if (r && (!in_sequence || hit == Hit::kHeader || static_cast<u8>(mail >> kSequenceShift) != next)) continue;
-    ++next;
-    in_sequence = hit != Hit::kBody;
-    ++link.heads[(mail & 0xF) - 1];
-  }
-  if (r)
-    for (const u8 end = sender_at(v, upstream, sender).next; next != end; ++next)
-      ++link.lost[(kept_at(v, upstream, sender, next).word & 0xF) - 1];
-  return link;
-}
-
 struct AuditNode {
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
@@ -45,7 +16,7 @@ struct AuditNode {
   }
 
   template <class V>
-  FLITLAB_HD static void run(const V& v, u32 index, Cycle now) {
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
     const auto& t = v.t;
     const auto node = v.nodes[index];
     const auto terminal = v.terminals[index];
@@ -60,32 +31,41 @@ struct AuditNode {
       const Peer peer = t.peers[index * t.ports + receiver];
       if (peer.item == kNone) continue;
       const auto upstream = v.nodes[peer.item];
-      const OnTheLink link = on_the_link(v, node, upstream, receiver, peer.port, now);
       for (u32 vc = 0; vc < t.vcs; ++vc) {
         const u32 queue = queue_of(receiver, vc);
         const Queue& state = queue_at(v, node, queue);
-        // A spoiled packet that has gone on before it was known to be one is still here, but will come again.
-        const bool spoiled = is_spoiled(v, node, queue), gone = spoiled && !is_coming(v, node, queue);
+        u32 pending = 0;  // on the link
+        for (u32 slot = 0; slot <= t.slot_mask && !t.protocol; ++slot)
+          pending += (node.at(t.node_fields.mail, slot).link[receiver] & 0xF) == vc + 1;
+        const bool spoiled = is_spoiled(v, node, queue), ghost = is_ghost(v, node, queue);
         u32 sum = upstream.at(t.node_fields.tokens, peer.port * t.vcs + vc), held = 0;
-        for (u32 i = 0; i < state.packets + link.heads[vc] + link.lost[vc] + 0u; ++i) {
-          const Packet& packet =
-              packet_at(v, node, queue, (state.first + i - (gone && i >= state.packets)) % t.ring[vc]);
-          const bool head = i == 0 && state.packets, valid = !(packet.tag & kNotValid);
+        if (control.arriving & bit(queue)) to_software[reception_fifo(receiver, state.route)] += chunks_of(state.route);
+        for (u32 i = 0; i < state.packets + pending; ++i) {
+          const Packet& packet = packet_at(v, node, queue, (state.first + i) % t.ring[vc]);
+          const bool head = i == 0 && !ghost;
           if (i < state.packets) held += packet.flits;
-          if (head && control.arriving & bit(queue))
-            to_software[reception_fifo(receiver, route_of(packet))] += packet.flits;
-          if (head && gone) continue;
           if (!head || spoiled || !(control.bypassing & bit(queue))) sum += token_cost(t, vc, packet.flits);
-          if ((head && control.leaving & bit(queue) && !spoiled) || !valid) continue;  // counted where it goes
-          flits += packet.flits;
-          ++packets;
+          if (head && control.leaving & bit(queue) && !spoiled) continue;  // counted where it goes
+          flits += packet.tag & kNotValid ? 0 : packet.flits;
+          packets += !(packet.tag & kNotValid);
+        }
+        if (t.protocol) {
+          const LinkReceiver& r = receiver_at(v, node, receiver);
+          const u8 end = sender_at(v, upstream, peer.port).next;
+          for (u8 next = static_cast<u8>(r.expected + (r.coming != 0)); next != end; ++next) {
+            const LinkEntry& entry = kept_at(v, upstream, peer.port, next);
+            if ((entry.word & 0xF) != vc + 1) continue;
+            sum += token_cost(t, vc, entry.packet.flits);
+            flits += entry.packet.tag & kNotValid ? 0 : entry.packet.flits;
+            packets += !(entry.packet.tag & kNotValid);
+          }
         }
         for (u32 slot = 0; slot <= t.slot_mask; ++slot)
           sum += upstream.at(t.node_fields.mail, slot).link[peer.port] >> (32 + 4 * vc) & 0xF;
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
         const bool active = (asking | control.entering | moving) >> queue & 1;
-        if (active != (state.packets > 0)) raise_fault(fault, kFaultBookkeeping, receiver);
+        if (active != (ghost || state.packets > 0)) raise_fault(fault, kFaultBookkeeping, receiver);
       }
     }
     for (u32 f = 0; f < kInjectionFifos; ++f) {

@@ -2,8 +2,8 @@
 /// The protocol of a link (paper, "Torus network"). Every packet bears a sequence number and CRCs. A receiver takes
 /// only the next one in sequence, and acknowledges it when all of it has come unspoiled; a sender keeps a copy until
 /// then, and sends all that it keeps once more, in order, if no acknowledgment comes for a time. A spoiled packet may
-/// have gone on before its end was seen: at its end it is marked as not valid, and whoever has all of it throws it
-/// away. Both ends keep a CRC of all that has been taken, so that what slips through the packets' CRCs is noticed.
+/// have gone on before its end was seen: at its end it is marked as not valid, and whoever has all of it forgets it at
+/// once, for space that copies hold could be the bubble. Both ends keep a CRC of all that has been taken, so that what slips through the packets' CRCs is noticed.
 /// Senders have accounted for the space of what they keep, so a copy needs no new tokens.
 #include "kernels/common/fault.hpp"
 #include "kernels/common/philox.hpp"
@@ -52,17 +52,17 @@ FLITLAB_INLINE LinkEntry& kept_at(const V& v, const Item<W>& node, u32 direction
   return node.at(t.link_fields.kept, direction * t.kept_packets + (sequence & (t.kept_packets - 1)));
 }
 
-/// Whether a queue's head was spoiled on the link to here; what comes after a spoiled packet is not let in.
+/// Whether a queue's head is coming over the link, and spoiled. At its end it is out of the queue, but may still leave.
 template <class V, int W>
 FLITLAB_INLINE bool is_spoiled(const V& v, const Item<W>& node, u32 queue) {
-  return v.t.protocol && queue < kInjectionQueue && receiver_at(v, node, queue >> 3).spoiled == (queue & 7) + 1 &&
-         queue_at(v, node, queue).packets == 1;
+  if (!v.t.protocol || queue >= kInjectionQueue || queue_at(v, node, queue).packets != 1) return false;
+  const LinkReceiver& r = receiver_at(v, node, queue >> 3);
+  return r.coming == (queue & 7) + 1 && static_cast<Hit>(r.hit) == Hit::kBody;
 }
 
-/// Whether a queue's last packet is still coming.
 template <class V, int W>
-FLITLAB_INLINE bool is_coming(const V& v, const Item<W>& node, u32 queue) {
-  return receiver_at(v, node, queue >> 3).coming == (queue & 7) + 1;
+FLITLAB_INLINE bool is_ghost(const V& v, const Item<W>& node, u32 queue) {
+  return v.t.protocol && node.at(v.t.link_fields.ghosts) & bit(queue);
 }
 
 // ------------------------------------------------------------------------------------------------ the sending end
@@ -114,11 +114,12 @@ FLITLAB_INLINE void set_link_alarm(const V& v, LinkSender& s, u32 index, Cycle n
 
 /// A new packet: `word` is what its receiver gets.
 template <class V, int W>
-FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 direction, u32 word, u32 content, Cycle now) {
+FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 direction, u32 word, const Packet& packet,
+                         Cycle now) {
   const auto& t = v.t;
   LinkSender& s = sender_at(v, node, direction);
   word |= u32{s.next} << kSequenceShift;
-  kept_at(v, node, direction, s.next) = {word, content};
+  kept_at(v, node, direction, s.next) = {packet, word, {}};
   transmit(v, node, index, direction, word, now);
   if (s.next == s.oldest) s.timeout = s.line_free + t.timeout;
   ++s.next;
@@ -142,7 +143,7 @@ FLITLAB_INLINE void take_acknowledgments(const V& v, const Item<W>& node, Cycle 
     if (s.repeating && static_cast<u8>(s.again - s.oldest) < taken) s.again = before;
     for (; s.oldest != before; ++s.oldest) {
       const LinkEntry& entry = kept_at(v, node, d, s.oldest);
-      s.crc = add_to_crc(s.crc, entry.content);
+      if (!(entry.packet.tag & kNotValid)) s.crc = add_to_crc(s.crc, content_of(entry.packet));
       s.kept = static_cast<u8>(s.kept - chunks_of(static_cast<u16>(entry.word >> 4)));
     }
     s.timeout = now + t.timeout;
@@ -214,67 +215,18 @@ FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& contro
     count(*v.shard, Total::kOutOfSequence);
     return false;
   }
-  if (r.coming || r.spoiled) raise_fault(control.fault, kFaultBookkeeping, receiver);
+  if (r.coming) raise_fault(control.fault, kFaultBookkeeping, receiver);
   const u32 vc = (arrival & 0xF) - 1, chunks = chunks_of(static_cast<u16>(arrival >> 4));
+  const u32 peer = node.at(t.node_fields.neighbour, receiver);
   const Queue& state = queue_at(v, node, queue_of(receiver, vc));
-  const u32 place = (u32{state.first} + state.packets) % t.ring[vc];
-  packet_at(v, node, queue_of(receiver, vc), place).via = now + t.fifo_delay;
+  Packet& packet = packet_at(v, node, queue_of(receiver, vc), (u32{state.first} + state.packets) % t.ring[vc]);
+  packet = kept_at(v, v.nodes[peer], receiver ^ 1, r.expected).packet;
+  packet.via = now + t.fifo_delay;
   r.coming = static_cast<u8>(vc + 1);
   r.hit = static_cast<u8>(hit);
-  if (hit == Hit::kBody) r.spoiled = r.coming;
   r.tail = static_cast<u16>(now + kChunkBytes * chunks);
   wake_queues(v, index, now + kChunkBytes * chunks);
   return true;
-}
-
-/// A head that is not valid will be read out and thrown away in the next cycle.
-template <class V, int W>
-FLITLAB_INLINE void condemn(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Queue& state,
-                            Cycle now) {
-  control.waiting &= ~bit(queue);
-  control.here &= ~bit(queue);
-  forget_gap(v, node, queue);
-  control.entering |= bit(queue);
-  state.until = static_cast<u16>(now + 1);
-  wake_queues(v, index, now + 1);
-}
-
-/// Whether a head that is not ready to ask never will be.
-template <class V, int W>
-FLITLAB_INLINE bool is_condemned(const V& v, const Item<W>& node, u32 queue, const Queue& state) {
-  return queue < kInjectionQueue && packet_at(v, node, queue, state.first).tag & kNotValid &&
-         (state.packets > 1 || !is_coming(v, node, queue));
-}
-
-/// All of a packet has come, so that its CRC can be seen.
-template <class V, int W>
-FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
-  const auto& t = v.t;
-  for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
-    LinkReceiver& r = receiver_at(v, node, receiver);
-    if (!r.coming || !has_come(r.tail, now)) continue;
-    const u32 queue = queue_of(receiver, r.coming - 1u);
-    Queue& state = queue_at(v, node, queue);
-    const bool moving = state.packets == 1 && (control.leaving | control.arriving) & bit(queue);
-    const Packet& packet = packet_at(v, node, queue, (u32{state.first} + state.packets - 1) % ring_of(t, queue));
-    r.coming = 0;
-    if (static_cast<Hit>(r.hit) == Hit::kBody) {
-      count(*v.shard, Total::kChannelErrors);
-      if (moving) continue;  // it is out of here at its end
-      r.spoiled = 0;
-      state.held = static_cast<u8>(state.held - packet.flits);
-      if (--state.packets) continue;
-      control.waiting &= ~bit(queue);
-      control.here &= ~bit(queue);
-      forget_gap(v, node, queue);
-      control.entering &= ~bit(queue);
-      continue;
-    }
-    ++r.expected;
-    r.crc = add_to_crc(r.crc, content_of(packet) ^ (static_cast<Hit>(r.hit) == Hit::kEscaped));
-    acknowledge(v, node, index, receiver, now);
-    if (packet.tag & kNotValid && state.packets == 1 && !moving) condemn(v, node, control, index, queue, state, now);
-  }
 }
 
 }  // namespace flitlab::bgl

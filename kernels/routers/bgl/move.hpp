@@ -40,7 +40,7 @@ FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control,
   const auto& t = v.t;
   Queue& state = queue_at(v, node, queue);
   state.held = static_cast<u8>(state.held + chunks_of(route));
-  if (state.packets++) return false;
+  if (state.packets++ || is_ghost(v, node, queue)) return false;
   const bool link = queue < kInjectionQueue, bypass = link && t.bypass;
   become_head(v, control, index, queue, state, route, link && !bypass ? now + t.fifo_delay : now, now);
   return bypass;
@@ -55,13 +55,18 @@ FLITLAB_INLINE void prefetch_token_mail(const V& v, const Item<W>& node, u32 rec
 }
 #endif
 
-/// Chunks are free again in a receiver's VC: the sender at the other end will know.
+/// Chunks are free again in a receiver's VC: the sender at the other end will know. It gets one message in a cycle for a
+/// VC; only where packets can be spoiled there may be two.
 template <class V, int W>
 FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
   const auto& t = v.t;
   const u32 receiver = queue >> 3, vc = queue & 7, peer = node.at(t.node_fields.neighbour, receiver);
-  v.nodes[peer].at(t.node_fields.mail, at & t.slot_mask).link[receiver ^ 1] |= u64{token_cost(t, vc, chunks)}
-                                                                               << (32 + 4 * vc);
+  const auto mail = [&](Cycle when) -> u64& {
+    return v.nodes[peer].at(t.node_fields.mail, when & t.slot_mask).link[receiver ^ 1];
+  };
+  if (t.protocol)
+    while (mail(at) >> (32 + 4 * vc) & 0xF) ++at;
+  mail(at) |= u64{token_cost(t, vc, chunks)} << (32 + 4 * vc);
   announce(v, peer, at);
 }
 
@@ -90,18 +95,18 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   packet.via = asks + t.fifo_delay;
   const bool spoiled = is_spoiled(v, node, queue);
   if (spoiled) packet.tag |= kNotValid;
-  const auto next = v.nodes[peer];
-  u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
-  packet_at(v, next, queue_of(direction ^ 1, vc), tail) = packet;
-  tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
   const u32 word = u32{route} << 4 | (vc + 1);
   if (t.protocol) {
     if (queue >= kInjectionQueue) {
       u32& sum = node.at(t.link_fields.checksum, queue - kInjectionQueue);
       sum = add_to_crc(sum, content_of(packet));
     }
-    send(v, node, index, direction, word, content_of(packet), now);
+    send(v, node, index, direction, word, packet, now);
   } else {
+    const auto next = v.nodes[peer];
+    u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
+    packet_at(v, next, queue_of(direction ^ 1, vc), tail) = packet;
+    tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
     next.at(t.node_fields.mail, asks & t.slot_mask).link[direction ^ 1] |= word;
     announce(v, peer, asks);
     node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
@@ -163,62 +168,80 @@ FLITLAB_INLINE void hand_over(const V& v, u32 index, u32 receiver, const Packet&
   tell_software(v, index, now + 1);
 }
 
-/// The packet behind a queue's head becomes its head.
-template <class V, int W>
-FLITLAB_INLINE void advance(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Queue& state,
-                            Cycle now) {
-  const auto& t = v.t;
-  state.first = static_cast<u8>(state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1);
-  if (!--state.packets) return;
-  const Packet& packet = packet_at(v, node, queue, state.first);
-  become_head(v, control, index, queue, state, route_of(packet), queue < kInjectionQueue ? packet.via : now, now);
-  if (t.protocol && is_condemned(v, node, queue, state)) condemn(v, node, control, index, queue, state, now);
-}
-
 /// The tail of a queue's head has left it.
 template <class V, int W>
 FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Cycle now) {
   const auto& t = v.t;
   Queue& state = queue_at(v, node, queue);
   const u32 chunks = chunks_of(state.route);
-  const bool spoiled = is_spoiled(v, node, queue);
+  const bool ghost = is_ghost(v, node, queue);
   if (control.arriving & bit(queue)) {
-    const Packet& packet = packet_at(v, node, queue, state.first);
-    if (t.protocol && (spoiled || packet.tag & kNotValid)) {
+    if (ghost) {
       u8& room = control.reception_room[reception_fifo(queue >> 3, state.route)];
       room = static_cast<u8>(room + chunks);
-      count(*v.shard, Total::kNotValid);
     } else {
-      hand_over(v, index, queue >> 3, packet, now);
+      hand_over(v, index, queue >> 3, packet_at(v, node, queue, state.first), now);
     }
   }
   if (queue >= kInjectionQueue) {
     v.terminals[index].at(t.software_fields.space_mail, (now + 1) & 1) |= chunks << 4 * (queue - kInjectionQueue);
     tell_software(v, index, now + 1);
-  } else if (!spoiled && !(control.bypassing & bit(queue))) {
+  } else if (!ghost && !(control.bypassing & bit(queue))) {
     return_tokens(v, node, queue, chunks, now + t.token_delay);
   }
   control.leaving &= ~bit(queue);
   control.arriving &= ~bit(queue);
   control.bypassing &= ~bit(queue);
-  state.held = static_cast<u8>(state.held - chunks);
-  if (spoiled) {  // its place is kept for when it comes again
-    receiver_at(v, node, queue >> 3).spoiled = 0;
-    --state.packets;
-    return;
+  if (ghost) {
+    node.at(t.link_fields.ghosts) &= ~bit(queue);
+    if (!state.packets) return;
+  } else {
+    state.held = static_cast<u8>(state.held - chunks);
+    state.first = static_cast<u8>(state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1);
+    if (!--state.packets) return;
   }
-  advance(v, node, control, index, queue, state, now);
+  const Packet& packet = packet_at(v, node, queue, state.first);
+  become_head(v, control, index, queue, state, route_of(packet), queue < kInjectionQueue ? packet.via : now, now);
 }
 
-/// Throws away a head that is not valid.
+/// All of a packet has come over a link that may spoil packets. One that is spoiled is not acknowledged, and the space
+/// for it is kept until it comes again; a copy of one that was spoiled before is. Both are out of their queue, where
+/// they are last; if they have gone on, what they hold besides is free at the end of that.
 template <class V, int W>
-FLITLAB_INLINE void throw_away(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue,
-                               Queue& state, Cycle now) {
-  const u32 chunks = chunks_of(state.route);
-  return_tokens(v, node, queue, chunks, now + v.t.token_delay);
-  count(*v.shard, Total::kNotValid);
-  state.held = static_cast<u8>(state.held - chunks);
-  advance(v, node, control, index, queue, state, now);
+FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
+  const auto& t = v.t;
+  for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
+    LinkReceiver& r = receiver_at(v, node, receiver);
+    if (!r.coming || !has_come(r.tail, now)) continue;
+    const u32 queue = queue_of(receiver, r.coming - 1u);
+    Queue& state = queue_at(v, node, queue);
+    const bool spoiled = static_cast<Hit>(r.hit) == Hit::kBody;
+    const bool moving = state.packets == 1 && (control.leaving | control.arriving) & bit(queue);
+    const Packet& packet = packet_at(v, node, queue, (u32{state.first} + state.packets - 1) % ring_of(t, queue));
+    const bool valid = !(packet.tag & kNotValid);
+    r.coming = 0;
+    if (spoiled) {
+      count(*v.shard, Total::kChannelErrors);
+    } else {
+      ++r.expected;
+      if (valid) r.crc = add_to_crc(r.crc, content_of(packet) ^ (static_cast<Hit>(r.hit) == Hit::kEscaped));
+      acknowledge(v, node, index, receiver, now);
+      if (valid) continue;
+      count(*v.shard, Total::kNotValid);
+      if (!(moving && control.bypassing & bit(queue)))
+        return_tokens(v, node, queue, packet.flits, now + t.token_delay);
+    }
+    state.held = static_cast<u8>(state.held - packet.flits);
+    --state.packets;
+    if (moving) {
+      node.at(t.link_fields.ghosts) |= bit(queue);
+    } else if (!state.packets) {
+      control.waiting &= ~bit(queue);
+      control.here &= ~bit(queue);
+      control.entering &= ~bit(queue);
+      forget_gap(v, node, queue);
+    }
+  }
 }
 
 }  // namespace flitlab::bgl

@@ -68,16 +68,13 @@ FLITLAB_INLINE void receive_from_software(const V& v, u32 index, Cycle now) {
 
 /// Heads that are ready now begin to ask.
 template <class V, int W>
-FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
+FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
   for (u64 left = control.entering; left; left &= left - 1) {
     const u32 queue = lowest_bit(left);
-    Queue& state = queue_at(v, node, queue);
+    const Queue& state = queue_at(v, node, queue);
     if (!has_come(state.until, now)) continue;
     control.entering &= ~bit(queue);
-    if (v.t.protocol && is_condemned(v, node, queue, state))
-      throw_away(v, node, control, index, queue, state, now);
-    else
-      ask(control, queue, state.route);
+    ask(control, queue, state.route);
   }
 }
 
@@ -220,7 +217,7 @@ struct NodePhase {
     }
     for (u32 k = 0; k < turning_count; ++k) {
       const u32 i = turning[k];
-      end_entering(v, node(i), control(i), list[i], now);
+      end_entering(v, node(i), control(i), now);
     }
     Grants::Grant granted[kMost * kDirections];
     Grants grants{granted};

@@ -122,20 +122,22 @@ struct LinkReceiver {
   u8 expected;  ///< sequence number
   u8 coming;    ///< VC + 1 of the packet that is coming
   u8 hit;       ///< and what happened to it on the wires
-  u8 spoiled;   ///< VC + 1 that a spoiled packet is in
-  u8 pad[2];
+  u8 pad[3];
 };
 static_assert(sizeof(LinkReceiver) == 12);
 
 struct LinkEntry {
-  u32 word;     ///< what the receiver gets of it
-  u32 content;  ///< what the CRCs run over
+  Packet packet;
+  u32 word;  ///< the head's mail
+  u32 pad[3];
 };
 
 struct LinkFields {
   Field<LinkSender> sender;      ///< [6]
   Field<LinkReceiver> receiver;  ///< [6]
-  Field<LinkEntry> kept;         ///< [6][K] packets that have not been acknowledged, by sequence number modulo K
+  Field<LinkEntry> kept;         ///< [6][K] packets that have not been acknowledged, by sequence number modulo K; the
+                                 ///< receivers take them from here
+  Field<u64> ghosts;             ///< [1] queues from which a spoiled packet, or its copy, is leaving that is in no queue now
   Field<u16> acknowledged;       ///< [S][6] mail: 256 + the sequence number before which all has been taken
   Field<u32> checksum;           ///< [8] of what has left the injection FIFOs
 };
