@@ -140,8 +140,9 @@ def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 
 
     def line(quantity: str, name: str, published: float | None, tolerance: float, reading: str,
              setting: str = setting) -> dict:
+        # What the paper simulated is to be met; what it measured may be passed where software takes no time.
         return row("bgl.alltoall-512", quantity, source, setting, published, measured[name], "% of peak", tolerance,
-                   higher_is_better=True, reading=reading)
+                   higher_is_better="simulat" not in quantity, reading=reading)
 
     turns = "a node sends all packets of a message before the next destination's turn"
     order = ("percent of peak: least time of the busiest links over time to the last delivery; every node in a random "
@@ -230,11 +231,11 @@ def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, ke
     bound = most_link_use(largest)
     rows = [
         row("bgl.alltoall-asymmetric", "of peak, simulated", source, setting, 74, peak["simulator"], "% of peak", 3,
-            higher_is_better=True, reading=alone + published),
+            reading=alone + published),
         row("bgl.alltoall-asymmetric", "link utilisation, simulated", source, setting, 49,
-            peak["simulator"] * most / 100, "%", 3, higher_is_better=True, reading=alone + published),
+            peak["simulator"] * most / 100, "%", 3, reading=alone + published),
         row("bgl.alltoall-asymmetric", "payload of the links, simulated", source, setting, 44,
-            peak["simulator"] * most / 100 * PAYLOAD / 270, "%", 3, higher_is_better=True),
+            peak["simulator"] * most / 100 * PAYLOAD / 270, "%", 3),
     ]
     rows += [row("bgl.alltoall-asymmetric", f"of peak, {what}", source, setting, None, peak[name], "% of peak", 0,
                  reading=reading)

@@ -3,8 +3,9 @@
 /// only the next one in sequence, and acknowledges it when all of it has come unspoiled; a sender keeps a copy until
 /// then, and sends all that it keeps once more, in order, if no acknowledgment comes for a time. A spoiled packet may
 /// have gone on before its end was seen: at its end it is marked as not valid, and whoever has all of it forgets it at
-/// once, for space that copies hold could be the bubble. Both ends keep a CRC of all that has been taken, so that what slips through the packets' CRCs is noticed.
-/// Senders have accounted for the space of what they keep, so a copy needs no new tokens.
+/// once, for space that copies hold could be the bubble. Both ends keep a CRC of all that has been taken, so that what
+/// slips through the packets' CRCs is noticed. Senders have accounted for the space of what they keep, so a copy needs
+/// no new tokens.
 #include "kernels/common/fault.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/calendar.hpp"

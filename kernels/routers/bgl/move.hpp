@@ -55,8 +55,8 @@ FLITLAB_INLINE void prefetch_token_mail(const V& v, const Item<W>& node, u32 rec
 }
 #endif
 
-/// Chunks are free again in a receiver's VC: the sender at the other end will know. It gets one message in a cycle for a
-/// VC; only where packets can be spoiled there may be two.
+/// Chunks are free again in a receiver's VC: the sender at the other end will know. It gets one message in a cycle for
+/// a VC; only where packets can be spoiled there may be two.
 template <class V, int W>
 FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
   const auto& t = v.t;
@@ -228,8 +228,7 @@ FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& con
       acknowledge(v, node, index, receiver, now);
       if (valid) continue;
       count(*v.shard, Total::kNotValid);
-      if (!(moving && control.bypassing & bit(queue)))
-        return_tokens(v, node, queue, packet.flits, now + t.token_delay);
+      if (!(moving && control.bypassing & bit(queue))) return_tokens(v, node, queue, packet.flits, now + t.token_delay);
     }
     state.held = static_cast<u8>(state.held - packet.flits);
     --state.packets;

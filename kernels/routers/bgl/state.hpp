@@ -137,9 +137,9 @@ struct LinkFields {
   Field<LinkReceiver> receiver;  ///< [6]
   Field<LinkEntry> kept;         ///< [6][K] packets that have not been acknowledged, by sequence number modulo K; the
                                  ///< receivers take them from here
-  Field<u64> ghosts;             ///< [1] queues from which a spoiled packet, or its copy, is leaving that is in no queue now
-  Field<u16> acknowledged;       ///< [S][6] mail: 256 + the sequence number before which all has been taken
-  Field<u32> checksum;           ///< [8] of what has left the injection FIFOs
+  Field<u64> ghosts;        ///< [1] queues from which a spoiled packet, or its copy, is leaving that is in no queue now
+  Field<u16> acknowledged;  ///< [S][6] mail: 256 + the sequence number before which all has been taken
+  Field<u32> checksum;      ///< [8] of what has left the injection FIFOs
 };
 
 /// Software of a node: one terminal.

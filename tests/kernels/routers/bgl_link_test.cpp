@@ -124,6 +124,54 @@ TEST(BglLink, TakesARepeatedPacketOnce) {
   }
 }
 
+/// Rings at full load whose links spoil a quarter of the packets: copies that are not valid never take the last bubble.
+TEST(BglLink, SpoiledCopiesLeaveTheBubbleAlone) {
+  for (u32 seed = 1; seed <= 6; ++seed) {
+    RawConfig config{{"router.kind", word("bgl")},
+                     {"topology.shape", IntList{8}},
+                     {"router.link_protocol", true},
+                     {"faults.error_rate", 1e-3},
+                     {"router.escape_flits", integer(16)},
+                     {"routing.dynamic", 0.0},
+                     {"traffic.load", 1.0},
+                     {"traffic.pattern", word("tornado")},
+                     {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 4.0}}},
+                     {"run.seed", integer(seed)}};
+    Network net(experiment(config));
+    for (u64 before = 0; net.engine->now() < 40000; before = net.total(Total::kPacketsDelivered)) {
+      net.step(5000);
+      check_conservation(*net.engine, *net.plan, 0);
+      ASSERT_GT(net.total(Total::kPacketsDelivered), before) << net.plan->find_deadlock(net.engine->state(0));
+    }
+  }
+}
+
+/// Timeouts just longer than an answer takes, so that packets come again while their spoiled copies still leave.
+TEST(BglLink, TimesOutEarly) {
+  for (u32 seed = 1; seed <= 40; ++seed) {
+    testing::BglDraw draw(seed);
+    RawConfig config{{"router.kind", word("bgl")},
+                     {"topology.shape", draw.one_of<IntList>({{4}, {2, 2}, {3, 2, 2}})},
+                     {"router.link_protocol", true},
+                     {"router.retransmission_timeout", integer(310 + 40 * draw.below(6))},
+                     {"router.retransmission_flits", draw.one_of<std::int64_t>({8, 20, 64})},
+                     {"faults.error_rate", draw.one_of({3e-4, 1e-3, 3e-3})},
+                     {"routing.dynamic", draw.one_of({0.0, 0.5, 1.0})},
+                     {"reception.take_interval", draw.one_of<std::int64_t>({0, 300})},
+                     {"traffic.mode", word("batch")},
+                     {"traffic.batch_packets", integer(60)},
+                     {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 1.0}}},
+                     {"run.seed", integer(seed)}};
+    Network net(experiment(config));
+    while (net.engine->now() < 400000 &&
+           (!net.engine->now() || net.total(Total::kPacketsDelivered) < net.total(Total::kPacketsCreated))) {
+      net.step(1000);
+      ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << testing::described(config);
+    }
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 60u * net.plan->topology().terminals) << testing::described(config);
+  }
+}
+
 /// With space for one packet a sender waits for each acknowledgment: until the tail has come, 21 + 256, and 18 more.
 TEST(BglLink, KeepsNoMoreThanThereIsSpaceFor) {
   RawConfig config = kProtocol;
