@@ -73,8 +73,8 @@ def round_trip(hops: int, size: int, shape: tuple[int, ...]) -> float:
 def pingpong(shape: tuple[int, ...] = (2, 2, 2), sizes: tuple[int, ...] = (16, 240, 960, 3840)) -> list[dict]:
     """Half the time of a message's way to and fro, over one, two and three hops."""
     reading = ("Figure 10's curves are lost; what the network alone takes, as the figure's network bound: software of "
-               f"the emulator takes no time. Links of a mesh only. A message of n bytes has n/{PAYLOAD} packets of up to "
-               f"{FULL} chunks")
+               f"the emulator takes no time. Links of a mesh only. A message of n bytes has n/{PAYLOAD} packets of "
+               f"up to {FULL} chunks")
     return [row("bgl.pingpong", f"one-way latency of {size} bytes", f"{PAPER}, Figure 10",
                 f"{times(shape)}, {hops} hops", None, PROCESSOR * round_trip(hops, size, shape) / 2, "processor cycles",
                 0, reading=reading)
