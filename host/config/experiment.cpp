@@ -13,11 +13,6 @@
 namespace flitlab {
 namespace {
 
-/// What is resolved so far, as it would be written.
-std::string text_of(const Experiment& e, const std::string& key) {
-  return to_text(std::find_if(e.flat().begin(), e.flat().end(), [&](const auto& v) { return v.first == key; })->second);
-}
-
 /// One condition of an `only_if`, taken apart.
 struct Condition {
   explicit Condition(std::string_view text) {
@@ -31,7 +26,7 @@ struct Condition {
 
   /// Whether it holds for what is resolved so far.
   bool holds(const Experiment& e) const {
-    return e.has(key) && (std::find(words.begin(), words.end(), text_of(e, key)) == words.end()) == other;
+    return e.has(key) && (std::find(words.begin(), words.end(), to_text(e.at(key))) == words.end()) == other;
   }
 
   std::string key;
@@ -52,7 +47,7 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
   std::string text = "belongs to " + condition.key + (condition.other ? " other than " : " = ");
   for (std::size_t i = 0; i < condition.words.size(); ++i)
     text += (i == 0 ? "" : i + 1 < condition.words.size() ? ", " : " or ") + condition.words[i];
-  if (e.has(condition.key)) return text + ", and " + condition.key + " is " + text_of(e, condition.key);
+  if (e.has(condition.key)) return text + ", and " + condition.key + " is " + to_text(e.at(condition.key));
   const auto other =
       std::find_if(records.begin(), records.end(), [&](const ParamRecord* r) { return r->path == condition.key; });
   return text + ", which itself " + why_not(**other, e, records);

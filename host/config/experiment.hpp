@@ -39,10 +39,10 @@ class Experiment {
   const std::vector<std::pair<std::string, Value>>& flat() const { return values_; }
   /// Equal for experiments that can be replicas of one job.
   std::string structure_key() const;
-
- private:
+  /// A parameter of any type.
   const Value& at(const std::string& path) const;
 
+ private:
   std::vector<std::pair<std::string, Value>> values_;
   std::vector<bool> per_replica_;
   std::vector<std::string> files_;  ///< paths of the parameters that name one

@@ -156,7 +156,7 @@ def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 
              "cycles for each packet would be as slow"),
         line("ten full packets, simulated", "ten, simulator", 94, 2,
              f"{order}; infinite FIFOs; {turns}. The paper puts most of the difference between its simulator and its "
-             "hardware down to how software starts, which takes no time here; without JSQ 95.8 are left"),
+             "hardware down to how software starts, which takes no time here"),
         line("ten full packets, hardware", "ten", 96, 2, f"FIFOs of 1 KB; {turns}"),
         line("ten full packets, one a turn", "ten, one a turn", None, 0,
              "one a turn: a packet to each destination, ten times over, in a new order every time"),
@@ -184,8 +184,7 @@ def alltoall_32k(shape: tuple[int, ...] = (16, 16, 16), windows: int = 12, keep:
     best, last = use["two dynamic VCs"], samples["two dynamic VCs"][-1]
     source = f"{PAPER}, Figure 6"
     setting = f"{times(shape)}, cycles {windows // 2 * 10000} to {windows * 10000}"
-    middle = ("in the middle of the all-to-all: a part of it is run, with infinite FIFOs, in random order. On 8x8x8 "
-              "neither JSQ nor SLQ nor the delays of arbitration change it by 0.2, a single path takes off 1")
+    middle = ("in the middle of the all-to-all: a part of it is run, with infinite FIFOs, in random order")
     paper_size = shape == (32, 32, 32)
     rows = [row("bgl.alltoall-32k", f"link utilisation, {name}", source, setting,
                 98 if name == "two dynamic VCs" else None, u, "%", 1, reading=middle) for name, u in use.items()]
@@ -224,9 +223,7 @@ def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, ke
     most = most_link_use(e)
     source, setting = f"{PAPER}, Alltoall", f"{times(shape)}, {rounds} packet{'s' * (rounds > 1)} to each"
     published = "" if shape == (32, 16, 16) else "; published for 32x16x16"
-    alone = ("infinite FIFOs as in the paper's simulator, random order, until the last delivery. With two packets each "
-             "8x4x4 reaches 75.6 %, 12x6x6 73.5 %, 16x8x8 70.3 %; 12x6x6 with other policies of arbitration 65 to "
-             "73 %, with a single injection FIFO 81 %, with every other packet deterministic 92 %")
+    alone = ("infinite FIFOs as in the paper's simulator, random order, until the last delivery")
     largest = machine((64, 32, 32))
     bound = most_link_use(largest)
     rows = [

@@ -139,9 +139,7 @@ def figure_3(shape: tuple[int, ...] = (8, 8, 8), cycles: int = 2000, windows: in
                 reading="until throughput is half-way between its peak and the level of the last third"),
             row("bgl.hotregion", f"links into the region, {name}", source, setting, 95,
                 100 * (end["entering"] - middle["entering"]) / (end["cycle"] - middle["cycle"]), "%", 2,
-                reading="mean use in the last third; the paper: generally around 95 %. The smaller the machine and "
-                        "the larger its buffers, the fuller are the links: on 12x12x12 they are used to 99, 98 and "
-                        "94 %, on 16x16x16 with 2 KB to 96 to 99 % from cycle 100000 to 310000"),
+                reading="mean use in the last third; the paper: generally around 95 %"),
         ]
     rows += [row("bgl.hotregion", f"decline, {large} over {small}", source, setting, 1,
                  ended[large] / ended[small], "times", 0, higher_is_better=True,

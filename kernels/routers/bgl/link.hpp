@@ -25,7 +25,7 @@ enum class Hit : u32 {
 inline constexpr u32 kSequenceShift = 20, kHitShift = 28;
 inline constexpr u8 kNotValid = 0x80;  ///< Packet::tag: somewhere on its way this copy was spoiled
 
-inline constexpr u32 kLongTime = 1u << 30;
+inline constexpr u32 kLongTime = 1u << 30;  ///< how far off a link that takes nothing new seems to be free
 
 /// Stands for all the bytes of a packet.
 FLITLAB_HD inline u32 content_of(const Packet& p) {
@@ -74,7 +74,7 @@ FLITLAB_INLINE Hit hit_of(const V& v, u32 index, u32 direction, u32 chunks, Cycl
   if (!t.hit_threshold[chunks]) return Hit::kNone;
   const Random4 r = philox(v.row->seed, stream::kBglLink, 16 * index + direction, now);
   if (r.word[0] >= t.hit_threshold[chunks]) return Hit::kNone;
-  if (t.crc_bits < 32 && r.word[1] < 1u << (32 - t.crc_bits)) return Hit::kEscaped;
+  if (r.word[1] < 1u << (32 - t.crc_bits)) return Hit::kEscaped;
   return r.word[0] < t.header_threshold ? Hit::kHeader : Hit::kBody;
 }
 
@@ -139,8 +139,8 @@ FLITLAB_INLINE void take_acknowledgments(const V& v, const Item<W>& node, Cycle 
     const u8 before = static_cast<u8>(mail);
     mail = 0;
     LinkSender& s = sender_at(v, node, d);
-    const u8 taken = static_cast<u8>(before - s.oldest), sent = static_cast<u8>(s.next - s.oldest);
-    if (!taken || taken > sent) continue;
+    const u8 taken = static_cast<u8>(before - s.oldest);
+    if (!taken) continue;
     if (s.repeating && static_cast<u8>(s.again - s.oldest) < taken) s.again = before;
     for (; s.oldest != before; ++s.oldest) {
       const LinkEntry& entry = kept_at(v, node, d, s.oldest);
