@@ -60,11 +60,12 @@ class Search final : public WaitsFor {
       const bgl::LinkSender& sender = bgl::sender_at(view_, here, direction);
       if (sender.oldest != sender.next) return true;
     }
-    for (u32 slot = 0; slot <= t().slot_mask; ++slot) {
-      if ((there.at(t().node_fields.mail, slot).link[receiver] & 0xF) == vc + 1) return true;
-      if (here.at(t().node_fields.mail, slot).link[direction] >> (32 + 4 * vc) & 0xF) return true;
-    }
-    return false;
+    const auto& f = t().node_fields;
+    for (u32 slot = 0; slot < t().head_slots; ++slot)
+      if ((there.at(f.head, receiver * t().head_slots + slot).word & 0xF) == vc + 1) return true;
+    for (u32 slot = 0; slot <= t().slot_mask; ++slot)
+      if (here.at(f.tokens_back, slot * bgl::kDirections + direction) >> 4 * vc & 0xF) return true;
+    return here.at(f.returned, direction) >> 8 * vc & 0xFF;
   }
 
   /// Directions and VCs on any of which the head of a queue may leave; links into dead nodes are none.

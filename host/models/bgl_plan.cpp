@@ -90,12 +90,17 @@ void BglPlan::set_parameters(const Experiment& e) {
   t.overhead = e.u32_of("router.trailer_bytes") + e.u32_of("router.ack_bytes") + e.u32_of("router.gap_bytes");
   // Where packets can be spoiled, tokens may wait for a message of their own.
   const u32 wait = e.flag("router.link_protocol") ? 8 : 0;
-  t.slot_mask = std::bit_ceil(std::max({t.hop_delay, t.token_delay + wait, t.injection_delay}) + 1) - 1;
+  t.slot_mask = std::bit_ceil(std::max(t.hop_delay, t.token_delay + wait) + 1) - 1;
+  t.software_mask = std::bit_ceil(std::max(t.injection_delay, 1u) + 1) - 1;
+  // Heads leave at least this many cycles after one another; a place must be free again when it is needed.
+  const u32 between = bgl::kChunkBytes + t.overhead;
+  t.head_slots = t.hop_delay < between ? 1 : std::bit_ceil(t.hop_delay / bgl::kChunkBytes + 2);
   t.paths = e.u32_of("router.paths");
   t.bypass = e.flag("router.bypass");
   t.jsq = e.flag("router.jsq");
   t.gap = e.flag("router.arbitration_gap");
   t.statistics = e.flag("router.count_unblocking");
+  t.defer = !t.statistics && !e.flag("router.link_protocol") && t.token_delay > 0;
   t.slq_threshold = threshold(e.f64("router.slq"));
   t.network_threshold = threshold(e.f64("router.network_first"));
   t.dynamic_threshold = t.dynamic_vcs ? threshold(e.f64("routing.dynamic")) : 0;
@@ -130,14 +135,19 @@ void BglPlan::set_layout() {
   bgl::NodeFields& f = t.node_fields;
   f.control = node.add<bgl::NodeControl>("control", 1);
   f.neighbour = node.add<u32>("neighbour", bgl::kDirections);
-  f.free = node.add<Cycle>("free", bgl::kDirections);
-  f.open = node.add<u8>("open", bgl::kDirections);
-  f.roomy = node.add<u8>("roomy", bgl::kDirections);
+  f.head = node.add<bgl::Head>("head", bgl::kDirections * t.head_slots);
+  f.returned = node.add<u64>("returned", bgl::kDirections);
+  f.engaged = node.add<Cycle>("engaged", bgl::kDirections);
+  f.free = node.add<u16>("free", bgl::kDirections);
+  f.tail_leaves = node.add<u16>("tail_leaves", bgl::kDirections);
+  f.sender_takes = node.add<u8>("sender_takes", bgl::kDirections);
+  f.levels = node.add<bgl::Levels>("levels", 1);
   f.tokens = node.add<u8>("tokens", bgl::kDirections * t.vcs);
   f.tail = node.add<u8>("tail", bgl::kDirections * t.vcs);
-  f.queue = node.add<bgl::Queue>("queue", bgl::kDirections * t.vcs + bgl::kInjectionFifos);
   f.busy = node.add<u32>("busy", bgl::kDirections);
-  f.mail = node.add<bgl::Mail>("mail", slots);
+  f.queue = node.add<bgl::Queue>("queue", bgl::kDirections * t.vcs + bgl::kInjectionFifos);
+  f.from_software = node.add<bgl::SoftwareMail>("from_software", t.software_mask + 1);
+  f.tokens_back = node.add<u32>("tokens_back", slots * bgl::kDirections);
   f.ring = node.add<Packet>("ring", bgl::kDirections * t.rings);
   f.blocked = node.add<u64>("blocked", t.gap);
   t.injection_ring_field = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
@@ -164,7 +174,9 @@ void BglPlan::set_layout() {
   ItemKind& calendar = layout_.kinds[2];
   calendar.name = "calendar";
   calendar.count = (t.routers + 63) / 64;
-  t.calendar_fields.mail = calendar.add<u8>("mail", slots * 64);
+  t.calendar_fields.heads = calendar.add<u8>("heads", slots * 64);
+  t.calendar_fields.tokens = calendar.add<u8>("tokens", slots * 64);
+  t.calendar_fields.heard = calendar.add<u64>("heard", t.software_mask + 1);
   t.calendar_fields.again = calendar.add<u64>("again", t.calendar_slots);
   t.calendar_fields.queues = calendar.add<u64>("queues", t.calendar_slots);
   t.calendar_fields.software = calendar.add<u64>("software", t.calendar_slots);
@@ -205,7 +217,7 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
                                            : kNotMeasured},
       {"state_bytes", static_cast<double>(layout_.bytes(1))},
       {"router_state_bytes", layout_.kinds[0].item_bytes},
-      {"router_hot_bytes", t.node_fields.mail.offset},
+      {"router_hot_bytes", t.node_fields.tokens_back.offset},
       {"terminal_state_bytes", layout_.kinds[1].item_bytes},
       {"calendar_bytes", static_cast<double>(layout_.kinds[2].bytes(1))},
       {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4)}};

@@ -14,6 +14,8 @@ namespace flitlab {
 template <class T>
 struct Field {
   u32 offset = 0;
+
+  bool operator==(const Field&) const = default;
 };
 
 /// One item of a block-of-W store.

@@ -282,27 +282,31 @@ class CpuEngine final : public Engine {
     if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{active >= (end - begin) / 4 * 3} << phase;
   }
 
+  template <class Phase>
+  static constexpr bool kNoted = requires(const View& v, u32* list) { Phase::list_due(v, 0u, Cycle{}, list); } ||
+                                 requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };
+
   /// The same where a model knows who is due: items are looked at 64 at a time.
   template <class Phase>
   FLITLAB_INLINE static void run_noted(const View& v, u32 begin, u32 end, Cycle now, const Pace& pace) {
-    constexpr u32 kGroups = 16;
+    constexpr u32 kGroups = 128;  // enough for memory to bring what the first ones need
     u32 list[64 * kGroups];
     for (u32 first = begin / 64, groups = (end + 63) / 64; first < groups; first += kGroups) {
       u32 n = 0;
       for (u32 group = first; group < std::min(first + kGroups, groups); ++group) {
-        u64 due = Phase::due_set(v, group, now);
-        if (64 * group + 64 > end) due = due << (64 * group + 64 - end) >> (64 * group + 64 - end);
-        for (; due; due &= due - 1) list[n++] = 64 * group + lowest_bit(due);
-      }
-      if constexpr (requires { Phase::work_many(v, list, 0u, now); }) {
-        for (u32 i = 0; i < n; i += Phase::batch) {
-          for (u32 k = i ? i + Phase::batch : 0; pace.ahead && k < std::min(n, i + 2 * Phase::batch); ++k)
-            Phase::prefetch(v, list[k], now);
-          Phase::work_many(v, list + i, std::min(Phase::batch, n - i), now);
+        if constexpr (requires { Phase::list_due(v, group, now, list); }) {
+          n += Phase::list_due(v, group, now, list + n);
+        } else {
+          u64 due = Phase::due_set(v, group, now);
+          if (64 * group + 64 > end) due = due << (64 * group + 64 - end) >> (64 * group + 64 - end);
+          for (; due; due &= due - 1) list[n++] = 64 * group + lowest_bit(due);
         }
+      }
+      if constexpr (requires { Phase::work_list(v, list, n, now, true); }) {
+        Phase::work_list(v, list, n, now, pace.ahead != 0);
       } else {
         for (u32 i = 0; i < n; ++i) {
-          if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead], now);
+          if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
           Phase::work(v, list[i], now);
         }
       }
@@ -320,7 +324,7 @@ class CpuEngine final : public Engine {
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const auto visit = [&](u32 begin, u32 end) __attribute__((always_inline)) {
           constexpr bool kMany = Batches && requires(const u32* list) { Phase::work_many(v, list, 0u, now); };
-          if constexpr (requires { Phase::due_set(v, 0u, now); }) {
+          if constexpr (kNoted<Phase>) {
             run_noted<Phase>(v, begin, end, now, pace);
           } else if constexpr (kMany || requires { Phase::work(v, 0u, now); }) {
             run_due<Phase, Batches>(v, begin, end, now, pace, phase);
@@ -329,7 +333,7 @@ class CpuEngine final : public Engine {
           }
         };
         // Items that are looked at together have one worker, since work changes what says that it is due.
-        constexpr u32 group = requires { Phase::due_set(v, 0u, now); } ? 64 : 1;
+        constexpr u32 group = kNoted<Phase> ? 64 : 1;
         if (team)
           team->take_shares(part, now, phase, Phase::items(v), group, visit);
         else

@@ -79,22 +79,13 @@ FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 que
   const u32 hints = state.route & kHints;
   if (!(hints & links)) return false;
   if (state.route & kDynamic && !(state.route & kHighPriority)) {
-    u64 best = 0;
-    u32 most = 0;
-    for (u32 left = hints & links; left; left &= left - 1) {
-      const u32 direction = lowest_bit(left);
-      u32 vcs = node.at(t.node_fields.open, direction) & t.dynamic_set;
-      if (!t.jsq) {
-        best |= u64{vcs} << 8 * direction;
-        continue;
+    const Levels& levels = node.at(t.node_fields.levels);
+    u64 best = levels.open & spread(hints & links) * t.dynamic_set;
+    for (u32 i = 3; t.jsq && i; --i)
+      if (const u64 fuller = best & levels.fuller[i - 1]) {
+        best = fuller;
+        break;
       }
-      for (; vcs; vcs &= vcs - 1) {
-        const u32 vc = lowest_bit(vcs),
-                  range = range_of(node.at(t.node_fields.tokens, direction * t.vcs + vc), t.buffer[vc]);
-        if (range > most || !best) best = 0, most = range;
-        if (range == most) best |= bit(8 * direction + vc);
-      }
-    }
     if (best) {
       const u32 pair = best & (best - 1) ? any_of(best, dice(queue)) : lowest_bit(best);
       state.direction = pair >> 3 & 7;
@@ -131,7 +122,7 @@ FLITLAB_HD inline bool has_bus(const T& t, const NodeControl& control, u32 recei
 /// The heads that have arrived: for each receiver and priority, one goes to its reception FIFO. Returns whether others
 /// could have.
 template <class V, int W>
-FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Dice& dice,
+FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Dice dice,
                             Cycle now) {
   const u64 high_vcs = kEveryReceiver << v.t.high_vc;
   bool again = false;
@@ -153,11 +144,10 @@ FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& contro
   return again;
 }
 
-/// What senders have decided, in the nodes of a batch. It is done later, so that memory has time to bring what it
-/// needs.
+/// What senders have decided. It is done later, so that memory has time to bring what it needs.
 struct Grants {
   struct Grant {
-    u16 who;  ///< node of the batch
+    u32 index;
     u8 queue;
     u8 bypass;
   };
@@ -165,39 +155,46 @@ struct Grants {
   u32 count = 0;
 
   template <class V, int W>
-  FLITLAB_INLINE void add(const V& v, const Item<W>& node, u32 who, u32 queue, u64 bypass, Cycle now) {
-    list[count++] = {static_cast<u16>(who), static_cast<u8>(queue), (bypass & bit(queue)) != 0};
+  FLITLAB_INLINE void add(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
+                          Cycle now) {
+    list[count++] = {index, static_cast<u8>(queue), (bypass & bit(queue)) != 0};
+    control.waiting &= ~bit(queue);
 #if !defined(__CUDA_ARCH__)
     const auto& t = v.t;
     const Queue& state = queue_at(v, node, queue);
-    const u32 direction = state.direction;
-    const auto next = v.nodes[node.at(t.node_fields.neighbour, direction)];
+    const u32 direction = state.direction, peer = node.at(t.node_fields.neighbour, direction);
+    const auto next = v.nodes[peer];
+    const Cycle left = now + kChunkBytes * chunks_of(state.route);
     __builtin_prefetch(&packet_at(v, node, queue, state.first));
     __builtin_prefetch(&packet_at(v, next, queue_of(direction ^ 1, state.vc),
                                   node.at(t.node_fields.tail, direction * t.vcs + state.vc)),
                        1);
-    __builtin_prefetch(&next.at(t.node_fields.mail, (now + t.hop_delay) & t.slot_mask), 1);
-    if (bypass & bit(queue)) prefetch_token_mail(v, node, queue >> 3, now);
+    __builtin_prefetch(&head_at(v, next, direction ^ 1, now + t.hop_delay), 1);
+    __builtin_prefetch(&mail_note(v, t.calendar_fields.heads, peer, now + t.hop_delay), 1);
+    __builtin_prefetch(&notes_at(v, t.calendar_fields.queues, index, left), 1);
+    __builtin_prefetch(&notes_at(v, t.calendar_fields.again, index, left + t.overhead), 1);
+    if (bypass & bit(queue)) prefetch_return(v, node, queue >> 3, now + t.token_delay);
 #endif
   }
 };
 
 /// The only head of a node that may get a link: there is nobody to arbitrate with.
 template <class V, int W>
-FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 who, u32 queue, u64 bypass,
-                               u32 links, Dice& dice, Grants& grants, Cycle now) {
+FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
+                               Dice dice, Grants& grants, Cycle now) {
   Queue& state = queue_at(v, node, queue);
   if (queue < kInjectionQueue) {
     if (!has_bus(v.t, control, queue >> 3)) return;
     if (state.route & kDeposit && !can_arrive(v, control, queue >> 3, state, kEveryReceiver << v.t.high_vc)) return;
   }
-  if (choose(v, node, control.address, queue, state, links, dice)) grants.add(v, node, who, queue, bypass, now);
+  if (choose(v, node, control.address, queue, state, control.links, dice))
+    grants.add(v, node, control, index, queue, bypass, now);
 }
 
 /// Phases 1 to 3 for the heads that ask for links. Returns whether somebody has lost who may win in the next cycle.
 template <class V, int W>
-FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 who, u64 waiting, u64 bypass,
-                         u32 links, Dice& dice, Grants& grants, Cycle now) {
+FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
+                         Dice dice, Grants& grants, Cycle now) {
   const auto& t = v.t;
   u64 asked[kDirections] = {};
   u64 high = 0;  // of those who ask: packets of high priority
@@ -212,7 +209,7 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
       const u32 queue = lowest_bit(heads);
       Queue& state = queue_at(v, node, queue);
       if (state.route & kDeposit && !can_arrive(v, control, receiver, state, kEveryReceiver << t.high_vc)) continue;
-      const bool possible = choose(v, node, control.address, queue, state, links, dice);
+      const bool possible = choose(v, node, control.address, queue, state, control.links, dice);
       if (t.gap) {
         u64& blocked = node.at(t.node_fields.blocked);
         const bool was = blocked & bit(queue);
@@ -241,7 +238,7 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
   for (u64 heads = waiting & ~kReceivers; heads; heads &= heads - 1) {
     const u32 queue = lowest_bit(heads);
     Queue& state = queue_at(v, node, queue);
-    if (!choose(v, node, control.address, queue, state, links, dice)) continue;
+    if (!choose(v, node, control.address, queue, state, control.links, dice)) continue;
     asked[state.direction] |= bit(queue);
     directions |= 1u << state.direction;
     if (state.route & kHighPriority) high |= bit(queue);
@@ -253,49 +250,26 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
     if (set & high) set &= high;
     if (set & kReceivers && set & ~kReceivers && falls(dice, kNetworkCoin, t.network_threshold)) set &= kReceivers;
     const u32 queue = serve(v, node, set, dice, kSenderDice + direction);
-    grants.add(v, node, who, queue, bypass, now);
+    grants.add(v, node, control, index, queue, bypass, now);
     ++granted;
   }
   return wishes > granted;
 }
 
-/// All three phases, for all heads of a node. `bypass`: queues whose head asks through the bypass channel, in this
-/// cycle only. Returns whether somebody has lost who may win in the next cycle.
+/// Heads for whom a link is free that has tokens for some.
 template <class V, int W>
-FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 who, u64 bypass,
-                              Grants& grants, Cycle now) {
+FLITLAB_INLINE u64 able_heads(const V& v, const Item<W>& node, const NodeControl& control) {
   const auto& t = v.t;
-  Dice dice(v.row->seed, index, now);
-  bool again = control.here && receive(v, node, control, index, bypass, dice, now);
-  if (!control.waiting) return again;
-  u32 links = 0;  // free ones
-  u64 able = 0;   // heads for whom a link is free that has tokens for some
+  if (t.gap) return control.waiting;
+  u64 open = node.at(t.node_fields.levels).open, able = 0;
+  open |= open >> 4;
+  open |= open >> 2;
+  open = (open | open >> 1) & spread(control.links);
 #if !defined(__CUDACC__)
 #pragma GCC unroll 6
 #endif
-  for (u32 d = 0; d < 2 * t.dims; ++d) {
-    const u32 free = (node.at(t.node_fields.free, d) - now - 1) >> 31;  // the sign of what is left to wait
-    links |= free << d;
-    able |= control.wanting[d] & -u64{free & (node.at(t.node_fields.open, d) != 0)};
-  }
-  able = t.gap ? control.waiting : able & control.waiting;
-  if (t.gap || able & (able - 1))
-    again |= pass(v, node, control, who, able, bypass, links, dice, grants, now);
-  else if (able)
-    pass_alone(v, node, control, who, lowest_bit(able), bypass, links, dice, grants, now);
-  return again;
-}
-
-/// Who still waits for a link that is busy looks again when it is free; to others its end means nothing.
-template <class V, int W>
-FLITLAB_INLINE void watch_links(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
-  for (u32 left = control.unwatched; left; left &= left - 1) {
-    const u32 d = lowest_bit(left);
-    const Cycle free = node.at(v.t.node_fields.free, d);
-    if (!(control.wanting[d] & control.waiting) || has_come(free, now)) continue;
-    control.unwatched = static_cast<u8>(control.unwatched & ~(1u << d));
-    look_again(v, index, free);
-  }
+  for (u32 d = 0; d < 2 * t.dims; ++d) able |= control.wanting[d] & -(open >> 8 * d & 1);
+  return able & control.waiting;
 }
 
 }  // namespace flitlab::bgl

@@ -35,8 +35,8 @@ struct AuditNode {
         const u32 queue = queue_of(receiver, vc);
         const Queue& state = queue_at(v, node, queue);
         u32 pending = 0;  // on the link
-        for (u32 slot = 0; slot <= t.slot_mask && !t.protocol; ++slot)
-          pending += (node.at(t.node_fields.mail, slot).link[receiver] & 0xF) == vc + 1;
+        for (u32 slot = 0; slot < t.head_slots && !t.protocol; ++slot)
+          pending += (node.at(t.node_fields.head, receiver * t.head_slots + slot).word & 0xF) == vc + 1;
         const bool spoiled = is_spoiled(v, node, queue), ghost = is_ghost(v, node, queue);
         u32 sum = upstream.at(t.node_fields.tokens, peer.port * t.vcs + vc), held = 0;
         if (control.arriving & bit(queue)) to_software[reception_fifo(receiver, state.route)] += chunks_of(state.route);
@@ -61,7 +61,8 @@ struct AuditNode {
           }
         }
         for (u32 slot = 0; slot <= t.slot_mask; ++slot)
-          sum += upstream.at(t.node_fields.mail, slot).link[peer.port] >> (32 + 4 * vc) & 0xF;
+          sum += upstream.at(t.node_fields.tokens_back, slot * kDirections + peer.port) >> 4 * vc & 0xF;
+        sum += upstream.at(t.node_fields.returned, peer.port) >> 8 * vc & 0xFF;
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
         const bool active = (asking | control.entering | moving) >> queue & 1;
@@ -71,7 +72,8 @@ struct AuditNode {
     for (u32 f = 0; f < kInjectionFifos; ++f) {
       const Queue& state = queue_at(v, node, kInjectionQueue + f);
       u32 sum = terminal.at(t.software_fields.injection, f).room + state.held, pending = 0;
-      for (u32 slot = 0; slot <= t.slot_mask; ++slot) pending += node.at(t.node_fields.mail, slot).put >> f & 1;
+      for (u32 slot = 0; slot <= t.software_mask; ++slot)
+        pending += node.at(t.node_fields.from_software, slot).put >> f & 1;
       for (u32 i = 0; i < pending; ++i)
         sum += packet_at(v, node, kInjectionQueue + f, (state.first + state.packets + i) % t.injection_ring).flits;
       for (u32 side = 0; side < 2; ++side) sum += terminal.at(t.software_fields.space_mail, side) >> 4 * f & 0xF;
@@ -83,7 +85,8 @@ struct AuditNode {
       for (u32 side = 0; side < 2; ++side) {
         pending += terminal.at(t.software_fields.arrival_mail, side) >> 4 * f & 0xF;
       }
-      for (u32 slot = 0; slot <= t.slot_mask; ++slot) sum += node.at(t.node_fields.mail, slot).taken >> 4 * f & 0xF;
+      for (u32 slot = 0; slot <= t.software_mask; ++slot)
+        sum += node.at(t.node_fields.from_software, slot).taken >> 4 * f & 0xF;
       for (u32 i = 0; i < fifo.packets + pending; ++i) {
         const Packet& packet =
             terminal.at(t.software_fields.reception_ring, f * t.reception_ring + (fifo.first + i) % t.reception_ring);

@@ -31,8 +31,8 @@ FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo
   state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
   state.room = static_cast<u8>(state.room - packet.flits);
   const Cycle asks = now + t.injection_delay;
-  node.at(t.node_fields.mail, asks & t.slot_mask).put |= u64{1} << fifo;
-  announce(v, index, asks);
+  node.at(t.node_fields.from_software, asks & t.software_mask).put |= u64{1} << fifo;
+  note(heard_at(v, index, asks), index);
 }
 
 /// FIFOs of a priority that have room for a packet, as bits.

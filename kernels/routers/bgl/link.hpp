@@ -8,8 +8,7 @@
 /// no new tokens.
 #include "kernels/common/fault.hpp"
 #include "kernels/common/philox.hpp"
-#include "kernels/routers/bgl/calendar.hpp"
-#include "kernels/routers/bgl/tokens.hpp"
+#include "kernels/routers/bgl/channel.hpp"
 
 namespace flitlab::bgl {
 
@@ -24,8 +23,6 @@ enum class Hit : u32 {
 /// A head in the mail: VC + 1, then the route, then these.
 inline constexpr u32 kSequenceShift = 20, kHitShift = 28;
 inline constexpr u8 kNotValid = 0x80;  ///< Packet::tag: somewhere on its way this copy was spoiled
-
-inline constexpr u32 kLongTime = 1u << 30;  ///< how far off a link that takes nothing new seems to be free
 
 /// Stands for all the bytes of a packet.
 FLITLAB_HD inline u32 content_of(const Packet& p) {
@@ -86,22 +83,20 @@ FLITLAB_INLINE void transmit(const V& v, const Item<W>& node, u32 index, u32 dir
   const u32 peer = node.at(t.node_fields.neighbour, direction);
   const Cycle asks = now + t.hop_delay;
   word |= static_cast<u32>(hit_of(v, index, direction, chunks, now)) << kHitShift;
-  v.nodes[peer].at(t.node_fields.mail, asks & t.slot_mask).link[direction ^ 1] |= word;
-  announce(v, peer, asks);
+  send_head(v, peer, direction ^ 1, word, asks);
   sender_at(v, node, direction).line_free = now + cycles;
+  look_again(v, index, now + cycles);
   node.at(t.node_fields.busy, direction) += cycles;
 }
 
-/// Whether a link can take a new packet now depends on its wires, on repetitions, and on space for another copy.
+/// Whether a link can take a new packet depends on its wires, on repetitions, and on space for another copy.
 template <class V, int W>
-FLITLAB_INLINE void set_free(const V& v, const Item<W>& node, u32 direction) {
-  const LinkSender& s = sender_at(v, node, direction);
-  const bool closed = s.repeating || s.kept + kFullPacket > v.t.kept_chunks;
-  const Cycle at = s.line_free + (closed ? kLongTime : 0);
-  Cycle& free = node.at(v.t.node_fields.free, direction);
-  if (free == at) return;
-  free = at;
-  node.at(v.t.node_fields.control).unwatched |= static_cast<u8>(1u << direction);
+FLITLAB_INLINE void set_links(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
+  for (u32 d = 0; d < 2 * v.t.dims; ++d) {
+    const LinkSender& s = sender_at(v, node, d);
+    const bool can = has_come(s.line_free, now) && !s.repeating && s.kept + kFullPacket <= v.t.kept_chunks;
+    control.links = static_cast<u8>((control.links & ~(1u << d)) | u32{can} << d);
+  }
 }
 
 /// A timeout may be further off than the calendar goes.
@@ -125,7 +120,6 @@ FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 directi
   if (s.next == s.oldest) s.timeout = s.line_free + t.timeout;
   ++s.next;
   s.kept = static_cast<u8>(s.kept + chunks_of(static_cast<u16>(word >> 4)));
-  set_free(v, node, direction);
   set_link_alarm(v, s, index, now);
 }
 
@@ -149,7 +143,6 @@ FLITLAB_INLINE void take_acknowledgments(const V& v, const Item<W>& node, Cycle 
     }
     s.timeout = now + t.timeout;
     if (s.oldest == s.next) s.repeating = 0;
-    set_free(v, node, d);
   }
 }
 
@@ -177,7 +170,6 @@ FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now
       wake_queues(v, index, s.line_free);
     else
       set_link_alarm(v, s, index, now);
-    set_free(v, node, d);
   }
 }
 
@@ -196,7 +188,7 @@ FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 
   const Cycle at = now + t.token_delay;
   v.nodes[peer].at(t.link_fields.acknowledged, (at & t.slot_mask) * kDirections + (receiver ^ 1)) =
       static_cast<u16>(0x100 | receiver_at(v, node, receiver).expected);
-  announce(v, peer, at);
+  announce(v, t.calendar_fields.tokens, peer, at);
 }
 
 /// Whether a receiver lets a head in.

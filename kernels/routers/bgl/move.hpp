@@ -46,30 +46,6 @@ FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control,
   return bypass;
 }
 
-#if !defined(__CUDA_ARCH__)
-/// Where return_tokens() will write soon.
-template <class V, int W>
-FLITLAB_INLINE void prefetch_token_mail(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
-  const auto peer = v.nodes[node.at(v.t.node_fields.neighbour, receiver)];
-  __builtin_prefetch(&peer.at(v.t.node_fields.mail, (now + v.t.token_delay) & v.t.slot_mask), 1);
-}
-#endif
-
-/// Chunks are free again in a receiver's VC: the sender at the other end will know. It gets one message in a cycle for
-/// a VC; only where packets can be spoiled there may be two.
-template <class V, int W>
-FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
-  const auto& t = v.t;
-  const u32 receiver = queue >> 3, vc = queue & 7, peer = node.at(t.node_fields.neighbour, receiver);
-  const auto mail = [&](Cycle when) -> u64& {
-    return v.nodes[peer].at(t.node_fields.mail, when & t.slot_mask).link[receiver ^ 1];
-  };
-  if (t.protocol)
-    while (mail(at) >> (32 + 4 * vc) & 0xF) ++at;
-  mail(at) |= u64{token_cost(t, vc, chunks)} << (32 + 4 * vc);
-  announce(v, peer, at);
-}
-
 /// The head of a queue starts to leave in the direction, and on the VC, that it has chosen.
 template <class V, int W>
 FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
@@ -107,15 +83,17 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
     packet_at(v, next, queue_of(direction ^ 1, vc), tail) = packet;
     tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
-    next.at(t.node_fields.mail, asks & t.slot_mask).link[direction ^ 1] |= word;
-    announce(v, peer, asks);
-    node.at(t.node_fields.free, direction) = now + cycles + t.overhead;
+    send_head(v, peer, direction ^ 1, word, asks);
+    node.at(t.node_fields.free, direction) = static_cast<u16>(now + cycles + t.overhead);
+    look_again(v, index, now + cycles + t.overhead);
     node.at(t.node_fields.busy, direction) += cycles + t.overhead;
   }
-  control.unwatched |= static_cast<u8>(1u << direction);
+  control.links = static_cast<u8>(control.links & ~(1u << direction));
   set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
 
-  state.until = static_cast<u16>(now + cycles);
+  state.until = node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + cycles);
+  node.at(t.node_fields.sender_takes, direction) = static_cast<u8>(queue);
+  control.sending |= static_cast<u8>(1u << direction);
   wake_queues(v, index, now + cycles);
   control.waiting &= ~bit(queue);
   forget_gap(v, node, queue);

@@ -17,7 +17,7 @@ FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 address, u3
   const u32 hints = state.route & kHints;
   if (state.route & kDynamic && !(state.route & kHighPriority))
     for (u32 left = hints; left; left &= left - 1)
-      if (node.at(t.node_fields.open, lowest_bit(left)) & t.dynamic_set) return true;
+      if (node.at(t.node_fields.levels).open >> 8 * lowest_bit(left) & t.dynamic_set) return true;
   const u32 direction = escape_direction(t.order, hints);
   const u32 vc = state.route & kHighPriority ? t.high_vc : escape_vc(t, address, state.route, direction);
   return enterable(v, node, direction, stays_in_ring(queue, direction, vc)) >> vc & 1;
@@ -25,18 +25,18 @@ FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 address, u3
 
 /// Tokens of one message come back to a sender.
 template <class V, int W>
-FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl& control, u32 direction, u32 mail) {
+FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl& control, u32 direction, u64 back) {
   const auto& t = v.t;
   u64 stuck = 0;
   if (t.statistics)
     for (u64 left = control.waiting & kReceivers; left; left &= left - 1)
       if (!has_open_vc(v, node, control.address, lowest_bit(left))) stuck |= left & (~left + 1);
-  for (; mail;) {
-    const u32 vc = lowest_bit(mail) / 4, chunks = mail >> 4 * vc & 0xF;
+  for (; back;) {
+    const u32 vc = lowest_bit(back) / 8, chunks = back >> 8 * vc & 0xFF;
     const u32 tokens = node.at(t.node_fields.tokens, direction * t.vcs + vc) + chunks;
     if (tokens > t.buffer[vc]) raise_fault(control.fault, kFaultCreditOverflow, direction);
     set_tokens(v, node, direction, vc, tokens);
-    mail &= ~(0xFu << 4 * vc);
+    back &= ~(u64{0xFF} << 8 * vc);
   }
   if (stuck) count(*v.shard, Total::kTokenMessages);
   for (; stuck; stuck &= stuck - 1)
@@ -52,7 +52,7 @@ FLITLAB_INLINE void receive_from_software(const V& v, u32 index, Cycle now) {
   const auto& t = v.t;
   const auto node = v.nodes[index];
   NodeControl& control = node.at(t.node_fields.control);
-  Mail& mail = node.at(t.node_fields.mail, now & t.slot_mask);
+  SoftwareMail& mail = node.at(t.node_fields.from_software, now & t.software_mask);
   for (; mail.taken; mail.taken &= ~(u64{0xF} << (lowest_bit(mail.taken) & ~3u))) {
     const u32 fifo = lowest_bit(mail.taken) / 4;
     control.reception_room[fifo] = static_cast<u8>(control.reception_room[fifo] + (mail.taken >> 4 * fifo & 0xF));
@@ -100,117 +100,164 @@ struct NodePhase {
   }
 
   template <class V>
-  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
-    return noted_nodes(v, index / 64, now) >> index % 64 & 1;
+  FLITLAB_INLINE static u32 list_due(const V& v, u32 group, Cycle now, u32* list) {
+    return list_nodes(v, group, now, list);
   }
 
+  /// In batches, their packets moved a batch later: meanwhile memory brings what that needs, and the next nodes.
   template <class V>
-  FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
-    return noted_nodes(v, group, now);
-  }
-
-  template <class V>
-  FLITLAB_INLINE static void prefetch(const V& v, u32 index, Cycle now) {
-#if !defined(__CUDA_ARCH__)
-    const auto node = v.nodes[index];
-    for (u32 line = 0; line < v.t.node_fields.busy.offset; line += 64) __builtin_prefetch(node.block + line, 1);
-    __builtin_prefetch(&node.at(v.t.node_fields.mail, now & v.t.slot_mask), 1);
-#endif
-  }
-
-  template <class V>
-  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
-    step<1>(v, &index, 1, now);
-  }
-
-  static constexpr u32 batch = 32;
-
-  template <class V>
-  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
-    step<batch>(v, list, n, now);
+  FLITLAB_INLINE static void work_list(const V& v, const u32* list, u32 n, Cycle now, bool prefetch) {
+    Grants::Grant granted[2][kBatch * kDirections];
+    Grants last{granted[1]};
+    for (u32 i = 0; i < n; i += kBatch) {
+      for (u32 k = i ? i + kBatch : 0; prefetch && k < std::min(n, i + 2 * kBatch); ++k) bring(v, node_of(list[k]));
+      Grants grants{granted[i / kBatch % 2]};
+      step<kBatch>(v, list + i, std::min(kBatch, n - i), grants, now);
+      move_packets(v, last, now);
+      last = grants;
+    }
+    move_packets(v, last, now);
   }
 
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    if (due(v, index, now)) work(v, index, now);
+    const u32 notes = take_notes(v, index, now);
+    if (!notes) return;
+    const u32 entry = index | notes;
+    Grants::Grant granted[kDirections];
+    Grants grants{granted};
+    step<1>(v, &entry, 1, grants, now);
+    move_packets(v, grants, now);
   }
 
  private:
+  static constexpr u32 kBatch = 16;  ///< nodes, whose state should fit a first-level cache twice
+
+  template <class V>
+  FLITLAB_INLINE static void bring(const V& v, u32 index) {
+#if !defined(__CUDA_ARCH__)
+    const auto node = v.nodes[index];
+    const u32 end = v.t.node_fields.queue.offset + kDirections * v.t.vcs * sizeof(Queue);
+    for (u32 line = 0; line < end; line += 64) __builtin_prefetch(node.block + line, 1);
+#endif
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void move_packets(const V& v, const Grants& grants, Cycle now) {
+    for (u32 k = 0; k < grants.count; ++k) {
+      const auto& [index, queue, bypass] = grants.list[k];
+      const auto node = v.nodes[index];
+      leave(v, node, node.at(v.t.node_fields.control), index, queue, bypass, now);
+    }
+  }
+
   /// Step by step over the nodes of a list, since nothing that happens in one of them is seen by another in the same
   /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less.
   template <u32 kMost, class V>
-  FLITLAB_INLINE static void step(const V& v, const u32* list, u32 n, Cycle now) {
+  FLITLAB_INLINE static void step(const V& v, const u32* entries, u32 n, Grants& grants, Cycle now) {
     const auto& t = v.t;
-    const u32 slot = now & t.slot_mask;
     struct Piece {
       u32 who;  // place in the list
       u32 direction;
       u64 content;
     };
-    Piece pieces[kDirections * kMost + 1];
-    u32 with_mail[kMost + 1], turning[kMost + 1], others[kMost + 1], asking[kMost + 1];
+    Piece heads[kDirections * kMost + 1], tokens[2 * kDirections * kMost + 1];
+    u32 list[kMost], with_head[kMost + 1], with_tokens[kMost + 1], heard[kMost + 1], freed[kMost + 1];
+    u32 turning[kMost + 1];
+    u32 head_count = 0, token_count = 0;
+    u32 with_head_count = 0, with_tokens_count = 0, heard_count = 0, freed_count = 0, turning_count = 0;
     u64 bypass[kMost] = {};
-    u32 piece_count = 0, mail_count = 0, turning_count = 0, other_count = 0, asking_count = 0;
     const auto node = [&](u32 i) { return v.nodes[list[i]]; };
     const auto control = [&](u32 i) -> NodeControl& { return node(i).at(t.node_fields.control); };
     for (u32 i = 0; i < n; ++i) {
-      u8& mail = mail_note(v, list[i], now);
-      with_mail[mail_count] = i;
-      mail_count += mail;
-      mail = 0;
-      take_note(notes_at(v, t.calendar_fields.again, list[i], now), list[i]);
-      turning[turning_count] = i;
-      turning_count += take_note(notes_at(v, t.calendar_fields.queues, list[i], now), list[i]);
+      const u32 entry = entries[i];
+      list[i] = node_of(entry);
+      with_head[with_head_count] = with_tokens[with_tokens_count] = heard[heard_count] = freed[freed_count] =
+          turning[turning_count] = i;
+      with_head_count += (entry & kHead) != 0;
+      with_tokens_count += (entry & kTokens) != 0;
+      heard_count += (entry & kHeard) != 0;
+      freed_count += (entry & kAgain) != 0;
+      turning_count += (entry & kQueues) != 0;
     }
+#if !defined(__CUDA_ARCH__)
+    for (u32 k = 0; k < with_tokens_count; ++k)
+      __builtin_prefetch(&node(with_tokens[k]).at(t.node_fields.tokens_back, (now & t.slot_mask) * kDirections), 1);
+#endif
     if (t.protocol) {
       for (u32 k = 0; k < turning_count; ++k)
         end_coming(v, node(turning[k]), control(turning[k]), list[turning[k]], now);
-      for (u32 k = 0; k < mail_count; ++k) take_acknowledgments(v, node(with_mail[k]), now);
+      for (u32 k = 0; k < with_tokens_count; ++k) take_acknowledgments(v, node(with_tokens[k]), now);
       for (u32 k = 0; k < turning_count; ++k) repeat(v, node(turning[k]), list[turning[k]], now);
-    }
-    for (u32 k = 0; k < mail_count; ++k) {
-      const u32 i = with_mail[k];
-      Mail& mail = node(i).at(t.node_fields.mail, slot);
-      for (u32 d = 0; d < 2 * t.dims; ++d) {
-        pieces[piece_count] = {i, d, mail.link[d]};
-        piece_count += mail.link[d] != 0;
-        mail.link[d] = 0;
+      for (u32 i = 0; i < n; ++i) set_links(v, node(i), control(i), now);
+    } else {
+      for (u32 k = 0; k < freed_count; ++k) {
+        const u32 i = freed[k];
+        u32 free = 0;
+        for (u32 d = 0; d < 2 * t.dims; ++d)
+          free |= u32{node(i).at(t.node_fields.free, d) == static_cast<u16>(now)} << d;
+        free &= ~u32{control(i).links};
+        control(i).links |= static_cast<u8>(free);
+        for (; free; free &= free - 1) {
+          const u32 d = lowest_bit(free);
+          tokens[token_count] = {i, d, std::exchange(node(i).at(t.node_fields.returned, d), 0)};
+          token_count += tokens[token_count].content != 0;
+        }
       }
-      others[other_count] = i;
-      other_count += (mail.taken | mail.put) != 0;
     }
+    for (u32 k = 0; k < with_head_count; ++k) {
+      const u32 i = with_head[k];
+      for (u32 d = 0; d < 2 * t.dims; ++d) {
+        heads[head_count] = {i, d, take_head(v, node(i), d, now)};
+        head_count += heads[head_count].content != 0;
+      }
+    }
+    for (u32 k = 0; k < with_tokens_count; ++k) {
+      const u32 i = with_tokens[k];
+      for (u32 d = 0; d < 2 * t.dims; ++d) {
+        u32& back = node(i).at(t.node_fields.tokens_back, (now & t.slot_mask) * kDirections + d);
+        tokens[token_count] = {i, d, bytes_of(std::exchange(back, 0))};
+        token_count += tokens[token_count].content != 0;
+      }
+    }
+    for (u32 k = 0; k < token_count; ++k)
+      receive_tokens(v, node(tokens[k].who), control(tokens[k].who), tokens[k].direction, tokens[k].content);
     // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the
     // VC.
-    for (u32 k = 0; k < piece_count; ++k) {
-      const Piece& p = pieces[k];
-      if (const u32 tokens = static_cast<u32>(p.content >> 32))
-        receive_tokens(v, node(p.who), control(p.who), p.direction, tokens);
-      const u32 arrival = static_cast<u32>(p.content);
-      if (!arrival) continue;
-      if (t.protocol && !lets_in(v, node(p.who), control(p.who), list[p.who], p.direction, arrival, now)) continue;
-      const u32 queue = queue_of(p.direction, (arrival & 0xF) - 1);
-      const u16 route = static_cast<u16>(arrival >> 4);
+    for (u32 k = 0; k < head_count; ++k) {
+      const auto& [i, direction, content] = heads[k];
+      const u32 word = static_cast<u32>(content);
+      if (t.protocol && !lets_in(v, node(i), control(i), list[i], direction, word, now)) continue;
+      const u32 queue = queue_of(direction, (word & 0xF) - 1);
+      const u16 route = static_cast<u16>(word >> 4);
       if constexpr (V::traced) {
-        const Queue& state = queue_at(v, node(p.who), queue);
-        const Packet& packet = packet_at(v, node(p.who), queue, (state.first + state.packets) % ring_of(t, queue));
-        v.log.write(list[p.who], Event{packet.src, packet.id, EventKind::kArrived, u8(p.direction), u8(queue & 7), 0, 0,
-                                       3, packet.flits});
+        const Queue& state = queue_at(v, node(i), queue);
+        const Packet& packet = packet_at(v, node(i), queue, (state.first + state.packets) % ring_of(t, queue));
+        v.log.write(list[i], Event{packet.src, packet.id, EventKind::kArrived, u8(direction), u8(queue & 7), 0, 0, 3,
+                                   packet.flits});
       }
-      const bool passes = enter(v, node(p.who), control(p.who), list[p.who], queue, route, now);
-      bypass[p.who] |= u64{passes} << queue;
+      node(i).at(t.node_fields.engaged, direction) = now - t.hop_delay + kChunkBytes * chunks_of(route) + t.overhead;
+      bypass[i] |= u64{enter(v, node(i), control(i), list[i], queue, route, now)} << queue;
     }
-    for (u32 k = 0; k < other_count; ++k) receive_from_software(v, list[others[k]], now);
+    for (u32 k = 0; k < heard_count; ++k) receive_from_software(v, list[heard[k]], now);
     // What has ended, and what has been decided, is listed first, so that memory can bring what it needs meanwhile.
-    u32 ended[kMost * kMostEnds], end_count = 0;
+    u32 ended[kMost * kMostEnds + 1], end_count = 0;
     for (u32 k = 0; k < turning_count; ++k) {
       const u32 i = turning[k];
-      for (u64 left = control(i).leaving | control(i).arriving; left; left &= left - 1) {
+      for (u32 d = 0; d < 2 * t.dims; ++d) {
+        const bool ends = control(i).sending >> d & (node(i).at(t.node_fields.tail_leaves, d) == static_cast<u16>(now));
+        ended[end_count] = i << 8 | node(i).at(t.node_fields.sender_takes, d);
+        end_count += ends;
+        control(i).sending = static_cast<u8>(control(i).sending & ~(u32{ends} << d));
+      }
+      for (u64 left = control(i).arriving & ~control(i).leaving; left; left &= left - 1) {
         const u32 queue = lowest_bit(left);
-        if (!has_come(queue_at(v, node(i), queue).until, now)) continue;
-        ended[end_count++] = i << 8 | queue;
-        prefetch_end(v, node(i), control(i), queue, now);
+        ended[end_count] = i << 8 | queue;
+        end_count += has_come(queue_at(v, node(i), queue).until, now);
       }
     }
+    for (u32 k = 0; k < end_count; ++k)
+      prefetch_end(v, node(ended[k] >> 8), control(ended[k] >> 8), list[ended[k] >> 8], ended[k] & 0xFF, now);
     for (u32 k = 0; k < end_count; ++k) {
       const u32 i = ended[k] >> 8;
       end_leave(v, node(i), control(i), list[i], ended[k] & 0xFF, now);
@@ -219,27 +266,41 @@ struct NodePhase {
       const u32 i = turning[k];
       end_entering(v, node(i), control(i), now);
     }
-    Grants::Grant granted[kMost * kDirections];
-    Grants grants{granted};
-    bool again[kMost];
+    // Most of those that are woken have nobody who may get a link, or one: they are told apart before, not meanwhile.
+    u32 here[kMost + 1], alone[kMost + 1], several[kMost + 1], here_count = 0, alone_count = 0, several_count = 0;
+    u64 able[kMost];
+    bool again[kMost] = {};
     for (u32 i = 0; i < n; ++i) {
-      asking[asking_count] = i;
-      asking_count += (control(i).waiting | control(i).here) != 0;
+      able[i] = able_heads(v, node(i), control(i));
+      here[here_count] = alone[alone_count] = several[several_count] = i;
+      here_count += control(i).here != 0;
+      const bool more = t.gap ? able[i] != 0 : (able[i] & (able[i] - 1)) != 0;
+      alone_count += able[i] && !more;
+      several_count += more;
     }
-    for (u32 k = 0; k < asking_count; ++k) {
-      const u32 i = asking[k];
-      again[k] = arbitrate(v, node(i), control(i), list[i], i, bypass[i], grants, now);
+    const auto dice = [&](u32 i) { return Dice(v.row->seed, list[i], now); };
+    for (u32 k = 0; k < here_count; ++k) {
+      const u32 i = here[k];
+      again[i] = receive(v, node(i), control(i), list[i], bypass[i], dice(i), now);
     }
-    for (u32 k = 0; k < grants.count; ++k) {
-      const u32 i = granted[k].who;
-      leave(v, node(i), control(i), list[i], granted[k].queue, granted[k].bypass, now);
+    for (u32 k = 0; k < alone_count; ++k) {
+      const u32 i = alone[k];
+      pass_alone(v, node(i), control(i), list[i], lowest_bit(able[i]), bypass[i], dice(i), grants, now);
     }
-    for (u32 k = 0; k < asking_count; ++k) {
-      const u32 i = asking[k];
-      watch_links(v, node(i), control(i), list[i], now);
-      if (again[k]) look_again(v, list[i], now + 1);
-      if (t.fifo_delay && bypass[i] & (control(i).waiting | control(i).here))
-        store(v, node(i), control(i), list[i], bypass[i], now);
+    for (u32 k = 0; k < several_count; ++k) {
+      const u32 i = several[k];
+      again[i] |= pass(v, node(i), control(i), list[i], able[i], bypass[i], dice(i), grants, now);
+    }
+    u32 losers[kMost + 1], stored[kMost + 1], loser_count = 0, stored_count = 0;
+    for (u32 i = 0; i < n; ++i) {
+      losers[loser_count] = stored[stored_count] = i;
+      loser_count += again[i];
+      stored_count += t.fifo_delay && bypass[i] & (control(i).waiting | control(i).here);
+    }
+    for (u32 k = 0; k < loser_count; ++k) look_again(v, list[losers[k]], now + 1);
+    for (u32 k = 0; k < stored_count; ++k) {
+      const u32 i = stored[k];
+      store(v, node(i), control(i), list[i], bypass[i], now);
     }
   }
 
@@ -247,15 +308,17 @@ struct NodePhase {
   static constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
 
   template <class V, int W>
-  FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 queue,
-                                          Cycle now) {
+  FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 index,
+                                          u32 queue, Cycle now) {
 #if !defined(__CUDA_ARCH__)
     const auto& t = v.t;
     const Queue& state = queue_at(v, node, queue);
     if (state.packets > 1)
       __builtin_prefetch(&packet_at(v, node, queue, state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1u));
     if (control.arriving & bit(queue)) __builtin_prefetch(&packet_at(v, node, queue, state.first));
-    if (queue < kInjectionQueue && !(control.bypassing & bit(queue))) prefetch_token_mail(v, node, queue >> 3, now);
+    if (queue >= kInjectionQueue) __builtin_prefetch(&v.terminals[index].at(t.software_fields.space_mail), 1);
+    if (queue < kInjectionQueue && !(control.bypassing & bit(queue)))
+      prefetch_return(v, node, queue >> 3, now + t.token_delay);
 #endif
   }
 };

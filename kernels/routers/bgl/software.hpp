@@ -185,8 +185,8 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
       software.arrived = static_cast<u16>(software.arrived & ~(1u << fifo));
     else
       wake_software(v, index, now + 1);
-    v.nodes[index].at(t.node_fields.mail, (now + 1) & t.slot_mask).taken |= u64{packet.flits} << 4 * fifo;
-    announce(v, index, now + 1);
+    v.nodes[index].at(t.node_fields.from_software, (now + 1) & t.software_mask).taken |= u64{packet.flits} << 4 * fifo;
+    note(heard_at(v, index, now + 1), index);
     if (route_of(packet) & kHints) {
       count(*v.shard, Total::kCopies);
     } else {
@@ -237,10 +237,11 @@ struct SoftwarePhase {
   }
 
   template <class V>
-  FLITLAB_INLINE static void prefetch(const V& v, u32 index, Cycle) {
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
     const std::byte* hot = v.terminals[index].block;
     for (u32 line = 0; line < v.t.software_fields.reception_ring.offset; line += 64) __builtin_prefetch(hot + line, 1);
+    __builtin_prefetch(&v.nodes[index].at(v.t.node_fields.from_software), 1);
 #endif
   }
 

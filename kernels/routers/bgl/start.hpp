@@ -22,6 +22,7 @@ struct StartNode {
     }
     NodeControl& control = node.at(t.node_fields.control);
     control.address = t.address[index];
+    control.links = static_cast<u8>((1u << 2 * t.dims) - 1);
     for (u32 f = 0; f < kReceptionFifos; ++f) control.reception_room[f] = static_cast<u8>(t.reception_flits);
   }
 };

@@ -26,6 +26,11 @@ inline constexpr u32 kInjectionQueue = 8 * kDirections;
 FLITLAB_HD constexpr u32 queue_of(u32 receiver, u32 vc) { return 8 * receiver + vc; }
 FLITLAB_HD constexpr u64 bit(u32 queue) { return u64{1} << queue; }
 
+/// A bit for each direction as the lowest bit of a byte for each.
+FLITLAB_HD constexpr u64 spread(u32 directions) {
+  return (u64{directions & 0x3F} * 0x0000000810204081ull & 0x0000010101010101ull);
+}
+
 /// What arbiters need of a packet, from the header: Packet::route_bits and dst_port as one word.
 enum Route : u16 {
   kHints = 0x3F,       ///< directions in which it may still go
@@ -50,7 +55,7 @@ FLITLAB_HD constexpr u32 chunks_of(u16 route) { return (route >> kLengthShift) +
 
 struct Queue {
   u16 route;         ///< of the packet at the head
-  u16 until;         ///< the head is leaving: cycle in which its tail has left; it is not yet ready: from when on it is
+  u16 until;         ///< the head arrives: cycle in which its tail has left; it is not yet ready: from when on it is
   u8 first;          ///< the head's place in the ring
   u8 packets;        ///< in the queue
   u8 held;           ///< chunks of them
@@ -59,15 +64,24 @@ struct Queue {
 };
 static_assert(sizeof(Queue) == 8);
 
-/// What other nodes and software have for a node in a cycle, in one cache line.
-struct alignas(64) Mail {
-  /// From the neighbour in each direction: VC + 1 of a packet whose head comes to ask, its route in the 28 bits above;
-  /// then tokens, a nibble for each VC: chunks that are free again there.
-  u64 link[kDirections];
-  u64 taken;  ///< a nibble for each reception FIFO: chunks that software has taken
+/// VCs of all links by what tokens there are, as sets like those of queues: a byte for each direction.
+struct Levels {
+  u64 open;       ///< for a packet of full size
+  u64 roomy;      ///< for two
+  u64 fuller[3];  ///< in range 1, 2, or 3 of four, or above it
+};
+
+/// A head on its way over a link.
+struct alignas(8) Head {
+  u32 word;  ///< VC + 1 where it comes to ask, its route in the 28 bits above; 0: none
+  Cycle at;  ///< in which it asks
+};
+
+/// What software has for its node in a cycle.
+struct SoftwareMail {
+  u64 taken;  ///< a nibble for each reception FIFO: chunks that it has taken
   u64 put;    ///< injection FIFOs that a packet has been put into, as bits
 };
-static_assert(sizeof(Mail) == 64);
 
 struct NodeControl {
   u64 waiting;               ///< queues whose head asks for a link
@@ -80,25 +94,33 @@ struct NodeControl {
   u32 fault;
   u32 address;            ///< of the node
   u8 reception_room[14];  ///< chunks free in the reception FIFOs
-  u8 unwatched;           ///< directions whose link has been taken, and will not yet have the node look again after it
-  u8 pad;
+  u8 links;               ///< directions whose link can take a packet, as bits
+  u8 sending;             ///< directions whose sender has a packet, the tail of which has not left the node yet
 };
 static_assert(sizeof(NodeControl) == 120);
 
-/// Fields of a node; V virtual channels of a link, S mail slots. VC sets are bits.
+/// Fields of a node; V virtual channels of a link, S slots of the cycles ahead. VC sets are bits. Most of what
+/// neighbours write lies among what the node itself uses: memory is what limits a large machine's speed.
 struct NodeFields {
   Field<NodeControl> control;  ///< [1]
   Field<u32> neighbour;        ///< [6] node in each direction; a port's channels end at the opposite port
-  Field<Cycle> free;           ///< [6] cycle from which on a link can take a packet
-  Field<u8> open;              ///< [6] VCs with tokens for a packet of full size
-  Field<u8> roomy;             ///< [6] VCs with tokens for two
-  Field<u8> tokens;            ///< [6][V] free chunks in the neighbours' buffers
-  Field<u8> tail;              ///< [6][V] ring places of the next packets there
-  Field<Queue> queue;          ///< [6][V], then [8] injection FIFOs
-  Field<u32> busy;             ///< [6] cycles in which a link has been occupied, modulo 2^32
-  Field<Mail> mail;            ///< [S]
-  Field<Packet> ring;          ///< [6][sum of R] descriptors in the receivers' VCs
-  Field<u64> blocked;          ///< [1] with the gap: queues whose head had nowhere to go when it last asked
+  Field<Head> head;            ///< [6][H] that come over the links
+  Field<u64> returned;     ///< [6] a byte for each VC: tokens that the node gets when the link can take its next packet
+  Field<Cycle> engaged;    ///< [6] until when, as far as is known here, the link to a receiver takes no packet
+  Field<u16> free;         ///< [6] lower half of the cycle in which a link that is taken will be free
+  Field<u16> tail_leaves;  ///< [6] lower half of the cycle in which the tail of what a link carries has left the node
+  Field<u8> sender_takes;  ///< [6] the queue that it comes from
+  Field<Levels> levels;    ///< [1]
+  Field<u8> tokens;        ///< [6][V] free chunks in the neighbours' buffers
+  Field<u8> tail;          ///< [6][V] ring places of the next packets there
+  Field<u32> busy;         ///< [6] cycles in which a link has been occupied, modulo 2^32
+  Field<Queue> queue;      ///< [6][V], then [8] injection FIFOs
+  Field<SoftwareMail> from_software;  ///< [P] by cycle
+  Field<u32> tokens_back;             ///< [S][6] a nibble for each VC: tokens that the node gets in a cycle
+  Field<Packet> ring;                 ///< [6][sum of R] descriptors in the receivers' VCs
+  Field<u64> blocked;                 ///< [1] with the gap: queues whose head had nowhere to go when it last asked
+
+  bool operator==(const NodeFields&) const = default;
 };
 
 /// The sending end of a link that may spoil packets. Sequence numbers are modulo 256.
@@ -179,8 +201,10 @@ struct SoftwareFields {
 
 /// Who has something to do when. 64 nodes share an item, so that a look at all of them is a look at one cache line.
 struct CalendarFields {
-  Field<u8> mail;       ///< [S][64] there is mail for a node
-  Field<u64> again;     ///< [slots] as bits: nodes that look at their requests again
+  Field<u8> heads;      ///< [S][64] a head comes to a node
+  Field<u8> tokens;     ///< [S][64] tokens come
+  Field<u64> heard;     ///< [P] as bits: nodes that software has something for
+  Field<u64> again;     ///< [slots] nodes of which a link is free, or that look at their requests again
   Field<u64> queues;    ///< [slots] nodes in whose queues something ends or begins
   Field<u64> software;  ///< [slots] nodes whose software has something to do
   Field<u64> told;      ///< [2] the same, noted by the nodes for the next cycle: they work at the same time
@@ -214,7 +238,9 @@ struct Table {
   u32 rings;                ///< descriptors of a receiver
   u32 injection_ring, reception_ring;
   u32 injection_flits, reception_flits;  ///< chunks of a FIFO
-  u32 slot_mask;                         ///< mail slots - 1
+  u32 slot_mask;                         ///< S - 1
+  u32 head_slots;                        ///< H, a power of two
+  u32 software_mask;                     ///< P - 1
   u32 calendar_slots;
   u32 paths;            ///< transfer buses from a receiver to the senders
   u32 hop_delay;        ///< head's leave to its first request in the next node, cycles
@@ -226,6 +252,7 @@ struct Table {
   u8 jsq;
   u8 gap;         ///< the one-cycle gap in the receivers' arbitration
   u8 statistics;  ///< 1: count tokens that free blocked packets
+  u8 defer;       ///< 1: tokens that come while the link is taken wait for its end, since nobody can use them before
   u8 infinite_fifos;
   u32 fifos;               ///< normal injection FIFOs in use
   u32 slq_threshold;       ///< 32-bit draws below this make a cycle SLQ; kNone: every
@@ -272,15 +299,20 @@ constexpr NodeFields published_fields() {
   constexpr u32 vcs = 4, queues = kDirections * vcs + kInjectionFifos;
   NodeFields f{};
   f.neighbour.offset = sizeof(NodeControl);
-  f.free.offset = f.neighbour.offset + 4 * kDirections;
-  f.open.offset = f.free.offset + 4 * kDirections;
-  f.roomy.offset = f.open.offset + kDirections;
-  f.tokens.offset = f.roomy.offset + kDirections;
+  f.head.offset = f.neighbour.offset + 4 * kDirections;
+  f.returned.offset = f.head.offset + sizeof(Head) * kDirections;
+  f.engaged.offset = f.returned.offset + 8 * kDirections;
+  f.free.offset = f.engaged.offset + 4 * kDirections;
+  f.tail_leaves.offset = f.free.offset + 2 * kDirections;
+  f.sender_takes.offset = f.tail_leaves.offset + 2 * kDirections;
+  f.levels.offset = (f.sender_takes.offset + kDirections + 7) / 8 * 8;
+  f.tokens.offset = f.levels.offset + sizeof(Levels);
   f.tail.offset = f.tokens.offset + kDirections * vcs;
-  f.queue.offset = (f.tail.offset + kDirections * vcs + 1) / 2 * 2;
-  f.busy.offset = f.queue.offset + queues * sizeof(Queue);
-  f.mail.offset = (f.busy.offset + 4 * kDirections + 63) / 64 * 64;
-  f.ring.offset = f.mail.offset + 32 * sizeof(Mail);
+  f.busy.offset = (f.tail.offset + kDirections * vcs + 3) / 4 * 4;
+  f.queue.offset = f.busy.offset + 4 * kDirections;
+  f.from_software.offset = (f.queue.offset + queues * sizeof(Queue) + 7) / 8 * 8;
+  f.tokens_back.offset = f.from_software.offset + 4 * sizeof(SoftwareMail);
+  f.ring.offset = (f.tokens_back.offset + 32 * 4 * kDirections + 15) / 16 * 16;
   return f;
 }
 
@@ -292,22 +324,18 @@ struct PublishedTable : Table {
   static constexpr u32 dims = 3, vcs = 4, dynamic_vcs = 2, escape_vcs = 1, high_vc = 3;
   static constexpr u8 dynamic_set = 0b0011, bubble_set = 0b1100, full_size_set = 0b1100;
   static constexpr Order order = Order::kDimension;
-  static constexpr u32 slot_mask = 31, calendar_slots = 512, paths = 2;
-  static constexpr u8 gap = 0, statistics = 0, protocol = 0;
+  static constexpr u32 slot_mask = 31, head_slots = 1, software_mask = 3, calendar_slots = 512, paths = 2;
+  static constexpr u8 gap = 0, statistics = 0, protocol = 0, defer = 1;
   static constexpr NodeFields node_fields = published_fields();
 
   /// Whether these constants describe a table; its layout is compared, not assumed.
   static bool fits(const Table& t) {
-    const NodeFields& f = t.node_fields;
-    const NodeFields& mine = node_fields;
-    return f.neighbour.offset == mine.neighbour.offset && f.free.offset == mine.free.offset &&
-           f.open.offset == mine.open.offset && f.roomy.offset == mine.roomy.offset &&
-           f.tokens.offset == mine.tokens.offset && f.tail.offset == mine.tail.offset &&
-           f.queue.offset == mine.queue.offset && f.busy.offset == mine.busy.offset &&
-           f.mail.offset == mine.mail.offset && f.ring.offset == mine.ring.offset && t.dims == dims && t.vcs == vcs &&
-           t.dynamic_vcs == dynamic_vcs && t.escape_vcs == escape_vcs && t.full_size_set == full_size_set &&
-           t.order == order && t.slot_mask == slot_mask && t.calendar_slots == calendar_slots && t.paths == paths &&
-           !t.gap && !t.statistics && !t.protocol;
+    NodeFields fields = t.node_fields;
+    fields.blocked = {};  // unused
+    return fields == node_fields && t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs &&
+           t.escape_vcs == escape_vcs && t.full_size_set == full_size_set && t.order == order &&
+           t.slot_mask == slot_mask && t.head_slots == head_slots && t.software_mask == software_mask &&
+           t.calendar_slots == calendar_slots && t.paths == paths && !t.gap && !t.statistics && !t.protocol && t.defer;
   }
 };
 
@@ -375,7 +403,7 @@ FLITLAB_HD constexpr u32 token_cost(const T& t, u32 vc, u32 chunks) {
 }
 
 /// Whether cycle `at` has come; of near ones the lower half is enough.
-FLITLAB_HD constexpr bool has_come(Cycle at, Cycle now) { return static_cast<i32>(at - now) <= 0; }
+FLITLAB_HD constexpr bool has_come(Cycle at, Cycle now) { return at <= now; }
 FLITLAB_HD constexpr bool has_come(u16 at, Cycle now) {
   return static_cast<std::int16_t>(static_cast<u16>(at - static_cast<u16>(now))) <= 0;
 }

@@ -6,21 +6,30 @@
 
 namespace flitlab::bgl {
 
+/// Which of four ranges something is in, given how much there can be: 0 next to nothing, 3 nearly all.
+FLITLAB_HD inline u32 range_of(u32 amount, u32 most) {
+  return (4 * amount >= most) + (2 * amount >= most) + (4 * amount >= 3 * most);
+}
+
 /// A VC's tokens have changed.
 template <class V, int W>
 FLITLAB_INLINE void set_tokens(const V& v, const Item<W>& node, u32 direction, u32 vc, u32 tokens) {
   const auto& f = v.t.node_fields;
-  const u32 bit = 1u << vc;
+  const u32 place = 8 * direction + vc, range = range_of(tokens, v.t.buffer[vc]);
+  const auto set = [&](u64& levels, bool in) { levels = (levels & ~bit(place)) | u64{in} << place; };
   node.at(f.tokens, direction * v.t.vcs + vc) = static_cast<u8>(tokens);
-  u8& open = node.at(f.open, direction);
-  u8& roomy = node.at(f.roomy, direction);
-  open = static_cast<u8>(tokens >= kFullPacket ? open | bit : open & ~bit);
-  roomy = static_cast<u8>(tokens >= 2 * kFullPacket ? roomy | bit : roomy & ~bit);
+  Levels& levels = node.at(f.levels);
+  set(levels.open, tokens >= kFullPacket);
+  set(levels.roomy, tokens >= 2 * kFullPacket);
+  for (u32 i = 0; i < 3; ++i) set(levels.fuller[i], range > i);
 }
 
-/// Which of four ranges something is in, given how much there can be: 0 next to nothing, 3 nearly all.
-FLITLAB_HD inline u32 range_of(u32 amount, u32 most) {
-  return (4 * amount >= most) + (2 * amount >= most) + (4 * amount >= 3 * most);
+/// A nibble for each VC as a byte for each.
+FLITLAB_HD constexpr u64 bytes_of(u32 nibbles) {
+  u64 x = nibbles;
+  x = (x | x << 16) & 0x0000FFFF0000FFFFull;
+  x = (x | x << 8) & 0x00FF00FF00FF00FFull;
+  return (x | x << 4) & 0x0F0F0F0F0F0F0F0Full;
 }
 
 /// VCs that a packet may enter on a link: on the bubble VCs, one that does not come along the same ring, on the same
@@ -28,8 +37,9 @@ FLITLAB_HD inline u32 range_of(u32 amount, u32 most) {
 template <class V, int W>
 FLITLAB_INLINE u32 enterable(const V& v, const Item<W>& node, u32 direction, bool stays_in_ring) {
   const auto& t = v.t;
-  const u32 open = node.at(t.node_fields.open, direction);
-  return stays_in_ring ? open : (open & ~t.bubble_set) | (node.at(t.node_fields.roomy, direction) & t.bubble_set);
+  const Levels& levels = node.at(t.node_fields.levels);
+  const u32 open = levels.open >> 8 * direction & 0xFF, roomy = levels.roomy >> 8 * direction & 0xFF;
+  return stays_in_ring ? open : (open & ~t.bubble_set) | (roomy & t.bubble_set);
 }
 
 }  // namespace flitlab::bgl

@@ -41,12 +41,13 @@ void edit(BglTorus& torus, const char* name, const std::function<void(T*)>& chan
 /// The only head on its way to a node's receiver is hit.
 void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
   u32 heads = 0;
-  edit<bgl::Mail>(
-      torus, "mail",
-      [&](bgl::Mail* mail) {
-        for (u32 slot = 0; slot <= torus.table().slot_mask; ++slot)
-          if (static_cast<u32>(mail[slot].link[receiver])) {
-            mail[slot].link[receiver] |= u64{static_cast<u32>(how)} << bgl::kHitShift;
+  edit<bgl::Head>(
+      torus, "head",
+      [&](bgl::Head* head) {
+        const u32 slots = torus.table().head_slots;
+        for (u32 slot = receiver * slots; slot < (receiver + 1) * slots; ++slot)
+          if (head[slot].word) {
+            head[slot].word |= static_cast<u32>(how) << bgl::kHitShift;
             ++heads;
           }
       },

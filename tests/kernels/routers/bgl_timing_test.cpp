@@ -165,7 +165,8 @@ TEST(BglTiming, AStreamThroughANodeIsNotSlowed) {
 
 /// Tokens at the sender while a packet passes: gone when it leaves; back when, at the next node, it has begun to pass
 /// by (bypass) or its tail has left, plus a token message. On dynamic channels a packet takes as many tokens as it has
-/// chunks, on the bubble eight.
+/// chunks, on the bubble eight. (Unless it is counted whom they free, tokens for a link that is taken wait for its
+/// end.)
 TEST(BglTokens, ComeBackWhenThePacketHasGone) {
   for (bool bypass : {true, false})
     for (bool dynamic : {false, true})
@@ -173,6 +174,7 @@ TEST(BglTokens, ComeBackWhenThePacketHasGone) {
         for (u32 n : {1u, 6u, 8u}) {
           BglTorus torus({5}, {{0, 0, to, n}},
                          odd({{"router.bypass", bypass},
+                              {"router.count_unblocking", true},
                               {"router.dynamic_vcs", integer(1)},
                               {"routing.dynamic", dynamic ? 1.0 : 0.0}}));
           const u32 vc = dynamic ? 0 : 1, cost = dynamic ? n : 8;
@@ -192,7 +194,8 @@ TEST(BglTokens, ComeBackWhenThePacketHasGone) {
 TEST(BglTokens, OfAPacketThatHadToWaitComeBackLater) {
   for (u32 early : {0u, 1u, 8u, 9u, 10u}) {
     const u32 free = kArbitration + 256 + kOverhead, asks = free - early;
-    BglTorus torus({5}, {{0, 1, 2, 8}, {asks - kHop - kArbitration, 0, 2, 4}}, kOdd);
+    BglTorus torus({5}, {{0, 1, 2, 8}, {asks - kHop - kArbitration, 0, 2, 4}},
+                   odd({{"router.count_unblocking", true}}));
     const u32 leaves = early ? std::max(free, asks + kFifo) : free;
     const u32 back = leaves + (early ? 32 * 4 : 0) + kToken;
     torus.run(back);
@@ -318,6 +321,13 @@ TEST(BglSoftware, FillsItsFifosInTurn) {
     for (u32 i = 0; i < 6; ++i)
       EXPECT_EQ(torus.leaves(i, 13), 3 + 64 * (i / static_cast<u32>(fifos))) << fifos << " " << i;
   }
+}
+
+/// The published router is run by code that knows its numbers; other routers are not.
+TEST(BglPublished, IsRecognized) {
+  EXPECT_TRUE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}).table()));
+  EXPECT_FALSE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, {{"router.paths", integer(3)}}).table()));
+  EXPECT_FALSE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, {{"topology.channel_delay", integer(40)}}).table()));
 }
 
 /// Software puts packets into a FIFO with room only: into one of eight chunks with five in it, only when these have

@@ -1,0 +1,83 @@
+#pragma once
+/// What crosses a link: heads in its direction, tokens against it. Both are written into the state of the node that
+/// they come to, with the cycle in which they come.
+#include "kernels/routers/bgl/calendar.hpp"
+#include "kernels/routers/bgl/tokens.hpp"
+
+namespace flitlab::bgl {
+
+template <class V, int W>
+FLITLAB_INLINE Head& head_at(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
+  const u32 slots = v.t.head_slots;
+  return node.at(v.t.node_fields.head, receiver * slots + (at / kChunkBytes & (slots - 1)));
+}
+
+/// A head comes to a node. The node may look at its place in this very cycle, and finds that it is not there yet.
+template <class V>
+FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycle at) {
+  Head& head = head_at(v, v.nodes[node], receiver, at);
+  head.word = word;
+#if defined(__CUDA_ARCH__)
+  head.at = at;
+#else
+  std::atomic_ref<Cycle>(head.at).store(at, std::memory_order_relaxed);
+#endif
+  announce(v, v.t.calendar_fields.heads, node, at);
+}
+
+/// The word of the head that comes now; 0: none.
+template <class V, int W>
+FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
+  Head& head = head_at(v, node, receiver, now);
+#if defined(__CUDA_ARCH__)
+  const Cycle at = head.at;
+#else
+  const Cycle at = std::atomic_ref<Cycle>(head.at).load(std::memory_order_relaxed);
+#endif
+  if (at != now) return 0;
+  const u32 word = head.word;
+  head.word = 0;
+  return word;
+}
+
+/// Tokens that are known at the sender in cycle `at`: while the link to a receiver is taken, they wait for its end.
+template <class V, int W>
+FLITLAB_INLINE bool can_wait(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
+  return v.t.defer && at <= node.at(v.t.node_fields.engaged, receiver);
+}
+
+template <class V>
+FLITLAB_INLINE u32& tokens_back(const V& v, u32 node, u32 direction, Cycle at) {
+  return v.nodes[node].at(v.t.node_fields.tokens_back, (at & v.t.slot_mask) * kDirections + direction);
+}
+
+#if !defined(__CUDA_ARCH__)
+/// Where return_tokens() will write soon.
+template <class V, int W>
+FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
+  const u32 peer = node.at(v.t.node_fields.neighbour, receiver);
+  __builtin_prefetch(can_wait(v, node, receiver, at)
+                         ? static_cast<void*>(&v.nodes[peer].at(v.t.node_fields.returned, receiver ^ 1))
+                         : &tokens_back(v, peer, receiver ^ 1, at),
+                     1);
+}
+#endif
+
+/// Chunks are free again in a receiver's VC: the sender at the other end will know. It gets one message in a cycle for
+/// a VC; only where packets can be spoiled there may be two.
+template <class V, int W>
+FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
+  const auto& t = v.t;
+  const u32 receiver = queue >> 3, vc = queue & 7, peer = node.at(t.node_fields.neighbour, receiver);
+  const u32 tokens = token_cost(t, vc, chunks);
+  if (can_wait(v, node, receiver, at)) {
+    v.nodes[peer].at(t.node_fields.returned, receiver ^ 1) += u64{tokens} << 8 * vc;
+    return;
+  }
+  if (t.protocol)
+    while (tokens_back(v, peer, receiver ^ 1, at) >> 4 * vc & 0xF) ++at;
+  tokens_back(v, peer, receiver ^ 1, at) |= tokens << 4 * vc;
+  announce(v, t.calendar_fields.tokens, peer, at);
+}
+
+}  // namespace flitlab::bgl
