@@ -62,7 +62,7 @@ class Search final : public WaitsFor {
     }
     const auto& f = t().node_fields;
     for (u32 slot = 0; slot < t().head_slots; ++slot)
-      if ((there.at(f.head, receiver * t().head_slots + slot).word & 0xF) == vc + 1) return true;
+      if ((there.at(f.head, receiver * t().head_slots + slot) & 0xF) == vc + 1) return true;
     for (u32 slot = 0; slot <= t().slot_mask; ++slot)
       if (here.at(f.tokens_back, slot * bgl::kDirections + direction) >> 4 * vc & 0xF) return true;
     return here.at(f.returned, direction) >> 8 * vc & 0xFF;

@@ -135,11 +135,11 @@ void BglPlan::set_layout() {
   bgl::NodeFields& f = t.node_fields;
   f.control = node.add<bgl::NodeControl>("control", 1);
   f.neighbour = node.add<u32>("neighbour", bgl::kDirections);
-  f.head = node.add<bgl::Head>("head", bgl::kDirections * t.head_slots);
+  f.head = node.add<u32>("head", bgl::kDirections * t.head_slots);
   f.returned = node.add<u64>("returned", bgl::kDirections);
   f.engaged = node.add<Cycle>("engaged", bgl::kDirections);
-  f.free = node.add<u16>("free", bgl::kDirections);
   f.tail_leaves = node.add<u16>("tail_leaves", bgl::kDirections);
+  f.head_comes = node.add<u16>("head_comes", bgl::kDirections * t.head_slots);
   f.sender_takes = node.add<u8>("sender_takes", bgl::kDirections);
   f.levels = node.add<bgl::Levels>("levels", 1);
   f.tokens = node.add<u8>("tokens", bgl::kDirections * t.vcs);

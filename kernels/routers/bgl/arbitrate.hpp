@@ -169,7 +169,8 @@ struct Grants {
     __builtin_prefetch(&packet_at(v, next, queue_of(direction ^ 1, state.vc),
                                   node.at(t.node_fields.tail, direction * t.vcs + state.vc)),
                        1);
-    __builtin_prefetch(&head_at(v, next, direction ^ 1, now + t.hop_delay), 1);
+    __builtin_prefetch(&next.at(t.node_fields.head, head_place(t, direction ^ 1, now + t.hop_delay)), 1);
+    __builtin_prefetch(&next.at(t.node_fields.head_comes, head_place(t, direction ^ 1, now + t.hop_delay)), 1);
     __builtin_prefetch(&mail_note(v, t.calendar_fields.heads, peer, now + t.hop_delay), 1);
     __builtin_prefetch(&notes_at(v, t.calendar_fields.queues, index, left), 1);
     __builtin_prefetch(&notes_at(v, t.calendar_fields.again, index, left + t.overhead), 1);

@@ -36,7 +36,7 @@ struct AuditNode {
         const Queue& state = queue_at(v, node, queue);
         u32 pending = 0;  // on the link
         for (u32 slot = 0; slot < t.head_slots && !t.protocol; ++slot)
-          pending += (node.at(t.node_fields.head, receiver * t.head_slots + slot).word & 0xF) == vc + 1;
+          pending += (node.at(t.node_fields.head, receiver * t.head_slots + slot) & 0xF) == vc + 1;
         const bool spoiled = is_spoiled(v, node, queue), ghost = is_ghost(v, node, queue);
         u32 sum = upstream.at(t.node_fields.tokens, peer.port * t.vcs + vc), held = 0;
         if (control.arriving & bit(queue)) to_software[reception_fifo(receiver, state.route)] += chunks_of(state.route);

@@ -6,38 +6,38 @@
 
 namespace flitlab::bgl {
 
-template <class V, int W>
-FLITLAB_INLINE Head& head_at(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
-  const u32 slots = v.t.head_slots;
-  return node.at(v.t.node_fields.head, receiver * slots + (at / kChunkBytes & (slots - 1)));
+/// Where the head is that comes to a receiver in cycle `at`.
+template <class T>
+FLITLAB_HD constexpr u32 head_place(const T& t, u32 receiver, Cycle at) {
+  return receiver * t.head_slots + (at / kChunkBytes & (t.head_slots - 1));
 }
 
 /// A head comes to a node. The node may look at its place in this very cycle, and finds that it is not there yet.
 template <class V>
 FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycle at) {
-  Head& head = head_at(v, v.nodes[node], receiver, at);
-  head.word = word;
+  const auto next = v.nodes[node];
+  const u32 place = head_place(v.t, receiver, at);
+  u16& comes = next.at(v.t.node_fields.head_comes, place);
+  next.at(v.t.node_fields.head, place) = word;
 #if defined(__CUDA_ARCH__)
-  head.at = at;
+  comes = static_cast<u16>(at);
 #else
-  std::atomic_ref<Cycle>(head.at).store(at, std::memory_order_relaxed);
+  std::atomic_ref<u16>(comes).store(static_cast<u16>(at), std::memory_order_relaxed);
 #endif
   announce(v, v.t.calendar_fields.heads, node, at);
 }
 
-/// The word of the head that comes now; 0: none.
+/// The word of the head that comes now; 0: none. One that is long gone is 0 as well.
 template <class V, int W>
 FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
-  Head& head = head_at(v, node, receiver, now);
+  const u32 place = head_place(v.t, receiver, now);
+  u16& comes = node.at(v.t.node_fields.head_comes, place);
 #if defined(__CUDA_ARCH__)
-  const Cycle at = head.at;
+  const u16 at = comes;
 #else
-  const Cycle at = std::atomic_ref<Cycle>(head.at).load(std::memory_order_relaxed);
+  const u16 at = std::atomic_ref<u16>(comes).load(std::memory_order_relaxed);
 #endif
-  if (at != now) return 0;
-  const u32 word = head.word;
-  head.word = 0;
-  return word;
+  return at == static_cast<u16>(now) ? std::exchange(node.at(v.t.node_fields.head, place), 0) : 0;
 }
 
 /// Tokens that are known at the sender in cycle `at`: while the link to a receiver is taken, they wait for its end.

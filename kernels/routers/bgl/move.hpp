@@ -84,7 +84,6 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     packet_at(v, next, queue_of(direction ^ 1, vc), tail) = packet;
     tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
     send_head(v, peer, direction ^ 1, word, asks);
-    node.at(t.node_fields.free, direction) = static_cast<u16>(now + cycles + t.overhead);
     look_again(v, index, now + cycles + t.overhead);
     node.at(t.node_fields.busy, direction) += cycles + t.overhead;
   }

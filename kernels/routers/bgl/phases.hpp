@@ -104,15 +104,17 @@ struct NodePhase {
     return list_nodes(v, group, now, list);
   }
 
-  /// In batches, their packets moved a batch later: meanwhile memory brings what that needs, and the next nodes.
+  /// In batches, their packets moved a batch later: meanwhile memory brings what that needs. It brings the next nodes
+  /// as well, one by one, since it can do only so much at a time.
   template <class V>
   FLITLAB_INLINE static void work_list(const V& v, const u32* list, u32 n, Cycle now, bool prefetch) {
     Grants::Grant granted[2][kBatch * kDirections];
     Grants last{granted[1]};
+    for (u32 i = 0; prefetch && i < std::min(n, kBatch); ++i) bring(v, node_of(list[i]));
     for (u32 i = 0; i < n; i += kBatch) {
-      for (u32 k = i ? i + kBatch : 0; prefetch && k < std::min(n, i + 2 * kBatch); ++k) bring(v, node_of(list[k]));
+      const u32 size = std::min(kBatch, n - i), more = prefetch ? std::min(kBatch, n - i - size) : 0;
       Grants grants{granted[i / kBatch % 2]};
-      step<kBatch>(v, list + i, std::min(kBatch, n - i), grants, now);
+      step<kBatch>(v, list + i, size, more, grants, now);
       move_packets(v, last, now);
       last = grants;
     }
@@ -126,12 +128,12 @@ struct NodePhase {
     const u32 entry = index | notes;
     Grants::Grant granted[kDirections];
     Grants grants{granted};
-    step<1>(v, &entry, 1, grants, now);
+    step<1>(v, &entry, 1, 0, grants, now);
     move_packets(v, grants, now);
   }
 
  private:
-  static constexpr u32 kBatch = 16;  ///< nodes, whose state should fit a first-level cache twice
+  static constexpr u32 kBatch = 32;  ///< nodes
 
   template <class V>
   FLITLAB_INLINE static void bring(const V& v, u32 index) {
@@ -152,9 +154,10 @@ struct NodePhase {
   }
 
   /// Step by step over the nodes of a list, since nothing that happens in one of them is seen by another in the same
-  /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less.
+  /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less. `more`: nodes of
+  /// the next batch, which follow on the list.
   template <u32 kMost, class V>
-  FLITLAB_INLINE static void step(const V& v, const u32* entries, u32 n, Grants& grants, Cycle now) {
+  FLITLAB_INLINE static void step(const V& v, const u32* entries, u32 n, u32 more, Grants& grants, Cycle now) {
     const auto& t = v.t;
     struct Piece {
       u32 who;  // place in the list
@@ -195,7 +198,7 @@ struct NodePhase {
         const u32 i = freed[k];
         u32 free = 0;
         for (u32 d = 0; d < 2 * t.dims; ++d)
-          free |= u32{node(i).at(t.node_fields.free, d) == static_cast<u16>(now)} << d;
+          free |= u32{node(i).at(t.node_fields.tail_leaves, d) == static_cast<u16>(now - t.overhead)} << d;
         free &= ~u32{control(i).links};
         control(i).links |= static_cast<u8>(free);
         for (; free; free &= free - 1) {
@@ -271,6 +274,7 @@ struct NodePhase {
     u64 able[kMost];
     bool again[kMost] = {};
     for (u32 i = 0; i < n; ++i) {
+      if (i < more) bring(v, node_of(entries[n + i]));
       able[i] = able_heads(v, node(i), control(i));
       here[here_count] = alone[alone_count] = several[several_count] = i;
       here_count += control(i).here != 0;

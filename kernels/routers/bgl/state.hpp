@@ -71,12 +71,6 @@ struct Levels {
   u64 fuller[3];  ///< in range 1, 2, or 3 of four, or above it
 };
 
-/// A head on its way over a link.
-struct alignas(8) Head {
-  u32 word;  ///< VC + 1 where it comes to ask, its route in the 28 bits above; 0: none
-  Cycle at;  ///< in which it asks
-};
-
 /// What software has for its node in a cycle.
 struct SoftwareMail {
   u64 taken;  ///< a nibble for each reception FIFO: chunks that it has taken
@@ -104,12 +98,12 @@ static_assert(sizeof(NodeControl) == 120);
 struct NodeFields {
   Field<NodeControl> control;  ///< [1]
   Field<u32> neighbour;        ///< [6] node in each direction; a port's channels end at the opposite port
-  Field<Head> head;            ///< [6][H] that come over the links
+  Field<u32> head;  ///< [6][H] heads on their way here: VC + 1 where it comes to ask, its route in the 28 bits above
   Field<u64> returned;     ///< [6] a byte for each VC: tokens that the node gets when the link can take its next packet
   Field<Cycle> engaged;    ///< [6] until when, as far as is known here, the link to a receiver takes no packet
-  Field<u16> free;         ///< [6] lower half of the cycle in which a link that is taken will be free
   Field<u16> tail_leaves;  ///< [6] lower half of the cycle in which the tail of what a link carries has left the node
-  Field<u8> sender_takes;  ///< [6] the queue that it comes from
+  Field<u16> head_comes;   ///< [6][H] lower half of the cycle in which a head asks
+  Field<u8> sender_takes;  ///< [6] the queue that what a link carries comes from
   Field<Levels> levels;    ///< [1]
   Field<u8> tokens;        ///< [6][V] free chunks in the neighbours' buffers
   Field<u8> tail;          ///< [6][V] ring places of the next packets there
@@ -300,11 +294,11 @@ constexpr NodeFields published_fields() {
   NodeFields f{};
   f.neighbour.offset = sizeof(NodeControl);
   f.head.offset = f.neighbour.offset + 4 * kDirections;
-  f.returned.offset = f.head.offset + sizeof(Head) * kDirections;
+  f.returned.offset = f.head.offset + 4 * kDirections;
   f.engaged.offset = f.returned.offset + 8 * kDirections;
-  f.free.offset = f.engaged.offset + 4 * kDirections;
-  f.tail_leaves.offset = f.free.offset + 2 * kDirections;
-  f.sender_takes.offset = f.tail_leaves.offset + 2 * kDirections;
+  f.tail_leaves.offset = f.engaged.offset + 4 * kDirections;
+  f.head_comes.offset = f.tail_leaves.offset + 2 * kDirections;
+  f.sender_takes.offset = f.head_comes.offset + 2 * kDirections;
   f.levels.offset = (f.sender_takes.offset + kDirections + 7) / 8 * 8;
   f.tokens.offset = f.levels.offset + sizeof(Levels);
   f.tail.offset = f.tokens.offset + kDirections * vcs;

@@ -41,13 +41,13 @@ void edit(BglTorus& torus, const char* name, const std::function<void(T*)>& chan
 /// The only head on its way to a node's receiver is hit.
 void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
   u32 heads = 0;
-  edit<bgl::Head>(
+  edit<u32>(
       torus, "head",
-      [&](bgl::Head* head) {
+      [&](u32* head) {
         const u32 slots = torus.table().head_slots;
         for (u32 slot = receiver * slots; slot < (receiver + 1) * slots; ++slot)
-          if (head[slot].word) {
-            head[slot].word |= static_cast<u32>(how) << bgl::kHitShift;
+          if (head[slot]) {
+            head[slot] |= static_cast<u32>(how) << bgl::kHitShift;
             ++heads;
           }
       },
