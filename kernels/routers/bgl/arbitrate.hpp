@@ -159,6 +159,7 @@ struct Grants {
                           Cycle now) {
     list[count++] = {index, static_cast<u8>(queue), (bypass & bit(queue)) != 0};
     control.waiting &= ~bit(queue);
+    control.links = static_cast<u8>(control.links & ~(1u << queue_at(v, node, queue).direction));
 #if !defined(__CUDA_ARCH__)
     const auto& t = v.t;
     const Queue& state = queue_at(v, node, queue);

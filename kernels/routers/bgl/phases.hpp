@@ -170,8 +170,6 @@ struct NodePhase {
     u32 head_count = 0, token_count = 0;
     u32 with_head_count = 0, with_tokens_count = 0, heard_count = 0, freed_count = 0, turning_count = 0;
     u64 bypass[kMost] = {};
-    const auto node = [&](u32 i) { return v.nodes[list[i]]; };
-    const auto control = [&](u32 i) -> NodeControl& { return node(i).at(t.node_fields.control); };
     for (u32 i = 0; i < n; ++i) {
       const u32 entry = entries[i];
       list[i] = node_of(entry);
@@ -183,6 +181,8 @@ struct NodePhase {
       freed_count += (entry & kAgain) != 0;
       turning_count += (entry & kQueues) != 0;
     }
+    const auto node = [&](u32 i) { return v.nodes[list[i]]; };
+    const auto control = [&](u32 i) -> NodeControl& { return node(i).at(t.node_fields.control); };
 #if !defined(__CUDA_ARCH__)
     for (u32 k = 0; k < with_tokens_count; ++k)
       __builtin_prefetch(&node(with_tokens[k]).at(t.node_fields.tokens_back, (now & t.slot_mask) * kDirections), 1);
@@ -293,7 +293,8 @@ struct NodePhase {
     }
     for (u32 k = 0; k < several_count; ++k) {
       const u32 i = several[k];
-      again[i] |= pass(v, node(i), control(i), list[i], able[i], bypass[i], dice(i), grants, now);
+      if (pass(v, node(i), control(i), list[i], able[i], bypass[i], dice(i), grants, now))
+        again[i] |= able_heads(v, node(i), control(i)) != 0;
     }
     u32 losers[kMost + 1], stored[kMost + 1], loser_count = 0, stored_count = 0;
     for (u32 i = 0; i < n; ++i) {
