@@ -12,32 +12,41 @@ FLITLAB_HD constexpr u32 head_place(const T& t, u32 receiver, Cycle at) {
   return receiver * t.head_slots + (at / kChunkBytes & (t.head_slots - 1));
 }
 
-/// A head comes to a node. The node may look at its place in this very cycle, and finds that it is not there yet.
+/// A head comes to a node, which may look at its place in this very cycle. A word that is there has its cycle there as
+/// well: a cycle of long ago, of which only the lower half is known, cannot be taken for it.
 template <class V>
 FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycle at) {
-  const auto next = v.nodes[node];
   const u32 place = head_place(v.t, receiver, at);
-  u16& comes = next.at(v.t.node_fields.head_comes, place);
-  next.at(v.t.node_fields.head, place) = word;
+  u32& head = v.nodes[node].at(v.t.node_fields.head, place);
+  u16& comes = v.nodes[node].at(v.t.node_fields.head_comes, place);
 #if defined(__CUDA_ARCH__)
-  comes = static_cast<u16>(at);
+  const_cast<volatile u16&>(comes) = static_cast<u16>(at);
+  __threadfence();
+  const_cast<volatile u32&>(head) = word;
 #else
-  std::atomic_ref<u16>(comes).store(static_cast<u16>(at), std::memory_order_relaxed);
+  comes = static_cast<u16>(at);
+  std::atomic_ref<u32>(head).store(word, std::memory_order_release);
 #endif
   announce(v, v.t.calendar_fields.heads, node, at);
 }
 
-/// The word of the head that comes now; 0: none. One that is long gone is 0 as well.
+/// The word of the head that comes now; 0: none.
 template <class V, int W>
 FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
   const u32 place = head_place(v.t, receiver, now);
+  u32& head = node.at(v.t.node_fields.head, place);
   u16& comes = node.at(v.t.node_fields.head_comes, place);
 #if defined(__CUDA_ARCH__)
-  const u16 at = comes;
+  const u32 word = const_cast<volatile u32&>(head);
+  __threadfence();
+  if (!word || const_cast<volatile u16&>(comes) != static_cast<u16>(now)) return 0;
+  head = 0;
 #else
-  const u16 at = std::atomic_ref<u16>(comes).load(std::memory_order_relaxed);
+  const u32 word = std::atomic_ref<u32>(head).load(std::memory_order_acquire);
+  if (!word || comes != static_cast<u16>(now)) return 0;
+  std::atomic_ref<u32>(head).store(0, std::memory_order_relaxed);
 #endif
-  return at == static_cast<u16>(now) ? std::exchange(node.at(v.t.node_fields.head, place), 0) : 0;
+  return word;
 }
 
 /// Tokens that are known at the sender in cycle `at`: while the link to a receiver is taken, they wait for its end.
