@@ -13,8 +13,10 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("bgl-*.toml")), ids=lambda p: p.stem)
 def test_configurations_can_be_planned(path):
-    derived = fl.load(path).derived()
-    assert derived["link_cycles_per_packet"] == 270
+    e = fl.load(path)
+    derived = e.derived()
+    if e["traffic.mode"] != "program":  # its packets are as long as its messages make them
+        assert derived["link_cycles_per_packet"] == 270
     assert derived["state_bytes"] < 4e9  # what the largest machine may take
 
 

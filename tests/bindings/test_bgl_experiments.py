@@ -6,7 +6,7 @@ import pytest
 
 import flitlab as fl
 from flitlab import courses, reproduction
-from flitlab.published import bgl, bgl_studies
+from flitlab.published import bgl, bgl_software, bgl_studies
 
 TINY = {
     "bgl.packet": bgl.packet,
@@ -172,8 +172,12 @@ CONFIGS = sorted(p.stem for p in (reproduction.Path(__file__).resolve().parents[
 
 
 def test_there_is_a_config_for_every_figure():
-    assert {f"bgl-figure{n}" for n in (2, 3, 4, 5, 6, 7, 8, 9, 11)} <= set(CONFIGS)
+    assert {f"bgl-figure{n}" for n in range(2, 12)} <= set(CONFIGS)
     assert {"bgl-midplane", "bgl-16x16x16", "bgl-32x32x32", "bgl-64x32x32"} <= set(CONFIGS)
+
+
+def test_the_config_of_figure_10_is_a_round_trip(config):
+    assert fl.run(fl.load(config("bgl-figure10"))).model.program_cycles == bgl_software.round_trip(1, 240, (2, 2, 2))
 
 
 @pytest.mark.parametrize(("name", "experiment"), [
