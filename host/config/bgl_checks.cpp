@@ -56,9 +56,13 @@ void check_bgl(const Experiment& e) {
     throw ConfigError("topology.shape = " + list_text(shape) + " has one node; give two or more.");
   if (e.str("traffic.mode") == "request_reply")
     throw ConfigError("traffic.mode = \"request_reply\" is not there for router.kind = \"bgl\": use another one.");
-  if (longest_packet(e) > bgl::kFullPacket)
-    throw ConfigError("Blue Gene/L's packets have 1 to 8 chunks of 32 bytes, and traffic.packet_flits makes some of " +
-                      std::to_string(longest_packet(e)) + ". Make them shorter.");
+  if (longest_packet(e) > bgl::kFullPacket) {
+    const std::string key = e.str("traffic.mode") == "program"
+                                ? "traffic.payload_bytes = " + std::to_string(e.u32_of("traffic.payload_bytes"))
+                                : "traffic.packet_flits";
+    throw ConfigError(key + " makes packets of " + std::to_string(longest_packet(e)) +
+                      " chunks: Blue Gene/L's have 1 to 8 of 32 bytes. Make them shorter.");
+  }
   check_dead_nodes(e);
   const bool bubble = e.str("router.escape") == "bubble";
   if (bubble && e.u32_of("router.escape_flits") < 2 * bgl::kFullPacket)

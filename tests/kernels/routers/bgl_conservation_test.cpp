@@ -184,7 +184,7 @@ TEST(BglParameters, AreCheckedTogether) {
       {{{"topology.shape", IntList{2, 2, 2, 2}}}, "topology.shape = [2, 2, 2, 2] has 4 dimensions"},
       {{{"topology.shape", IntList{1, 1}}}, "topology.shape = [1, 1] has one node"},
       {{{"traffic.mode", word("request_reply")}}, "request_reply"},
-      {{{"traffic.packet_flits", integer(9)}}, "makes some of 9"},
+      {{{"traffic.packet_flits", integer(9)}}, "traffic.packet_flits makes packets of 9 chunks"},
       {{{"router.escape_flits", integer(15)}}, "router.escape_flits = 15"},
       {{{"router.link_protocol", true}, {"router.retransmission_timeout", integer(300)}},
        "router.retransmission_timeout = 300: an acknowledgment can take 309 cycles"},
