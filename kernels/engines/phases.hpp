@@ -16,8 +16,10 @@
 /// and, if hardly any item is ever due,
 ///   `static u64 due_set(const View&, u32 group, Cycle)`  which of the 64 items from 64 `group` on are due, as bits
 /// or, if it rather works on many of them than on one by one,
-///   `static u32 list_due(const View&, u32 group, Cycle, u32* list)`  the same as a list of whatever it likes, its
-///   length `static void work_list(const View&, const u32* list, u32 n, Cycle, bool prefetch)`  the work of a list
+///   `static u32 list_due(const View&, u32 group, Cycle, u32* list)`  makes a list of those of the 64 that are due, of
+///   at
+///                                                     most 64 entries that only the phase reads; asked once a cycle
+///   `static void work_list(const View&, const u32* list, u32 n, Cycle, bool prefetch)`  the work of such lists, joined
 /// and, for views for which visiting many items at once is faster on a CPU (with `due`),
 ///   `static constexpr u32 batch`                      how many at most
 ///   `static void work_many(const View&, const u32* list, u32 n, Cycle)`  the same as `run` for n items that are due

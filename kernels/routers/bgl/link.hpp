@@ -20,7 +20,7 @@ enum class Hit : u32 {
   kEscaped,  ///< no CRC shows it
 };
 
-/// A head in the mail: VC + 1, then the route, then these.
+/// The word of a head: VC + 1, then the route, then these.
 inline constexpr u32 kSequenceShift = 20, kHitShift = 28;
 inline constexpr u8 kNotValid = 0x80;  ///< Packet::tag: somewhere on its way this copy was spoiled
 

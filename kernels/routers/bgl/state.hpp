@@ -144,7 +144,7 @@ static_assert(sizeof(LinkReceiver) == 12);
 
 struct LinkEntry {
   Packet packet;
-  u32 word;  ///< the head's mail
+  u32 word;  ///< the head's
   u32 pad[3];
 };
 
@@ -193,7 +193,7 @@ struct SoftwareFields {
   Field<Packet> reception_ring;    ///< [14][E] descriptors
 };
 
-/// Who has something to do when. 64 nodes share an item, so that a look at all of them is a look at one cache line.
+/// Who has something to do when. 64 nodes share an item, so that a look at all of them is a look at a few cache lines.
 struct CalendarFields {
   Field<u8> heads;      ///< [S][64] a head comes to a node
   Field<u8> tokens;     ///< [S][64] tokens come
