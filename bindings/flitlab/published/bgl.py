@@ -373,7 +373,7 @@ def bubble_deadlock(seeds: int = 10, cycles: int = 400_000) -> list[dict]:
 EXPERIMENTS = {
     "bgl.packet": ("link occupancy of packets of 1 to 8 chunks (a ring, seconds)", packet),
     "bgl.alltoall-512": ("all-to-alls of a midplane (Figure 11; 8x8x8)", alltoall_512),
-    "bgl.alltoall-32k": ("link utilisation in an all-to-all (Figure 6; 16x16x16, full: inside of 32x32x32)", alltoall_32k,
+    "bgl.alltoall-32k": ("use of links in an all-to-all (Figure 6; 16x16x16, full: inside of 32x32x32)", alltoall_32k,
                          lambda keep: alltoall_32k((32, 32, 32), 40, keep)),
     "bgl.alltoall-asymmetric": ("all-to-alls of asymmetric machines (16x8x8, full 32x16x16)", alltoall_asymmetric,
                                 lambda keep: alltoall_asymmetric((32, 16, 16), 1, keep)),
