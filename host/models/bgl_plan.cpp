@@ -100,7 +100,7 @@ void BglPlan::set_parameters(const Experiment& e) {
   t.jsq = e.flag("router.jsq");
   t.gap = e.flag("router.arbitration_gap");
   t.statistics = e.flag("router.count_unblocking");
-  t.defer = !t.statistics && !e.flag("router.link_protocol") && t.token_delay > 0;
+  t.defer = !t.statistics && !e.flag("router.link_protocol");
   t.slq_threshold = threshold(e.f64("router.slq"));
   t.network_threshold = threshold(e.f64("router.network_first"));
   t.dynamic_threshold = t.dynamic_vcs ? threshold(e.f64("routing.dynamic")) : 0;

@@ -282,6 +282,7 @@ class CpuEngine final : public Engine {
     if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{active >= (end - begin) / 4 * 3} << phase;
   }
 
+  /// Whether a phase knows of 64 items at once which are due.
   template <class Phase>
   static constexpr bool kNoted = requires(const View& v, u32* list) { Phase::list_due(v, 0u, Cycle{}, list); } ||
                                  requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };

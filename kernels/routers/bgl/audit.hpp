@@ -4,7 +4,6 @@
 /// of. Where links may spoil packets, those that are to be sent again have kept their space, and are where their copy
 /// is kept; copies that are not valid are no packets.
 #include "kernels/common/fault.hpp"
-#include "kernels/common/mail.hpp"
 #include "kernels/routers/bgl/link.hpp"
 
 namespace flitlab::bgl {
@@ -62,7 +61,10 @@ struct AuditNode {
         }
         for (u32 slot = 0; slot <= t.slot_mask; ++slot)
           sum += upstream.at(t.node_fields.tokens_back, slot * kDirections + peer.port) >> 4 * vc & 0xF;
-        sum += upstream.at(t.node_fields.returned, peer.port) >> 8 * vc & 0xFF;
+        const u32 waiting = upstream.at(t.node_fields.returned, peer.port) >> 8 * vc & 0xFF;
+        const bool link_is_free = upstream.at(t.node_fields.control).links >> peer.port & 1;
+        if (waiting && link_is_free) raise_fault(fault, kFaultBookkeeping, receiver);
+        sum += waiting;
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
         const bool active = (asking | control.entering | moving) >> queue & 1;

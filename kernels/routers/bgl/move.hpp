@@ -2,7 +2,6 @@
 /// How packets move: a head enters a queue, starts to leave it, and its tail has left. Everything that follows from a
 /// start is known then (a packet's chunks flow on at the speed of a link), so it is noted in the calendar.
 #include "kernels/common/fault.hpp"
-#include "kernels/common/mail.hpp"
 #include "kernels/routers/bgl/link.hpp"
 #include "kernels/routers/bgl/route.hpp"
 
@@ -46,7 +45,8 @@ FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control,
   return bypass;
 }
 
-/// The head of a queue starts to leave in the direction, and on the VC, that it has chosen.
+/// The head of a queue starts to leave in the direction, and on the VC, that it has chosen. It no longer asks, and its
+/// link is no longer free, since that was granted.
 template <class V, int W>
 FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
                           Cycle now) {
@@ -87,14 +87,12 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     look_again(v, index, now + cycles + t.overhead);
     node.at(t.node_fields.busy, direction) += cycles + t.overhead;
   }
-  control.links = static_cast<u8>(control.links & ~(1u << direction));
   set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
 
-  state.until = node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + cycles);
+  node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + cycles);
   node.at(t.node_fields.sender_takes, direction) = static_cast<u8>(queue);
   control.sending |= static_cast<u8>(1u << direction);
   wake_queues(v, index, now + cycles);
-  control.waiting &= ~bit(queue);
   forget_gap(v, node, queue);
   control.leaving |= bit(queue);
   if (state.route & kDeposit && queue < kInjectionQueue) {  // on two buses at once

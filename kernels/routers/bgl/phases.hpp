@@ -108,13 +108,13 @@ struct NodePhase {
   /// as well, one by one, since it can do only so much at a time.
   template <class V>
   FLITLAB_INLINE static void work_list(const V& v, const u32* list, u32 n, Cycle now, bool prefetch) {
-    Grants::Grant granted[2][kBatch * kDirections];
+    Grants::Grant granted[2][kAtOnce * kDirections];
     Grants last{granted[1]};
-    for (u32 i = 0; prefetch && i < std::min(n, kBatch); ++i) bring(v, node_of(list[i]));
-    for (u32 i = 0; i < n; i += kBatch) {
-      const u32 size = std::min(kBatch, n - i), more = prefetch ? std::min(kBatch, n - i - size) : 0;
-      Grants grants{granted[i / kBatch % 2]};
-      step<kBatch>(v, list + i, size, more, grants, now);
+    for (u32 i = 0; prefetch && i < std::min(n, kAtOnce); ++i) bring(v, node_of(list[i]));
+    for (u32 i = 0; i < n; i += kAtOnce) {
+      const u32 size = std::min(kAtOnce, n - i), more = prefetch ? std::min(kAtOnce, n - i - size) : 0;
+      Grants grants{granted[i / kAtOnce % 2]};
+      step<kAtOnce>(v, list + i, size, more, grants, now);
       move_packets(v, last, now);
       last = grants;
     }
@@ -133,7 +133,7 @@ struct NodePhase {
   }
 
  private:
-  static constexpr u32 kBatch = 32;  ///< nodes
+  static constexpr u32 kAtOnce = 32;  ///< nodes of a batch
 
   template <class V>
   FLITLAB_INLINE static void bring(const V& v, u32 index) {
@@ -278,9 +278,9 @@ struct NodePhase {
       able[i] = able_heads(v, node(i), control(i));
       here[here_count] = alone[alone_count] = several[several_count] = i;
       here_count += control(i).here != 0;
-      const bool more = t.gap ? able[i] != 0 : (able[i] & (able[i] - 1)) != 0;
-      alone_count += able[i] && !more;
-      several_count += more;
+      const bool contested = t.gap ? able[i] != 0 : (able[i] & (able[i] - 1)) != 0;
+      alone_count += able[i] && !contested;
+      several_count += contested;
     }
     const auto dice = [&](u32 i) { return Dice(v.row->seed, list[i], now); };
     for (u32 k = 0; k < here_count; ++k) {

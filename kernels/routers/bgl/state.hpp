@@ -144,7 +144,7 @@ static_assert(sizeof(LinkReceiver) == 12);
 
 struct LinkEntry {
   Packet packet;
-  u32 word;  ///< the head's
+  u32 word;  ///< what its receiver gets of the head
   u32 pad[3];
 };
 
@@ -309,6 +309,8 @@ constexpr NodeFields published_fields() {
   f.ring.offset = (f.tokens_back.offset + 32 * 4 * kDirections + 15) / 16 * 16;
   return f;
 }
+
+static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) == 9 * 64);  // what a visit needs
 
 /// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
 struct PublishedTable : Table {
