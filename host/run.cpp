@@ -28,6 +28,7 @@ std::string fault_text(u32 bits) {
   add(kFaultCreditLost, "credits and flits of a channel do not add up to its buffer");
   add(kFaultQueueOverflow, "a terminal's queue overflowed");
   add(kFaultBookkeeping, "the sets of virtual channels do not fit their states");
+  add(kFaultLostMessage, "a message was lost, or taken twice");
   return text;
 }
 

@@ -147,6 +147,18 @@ std::map<std::string, u64> SteppedNetwork::totals() {
                                     {"special_lost", get(Total::kSpecialLost)}};
   for (u32 vc = 0; vc < 8; ++vc)
     totals["vc" + std::to_string(vc) + "_flits"] = c.total[static_cast<u32>(Total::kVc0Flits) + vc];
+  totals["attempts"] = get(Total::kMetroAttempts);
+  totals["refused"] = get(Total::kMetroRefused);
+  totals["connections_shut"] = get(Total::kMetroShut);
+  totals["messages_accepted"] = get(Total::kMetroAccepted);
+  totals["messages_accepted_wrong"] = get(Total::kMetroAcceptedWrong);
+  totals["duplicates"] = get(Total::kMetroDuplicates);
+  for (u32 s = 0; s < 8; ++s) {
+    const std::string stage = "_stage_" + std::to_string(s);
+    totals["blocked" + stage] = c.total[static_cast<u32>(Total::kMetroBlocked0) + s];
+    totals["lost" + stage] = c.total[static_cast<u32>(Total::kMetroLost0) + s];
+    totals["damaged" + stage] = c.total[static_cast<u32>(Total::kMetroDamaged0) + s];
+  }
   return totals;
 }
 

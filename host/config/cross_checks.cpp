@@ -5,6 +5,7 @@
 
 #include "host/config/registry.hpp"
 #include "host/error.hpp"
+#include "host/metro/network.hpp"
 #include "host/topology/patterns.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/packet.hpp"
@@ -117,7 +118,9 @@ void for_each_length(const Experiment& e, F f) {
 
 }  // namespace
 
-bool is_graph(const Experiment& e) { return e.has("topology.kind") && e.str("topology.kind") == "graph"; }
+bool is_graph(const Experiment& e) {
+  return e.has("topology.kind") && (e.str("topology.kind") == "graph" || e.str("topology.kind") == "file");
+}
 
 u32 terminal_count(const Experiment& e) {
   const u32 concentration = e.has("topology.concentration") ? e.u32_of("topology.concentration") : 1;
@@ -135,6 +138,7 @@ u32 message_classes(const Experiment& e) {
 std::vector<u32> grid_shape(const Experiment& e) {
   if (e.has("topology.shape")) return e.ints("topology.shape");
   if (e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+  if (e.str("router.kind") == "metro" && !is_graph(e)) return {metro_endpoints(e)};
   return {};
 }
 

@@ -15,13 +15,14 @@ void check_together(const Experiment& experiment);
 void check_vc(const Experiment& experiment);
 void check_t3e(const Experiment& experiment);
 void check_bgl(const Experiment& experiment);
+void check_metro(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);
 /// A list as it would be written in a configuration.
 std::string list_text(const std::vector<u32>& list);
 
-/// Whether the network is read from an edge list, and its size is in that file.
+/// Whether the network is read from a file, which says how large it is.
 bool is_graph(const Experiment& experiment);
 /// Terminals of any topology but a graph; 0 for a graph.
 u32 terminal_count(const Experiment& experiment);
@@ -32,7 +33,7 @@ u32 routing_classes(const Experiment& experiment);
 /// Message classes, each of which needs the routing classes on virtual channels of its own.
 u32 message_classes(const Experiment& experiment);
 
-/// Radix of each dimension, for a hypercube too; empty for a graph.
+/// Radix of each dimension, for a hypercube too; of a multistage network, its endpoints; empty if a file has it.
 std::vector<u32> grid_shape(const Experiment& experiment);
 
 /// Mean of a geometric law before it is cut at geometric_longest().

@@ -6,10 +6,12 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/network_params.hpp"
 #include "host/models/bgl_plan.hpp"
+#include "host/models/metro_plan.hpp"
 #include "host/models/t3e_plan.hpp"
 #include "host/models/vc_plan.hpp"
 #include "host/run_params.hpp"
 #include "kernels/routers/bgl/params.hpp"
+#include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/t3e/params.hpp"
 #include "kernels/routers/vc/params.hpp"
 #include "kernels/traffic/params.hpp"
@@ -63,6 +65,14 @@ const std::vector<ModelRecord>& models() {
        check_bgl,
        plan_of<BglPlan>,
        true},
+      {"metro",
+       "METRO circuit-switched multistage network",
+       kMetroTopologyParams,
+       kMetroParams,
+       {},
+       {kMetroEndpointParams, kMetroFaultParams},
+       check_metro,
+       plan_of<MetroPlan>},
   };
   return list;
 }

@@ -2,7 +2,7 @@
 /// A program on its way from the file to the interpreter.
 #include <vector>
 
-#include "host/programs/call_file.hpp"
+#include "host/field_file.hpp"
 #include "host/programs/program.hpp"
 
 namespace flitlab {
@@ -18,13 +18,13 @@ struct Draft {
 inline constexpr u32 kCollectiveTag = 0x80000000u;
 
 /// Reads all lines.
-Draft read_draft(CallFile& file, u32 terminals, const PacketFormat& format);
+Draft read_draft(FieldFile& file, u32 terminals, const PacketFormat& format);
 
 /// Finds the receive of every send: the k-th of a sender, a receiver and a tag. Gives messages their slots.
-void match_messages(Draft& draft, const CallFile& file, const PacketFormat& format);
+void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& format);
 
 /// Runs a matched program without a clock. Since no send waits for its receiver, its order does not depend on time, and
 /// what cannot end here cannot end in any network.
-void check_that_it_ends(const Draft& draft, const CallFile& file);
+void check_that_it_ends(const Draft& draft, const FieldFile& file);
 
 }  // namespace flitlab

@@ -21,7 +21,7 @@ struct End {
 
 class Matcher {
  public:
-  Matcher(Draft& draft, const CallFile& file, const PacketFormat& format)
+  Matcher(Draft& draft, const FieldFile& file, const PacketFormat& format)
       : draft_(draft), file_(file), format_(format), ranks_(static_cast<u32>(draft.program.first.size() - 1)) {}
 
   void match() {
@@ -122,7 +122,7 @@ class Matcher {
   }
 
   Draft& draft_;
-  const CallFile& file_;
+  const FieldFile& file_;
   const PacketFormat& format_;
   u32 ranks_;
   std::vector<u32> send_start_;  ///< [ranks + 1] in sends_, by receiver
@@ -204,11 +204,11 @@ class Untimed {
 
 }  // namespace
 
-void match_messages(Draft& draft, const CallFile& file, const PacketFormat& format) {
+void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& format) {
   Matcher(draft, file, format).match();
 }
 
-void check_that_it_ends(const Draft& draft, const CallFile& file) {
+void check_that_it_ends(const Draft& draft, const FieldFile& file) {
   constexpr std::size_t kMostShown = 8;
   Untimed run(draft.program);
   run.run();

@@ -5,7 +5,7 @@
 namespace flitlab {
 
 Program read_program(const TextSource& source, u32 terminals, const PacketFormat& format) {
-  CallFile file(source);
+  FieldFile file("traffic.program_file", source);
   Draft draft = read_draft(file, terminals, format);
   match_messages(draft, file, format);
   check_that_it_ends(draft, file);

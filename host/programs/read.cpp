@@ -67,7 +67,7 @@ struct Group {
 
 class Reader {
  public:
-  Reader(CallFile& file, u32 terminals, const PacketFormat& format)
+  Reader(FieldFile& file, u32 terminals, const PacketFormat& format)
       : file_(file),
         terminals_(terminals),
         most_bytes_(std::min<u64>(u64{kMostMessagePackets} * format.payload_bytes, kNone - 1)) {}
@@ -330,7 +330,7 @@ class Reader {
                                        "let it begin with a line ranks,NUMBER."));
   }
 
-  CallFile& file_;
+  FieldFile& file_;
   u32 terminals_, ranks_ = 0;
   bool ranks_given_ = false;
   u64 most_bytes_;
@@ -342,7 +342,7 @@ class Reader {
 
 }  // namespace
 
-Draft read_draft(CallFile& file, u32 terminals, const PacketFormat& format) {
+Draft read_draft(FieldFile& file, u32 terminals, const PacketFormat& format) {
   return Reader(file, terminals, format).read();
 }
 

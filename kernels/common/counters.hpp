@@ -45,6 +45,19 @@ enum class Total : u32 {
   kAcknowledgmentsLost,  ///< hit on their way
   kNotValid,             ///< copies of spoiled packets that had gone on, thrown away
   kCopies,               ///< BG/L: copies of broadcast packets that software has taken
+  kMetroAttempts,        ///< METRO: connections that sources have asked for
+  kMetroRefused,         ///< attempts whose message came damaged
+  kMetroShut,            ///< connections shut by routers: cascaded ones that disagreed, or a port switched off
+  kMetroAccepted,        ///< messages that destinations have taken
+  kMetroDuplicates,      ///< and those that they had already
+  kMetroAcceptedWrong,   ///< messages taken though they were damaged, their check fitting by chance
+  kMetroReplyWords,      ///< of replies that have come whole
+  kMetroBlocked0,        ///< attempts blocked by a router of stage 0, and after it by those of stages 1 to 7 and later
+  kMetroBlocked7 = kMetroBlocked0 + 7,
+  kMetroLost0,  ///< attempts from which no more was heard than from so many routers
+  kMetroLost7 = kMetroLost0 + 7,
+  kMetroDamaged0,  ///< attempts in which the checksum of the router of a stage was the first not to fit
+  kMetroDamaged7 = kMetroDamaged0 + 7,
   kLastDelivery,         ///< maximum, not a sum: cycle of the latest delivery
   kLastProgramEnd,       ///< maximum: cycle in which the latest program ended
   kLatencyMax,           ///< maximum over measured packets

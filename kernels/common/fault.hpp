@@ -13,6 +13,7 @@ enum Fault : u32 {
   kFaultCreditLost = 1u << 4,      ///< audit: credits and flits of a channel do not add up to the buffer
   kFaultQueueOverflow = 1u << 5,   ///< a bounded queue of a terminal overflowed
   kFaultBookkeeping = 1u << 6,     ///< audit: sets that summarise states disagree with them
+  kFaultLostMessage = 1u << 7,     ///< audit: a message was lost, or taken twice
 };
 
 /// An item's fault word: the bits it has raised, and above them the port of the first, plus one.

@@ -19,4 +19,11 @@ inline constexpr u32 kBglArbiter = 20;   ///< BG/L: ties and coins of a node's a
 inline constexpr u32 kBglPacket = 21;  ///< BG/L: half-way directions, dynamic or not, priority; counter = packet number
 inline constexpr u32 kBglLink = 22;    ///< BG/L: what errors hit; item = 16 * node + direction (+ 8: acknowledgments)
 
+inline constexpr u32 kMetroChoice = 30;   ///< METRO: a router's random inputs; counter = cycle and input
+inline constexpr u32 kMetroLink = 31;     ///< an endpoint's link into the network; counter = message and attempt
+inline constexpr u32 kMetroBackoff = 32;  ///< wait before the next attempt; counter = message and attempt
+inline constexpr u32 kMetroNoise = 33;    ///< noisy wires; item = sender and port, counter = cycle
+inline constexpr u32 kMetroWiring = 34;   ///< host: random wiring; counter = draw
+inline constexpr u32 kMetroFaults = 35;   ///< host: which routers and links are dead; counter = draw
+
 }  // namespace flitlab::stream

@@ -2,6 +2,7 @@
 #ifndef FLITLAB_CUDA
 #include "host/error.hpp"
 #include "host/models/bgl_engines.hpp"
+#include "host/models/metro_engines.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/models/vc_engines.hpp"
 
@@ -18,6 +19,10 @@ std::unique_ptr<Engine> make_t3e_cuda_engine(const t3e::Table&, const StateLayou
 }
 
 std::unique_ptr<Engine> make_bgl_cuda_engine(const bgl::Table&, const StateLayout&, std::vector<ReplicaRow>) {
+  throw ConfigError("--backend cuda: " + cuda_unavailable());
+}
+
+std::unique_ptr<Engine> make_metro_cuda_engine(const metro::Table&, const StateLayout&, std::vector<ReplicaRow>) {
   throw ConfigError("--backend cuda: " + cuda_unavailable());
 }
 

@@ -1,4 +1,4 @@
-#include "host/programs/call_file.hpp"
+#include "host/field_file.hpp"
 
 #include <charconv>
 
@@ -8,8 +8,6 @@
 namespace flitlab {
 namespace {
 
-constexpr const char* kKey = "traffic.program_file";
-
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
@@ -18,14 +16,15 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-CallFile::CallFile(TextSource source) : source_(std::move(source)), file_(source_.open(kKey)) {}
+FieldFile::FieldFile(std::string key, TextSource source)
+    : key_(std::move(key)), source_(std::move(source)), file_(source_.open(key_)) {}
 
-void CallFile::rewind() {
-  file_ = source_.open(kKey);
+void FieldFile::rewind() {
+  file_ = source_.open(key_);
   line_ = 0;
 }
 
-bool CallFile::next() {
+bool FieldFile::next() {
   do {
     if (!std::getline(*file_, text_)) {
       if (file_->bad()) fail("the file cannot be read any further.");
@@ -42,7 +41,7 @@ bool CallFile::next() {
   }
 }
 
-u32 CallFile::number(u32 i, const char* name, u64 most) const {
+u32 FieldFile::number(u32 i, const char* name, u64 most) const {
   const std::string_view text = field(i);
   u64 value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -52,21 +51,21 @@ u32 CallFile::number(u32 i, const char* name, u64 most) const {
   return static_cast<u32>(value);
 }
 
-std::string CallFile::text_of(u32 line) const {
-  const auto again = source_.open(kKey);
+std::string FieldFile::text_of(u32 line) const {
+  const auto again = source_.open(key_);
   std::string text;
   for (u32 i = 0; i < line; ++i) std::getline(*again, text);
   return std::string(trimmed(text));
 }
 
-std::string CallFile::quote(u32 line) const { return std::to_string(line) + " (" + shown(Value{text_of(line)}) + ")"; }
+std::string FieldFile::quote(u32 line) const { return std::to_string(line) + " (" + shown(Value{text_of(line)}) + ")"; }
 
-void CallFile::fail(u32 line, const std::string& text, const std::string& what) const {
-  throw ConfigError(std::string(kKey) + ": " + source_.path() + ":" + std::to_string(line) + ": " + shown(Value{text}) +
+void FieldFile::fail(u32 line, const std::string& text, const std::string& what) const {
+  throw ConfigError(std::string(key_) + ": " + source_.path() + ":" + std::to_string(line) + ": " + shown(Value{text}) +
                     ": " + what);
 }
 
-void CallFile::fail(const std::string& what) const { fail(line_, std::string(trimmed(text_)), what); }
-void CallFile::fail(u32 line, const std::string& what) const { fail(line, text_of(line), what); }
+void FieldFile::fail(const std::string& what) const { fail(line_, std::string(trimmed(text_)), what); }
+void FieldFile::fail(u32 line, const std::string& what) const { fail(line, text_of(line), what); }
 
 }  // namespace flitlab

@@ -1,5 +1,5 @@
 #pragma once
-/// A file of message-passing calls, line by line. What the lines mean is in docs/programs.md.
+/// A file of comma-separated fields, words as well as numbers, line by line.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,10 +10,10 @@
 
 namespace flitlab {
 
-class CallFile {
+class FieldFile {
  public:
-  /// ConfigError if the file cannot be read.
-  explicit CallFile(TextSource source);
+  /// `key`: the parameter that names the file. ConfigError if it cannot be read.
+  FieldFile(std::string key, TextSource source);
 
   /// Goes back to the first line.
   void rewind();
@@ -36,6 +36,7 @@ class CallFile {
   [[noreturn]] void fail(u32 line, const std::string& text, const std::string& what) const;
   std::string text_of(u32 line) const;
 
+  std::string key_;
   TextSource source_;
   std::unique_ptr<std::istream> file_;
   std::string text_;

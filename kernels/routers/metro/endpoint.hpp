@@ -1,0 +1,44 @@
+#pragma once
+/// A clock of an endpoint: its source, and its sinks. A word that it sends in cycle t is on the wire, and read by the
+/// router, in cycle t + 1; a message that is created in cycle c is on the wire from c on.
+#include "kernels/engines/phases.hpp"
+#include "kernels/routers/metro/sink.hpp"
+
+namespace flitlab::metro {
+
+struct EndpointPhase {
+  static constexpr const char* name = "endpoint";
+
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.terminals;
+  }
+
+  /// Processors that stall create one message, and the next when it is through.
+  template <class V>
+  FLITLAB_INLINE static void create(const V& v, u32 index, TerminalControl& control, Cycle now) {
+    const auto& t = v.t;
+    if (control.next.at == kNever || control.next.at > now + 1) return;
+    if (!t.stalls) return create_packets(v, index, control, now + 1);
+    count_creation(v, index, control.next.index, control.next.at,
+                   packet_flits(t.traffic, *v.row, index, control.next.index));
+    ++control.created;
+    control.oldest = control.next;
+    control.next.at = kNever;
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto terminal = v.terminals[index];
+    TerminalControl& control = terminal.at(t.terminal_fields.control);
+    create(v, index, control, now);
+    SourceCycle<V, V::width>{v, terminal, index, now, control, terminal.at(t.endpoint_fields.source)}.work();
+    for (u32 l = 0; l < t.links; ++l)
+      SinkCycle<V, V::width>{v, terminal, index, t.links + l, now, terminal.at(t.endpoint_fields.sink, l)}.work();
+    const u32 words = 2 * t.links * t.slices, first = (now & t.slot_mask) * words;
+    for (u32 i = 0; i < words; ++i) terminal.at(t.endpoint_fields.mail, first + i) = 0;
+  }
+};
+
+}  // namespace flitlab::metro

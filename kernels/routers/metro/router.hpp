@@ -1,0 +1,308 @@
+#pragma once
+/// A clock of a METRO router (METRO, 4 and 5.1). In cycle t it reads the words on its wires and answers them; what it
+/// sends leaves after dp cycles and is on the next router's wire after those of the wire itself, so a word takes
+/// dp + vtd cycles from router to router.
+///
+///   header   the leading bits of the first word (hw = 0), or hw words of its own, say the direction; a port is chosen
+///   data     forward port to backward port of the connection, or back once it is turned
+///   TURN     goes on; the router answers with STATUS and its checksum, then DATA-IDLE until the far end's words are
+///            there, 2 (dp + vtd) cycles later
+///   DROP     goes on and closes the connection; so does a wire that nobody drives
+///   blocked  the rest is thrown away; fast: the backward control bit goes back at once; detailed: TURN is awaited
+#include "kernels/engines/phases.hpp"
+#include "kernels/routers/metro/allocate.hpp"
+#include "kernels/routers/metro/wire.hpp"
+
+namespace flitlab::metro {
+
+/// What a router has before it while it works off a cycle.
+template <class V, int W>
+struct RouterCycle {
+  const V& v;
+  Item<W> node;
+  u32 index;
+  Cycle now;
+  RouterControl& control;
+  const Word* in;     ///< [I + O] words of this cycle
+  u32 requests = 0;   ///< forward ports that ask for a direction
+  u32 freed = 0;      ///< backward ports that are free from the next cycle on
+  u32 done = 0;       ///< forward ports that do no more in this cycle
+  Word opening[kMaxPorts];  ///< the word that brought a request
+
+  FLITLAB_INLINE ForwardPort& forward(u32 p) const { return node.at(v.t.router_fields.forward, p); }
+  FLITLAB_INLINE void send_forward(u32 out, Word word) const { drive_port(v, node, index, v.t.inputs + out, word, now); }
+  FLITLAB_INLINE void send_back(u32 p, Word word) const { drive_port(v, node, index, p, word, now); }
+  FLITLAB_INLINE Word from_far(u32 out) const { return in[v.t.inputs + out]; }
+
+  FLITLAB_INLINE void set_idle(u32 p, ForwardPort& f) {
+    f.state = PortState::kIdle;
+    control.active &= ~(1u << p);
+  }
+
+  /// The backward port is free again; its far end is told.
+  FLITLAB_INLINE void let_go(ForwardPort& f) {
+    send_forward(f.out, make_word(Kind::kDrop));
+    forget(f);
+  }
+  /// It has told itself.
+  FLITLAB_INLINE void forget(ForwardPort& f) {
+    node.at(v.t.router_fields.carried, f.out) += f.words;
+    freed |= 1u << f.out;
+  }
+
+  /// A connection is given up: whoever sends is told so by the backward control bit, whoever listens by DROP.
+  FLITLAB_INLINE void shut(u32 p, ForwardPort& f) {
+    let_go(f);
+    if (f.state == PortState::kReverse) {
+      send_back(p, make_word(Kind::kDrop));
+      set_idle(p, f);
+    } else {
+      send_back(p, make_word(Kind::kBackDrop));
+      f.state = PortState::kDiscard;
+    }
+  }
+
+  /// The backward control bit has come from the far end.
+  FLITLAB_INLINE void give_up(u32 p, ForwardPort& f) {
+    let_go(f);
+    send_back(p, make_word(Kind::kBackDrop));
+    f.state = PortState::kDiscard;
+  }
+
+  /// Words of the router's own after a turn; how many there have been is counted.
+  FLITLAB_INLINE Word own_word(ForwardPort& f) {
+    const u32 n = f.count++;
+    if (n == 0) return make_word(Kind::kStatus, f.out);
+    if (n > 1) return make_word(Kind::kIdle);
+    return make_word(Kind::kStatus, std::exchange(f.checksum, 0));
+  }
+  /// Cycles from a turn to the far end's first word.
+  FLITLAB_INLINE u32 wait(u32 port) const {
+    return 2 * (v.t.stages + node.at(v.t.router_fields.turn_delay, port));
+  }
+
+  FLITLAB_INLINE void pass(ForwardPort& f, Word word) {
+    if (kind_of(word) != Kind::kData) return;
+    f.checksum = static_cast<u16>(add_to_checksum(f.checksum, payload_of(word), v.t.width));
+    ++f.words;
+  }
+
+  FLITLAB_INLINE void begin(u32 p, ForwardPort& f, Word word) {
+    const u32 w = v.t.width;
+    control.active |= 1u << p;
+    f.direction = static_cast<u8>(payload_of(word) >> (w - control.log_radix));
+    f.count = 1;
+    f.state = PortState::kSetup;
+    opening[p] = make_word(Kind::kData, payload_of(word) << control.log_radix & ((1u << w) - 1));
+    if (v.t.header_words <= 1) requests |= 1u << p;
+  }
+
+  FLITLAB_INLINE void flow_forward(u32 p, ForwardPort& f, Word word) {
+    if (kind_of(from_far(f.out)) == Kind::kBackDrop) return give_up(p, f);
+    if (f.count < wait(p)) {  // turned toward the destination: what is on the wire is not the source's yet
+      send_forward(f.out, own_word(f));
+      return;
+    }
+    if (ends(word)) {
+      let_go(f);
+      return set_idle(p, f);
+    }
+    send_forward(f.out, word);
+    if (kind_of(word) == Kind::kTurn) {
+      f.state = PortState::kReverse;
+      f.count = 0;
+      send_back(p, own_word(f));
+    } else {
+      pass(f, word);
+    }
+  }
+
+  FLITLAB_INLINE void flow_back(u32 p, ForwardPort& f, Word from_source) {
+    if (kind_of(from_far(f.out)) == Kind::kBackDrop) return give_up(p, f);
+    if (kind_of(from_source) == Kind::kDrop) {
+      let_go(f);
+      return set_idle(p, f);
+    }
+    if (f.count < wait(v.t.inputs + f.out)) {
+      send_back(p, own_word(f));
+      return;
+    }
+    const Word word = from_far(f.out);
+    if (ends(word)) {
+      send_back(p, make_word(Kind::kDrop));
+      forget(f);
+      return set_idle(p, f);
+    }
+    send_back(p, word);
+    if (kind_of(word) == Kind::kTurn) {
+      f.state = PortState::kForward;
+      f.count = 0;
+      send_forward(f.out, own_word(f));
+    } else {
+      pass(f, word);
+    }
+  }
+
+  FLITLAB_INLINE void step(u32 p) {
+    ForwardPort& f = forward(p);
+    const Word word = in[p];
+    switch (f.state) {
+      case PortState::kIdle:
+        if (kind_of(word) == Kind::kData && control.forward_on >> p & 1) begin(p, f, word);
+        return;
+      case PortState::kSetup:
+        if (kind_of(word) != Kind::kData) return set_idle(p, f);
+        if (++f.count == v.t.header_words) requests |= 1u << p;
+        return;
+      case PortState::kForward: return flow_forward(p, f, word);
+      case PortState::kReverse: return flow_back(p, f, word);
+      case PortState::kBlocked:
+        if (ends(word)) return set_idle(p, f);
+        pass(f, word);
+        if (kind_of(word) != Kind::kTurn) return;
+        f.state = PortState::kAnswer;
+        f.count = 0;
+        send_back(p, make_word(Kind::kBlocked, f.direction));
+        return;
+      case PortState::kAnswer:
+        if (f.count++ == 0) {
+          send_back(p, make_word(Kind::kBlocked, f.checksum));
+        } else {
+          send_back(p, make_word(Kind::kDrop));
+          set_idle(p, f);
+        }
+        return;
+      case PortState::kDiscard:
+        if (ends(word)) set_idle(p, f);
+        return;
+    }
+  }
+
+  FLITLAB_INLINE void block(u32 p, ForwardPort& f) {
+    f.checksum = 0;
+    if (control.fast >> p & 1) {
+      send_back(p, make_word(Kind::kBackDrop));
+      f.state = PortState::kDiscard;
+    } else {
+      f.state = PortState::kBlocked;
+    }
+  }
+
+  FLITLAB_INLINE void open(u32 p, ForwardPort& f, u32 out) {
+    f.state = PortState::kForward;
+    f.out = static_cast<u8>(out);
+    f.count = kNoTurn;
+    f.checksum = 0;
+    f.words = 0;
+    control.used |= 1u << out;
+    if (v.t.header_words == 0 && !(control.swallow >> p & 1)) send_forward(out, opening[p]);
+  }
+
+  FLITLAB_INLINE void allocate() {
+    const RandomInputs random = random_inputs(v, index, now);
+    u32 p = requests & (requests - 1) ? below(random(kOrderInput).word[0], v.t.inputs) : 0;
+    for (u32 left = requests; left; left &= ~(1u << p)) {
+      p = first_at_or_after(left, p);
+      ForwardPort& f = forward(p);
+      const u32 out = choose_port(v.t, control, p, f.direction, random);
+      if (out == kNone)
+        block(p, f);
+      else
+        open(p, f, out);
+    }
+  }
+
+  /// Connections on backward ports that the cascaded routers do not agree about, or that have been switched off.
+  FLITLAB_INLINE void shut_ports(u32 wrong) {
+    for (u32 left = control.active & ~done; left && wrong; left &= left - 1) {
+      const u32 p = lowest_bit(left);
+      ForwardPort& f = forward(p);
+      if (!is_open(f) || !(wrong >> f.out & 1)) continue;
+      shut(p, f);
+      done |= 1u << p;
+      count(*v.shard, Total::kMetroShut);
+    }
+  }
+
+  static FLITLAB_INLINE bool is_open(const ForwardPort& f) {
+    return f.state == PortState::kForward || f.state == PortState::kReverse;
+  }
+
+  static constexpr u8 kNoTurn = 0xFF;  ///< count of a connection that has not been turned: it waits for nothing
+};
+
+struct RouterPhase {
+  static constexpr const char* name = "router";
+
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.routers;
+  }
+
+  /// Backward ports about which the routers that are cascaded with this one have disagreed at the end of the last cycle.
+  template <class V, int W>
+  FLITLAB_INLINE static u32 disagreement(const V& v, const Item<W>& node, const RouterControl& control, u32 index,
+                                         Cycle now) {
+    const auto& t = v.t;
+    u32 wrong = 0;
+    for (u32 s = 0; s < t.slices; ++s)
+      if (s != index % t.slices) wrong |= node.at(t.router_fields.in_use, (now & 1) * t.slices + s) ^ control.used;
+    return wrong;
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void tell_cascade(const V& v, u32 index, u32 used, Cycle now) {
+    const auto& t = v.t;
+    const u32 first = index / t.slices * t.slices, place = ((now + 1) & 1) * t.slices + index - first;
+    for (u32 s = 0; s < t.slices; ++s)
+      if (first + s != index) v.routers[first + s].at(t.router_fields.in_use, place) = used;
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto node = v.routers[index];
+    RouterControl& control = node.at(t.router_fields.control);
+    const u32 ports = t.ports(), slot = (now & t.slot_mask) * ports;
+    Word in[2 * kMaxPorts];
+    u32 any = 0, arrived = 0;
+    for (u32 p = 0; p < ports; ++p) any |= in[p] = node.at(t.router_fields.mail, slot + p);
+    if (!any && !control.active && t.slices == 1 && !control.some_off) return;
+    if (any)
+      for (u32 p = 0; p < ports; ++p) node.at(t.router_fields.mail, slot + p) = 0;
+    if (control.dead) {
+      if (t.slices > 1) tell_cascade(v, index, 0, now);
+      return;
+    }
+    RouterCycle<V, V::width> cycle{v, node, index, now, control, in, 0, 0, 0, {}};
+    for (u32 p = 0; p < t.inputs; ++p) arrived |= u32{in[p] != 0} << p;
+    if (control.some_off) scan(cycle);
+    if (t.slices > 1 && t.in_use_check) cycle.shut_ports(disagreement(v, node, control, index, now));
+    for (u32 left = (control.active | arrived) & ~cycle.done; left; left &= left - 1) cycle.step(lowest_bit(left));
+    if (cycle.requests) cycle.allocate();
+    control.used &= ~cycle.freed;
+    if (t.slices > 1) tell_cascade(v, index, control.used, now);
+  }
+
+  /// Ports that are off: their connections are shut, they drive what scan has set, and keep what comes.
+  template <class C>
+  FLITLAB_INLINE static void scan(C& cycle) {
+    const auto& t = cycle.v.t;
+    cycle.shut_ports(~cycle.control.backward_on);
+    for (u32 left = cycle.control.active & ~cycle.control.forward_on; left; left &= left - 1) {
+      const u32 p = lowest_bit(left);
+      ForwardPort& f = cycle.forward(p);
+      if (cycle.is_open(f)) cycle.let_go(f);
+      cycle.set_idle(p, f);
+    }
+    for (u32 p = 0; p < t.ports(); ++p) {
+      const bool on = p < t.inputs ? cycle.control.forward_on >> p & 1 : cycle.control.backward_on >> (p - t.inputs) & 1;
+      if (on) continue;
+      if (cycle.in[p]) cycle.node.at(t.router_fields.captured, p) = cycle.in[p];
+      const Word drive = cycle.node.at(t.router_fields.drive, p);
+      if (drive) drive_port(cycle.v, cycle.node, cycle.index, p, drive, cycle.now);
+    }
+  }
+};
+
+}  // namespace flitlab::metro

@@ -1,0 +1,116 @@
+#pragma once
+/// The receiving half of an endpoint at one of its links: it takes a message, and when the connection is turned says
+/// whether it is whole. What it has taken before, because its acknowledgment was lost, it acknowledges again.
+#include "kernels/routers/metro/source.hpp"
+
+namespace flitlab::metro {
+
+template <class V, int W>
+struct SinkCycle {
+  const V& v;
+  Item<W> terminal;
+  u32 index;
+  u32 link;  ///< leaving ones first
+  Cycle now;
+  Sink& s;
+
+  FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
+    drive_link(v, terminal, index, link, kind, content, now);
+  }
+
+  FLITLAB_INLINE void begin() {
+    s = Sink{};
+    s.state = SinkState::kTaking;
+    s.first_wrong = 0xFFFF;
+    s.crc = first_crc(v.t, index);
+  }
+
+  FLITLAB_INLINE void take(const Arrived& word) {
+    const auto& t = v.t;
+    const u32 n = s.words, first_data = t.source_words + t.serial_words;
+    if (n < t.source_words)
+      s.source = static_cast<u32>(t.source_words == 1 ? word.content : u64{s.source} << t.word_bits() | word.content);
+    else if (n < first_data)
+      s.serial = static_cast<u8>(t.serial_words == 1 ? word.content : u64{s.serial} << t.word_bits() | word.content);
+    else if (s.first_wrong == 0xFFFF &&
+             word.content != data_word(t, v.row->seed, s.source, index, s.serial, n))
+      s.first_wrong = static_cast<u16>(n);
+    s.crc = add_to_crc(t.crc, s.crc, word.content, t.word_bits());
+    if (!word.agree) s.refuse = 1;
+    if (s.words < 0xFFFE) ++s.words;
+  }
+
+  /// The connection has been turned: the answer is decided.
+  FLITLAB_INLINE void decide() {
+    const auto& t = v.t;
+    const u32 least = t.source_words + t.serial_words + t.crc_words;
+    s.accepted = s.words >= least && s.crc == 0 && s.source < t.terminals && !s.refuse;
+    s.state = SinkState::kAnswering;
+    s.from = now + t.stages - 1;
+    if (!s.accepted) return;
+    u8& last = terminal.at(t.endpoint_fields.last_serial, s.source);
+    if (last == s.serial) {
+      count(*v.shard, Total::kMetroDuplicates);
+    } else {
+      last = s.serial;
+      count(*v.shard, Total::kMetroAccepted);
+      if (s.first_wrong < s.words - t.crc_words) count(*v.shard, Total::kMetroAcceptedWrong);
+    }
+    if (t.mode != TrafficMode::kRequestReply) return;
+    const Random4 r = philox(v.row->seed, stream::kReply, index, u64{s.source} << 8 | s.serial);
+    s.reply = static_cast<u16>(length_from(t.traffic.replies, r.word[0]));
+    s.pause = t.traffic.reply_delay;
+    s.crc = first_crc(t, s.source);
+  }
+
+  /// The answer, word by word: whether the message has been taken, the reply when it is ready, and the end.
+  FLITLAB_INLINE void answer() {
+    const auto& t = v.t;
+    if (now < s.from) return;
+    if (!s.answered) {
+      s.answered = 1;
+      return send(Kind::kData, (s.accepted ? kAcknowledged : kRefused) & channel_mask(t));
+    }
+    if (s.pause && s.reply) {
+      --s.pause;
+      return send(Kind::kIdle);
+    }
+    if (s.replied < s.reply) {
+      const u32 n = s.replied++;
+      return send(Kind::kData, reply_word(v, index, s.source, s.serial, n, s.reply, s.crc));
+    }
+    send(t.source_closes ? Kind::kTurn : Kind::kDrop);
+    s.state = t.source_closes ? SinkState::kTurned : SinkState::kIdle;
+    const Wire& wire = t.endpoint_wires[index * 2 * t.links + link];
+    s.from = now + 1 + t.stages + 2 * wire.delay;
+  }
+
+  FLITLAB_INLINE void work() {
+    const Arrived word = arrived_at(v, terminal, link, now);
+    switch (s.state) {
+      case SinkState::kIdle:
+        if (word.kind != Kind::kData) return;
+        begin();
+        return take(word);
+      case SinkState::kTaking:
+        if (word.kind == Kind::kData) return take(word);
+        if (word.kind == Kind::kTurn) {
+          decide();
+          return answer();
+        }
+        if (word.kind == Kind::kDrop || word.kind == Kind::kNothing) s.state = SinkState::kIdle;
+        return;
+      case SinkState::kAnswering:
+        if (word.kind == Kind::kDrop) {
+          s.state = SinkState::kIdle;
+          return;
+        }
+        return answer();
+      case SinkState::kTurned:
+        if (now >= s.from && (word.kind == Kind::kDrop || word.kind == Kind::kNothing)) s.state = SinkState::kIdle;
+        return;
+    }
+  }
+};
+
+}  // namespace flitlab::metro

@@ -1,0 +1,254 @@
+#pragma once
+/// The sending half of an endpoint (METRO, 4): it sends a message over a link of its choice, turns the connection, reads
+/// what the routers and the destination say, and tries again until the destination has acknowledged it. It has one
+/// message under way at a time.
+#include "kernels/common/philox.hpp"
+#include "kernels/routers/metro/message.hpp"
+#include "kernels/routers/metro/wire.hpp"
+#include "kernels/traffic/terminal.hpp"
+
+namespace flitlab::metro {
+
+/// What sources ask of a model (kernels/traffic/injection.hpp). That a message is where it should be its destination has
+/// seen to before it acknowledged it.
+template <class V>
+FLITLAB_INLINE bool is_destination(const V&, u32, const Packet&) {
+  return true;
+}
+template <class V>
+FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
+  return false;
+}
+
+inline constexpr u32 kCountedStages = 8;  ///< totals by stage; the last is for all that follow
+
+template <class V>
+FLITLAB_INLINE void count_stage(const V& v, Total first, u32 stage) {
+  const u32 place = stage < kCountedStages ? stage : kCountedStages - 1;
+  count(v.shard->total[static_cast<u32>(first) + place]);
+}
+
+template <class V, int W>
+struct SourceCycle {
+  const V& v;
+  Item<W> terminal;
+  u32 index;
+  Cycle now;
+  TerminalControl& control;
+  Source& s;
+
+  FLITLAB_INLINE u32 route() const {
+    return v.t.route_by_pair ? index * v.t.terminals + s.destination : s.destination;
+  }
+  FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
+    drive_link(v, terminal, index, s.link, kind, content, now);
+  }
+  FLITLAB_INLINE const Wire& wire() const { return v.t.endpoint_wires[index * 2 * v.t.links + s.link]; }
+
+  /// The next message of the queue.
+  FLITLAB_INLINE void load() {
+    const auto& t = v.t;
+    const u32 id = control.oldest.index;
+    s.id = id;
+    s.created = control.oldest.at;
+    s.destination = packet_destination(t.traffic, *v.row, index, id);
+    s.body = static_cast<u16>(packet_flits(t.traffic, *v.row, index, id));
+    s.serial = terminal.at(t.endpoint_fields.next_serial, s.destination)++;
+    s.header = static_cast<u16>(t.header_start[route() + 1] - t.header_start[route()]);
+    s.attempts = 0;
+    s.injected = now + 1;
+    ++control.sent;
+    if (control.sent == control.created)
+      control.oldest = control.next;
+    else
+      next_creation(t.traffic, *v.row, index, control.oldest);
+    count(*v.shard, Total::kPacketsInjected);
+    count(*v.shard, Total::kFlitsInjected, s.body);
+    if constexpr (V::traced)
+      v.log.write(t.routers + index, Event{index, id, EventKind::kInjected, 0, 0, 0, 0, 1, s.body});
+  }
+
+  FLITLAB_INLINE void begin_attempt() {
+    const auto& t = v.t;
+    const u32 links = terminal.at(t.endpoint_fields.links_on), n = bit_count(links);
+    if (!n) return;
+    const Random4 r = philox(v.row->seed, stream::kMetroLink, index, u64{s.id} << 32 | s.attempts);
+    u32 set = links;
+    for (u32 skip = below(r.word[0], n); skip; --skip) set &= set - 1;
+    s.link = static_cast<u8>(lowest_bit(set));
+    s.state = SourceState::kSending;
+    s.started = now + 1;
+    s.sent = s.reply = 0;
+    s.status = s.acked = s.refused = s.blocked = s.damaged = 0;
+    s.crc = first_crc(t, s.destination);
+    for (u32 i = 0; i < kMaxCascade; ++i) s.sum[i] = 0;
+    ++s.attempts;
+    count(*v.shard, Total::kMetroAttempts);
+    send_next();
+  }
+
+  FLITLAB_INLINE void send_next() {
+    const auto& t = v.t;
+    const u32 n = s.sent++;
+    if (n < s.header) {
+      const u64 word = t.header[t.header_start[route()] + n];
+      u64 all = 0;
+      for (u32 i = 0; i < t.slices; ++i) all |= word << i * t.width;
+      send(Kind::kData, all);
+    } else if (n < u32{s.header} + s.body) {
+      const u64 word = body_word(v, index, s.destination, s.serial, n - s.header, s.body, s.crc);
+      for (u32 i = 0; i < t.slices; ++i)
+        s.sum[i] = static_cast<u16>(add_to_checksum(s.sum[i], static_cast<u32>(word >> i * t.width & ((1u << t.width) - 1)),
+                                                    t.width));
+      send(Kind::kData, word);
+    } else {
+      send(Kind::kTurn);
+      s.state = SourceState::kTurned;
+      s.from = now + 1 + t.stages + 2 * wire().delay;
+      s.crc = first_crc(t, index);
+    }
+  }
+
+  /// Whether the router of a stage has passed on what was sent, by the checksum it returns.
+  FLITLAB_INLINE bool checksum_fits(u32 stage, u64 content) const {
+    const auto& t = v.t;
+    const u32 mask = (1u << t.width) - 1;
+    u32 head = 0;
+    for (u32 i = t.header_first[stage]; i < s.header; ++i)
+      head = add_to_checksum(head, t.header[t.header_start[route()] + i], t.width);
+    head = turned_checksum(head, s.body, t.width);
+    for (u32 i = 0; i < t.slices; ++i)
+      if ((content >> i * t.width & mask) != (head ^ s.sum[i])) return false;
+    return true;
+  }
+
+  FLITLAB_INLINE void take_status(const Arrived& word) {
+    const u32 stage = s.status / 2;
+    if (word.kind == Kind::kBlocked) s.blocked = 1;
+    if (s.status % 2 && stage < kMaxStages && !s.damaged && !checksum_fits(stage, word.content)) {
+      s.damaged = static_cast<u8>(stage + 1);
+      count_stage(v, Total::kMetroDamaged0, stage);
+    }
+    ++s.status;
+  }
+
+  FLITLAB_INLINE void take_answer(const Arrived& word) {
+    const auto& t = v.t;
+    if (!s.acked && !s.refused) {
+      if (word.content == (kAcknowledged & channel_mask(t))) {
+        s.acked = 1;
+        if (t.mode != TrafficMode::kRequestReply) complete();
+      } else {
+        s.refused = 1;
+      }
+      return;
+    }
+    s.crc = add_to_crc(t.crc, s.crc, word.content, t.word_bits());
+    ++s.reply;
+  }
+
+  /// The message has been acknowledged; a reply, if one was wanted, is whole.
+  FLITLAB_INLINE void complete() {
+    const auto& t = v.t;
+    Packet packet{};
+    packet.dst = s.destination;
+    packet.src = index;
+    packet.created = s.created;
+    packet.injected = s.injected;
+    packet.id = s.id;
+    packet.flits = s.body;
+    packet.hops = static_cast<u16>(s.status / 2);
+    deliver(v, index, control, packet, now);
+    count(*v.shard, Total::kFlitsDelivered, s.body);
+    if (t.mode == TrafficMode::kRequestReply) {
+      count(*v.shard, Total::kTransactions);
+      count(*v.shard, Total::kMetroReplyWords, s.reply);
+    }
+    s.body = 0;
+    create_after();
+  }
+
+  /// A processor that stalls goes on.
+  FLITLAB_INLINE void create_after() {
+    if (!v.t.stalls) return;
+    ++control.next.index;
+    seek_creation(v.t.traffic, *v.row, index, control.next, now + 1);
+    control.oldest = control.next;
+  }
+
+  /// The connection is closed.
+  FLITLAB_INLINE void end(Cycle from) {
+    const auto& t = v.t;
+    s.state = SourceState::kIdle;
+    s.from = from;
+    if (!s.body) return;
+    if (t.mode == TrafficMode::kRequestReply && s.acked && s.reply >= t.crc_words && s.crc == 0) return complete();
+    if (s.refused) count(*v.shard, Total::kMetroRefused);
+    if (t.most_attempts && s.attempts >= t.most_attempts) {
+      count(*v.shard, Total::kPacketsDropped);
+      count(*v.shard, Total::kFlitsDropped, s.body);
+      if (measured(v, s.created)) count(*v.shard, Total::kMeasuredDropped);
+      s.body = 0;
+      return create_after();
+    }
+    if (!t.backoff) return;
+    const u32 doublings = s.attempts - 1 < t.backoff_doublings ? s.attempts - 1 : t.backoff_doublings;
+    const Random4 r = philox(v.row->seed, stream::kMetroBackoff, index, u64{s.id} << 32 | s.attempts);
+    s.from += below(r.word[0], (t.backoff_cycles << doublings) + 1);
+  }
+
+  /// Stage of the router that has given the connection up, from the time that its answer has taken.
+  FLITLAB_INLINE u32 stage_of_back_drop() const {
+    u32 stage = 0;
+    while (stage + 1 < v.t.most_stages && s.started + v.t.back_drop_at[stage + 1] <= now) ++stage;
+    return stage;
+  }
+
+  FLITLAB_INLINE void read_answer(const Arrived& word) {
+    if (now < s.from) return;
+    const Kind kind = word.agree ? word.kind : Kind::kNothing;
+    switch (kind) {
+      case Kind::kStatus:
+      case Kind::kBlocked: return take_status(word);
+      case Kind::kData: return take_answer(word);
+      case Kind::kIdle: return;
+      case Kind::kTurn:
+        s.state = SourceState::kClosing;
+        s.from = now + v.t.stages - 1;
+        return close();
+      default:
+        if (s.blocked)
+          count_stage(v, Total::kMetroBlocked0, s.status / 2 - 1);
+        else if (!s.acked && !s.refused)
+          count_stage(v, Total::kMetroLost0, s.status / 2);
+        return end(now + 1);
+    }
+  }
+
+  FLITLAB_INLINE void close() {
+    if (now < s.from) return;
+    send(Kind::kDrop);
+    end(now + 1);
+  }
+
+  FLITLAB_INLINE void work() {
+    if (s.state == SourceState::kIdle) {
+      if (!s.body && control.sent != control.created && control.oldest.at <= now + 1) load();
+      if (s.body && s.from <= now) begin_attempt();
+      return;
+    }
+    if (s.state == SourceState::kClosing) return close();
+    const Arrived word = arrived_at(v, terminal, s.link, now);
+    if (word.kind == Kind::kBackDrop) {
+      count_stage(v, Total::kMetroBlocked0, stage_of_back_drop());
+      send(Kind::kDrop);
+      end(now + 1);
+    } else if (s.state == SourceState::kSending) {
+      send_next();
+    } else {
+      read_answer(word);
+    }
+  }
+};
+
+}  // namespace flitlab::metro

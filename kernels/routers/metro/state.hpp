@@ -1,0 +1,226 @@
+#pragma once
+/// State of a METRO network. Items: routers (of a wide router, each one of those that are cascaded), and endpoints.
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/fault.hpp"
+#include "kernels/routers/metro/checksum.hpp"
+#include "kernels/routers/metro/word.hpp"
+#include "kernels/traffic/terminal_state.hpp"
+
+namespace flitlab::metro {
+
+inline constexpr u32 kMaxPorts = 32;    ///< forward ones, and backward ones
+inline constexpr u32 kMaxStages = 16;   ///< routers on a way
+inline constexpr u32 kMaxCascade = 4;
+inline constexpr u32 kMaxLinks = 8;     ///< of an endpoint, each way
+
+/// The far end of a port.
+struct Wire {
+  u32 item = kNone;     ///< wide router, or endpoint; kNone: not wired
+  u8 port = 0;          ///< there
+  u8 to_endpoint = 0;
+  u8 delay = 0;         ///< pipeline stages, cycles
+  u8 pad = 0;
+};
+static_assert(sizeof(Wire) == 8);
+
+/// What a forward port does. A connection's words flow from the source when it is kForward; once they have been turned,
+/// they do in the other direction, kReverse. In both, `count` says how many words of its own the router has sent since
+/// the last turn; there are as many as its wires are long, before what comes from the far end can be passed on.
+enum class PortState : u8 {
+  kIdle,
+  kSetup,     ///< takes header words
+  kForward,
+  kReverse,
+  kBlocked,   ///< waits for TURN to answer in detail
+  kAnswer,    ///< does so
+  kDiscard    ///< takes what still comes
+};
+
+struct ForwardPort {
+  PortState state;
+  u8 out;        ///< backward port of its connection
+  u8 count;      ///< header words taken; or words sent since the last turn
+  u8 direction;  ///< asked for
+  u16 checksum;  ///< of the data passed on since the last turn
+  u16 pad;
+  u32 words;     ///< passed on by this connection, either way
+};
+static_assert(sizeof(ForwardPort) == 12);
+
+struct RouterControl {
+  u32 fault;        ///< Fault bits
+  u32 active;       ///< forward ports that are not idle
+  u32 used;         ///< backward ports in use
+  u32 forward_on;   ///< ports that are switched on
+  u32 backward_on;
+  u32 fast;         ///< forward ports with fast path reclamation
+  u32 swallow;      ///< forward ports that drop the word that has brought a connection's direction
+  u32 misallocate;  ///< 32-bit draws below this choose a wrong port
+  u8 log_radix, log_dilation;
+  u8 dead;
+  u8 some_off;  ///< a port is switched off
+};
+static_assert(sizeof(RouterControl) == 36);
+
+/// What is wrong with a wire; the sender's end of each direction has its own.
+enum class WireFault : u8 { kNone, kDead, kStuckAt0, kStuckAt1, kNoise };
+struct WireState {
+  WireFault fault;
+  u8 bit;           ///< that is stuck: 0 to w-1 of the word, and from 16 on of its kind
+  u16 noise;        ///< parts of 2^16 of the words in which one bit is hit
+};
+static_assert(sizeof(WireState) == 4);
+
+struct RouterFields {
+  Field<RouterControl> control;  ///< [1]
+  Field<ForwardPort> forward;    ///< [I]
+  Field<Word> mail;              ///< [S][I + O] words that arrive: at forward ports, then at backward ones
+  Field<u8> turn_delay;          ///< [I + O] as configured
+  Field<u32> carried;            ///< [O] words of connections that are closed
+  Field<u32> in_use;             ///< [2][c] backward ports that the other cascaded routers use, of alternate cycles
+  Field<u32> drive;              ///< [I + O] with scan: word that a port drives while it is off; 0: none
+  Field<u32> captured;           ///< [I + O] the last word that has come to a port that is off
+  Field<WireState> wire;         ///< [I + O] with faults only
+};
+
+enum class SourceState : u8 { kIdle, kSending, kTurned, kClosing };
+
+/// Ends of attempts.
+enum class Outcome : u8 { kOpen, kBlocked, kRefused, kLost };
+
+/// The sending half of an endpoint.
+struct Source {
+  SourceState state;
+  u8 link;       ///< it sends on
+  u8 status;     ///< words of router's STATUS that have come
+  u8 serial;     ///< of the message
+  u8 acked;      ///< the destination has taken the message
+  u8 refused;    ///< it has not
+  u8 blocked;    ///< a router has answered that it could not switch
+  u8 damaged;    ///< stage, plus 1, of the first router whose checksum was not what it should be
+  u16 header, body;  ///< words
+  u16 sent;      ///< of both
+  u16 reply;     ///< words of the reply that have come
+  u32 id;
+  u32 destination;
+  u32 attempts;
+  u32 crc;
+  Cycle created;
+  Cycle injected;  ///< first word of the first attempt
+  Cycle started;   ///< first word of this attempt
+  Cycle from;      ///< idle: no attempt before this cycle; turned: when the wire must be driven
+  u16 sum[kMaxCascade];  ///< checksums of the body's words
+};
+static_assert(sizeof(Source) == 56);
+
+enum class SinkState : u8 { kIdle, kTaking, kAnswering, kTurned };
+
+/// The receiving half at one of an endpoint's links.
+struct Sink {
+  SinkState state;
+  u8 serial;
+  u8 refuse;        ///< the cascaded wires have not agreed
+  u8 accepted;
+  u8 answered;      ///< it has been said whether the message was accepted
+  u8 pad;
+  u16 words;        ///< that have come
+  u16 first_wrong;  ///< the first that is not what the source should have sent; 0xFFFF: none
+  u16 reply;        ///< words of the reply
+  u16 replied;      ///< of these, words sent
+  u16 pad2;
+  u32 source;
+  u32 crc;
+  Cycle from;       ///< answering: from this cycle; turned: when the wire must be driven
+  u32 pause;        ///< DATA-IDLE words before the reply
+};
+static_assert(sizeof(Sink) == 32);
+
+struct EndpointFields {
+  Field<Source> source;      ///< [1]
+  Field<Sink> sink;          ///< [L]
+  Field<Word> mail;          ///< [S][2L][c] words that arrive: back at leaving links, then at entering ones
+  Field<u32> links_on;       ///< [1] leaving links in use, as bits
+  Field<u8> next_serial;     ///< [N] of messages to each endpoint
+  Field<u8> last_serial;     ///< [N] of those taken from each
+  Field<WireState> wire;     ///< [2L][c] with faults only
+};
+
+/// How a router is built and set when it starts.
+struct RouterSetup {
+  u8 forward, backward;  ///< ports
+  u8 log_radix, log_dilation;
+  u8 stage;
+  u8 pad[3];
+  u32 swallow;
+  u32 fast;
+};
+static_assert(sizeof(RouterSetup) == 16);
+
+struct Table {
+  u32 routers = 0;    ///< c of each wide one
+  u32 terminals = 0;
+  u32 slices = 1;     ///< c
+  u32 inputs = 0;     ///< I, the largest
+  u32 outputs = 0;    ///< O
+  u32 links = 0;      ///< L
+  u32 width = 8;      ///< w
+  u32 slot_mask = 0;  ///< S - 1
+  u32 stages = 1;     ///< dp
+  u32 header_words = 0;   ///< hw
+  u32 random_inputs = 1;  ///< ri
+  u8 shared_random = 1;
+  u8 in_use_check = 1;
+  u8 faulty = 0;          ///< wires can have faults
+  u8 stalls = 0;
+  u8 backoff = 0;
+  u8 backoff_doublings = 0;
+  u8 source_closes = 0;
+  u8 route_by_pair = 0;   ///< headers depend on the source as well
+  u32 backoff_cycles = 1;
+  u32 most_attempts = 0;
+  Crc crc{};
+  u32 source_words = 1, serial_words = 1, crc_words = 0;  ///< of a message's body
+  u16 header_first[kMaxStages] = {};  ///< first header word that the router of a stage passes on unchanged
+  u32 back_drop_at[kMaxStages] = {};  ///< first word of an attempt to the backward drop of a router there, cycles
+  u32 most_stages = 0;
+  const Wire* wires = nullptr;           ///< [wide routers][I + O]
+  const RouterSetup* setup = nullptr;    ///< [wide routers]
+  const Wire* endpoint_wires = nullptr;  ///< [terminals][2L] leaving links, entering ones
+  const u32* header_start = nullptr;     ///< [destinations, or pairs, + 1]
+  const u16* header = nullptr;
+  TrafficMode mode = TrafficMode::kOpen;
+  TrafficTable traffic;
+  RouterFields router_fields;
+  TerminalFields terminal_fields;
+  EndpointFields endpoint_fields;
+
+  FLITLAB_HD u32 ports() const { return inputs + outputs; }
+  FLITLAB_HD u32 wide_routers() const { return routers / slices; }
+  FLITLAB_HD u32 word_bits() const { return width * slices; }  ///< of a channel
+};
+
+template <class F>
+void for_each_array(Table& t, F f) {
+  const std::size_t routes = t.route_by_pair ? std::size_t{t.terminals} * t.terminals : t.terminals;
+  f(t.header, t.header_start ? t.header_start[routes] : 0);
+  f(t.header_start, routes + 1);
+  f(t.wires, std::size_t{t.wide_routers()} * t.ports());
+  f(t.setup, std::size_t{t.wide_routers()});
+  f(t.endpoint_wires, std::size_t{t.terminals} * 2 * t.links);
+}
+
+template <int W, bool Traced>
+struct View {
+  using Table = metro::Table;
+  static constexpr int width = W;
+  static constexpr bool traced = Traced;
+  Table t;
+  Items<W> routers;
+  Items<W> terminals;
+  const ReplicaRow* row;
+  CounterShard* shard;
+  EventLog log;
+};
+
+}  // namespace flitlab::metro

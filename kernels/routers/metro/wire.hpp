@@ -1,0 +1,65 @@
+#pragma once
+/// Words on wires: into the mail of the far end, in the slot of the cycle in which it reads them, unless a fault of the
+/// wire has it otherwise. The wire belongs to the sender, of both directions.
+#include "kernels/common/philox.hpp"
+#include "kernels/common/streams.hpp"
+#include "kernels/routers/metro/state.hpp"
+
+namespace flitlab::metro {
+
+/// What a faulty wire makes of a word.
+FLITLAB_INLINE Word through_fault(WireState state, Word word, u32 width, u64 seed, u32 sender, Cycle now) {
+  if (state.fault == WireFault::kNone || word == 0) return word;
+  switch (state.fault) {
+    case WireFault::kDead: return 0;
+    case WireFault::kStuckAt0: return word & ~(1u << state.bit);
+    case WireFault::kStuckAt1: return word | 1u << state.bit;
+    case WireFault::kNoise: {
+      const Random4 r = philox(seed, stream::kMetroNoise, sender, now);
+      return (r.word[0] & 0xFFFF) < state.noise ? word ^ 1u << below(r.word[1], width) : word;
+    }
+    case WireFault::kNone: break;
+  }
+  return word;
+}
+
+/// A word for the far end of a wire: `delay` cycles after now, at the earliest the next.
+template <class V>
+FLITLAB_INLINE void put_on_wire(const V& v, const Wire& wire, u32 slice, Word word, Cycle at) {
+  const auto& t = v.t;
+  const u32 slot = at & t.slot_mask;
+  if (wire.item == kNone) return;
+  if (wire.to_endpoint)
+    v.terminals[wire.item].at(t.endpoint_fields.mail, (slot * 2 * t.links + wire.port) * t.slices + slice) = word;
+  else
+    v.routers[wire.item * t.slices + slice].at(t.router_fields.mail, slot * t.ports() + wire.port) = word;
+}
+
+/// A router drives a port: a forward one, or I + a backward one.
+template <class V, int W>
+FLITLAB_INLINE void drive_port(const V& v, const Item<W>& node, u32 index, u32 port, Word word, Cycle now) {
+  const auto& t = v.t;
+  const u32 wide = t.slices == 1 ? index : index / t.slices, slice = t.slices == 1 ? 0 : index % t.slices;
+  const Wire& wire = t.wires[wide * t.ports() + port];
+  if (t.faulty)
+    word = through_fault(node.at(t.router_fields.wire, port), word, t.width, v.row->seed, index << 6 | port, now);
+  put_on_wire(v, wire, slice, word, now + t.stages + wire.delay);
+}
+
+/// An endpoint drives one of its links, all bits of it: leaving ones first. It has no pipeline.
+template <class V, int W>
+FLITLAB_INLINE void drive_link(const V& v, const Item<W>& terminal, u32 index, u32 link, Kind kind, u64 content,
+                               Cycle now) {
+  const auto& t = v.t;
+  const Wire& wire = t.endpoint_wires[index * 2 * t.links + link];
+  const u32 mask = (1u << t.width) - 1;
+  for (u32 s = 0; s < t.slices; ++s) {
+    Word word = make_word(kind, static_cast<u32>(content >> s * t.width) & mask);
+    if (t.faulty)
+      word = through_fault(terminal.at(t.endpoint_fields.wire, link * t.slices + s), word, t.width, v.row->seed,
+                           1u << 31 | index << 6 | (link * t.slices + s), now);
+    put_on_wire(v, wire, s, word, now + 1 + wire.delay);
+  }
+}
+
+}  // namespace flitlab::metro
