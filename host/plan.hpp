@@ -73,8 +73,11 @@ class Plan {
   virtual std::vector<std::string> warnings() const { return {}; }
   /// Whether what a terminal sends to itself goes through the network.
   virtual bool sends_to_itself() const { return true; }
-  /// Longest packet that the network can carry, flits.
+  /// Longest and shortest packet that the network can carry, flits.
   virtual u32 longest_packet() const = 0;
+  virtual u32 shortest_packet() const { return 1; }
+  /// Whether terminals know which packet of a trace it is that has arrived.
+  virtual bool knows_arrivals() const { return true; }
   /// Numbers for `flitlab inspect`, in order.
   virtual std::vector<std::pair<std::string, double>> derived() const = 0;
 

@@ -72,7 +72,7 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   for (const Experiment& e : experiments) {
     if (e.str("traffic.mode") != "trace") continue;
     feeds.emplace_back(e.file("traffic.trace_file"), plan.topology().terminals, plan.longest_packet(),
-                       plan.sends_to_itself(), plan.dead_terminals());
+                       plan.sends_to_itself(), plan.dead_terminals(), plan.shortest_packet(), plan.knows_arrivals());
   }
   return feeds;
 }

@@ -15,11 +15,14 @@ constexpr u64 kLatestCycle = 4294900000u;  // clocks have 32 bits
 
 }  // namespace
 
-TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead)
+TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead,
+                     u32 min_flits, bool knows_arrivals)
     : path_(std::move(path)),
       terminals_(terminals),
+      min_flits_(min_flits),
       max_flits_(max_flits),
       to_itself_(to_itself),
+      knows_arrivals_(knows_arrivals),
       dead_(std::move(dead)),
       destinations_(kReach),
       queues_(terminals),
@@ -90,11 +93,15 @@ bool TraceFeed::read_line() {
   if (numbers[1] == numbers[2] && !to_itself_)
     fail("terminal " + std::to_string(numbers[1]) +
          " sends to itself, which does not enter this network. Leave the line out.");
-  if (numbers[3] < 1 || numbers[3] > max_flits_)
-    fail("a packet must have 1 to " + std::to_string(max_flits_) + " flits.");
+  if (numbers[3] < min_flits_ || numbers[3] > max_flits_)
+    fail("a packet must have " + std::to_string(min_flits_) + " to " + std::to_string(max_flits_) + " flits.");
   next_.cycle = last_cycle_ = static_cast<Cycle>(numbers[0]);
   next_.source = static_cast<u32>(numbers[1]);
   next_.entry = {packets_, static_cast<u32>(numbers[2]), next_.cycle, kNone, static_cast<u32>(numbers[3])};
+  if (count == 5 && !knows_arrivals_)
+    fail(
+        "terminals of this network are not told which packet has arrived, so none can need another. Leave the fifth "
+        "number out.");
   if (count == 5) {
     const u64 needed = numbers[4];
     if (needed >= packets_)

@@ -18,9 +18,11 @@ namespace flitlab {
 
 class TraceFeed {
  public:
-  /// Opens `path`. Packets may have 1 to `max_flits` flits; terminals are numbered below `terminals`, and lines must
-  /// not name `dead` ones. ConfigError if it cannot be read; errors in a line are found when the clock comes near it.
-  TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead = {});
+  /// Opens `path`. Packets may have `min_flits` to `max_flits` flits; terminals are numbered below `terminals`, and
+  /// lines must not name `dead` ones, nor packets that they need unless `knows_arrivals`. ConfigError if it cannot be
+  /// read; errors in a line are found when the clock comes near it.
+  TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead = {},
+            u32 min_flits = 1, bool knows_arrivals = true);
 
   /// To be called between cycles, whenever the clock is a multiple of kTraceRing.
   void exchange(Engine& engine, u32 replica);
@@ -63,8 +65,9 @@ class TraceFeed {
   void collect(u32 terminal, const TraceArrival& arrival);
 
   std::string path_;
-  u32 terminals_, max_flits_;
-  bool to_itself_;  ///< a packet may be for its own source
+  u32 terminals_, min_flits_, max_flits_;
+  bool to_itself_;       ///< a packet may be for its own source
+  bool knows_arrivals_;  ///< and may need another one
   std::vector<u32> dead_;
   std::ifstream file_;
   std::string text_;    ///< the line being read

@@ -10,7 +10,8 @@ namespace {
 
 void power_of_two(const char* path, u32 value) {
   if (!std::has_single_bit(value))
-    throw ConfigError(std::string(path) + ": " + std::to_string(value) + " is not a power of two. Give 1, 2, 4 and so on.");
+    throw ConfigError(std::string(path) + ": " + std::to_string(value) +
+                      " is not a power of two. Give 1, 2, 4 and so on.");
 }
 
 u32 bits_of(u32 x) { return static_cast<u32>(std::bit_width(x - 1)); }
@@ -48,16 +49,16 @@ void check_fat_tree(const Experiment& e) {
   metro_endpoints(e);
   if (ports < 2 * arity / 2 || arity > ports || arity * links % ports != 0)
     throw ConfigError("topology.arity = " + std::to_string(arity) + " with topology.links = " + std::to_string(links) +
-                      " brings " + std::to_string(arity * links) + " wires to a node next to endpoints, which do not "
-                      "fill routers of topology.ports = " + std::to_string(ports) + ". Change one of them.");
+                      " brings " + std::to_string(arity * links) +
+                      " wires to a node next to endpoints, which do not "
+                      "fill routers of topology.ports = " +
+                      std::to_string(ports) + ". Change one of them.");
 }
 
 }  // namespace
 
 void check_metro(const Experiment& e) {
   const std::string& mode = e.str("traffic.mode");
-  if (mode == "trace" || mode == "broadcast")
-    throw ConfigError("traffic.mode = \"" + mode + "\" is not there for router.kind = \"metro\": use another one.");
   if (mode == "request_reply" && e.u32_of("traffic.window") != 1)
     throw ConfigError("traffic.window = " + std::to_string(e.u32_of("traffic.window")) +
                       ": an endpoint has one message under way, and its reply comes over the same connection. Set it "
@@ -82,8 +83,8 @@ void check_metro(const Experiment& e) {
     radix = e.u32_of("topology.arity");
   }
   if (dilation > max_dilation)
-    throw ConfigError("router.max_dilation = " + std::to_string(max_dilation) + ": the network needs routers of dilation " +
-                      std::to_string(dilation) + ". Raise it.");
+    throw ConfigError("router.max_dilation = " + std::to_string(max_dilation) +
+                      ": the network needs routers of dilation " + std::to_string(dilation) + ". Raise it.");
   if (width < bits_of(ports) || width < bits_of(radix))
     throw ConfigError("router.width = " + std::to_string(width) + " bits cannot name one of " + std::to_string(ports) +
                       " backward ports: it must be " + std::to_string(bits_of(ports)) + " or more.");

@@ -121,15 +121,18 @@ class Reader {
 
   /// NAME, NAME.forward port or NAME.direction.equal; NAME:slice for one of cascaded routers; eN.link.
   void place(bool router_allowed) {
-    const std::string text(file_.field(2));
-    const std::size_t dot = text.find('.', names_.count(text) ? text.size() : first_dot(text));
-    std::string name = text.substr(0, dot);
+    std::string text(file_.field(2));
     slice_ = kNone;
-    if (const std::size_t colon = name.find(':'); colon != std::string::npos) {
-      slice_ = number(name.substr(colon + 1));
-      if (slice_ >= slices_) file_.fail("a wide router has router.cascade = " + std::to_string(slices_) + " routers, numbered from 0.");
-      name.resize(colon);
+    if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
+      const std::size_t end = std::min(text.find('.', colon), text.size());
+      slice_ = number(text.substr(colon + 1, end - colon - 1));
+      if (slice_ >= slices_)
+        file_.fail("with router.cascade = " + std::to_string(slices_) + ", cascaded routers are numbered 0 to " +
+                   std::to_string(slices_ - 1) + ".");
+      text.erase(colon, end - colon);
     }
+    const std::size_t dot = names_.count(text) ? std::string::npos : first_dot(text);
+    const std::string name = text.substr(0, dot);
     std::vector<u32> numbers;
     for (std::size_t at = dot; at != std::string::npos && at < text.size();) {
       const std::size_t next = text.find('.', at + 1);
@@ -165,9 +168,7 @@ class Reader {
   std::size_t first_dot(const std::string& text) const {
     for (std::size_t end = text.size(); end-- > 0;) {
       if (text[end] != '.') continue;
-      std::string name = text.substr(0, end);
-      name.resize(std::min(name.size(), name.find(':')));
-      if (names_.count(name)) return end;
+      if (names_.count(text.substr(0, end))) return end;
     }
     return text.find('.');
   }
@@ -254,8 +255,7 @@ void draw(const Experiment& e, const char* path, const MetroNetwork& n, u32 slic
   const u32 wanted = static_cast<u32>(std::lround(e.f64(path) * static_cast<double>(candidates.size())));
   const u64 seed = e.u32_of("faults.seed");
   for (u32 i = static_cast<u32>(candidates.size()); i > 1; --i)
-    std::swap(candidates[i - 1],
-              candidates[below(philox(seed, stream::kMetroFaults, links, i).word[0], i)]);
+    std::swap(candidates[i - 1], candidates[below(philox(seed, stream::kMetroFaults, links, i).word[0], i)]);
   const u64 cycle = e.u32_of("faults.cycle");
   const bool masked = e.flag("faults.masked");
   u32 found = 0;
@@ -335,7 +335,8 @@ void draw(const Experiment& e, const char* path, const MetroNetwork& n, u32 slic
 
 }  // namespace
 
-bool metro_connected(const MetroNetwork& n, const std::vector<bool>& dead_routers, const std::vector<bool>& dead_ports) {
+bool metro_connected(const MetroNetwork& n, const std::vector<bool>& dead_routers,
+                     const std::vector<bool>& dead_ports) {
   return disconnected(n, dead_routers, dead_ports).first == kNone;
 }
 

@@ -39,7 +39,8 @@ class Reader {
     }
     if (n_.setup.empty()) file_.fail("the file has no line router,NAME,forward ports,radix,dilation.");
     n_.wires.resize(std::size_t{n_.routers()} * n_.ports());
-    for (const Pending& p : pending_) lines_.push_back({from_end(p), to_end(p), p.delay, p.line, p.from + " to " + p.to});
+    for (const Pending& p : pending_)
+      lines_.push_back({from_end(p), to_end(p), p.delay, p.line, p.from + " to " + p.to});
     if (n_.terminals < 2) file_.fail("the network needs two endpoints or more, as in wire,e0.0,NAME.0.");
     n_.endpoint_wires.resize(std::size_t{n_.terminals} * 2 * n_.links);
     for (const Line& l : lines_) join(l);
@@ -73,9 +74,14 @@ class Reader {
       file_.fail("radix times dilation makes " + std::to_string(radix * dilation) + " backward ports; at most " +
                  std::to_string(metro::kMaxPorts) + " are possible.");
     if (!names_.emplace(name, n_.routers()).second) file_.fail("router " + name + " is there twice.");
-    n_.setup.push_back({static_cast<u8>(forward), static_cast<u8>(radix * dilation),
-                        static_cast<u8>(std::bit_width(radix) - 1), static_cast<u8>(std::bit_width(dilation) - 1), 0, {},
-                        0, 0});
+    n_.setup.push_back({static_cast<u8>(forward),
+                        static_cast<u8>(radix * dilation),
+                        static_cast<u8>(std::bit_width(radix) - 1),
+                        static_cast<u8>(std::bit_width(dilation) - 1),
+                        0,
+                        {},
+                        0,
+                        0});
     n_.names.push_back(name);
     n_.inputs = std::max(n_.inputs, forward);
     n_.outputs = std::max(n_.outputs, radix * dilation);
@@ -116,8 +122,9 @@ class Reader {
     u32 item = 0;
     number(std::string_view(name).substr(1), item);
     if (numbers.size() != 1 || numbers[0] >= metro::kMaxLinks)
-      fail_end(p, end, "an endpoint's end is e, its number, a dot and a link from 0 to " +
-                           std::to_string(metro::kMaxLinks - 1) + ".");
+      fail_end(p, end,
+               "an endpoint's end is e, its number, a dot and a link from 0 to " +
+                   std::to_string(metro::kMaxLinks - 1) + ".");
     if (item >= 16384) fail_end(p, end, "endpoints are numbered from 0 to at most 16383.");
     n_.terminals = std::max(n_.terminals, item + 1);
     n_.links = std::max(n_.links, numbers[0] + 1);
@@ -136,8 +143,9 @@ class Reader {
     const u32 r = router_of(p, p.from, name);
     const u32 radix = 1u << n_.setup[r].log_radix, dilation = 1u << n_.setup[r].log_dilation;
     if (numbers.size() != 2 || numbers[0] >= radix || numbers[1] >= dilation)
-      fail_end(p, p.from, "a wire leaves router " + name + " in a direction from 0 to " + std::to_string(radix - 1) +
-                              ", a dot, by one of its ports from 0 to " + std::to_string(dilation - 1) + ".");
+      fail_end(p, p.from,
+               "a wire leaves router " + name + " in a direction from 0 to " + std::to_string(radix - 1) +
+                   ", a dot, by one of its ports from 0 to " + std::to_string(dilation - 1) + ".");
     return {false, r, numbers[0] * dilation + numbers[1]};
   }
 
@@ -146,17 +154,17 @@ class Reader {
     if (is_endpoint(name)) return endpoint_end(p, p.to, name, numbers);
     const u32 r = router_of(p, p.to, name);
     if (numbers.size() != 1 || numbers[0] >= n_.setup[r].forward)
-      fail_end(p, p.to, "a wire comes to router " + name + " at a forward port from 0 to " +
-                            std::to_string(n_.setup[r].forward - 1) + ".");
+      fail_end(p, p.to,
+               "a wire comes to router " + name + " at a forward port from 0 to " +
+                   std::to_string(n_.setup[r].forward - 1) + ".");
     return {false, r, numbers[0]};
   }
 
   void join(const Line& l) {
     if (l.from.endpoint && l.to.endpoint) file_.fail(l.line, "a wire must lead to or from a router.");
-    const metro::Wire& from = l.from.endpoint ? n_.leaving(l.from.item, l.from.port)
-                                              : n_.wire(l.from.item, n_.inputs + l.from.port);
-    const metro::Wire& to =
-        l.to.endpoint ? n_.entering(l.to.item, l.to.port) : n_.wire(l.to.item, l.to.port);
+    const metro::Wire& from =
+        l.from.endpoint ? n_.leaving(l.from.item, l.from.port) : n_.wire(l.from.item, n_.inputs + l.from.port);
+    const metro::Wire& to = l.to.endpoint ? n_.entering(l.to.item, l.to.port) : n_.wire(l.to.item, l.to.port);
     if (from.item != kNone) file_.fail(l.line, l.text + ": the first end has a wire already.");
     if (to.item != kNone) file_.fail(l.line, l.text + ": the second end has a wire already.");
     const u32 delay = l.delay != kNone ? l.delay : l.from.endpoint ? entry_ : delay_;
@@ -178,7 +186,8 @@ class Reader {
       const u32 dilation = 1u << n_.setup[r].log_dilation;
       for (u32 q = 0; q < n_.setup[r].backward; ++q)
         if (n_.wire(r, n_.inputs + q).item == kNone)
-          dangling("backward port " + n_.names[r] + "." + std::to_string(q / dilation) + "." + std::to_string(q % dilation));
+          dangling("backward port " + n_.names[r] + "." + std::to_string(q / dilation) + "." +
+                   std::to_string(q % dilation));
     }
     for (u32 t = 0; t < n_.terminals; ++t) {
       bool leaves = false, enters = false;

@@ -126,8 +126,14 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
   u32 blocks = 1;
   for (u32 s = 0; s < n.stages; ++s) {
     const u32 ports = radix[s] * dilation[s], each = wires / blocks, first = n.routers();
-    const RouterSetup setup{static_cast<u8>(ports), static_cast<u8>(ports), static_cast<u8>(log2_of(radix[s])),
-                            static_cast<u8>(log2_of(dilation[s])), static_cast<u8>(s), {}, 0, 0};
+    const RouterSetup setup{static_cast<u8>(ports),
+                            static_cast<u8>(ports),
+                            static_cast<u8>(log2_of(radix[s])),
+                            static_cast<u8>(log2_of(dilation[s])),
+                            static_cast<u8>(s),
+                            {},
+                            0,
+                            0};
     for (u32 r = 0; r < wires / ports; ++r) n.add_router(setup, std::to_string(s) + "." + std::to_string(r));
     for (u32 b = 0; b < blocks; ++b) {
       const u32 group = s == 0 ? n.links : dilation[s - 1];
@@ -152,10 +158,11 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
   return n;
 }
 
-/// A node of level l has routers on the way up, whose directions are across (0) and up (1), and routers on the way down,
-/// a direction for each child; the root has only these. Level 1 is next to the endpoints.
+/// A node of level l has routers on the way up, whose directions are across (0) and up (1), and routers on the way
+/// down, a direction for each child; the root has only these. Level 1 is next to the endpoints.
 MetroNetwork make_fat_tree(const Experiment& e) {
-  const u32 arity = e.u32_of("topology.arity"), levels = e.u32_of("topology.levels"), ports = e.u32_of("topology.ports");
+  const u32 arity = e.u32_of("topology.arity"), levels = e.u32_of("topology.levels"),
+            ports = e.u32_of("topology.ports");
   const bool random = e.str("topology.wiring") == "random";
   const u64 seed = random ? e.u32_of("topology.wiring_seed") : 0;
   const u32 delay = e.u32_of("topology.wire_delay"), entry = e.u32_of("topology.entry_delay");
@@ -167,12 +174,18 @@ MetroNetwork make_fat_tree(const Experiment& e) {
   n.endpoint_wires.resize(std::size_t{n.terminals} * 2 * n.links);
   using End = std::pair<u32, u32>;
   const auto down_setup = [&](u32 level) {
-    return RouterSetup{static_cast<u8>(ports), static_cast<u8>(ports), static_cast<u8>(log2_of(arity)),
-                       static_cast<u8>(log2_of(ports / arity)), static_cast<u8>(2 * levels - 1 - level), {}, 0, 0};
+    return RouterSetup{static_cast<u8>(ports),
+                       static_cast<u8>(ports),
+                       static_cast<u8>(log2_of(arity)),
+                       static_cast<u8>(log2_of(ports / arity)),
+                       static_cast<u8>(2 * levels - 1 - level),
+                       {},
+                       0,
+                       0};
   };
-  u32 width = n.links;                                  // wires of a child, each way
-  std::vector<std::vector<End>> up(n.terminals);        // what comes up from each node of the level below
-  std::vector<std::vector<End>> down_to(n.terminals);   // forward ports that lead down to it
+  u32 width = n.links;                                 // wires of a child, each way
+  std::vector<std::vector<End>> up(n.terminals);       // what comes up from each node of the level below
+  std::vector<std::vector<End>> down_to(n.terminals);  // forward ports that lead down to it
   u32 nodes = n.terminals;
   for (u32 level = 1; level <= levels; ++level) {
     nodes /= arity;
@@ -184,10 +197,17 @@ MetroNetwork make_fat_tree(const Experiment& e) {
       const u32 item = level << 20 | node;
       std::vector<u32> ups, downs;
       for (u32 r = 0; r < routers && !root; ++r)
-        ups.push_back(n.add_router(RouterSetup{static_cast<u8>(ports), static_cast<u8>(ports), 1,
-                                               static_cast<u8>(log2_of(ports / 2)), static_cast<u8>(level - 1), {}, 0, 0},
+        ups.push_back(n.add_router(RouterSetup{static_cast<u8>(ports),
+                                               static_cast<u8>(ports),
+                                               1,
+                                               static_cast<u8>(log2_of(ports / 2)),
+                                               static_cast<u8>(level - 1),
+                                               {},
+                                               0,
+                                               0},
                                    name + ".up" + std::to_string(r)));
-      for (u32 r = 0; r < routers; ++r) downs.push_back(n.add_router(down_setup(level), name + ".down" + std::to_string(r)));
+      for (u32 r = 0; r < routers; ++r)
+        downs.push_back(n.add_router(down_setup(level), name + ".down" + std::to_string(r)));
       const std::vector<u32>& first = root ? downs : ups;
       const std::vector<u32> to = assign_wires(arity, width, ports, random, seed, item);
       for (u32 w = 0; w < all; ++w) {

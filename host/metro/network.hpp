@@ -12,19 +12,21 @@ namespace flitlab {
 /// Wide routers, their wires, and those of endpoints. A wire is listed at both of its ends.
 struct MetroNetwork {
   u32 terminals = 0, links = 0, inputs = 0, outputs = 0;
-  u32 stages = 0;                            ///< routers on the longest way
-  std::vector<metro::RouterSetup> setup;     ///< [routers]
-  std::vector<metro::Wire> wires;            ///< [routers][inputs + outputs]
-  std::vector<metro::Wire> endpoint_wires;   ///< [terminals][2 links] leaving links, entering ones
-  std::vector<std::string> names;            ///< [routers]
-  bool levelled = false;                     ///< all ways to a destination ask for the same directions
+  u32 stages = 0;                           ///< routers on the longest way
+  std::vector<metro::RouterSetup> setup;    ///< [routers]
+  std::vector<metro::Wire> wires;           ///< [routers][inputs + outputs]
+  std::vector<metro::Wire> endpoint_wires;  ///< [terminals][2 links] leaving links, entering ones
+  std::vector<std::string> names;           ///< [routers]
+  bool levelled = false;                    ///< all ways to a destination ask for the same directions
 
   u32 routers() const { return static_cast<u32>(setup.size()); }
   u32 ports() const { return inputs + outputs; }
   metro::Wire& wire(u32 router, u32 port) { return wires[std::size_t{router} * ports() + port]; }
   const metro::Wire& wire(u32 router, u32 port) const { return wires[std::size_t{router} * ports() + port]; }
   const metro::Wire& leaving(u32 terminal, u32 link) const { return endpoint_wires[terminal * 2 * links + link]; }
-  const metro::Wire& entering(u32 terminal, u32 link) const { return endpoint_wires[(2 * terminal + 1) * links + link]; }
+  const metro::Wire& entering(u32 terminal, u32 link) const {
+    return endpoint_wires[(2 * terminal + 1) * links + link];
+  }
 
   /// A router with nothing on its ports; `setup` says how many it has, which must not be more than the most.
   u32 add_router(const metro::RouterSetup& router, std::string name);
@@ -58,7 +60,7 @@ struct MetroRoutes {
   bool by_pair = false;
   std::vector<u32> start;  ///< [terminals, or their square, + 1]
   std::vector<u16> words;
-  u16 first_word[metro::kMaxStages] = {};   ///< the first that the router of a stage passes on as it is
+  u16 first_word[metro::kMaxStages] = {};     ///< the first that the router of a stage passes on as it is
   u32 deciding_word[metro::kMaxStages] = {};  ///< with which it knows where to
 };
 

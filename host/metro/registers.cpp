@@ -102,7 +102,8 @@ void MetroRegisters::set(u32 router, const std::string& name, u64 value, const M
   } else if (what == "fast") {
     flag(c.fast);
   } else if (what == "swallow") {
-    if (t_.header_words) refuse("routers that take header words of their own (router.header_words) swallow nothing else.");
+    if (t_.header_words)
+      refuse("routers that take header words of their own (router.header_words) swallow nothing else.");
     flag(c.swallow);
   } else if (what == "drive") {
     if (value >> (metro::kKindShift + metro::kKindBits) || metro::payload_of(static_cast<u32>(value)) >> t_.width)
@@ -148,9 +149,11 @@ std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Ta
     const metro::Wire& wire = network.wire(router / t.slices, p);
     if (wire.item != kNone && wire.to_endpoint)
       all["sent." + name] =
-          endpoint_mail[((std::size_t{wire.item} * slots + slot) * 2 * t.links + wire.port) * t.slices + router % t.slices];
+          endpoint_mail[((std::size_t{wire.item} * slots + slot) * 2 * t.links + wire.port) * t.slices +
+                        router % t.slices];
     else if (wire.item != kNone)
-      all["sent." + name] = mail[(std::size_t{wire.item * t.slices + router % t.slices} * slots + slot) * ports + wire.port];
+      all["sent." + name] =
+          mail[(std::size_t{wire.item * t.slices + router % t.slices} * slots + slot) * ports + wire.port];
     if (!is_forward) continue;
     all["fast." + name] = c.fast >> number & 1;
     all["swallow." + name] = c.swallow >> number & 1;

@@ -1,6 +1,6 @@
 #pragma once
-/// What is reached by scan in a METRO router while the rest of the machine runs (METRO, 5.1, Scan Support; Table 2), and
-/// the words on its wires. Ports are f0, f1, ... (forward) and b0, b1, ... (backward):
+/// What is reached by scan in a METRO router while the rest of the machine runs (METRO, 5.1, Scan Support; Table 2),
+/// and the words on its wires. Ports are f0, f1, ... (forward) and b0, b1, ... (backward):
 ///   on.P           the port is enabled
 ///   drive.P        word that a port drives while it is off; 0: none (off-port drive output)
 ///   captured.P     the last word that has come to a port that is off

@@ -14,8 +14,8 @@ namespace flitlab {
 
 namespace {
 
-/// What the common code wants to know of the wiring: routers, each of cascaded ones, and the channels that lead from one
-/// to another. A channel begins at a backward port.
+/// What the common code wants to know of the wiring: routers, each of cascaded ones, and the channels that lead from
+/// one to another. A channel begins at a backward port.
 Topology topology_of(const MetroNetwork& n, u32 slices, const std::string& kind) {
   Topology t;
   t.kind = kind;
@@ -83,19 +83,20 @@ void MetroPlan::set_parameters(const Experiment& e) {
   t.source_words = words_for(static_cast<u32>(std::bit_width(t.terminals - 1)), word);
   t.serial_words = words_for(8, word);
   t.crc_words = words_for(t.crc.bits, word);
-  const u32 least = t.source_words + t.serial_words + t.crc_words;
-  if (shortest_packet(e) < least)
-    throw ConfigError("traffic.packet_flits: a message of " + std::to_string(shortest_packet(e)) +
-                      " words is too short: of " + std::to_string(word) + " bits each, " +
-                      std::to_string(t.source_words) + " say where it is from, " + std::to_string(t.serial_words) +
-                      " number it and " + std::to_string(t.crc_words) + " check it (endpoint.checksum). Give " +
-                      std::to_string(least) + " or more.");
+  const u32 least = shortest_packet(), given = flitlab::shortest_packet(e);
+  if (traffic_.mode != TrafficMode::kTrace && given < least)
+    throw ConfigError("traffic.packet_flits: a message of " + std::to_string(given) + " words is too short: of " +
+                      std::to_string(word) + " bits each, " + std::to_string(t.source_words) +
+                      " say where it is from, " + std::to_string(t.serial_words) + " number it and " +
+                      std::to_string(t.crc_words) + " check it (endpoint.checksum). Give " + std::to_string(least) +
+                      " or more.");
 
   const std::vector<u32> detailed =
       e.has("router.detailed_stages") ? e.ints("router.detailed_stages") : std::vector<u32>{};
   u32 longest = e.u32_of("topology.entry_delay");
   for (metro::RouterSetup& setup : network_.setup)
-    setup.fast = e.flag("router.fast_reclaim") && !std::count(detailed.begin(), detailed.end(), setup.stage) ? kNone : 0;
+    setup.fast =
+        e.flag("router.fast_reclaim") && !std::count(detailed.begin(), detailed.end(), setup.stage) ? kNone : 0;
   for (const metro::Wire& wire : network_.wires) longest = std::max<u32>(longest, wire.delay);
   t.slot_mask = std::bit_ceil(t.stages + longest + 1) - 1;
   t.wires = network_.wires.data();
@@ -143,6 +144,7 @@ void MetroPlan::set_layout() {
   g.mail = terminal.add<metro::Word>("mail", slots * 2 * t.links * t.slices);
   g.sink = terminal.add<metro::Sink>("sink", t.links);
   g.wire = terminal.add<metro::WireState>("wire", t.faulty ? 2 * t.links * t.slices : 0);
+  add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
   g.next_serial = terminal.add<u8>("next_serial", t.terminals);
   g.last_serial = terminal.add<u8>("last_serial", t.terminals);
   terminal.finish();
@@ -152,7 +154,7 @@ std::vector<std::pair<std::string, double>> MetroPlan::derived() const {
   const metro::Table& t = table_;
   // All ways of a multibutterfly are equally long.
   const bool uniform = network_.levelled;
-  const double hop = t.stages + (t.wires[0].item == kNone ? 0 : 0);
+  const double hop = t.stages;
   u32 delay = 0, entry = 0;
   for (const metro::Wire& w : network_.wires)
     if (w.item != kNone && !w.to_endpoint) delay = std::max<u32>(delay, w.delay);
@@ -160,27 +162,26 @@ std::vector<std::pair<std::string, double>> MetroPlan::derived() const {
     entry = std::max<u32>(entry, network_.leaving(i, 0).delay);
     delay = std::max<u32>(delay, network_.entering(i, 0).delay);
   }
-  const double words = traffic_.mean_flits + (t.header_start[1] - t.header_start[0]) + 1;
+  const double words = traffic_.mean_flits + (t.header_start[1] - t.header_start[0]);
   const double way = t.most_stages * (hop + delay);
-  return {
-      {"routers", t.routers},
-      {"terminals", t.terminals},
-      {"ports", t.ports()},
-      {"channels", static_cast<double>(topology_.channels)},
-      {"stages", t.most_stages},
-      {"links_per_endpoint", t.links},
-      {"channel_bits", t.word_bits()},
-      {"header_words", t.header_start[1] - t.header_start[0]},
-      {"stage_cycles", hop + delay},
-      {"delivery_cycles", uniform ? way + words - 1 + entry : kNotMeasured},
-      {"zero_load_latency_cycles", uniform ? words + 2 * way + 2 * entry : kNotMeasured},
-      {"saturation_load_bound", kNotMeasured},
-      {"state_bytes", static_cast<double>(layout_.bytes(1))},
-      {"router_state_bytes", layout_.kinds[0].item_bytes},
-      {"terminal_state_bytes", layout_.kinds[1].item_bytes},
-      {"table_bytes", static_cast<double>(network_.wires.size() * sizeof(metro::Wire) +
-                                          network_.endpoint_wires.size() * sizeof(metro::Wire) +
-                                          routes_.start.size() * 4 + routes_.words.size() * 2)}};
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"ports", t.ports()},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"stages", t.most_stages},
+          {"links_per_endpoint", t.links},
+          {"channel_bits", t.word_bits()},
+          {"header_words", t.header_start[1] - t.header_start[0]},
+          {"stage_cycles", hop + delay},
+          {"delivery_cycles", uniform ? way + words + entry : kNotMeasured},
+          {"zero_load_latency_cycles", uniform ? words + t.stages + 2 * way + 2 * entry : kNotMeasured},
+          {"saturation_load_bound", kNotMeasured},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", layout_.kinds[0].item_bytes},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"table_bytes", static_cast<double>(network_.wires.size() * sizeof(metro::Wire) +
+                                              network_.endpoint_wires.size() * sizeof(metro::Wire) +
+                                              routes_.start.size() * 4 + routes_.words.size() * 2)}};
 }
 
 std::string MetroPlan::router_name(u32 router) const {
@@ -189,8 +190,7 @@ std::string MetroPlan::router_name(u32 router) const {
 }
 
 std::string MetroPlan::port_name(u32 port) const {
-  return port < table_.inputs ? "forward " + std::to_string(port)
-                              : "backward " + std::to_string(port - table_.inputs);
+  return port < table_.inputs ? "forward " + std::to_string(port) : "backward " + std::to_string(port - table_.inputs);
 }
 
 std::vector<PortSnapshot> MetroPlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
@@ -258,13 +258,14 @@ std::vector<u32> MetroPlan::channel_flits(const std::vector<std::byte>& state) c
 std::map<std::string, double> MetroPlan::figures(const CounterShard& c, const std::vector<std::byte>&) const {
   const auto get = [&](Total total, u32 i = 0) { return static_cast<double>(c.total[static_cast<u32>(total) + i]); };
   const double messages = get(Total::kPacketsDelivered);
-  std::map<std::string, double> figures{{"attempts", get(Total::kMetroAttempts)},
-                                        {"attempts_per_message", messages > 0 ? get(Total::kMetroAttempts) / messages : kNotMeasured},
-                                        {"refused", get(Total::kMetroRefused)},
-                                        {"shut", get(Total::kMetroShut)},
-                                        {"accepted", get(Total::kMetroAccepted)},
-                                        {"duplicates", get(Total::kMetroDuplicates)},
-                                        {"accepted_wrong", get(Total::kMetroAcceptedWrong)}};
+  std::map<std::string, double> figures{
+      {"attempts", get(Total::kMetroAttempts)},
+      {"attempts_per_message", messages > 0 ? get(Total::kMetroAttempts) / messages : kNotMeasured},
+      {"refused", get(Total::kMetroRefused)},
+      {"shut", get(Total::kMetroShut)},
+      {"accepted", get(Total::kMetroAccepted)},
+      {"duplicates", get(Total::kMetroDuplicates)},
+      {"accepted_wrong", get(Total::kMetroAcceptedWrong)}};
   for (u32 s = 0; s < std::min(table_.most_stages + 1, 8u); ++s) {
     const std::string stage = "_stage_" + std::to_string(s);
     if (s < table_.most_stages) figures["blocked" + stage] = get(Total::kMetroBlocked0, s);

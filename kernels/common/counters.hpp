@@ -58,9 +58,9 @@ enum class Total : u32 {
   kMetroLost7 = kMetroLost0 + 7,
   kMetroDamaged0,  ///< attempts in which the checksum of the router of a stage was the first not to fit
   kMetroDamaged7 = kMetroDamaged0 + 7,
-  kLastDelivery,         ///< maximum, not a sum: cycle of the latest delivery
-  kLastProgramEnd,       ///< maximum: cycle in which the latest program ended
-  kLatencyMax,           ///< maximum over measured packets
+  kLastDelivery,    ///< maximum, not a sum: cycle of the latest delivery
+  kLastProgramEnd,  ///< maximum: cycle in which the latest program ended
+  kLatencyMax,      ///< maximum over measured packets
   kNetworkLatencyMax,
   kRoundTripMax,
   kAuditedFlits,    ///< grows at every audit by the flits then inside the network

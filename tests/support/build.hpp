@@ -10,11 +10,15 @@
 
 namespace flitlab::testing {
 
-/// A 4x4 torus (a T3E of 4x4x2 nodes) with everything else at its default, changed by `changes`.
+/// A 4x4 torus (a T3E of 4x4x2 nodes, a METRO network of 16 endpoints) with everything else at its default, changed by
+/// `changes`.
 inline Experiment experiment(const RawConfig& changes = {}) {
   RawConfig raw{{"topology.shape", IntList{4, 4}}};
   if (const auto kind = changes.find("router.kind"); kind != changes.end() && kind->second == Value{std::string("t3e")})
     raw["topology.shape"] = IntList{4, 4, 2};
+  if (const auto kind = changes.find("router.kind");
+      kind != changes.end() && kind->second == Value{std::string("metro")})
+    raw.erase("topology.shape");
   if (const auto kind = changes.find("topology.kind");
       kind != changes.end() &&
       (std::get<std::string>(kind->second) == "hypercube" || std::get<std::string>(kind->second) == "graph"))

@@ -16,8 +16,10 @@ struct EndpointPhase {
 
   /// Processors that stall create one message, and the next when it is through.
   template <class V>
-  FLITLAB_INLINE static void create(const V& v, u32 index, TerminalControl& control, Cycle now) {
+  FLITLAB_INLINE static void create(const V& v, const Item<V::width>& terminal, u32 index, TerminalControl& control,
+                                    Cycle now) {
     const auto& t = v.t;
+    if (t.mode == TrafficMode::kTrace) return create_from_trace(v, terminal, index, control, now + 1);
     if (control.next.at == kNever || control.next.at > now + 1) return;
     if (!t.stalls) return create_packets(v, index, control, now + 1);
     count_creation(v, index, control.next.index, control.next.at,
@@ -32,7 +34,7 @@ struct EndpointPhase {
     const auto& t = v.t;
     const auto terminal = v.terminals[index];
     TerminalControl& control = terminal.at(t.terminal_fields.control);
-    create(v, index, control, now);
+    create(v, terminal, index, control, now);
     SourceCycle<V, V::width>{v, terminal, index, now, control, terminal.at(t.endpoint_fields.source)}.work();
     for (u32 l = 0; l < t.links; ++l)
       SinkCycle<V, V::width>{v, terminal, index, t.links + l, now, terminal.at(t.endpoint_fields.sink, l)}.work();

@@ -65,8 +65,9 @@ inline constexpr std::array kMetroTopologyParams{
                 .default_value = "8",
                 .min = 4,
                 .max = 32,
-                .help = "Forward ports of a fat tree's routers, and backward ones: half of those of a router on the way "
-                        "up go on up, half cross over to the way down.",
+                .help =
+                    "Forward ports of a fat tree's routers, and backward ones: half of those of a router on the way "
+                    "up go on up, half cross over to the way down.",
                 .only_if = "topology.kind=fat_tree"},
     ParamRecord{.path = "topology.links",
                 .type = ParamType::kInt,
@@ -154,19 +155,21 @@ inline constexpr std::array kMetroParams{
                 .default_value = "4",
                 .min = 1,
                 .max = 32,
-                .help = "Random inputs (ri): forward port p chooses by input p modulo their number, so ports that share "
-                        "an input make the same choice in a cycle.",
+                .help =
+                    "Random inputs (ri): forward port p chooses by input p modulo their number, so ports that share "
+                    "an input make the same choice in a cycle.",
                 .cite = "METRO, Table 1"},
     ParamRecord{.path = "router.shared_random",
                 .type = ParamType::kBool,
                 .default_value = "true",
                 .help = "Cascaded routers have the same random inputs. Without that they disagree.",
                 .cite = "METRO, 5.1, Router Width Cascading"},
-    ParamRecord{.path = "router.in_use_check",
-                .type = ParamType::kBool,
-                .default_value = "true",
-                .help = "Cascaded routers that disagree about a backward port's use shut the connection on all of them.",
-                .cite = "METRO, 5.1, Router Width Cascading"},
+    ParamRecord{
+        .path = "router.in_use_check",
+        .type = ParamType::kBool,
+        .default_value = "true",
+        .help = "Cascaded routers that disagree about a backward port's use shut the connection on all of them.",
+        .cite = "METRO, 5.1, Router Width Cascading"},
     ParamRecord{.path = "router.scan_paths",
                 .type = ParamType::kInt,
                 .default_value = "1",
@@ -194,8 +197,9 @@ inline constexpr std::array kMetroEndpointParams{
     ParamRecord{.path = "endpoint.stalls",
                 .type = ParamType::kBool,
                 .default_value = "false",
-                .help = "The processor stalls until its message has been acknowledged; its load is what it offers while "
-                        "it does not.",
+                .help =
+                    "The processor stalls until its message has been acknowledged; its load is what it offers while "
+                    "it does not.",
                 .cite = "METRO, Figure 3",
                 .only_if = "traffic.mode=open"},
     ParamRecord{.path = "endpoint.checksum",
@@ -235,8 +239,9 @@ inline constexpr std::array kMetroEndpointParams{
                 .type = ParamType::kChoice,
                 .default_value = "destination",
                 .choices = "destination|source",
-                .help = "Who closes a connection after the answer: the destination by DROP, or the source, to which the "
-                        "destination turns it back.",
+                .help =
+                    "Who closes a connection after the answer: the destination by DROP, or the source, to which the "
+                    "destination turns it back.",
                 .cite = "METRO, 4; 5.1, Connection Reversal"},
 };
 

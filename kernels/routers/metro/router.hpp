@@ -23,14 +23,16 @@ struct RouterCycle {
   u32 index;
   Cycle now;
   RouterControl& control;
-  const Word* in;     ///< [I + O] words of this cycle
-  u32 requests = 0;   ///< forward ports that ask for a direction
-  u32 freed = 0;      ///< backward ports that are free from the next cycle on
-  u32 done = 0;       ///< forward ports that do no more in this cycle
+  const Word* in;           ///< [I + O] words of this cycle
+  u32 requests = 0;         ///< forward ports that ask for a direction
+  u32 freed = 0;            ///< backward ports that are free from the next cycle on
+  u32 done = 0;             ///< forward ports that do no more in this cycle
   Word opening[kMaxPorts];  ///< the word that brought a request
 
   FLITLAB_INLINE ForwardPort& forward(u32 p) const { return node.at(v.t.router_fields.forward, p); }
-  FLITLAB_INLINE void send_forward(u32 out, Word word) const { drive_port(v, node, index, v.t.inputs + out, word, now); }
+  FLITLAB_INLINE void send_forward(u32 out, Word word) const {
+    drive_port(v, node, index, v.t.inputs + out, word, now);
+  }
   FLITLAB_INLINE void send_back(u32 p, Word word) const { drive_port(v, node, index, p, word, now); }
   FLITLAB_INLINE Word from_far(u32 out) const { return in[v.t.inputs + out]; }
 
@@ -77,9 +79,7 @@ struct RouterCycle {
     return make_word(Kind::kStatus, std::exchange(f.checksum, 0));
   }
   /// Cycles from a turn to the far end's first word.
-  FLITLAB_INLINE u32 wait(u32 port) const {
-    return 2 * (v.t.stages + node.at(v.t.router_fields.turn_delay, port));
-  }
+  FLITLAB_INLINE u32 wait(u32 port) const { return 2 * (v.t.stages + node.at(v.t.router_fields.turn_delay, port)); }
 
   FLITLAB_INLINE void pass(ForwardPort& f, Word word) {
     if (kind_of(word) != Kind::kData) return;
@@ -239,7 +239,8 @@ struct RouterPhase {
     return v.t.routers;
   }
 
-  /// Backward ports about which the routers that are cascaded with this one have disagreed at the end of the last cycle.
+  /// Backward ports about which the routers that are cascaded with this one have disagreed at the end of the last
+  /// cycle.
   template <class V, int W>
   FLITLAB_INLINE static u32 disagreement(const V& v, const Item<W>& node, const RouterControl& control, u32 index,
                                          Cycle now) {
@@ -296,7 +297,8 @@ struct RouterPhase {
       cycle.set_idle(p, f);
     }
     for (u32 p = 0; p < t.ports(); ++p) {
-      const bool on = p < t.inputs ? cycle.control.forward_on >> p & 1 : cycle.control.backward_on >> (p - t.inputs) & 1;
+      const bool on =
+          p < t.inputs ? cycle.control.forward_on >> p & 1 : cycle.control.backward_on >> (p - t.inputs) & 1;
       if (on) continue;
       if (cycle.in[p]) cycle.node.at(t.router_fields.captured, p) = cycle.in[p];
       const Word drive = cycle.node.at(t.router_fields.drive, p);

@@ -32,8 +32,7 @@ struct SinkCycle {
       s.source = static_cast<u32>(t.source_words == 1 ? word.content : u64{s.source} << t.word_bits() | word.content);
     else if (n < first_data)
       s.serial = static_cast<u8>(t.serial_words == 1 ? word.content : u64{s.serial} << t.word_bits() | word.content);
-    else if (s.first_wrong == 0xFFFF &&
-             word.content != data_word(t, v.row->seed, s.source, index, s.serial, n))
+    else if (s.first_wrong == 0xFFFF && word.content != data_word(t, v.row->seed, s.source, index, s.serial, n))
       s.first_wrong = static_cast<u16>(n);
     s.crc = add_to_crc(t.crc, s.crc, word.content, t.word_bits());
     if (!word.agree) s.refuse = 1;

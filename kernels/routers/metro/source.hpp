@@ -1,7 +1,7 @@
 #pragma once
-/// The sending half of an endpoint (METRO, 4): it sends a message over a link of its choice, turns the connection, reads
-/// what the routers and the destination say, and tries again until the destination has acknowledged it. It has one
-/// message under way at a time.
+/// The sending half of an endpoint (METRO, 4): it sends a message over a link of its choice, turns the connection,
+/// reads what the routers and the destination say, and tries again until the destination has acknowledged it. It has
+/// one message under way at a time.
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/metro/message.hpp"
 #include "kernels/routers/metro/wire.hpp"
@@ -9,8 +9,8 @@
 
 namespace flitlab::metro {
 
-/// What sources ask of a model (kernels/traffic/injection.hpp). That a message is where it should be its destination has
-/// seen to before it acknowledged it.
+/// What sources ask of a model (kernels/traffic/injection.hpp). That a message is where it should be its destination
+/// has seen to before it acknowledged it.
 template <class V>
 FLITLAB_INLINE bool is_destination(const V&, u32, const Packet&) {
   return true;
@@ -37,35 +37,52 @@ struct SourceCycle {
   TerminalControl& control;
   Source& s;
 
-  FLITLAB_INLINE u32 route() const {
-    return v.t.route_by_pair ? index * v.t.terminals + s.destination : s.destination;
-  }
+  FLITLAB_INLINE u32 route() const { return v.t.route_by_pair ? index * v.t.terminals + s.destination : s.destination; }
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
     drive_link(v, terminal, index, s.link, kind, content, now);
   }
   FLITLAB_INLINE const Wire& wire() const { return v.t.endpoint_wires[index * 2 * v.t.links + s.link]; }
 
-  /// The next message of the queue.
-  FLITLAB_INLINE void load() {
+  FLITLAB_INLINE void take_oldest() {
     const auto& t = v.t;
-    const u32 id = control.oldest.index;
-    s.id = id;
+    s.id = control.oldest.index;
     s.created = control.oldest.at;
-    s.destination = packet_destination(t.traffic, *v.row, index, id);
-    s.body = static_cast<u16>(packet_flits(t.traffic, *v.row, index, id));
-    s.serial = terminal.at(t.endpoint_fields.next_serial, s.destination)++;
-    s.header = static_cast<u16>(t.header_start[route() + 1] - t.header_start[route()]);
-    s.attempts = 0;
-    s.injected = now + 1;
+    s.destination = packet_destination(t.traffic, *v.row, index, s.id);
+    s.body = static_cast<u16>(packet_flits(t.traffic, *v.row, index, s.id));
     ++control.sent;
     if (control.sent == control.created)
       control.oldest = control.next;
     else
       next_creation(t.traffic, *v.row, index, control.oldest);
+  }
+  FLITLAB_INLINE void take_of_trace() {
+    TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control);
+    const TraceEntry& entry = terminal.at(v.t.terminal_fields.trace.entry, trace.first);
+    s.id = entry.id;
+    s.created = entry.cycle;
+    s.destination = entry.destination;
+    s.body = static_cast<u16>(entry.flits);
+    ++control.sent;
+    trace.first = (trace.first + 1) % kTraceRing;
+    --trace.entries;
+    --trace.created;
+  }
+
+  /// The next message of the queue.
+  FLITLAB_INLINE void load() {
+    const auto& t = v.t;
+    if (t.mode == TrafficMode::kTrace)
+      take_of_trace();
+    else
+      take_oldest();
+    s.serial = terminal.at(t.endpoint_fields.next_serial, s.destination)++;
+    s.header = static_cast<u16>(t.header_start[route() + 1] - t.header_start[route()]);
+    s.attempts = 0;
+    s.injected = now + 1;
     count(*v.shard, Total::kPacketsInjected);
     count(*v.shard, Total::kFlitsInjected, s.body);
     if constexpr (V::traced)
-      v.log.write(t.routers + index, Event{index, id, EventKind::kInjected, 0, 0, 0, 0, 1, s.body});
+      v.log.write(t.routers + index, Event{index, s.id, EventKind::kInjected, 0, 0, 0, 0, 1, s.body});
   }
 
   FLITLAB_INLINE void begin_attempt() {
@@ -98,8 +115,8 @@ struct SourceCycle {
     } else if (n < u32{s.header} + s.body) {
       const u64 word = body_word(v, index, s.destination, s.serial, n - s.header, s.body, s.crc);
       for (u32 i = 0; i < t.slices; ++i)
-        s.sum[i] = static_cast<u16>(add_to_checksum(s.sum[i], static_cast<u32>(word >> i * t.width & ((1u << t.width) - 1)),
-                                                    t.width));
+        s.sum[i] = static_cast<u16>(
+            add_to_checksum(s.sum[i], static_cast<u32>(word >> i * t.width & ((1u << t.width) - 1)), t.width));
       send(Kind::kData, word);
     } else {
       send(Kind::kTurn);
@@ -160,6 +177,7 @@ struct SourceCycle {
     packet.hops = static_cast<u16>(s.status / 2);
     deliver(v, index, control, packet, now);
     count(*v.shard, Total::kFlitsDelivered, s.body);
+    if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
     if (t.mode == TrafficMode::kRequestReply) {
       count(*v.shard, Total::kTransactions);
       count(*v.shard, Total::kMetroReplyWords, s.reply);
@@ -233,7 +251,7 @@ struct SourceCycle {
 
   FLITLAB_INLINE void work() {
     if (s.state == SourceState::kIdle) {
-      if (!s.body && control.sent != control.created && control.oldest.at <= now + 1) load();
+      if (!s.body && control.sent != control.created) load();
       if (s.body && s.from <= now) begin_attempt();
       return;
     }

@@ -9,17 +9,17 @@
 
 namespace flitlab::metro {
 
-inline constexpr u32 kMaxPorts = 32;    ///< forward ones, and backward ones
-inline constexpr u32 kMaxStages = 16;   ///< routers on a way
+inline constexpr u32 kMaxPorts = 32;   ///< forward ones, and backward ones
+inline constexpr u32 kMaxStages = 16;  ///< routers on a way
 inline constexpr u32 kMaxCascade = 4;
-inline constexpr u32 kMaxLinks = 8;     ///< of an endpoint, each way
+inline constexpr u32 kMaxLinks = 8;  ///< of an endpoint, each way
 
 /// The far end of a port.
 struct Wire {
-  u32 item = kNone;     ///< wide router, or endpoint; kNone: not wired
-  u8 port = 0;          ///< there
+  u32 item = kNone;  ///< wide router, or endpoint; kNone: not wired
+  u8 port = 0;       ///< there
   u8 to_endpoint = 0;
-  u8 delay = 0;         ///< pipeline stages, cycles
+  u8 delay = 0;  ///< pipeline stages, cycles
   u8 pad = 0;
 };
 static_assert(sizeof(Wire) == 8);
@@ -29,12 +29,12 @@ static_assert(sizeof(Wire) == 8);
 /// the last turn; there are as many as its wires are long, before what comes from the far end can be passed on.
 enum class PortState : u8 {
   kIdle,
-  kSetup,     ///< takes header words
+  kSetup,  ///< takes header words
   kForward,
   kReverse,
-  kBlocked,   ///< waits for TURN to answer in detail
-  kAnswer,    ///< does so
-  kDiscard    ///< takes what still comes
+  kBlocked,  ///< waits for TURN to answer in detail
+  kAnswer,   ///< does so
+  kDiscard   ///< takes what still comes
 };
 
 struct ForwardPort {
@@ -44,15 +44,15 @@ struct ForwardPort {
   u8 direction;  ///< asked for
   u16 checksum;  ///< of the data passed on since the last turn
   u16 pad;
-  u32 words;     ///< passed on by this connection, either way
+  u32 words;  ///< passed on by this connection, either way
 };
 static_assert(sizeof(ForwardPort) == 12);
 
 struct RouterControl {
-  u32 fault;        ///< Fault bits
-  u32 active;       ///< forward ports that are not idle
-  u32 used;         ///< backward ports in use
-  u32 forward_on;   ///< ports that are switched on
+  u32 fault;       ///< Fault bits
+  u32 active;      ///< forward ports that are not idle
+  u32 used;        ///< backward ports in use
+  u32 forward_on;  ///< ports that are switched on
   u32 backward_on;
   u32 fast;         ///< forward ports with fast path reclamation
   u32 swallow;      ///< forward ports that drop the word that has brought a connection's direction
@@ -67,8 +67,8 @@ static_assert(sizeof(RouterControl) == 36);
 enum class WireFault : u8 { kNone, kDead, kStuckAt0, kStuckAt1, kNoise };
 struct WireState {
   WireFault fault;
-  u8 bit;           ///< that is stuck: 0 to w-1 of the word, and from 16 on of its kind
-  u16 noise;        ///< parts of 2^16 of the words in which one bit is hit
+  u8 bit;     ///< that is stuck: 0 to w-1 of the word, and from 16 on of its kind
+  u16 noise;  ///< parts of 2^16 of the words in which one bit is hit
 };
 static_assert(sizeof(WireState) == 4);
 
@@ -92,24 +92,24 @@ enum class Outcome : u8 { kOpen, kBlocked, kRefused, kLost };
 /// The sending half of an endpoint.
 struct Source {
   SourceState state;
-  u8 link;       ///< it sends on
-  u8 status;     ///< words of router's STATUS that have come
-  u8 serial;     ///< of the message
-  u8 acked;      ///< the destination has taken the message
-  u8 refused;    ///< it has not
-  u8 blocked;    ///< a router has answered that it could not switch
-  u8 damaged;    ///< stage, plus 1, of the first router whose checksum was not what it should be
+  u8 link;           ///< it sends on
+  u8 status;         ///< words of router's STATUS that have come
+  u8 serial;         ///< of the message
+  u8 acked;          ///< the destination has taken the message
+  u8 refused;        ///< it has not
+  u8 blocked;        ///< a router has answered that it could not switch
+  u8 damaged;        ///< stage, plus 1, of the first router whose checksum was not what it should be
   u16 header, body;  ///< words
-  u16 sent;      ///< of both
-  u16 reply;     ///< words of the reply that have come
+  u16 sent;          ///< of both
+  u16 reply;         ///< words of the reply that have come
   u32 id;
   u32 destination;
   u32 attempts;
   u32 crc;
   Cycle created;
-  Cycle injected;  ///< first word of the first attempt
-  Cycle started;   ///< first word of this attempt
-  Cycle from;      ///< idle: no attempt before this cycle; turned: when the wire must be driven
+  Cycle injected;        ///< first word of the first attempt
+  Cycle started;         ///< first word of this attempt
+  Cycle from;            ///< idle: no attempt before this cycle; turned: when the wire must be driven
   u16 sum[kMaxCascade];  ///< checksums of the body's words
 };
 static_assert(sizeof(Source) == 56);
@@ -120,9 +120,9 @@ enum class SinkState : u8 { kIdle, kTaking, kAnswering, kTurned };
 struct Sink {
   SinkState state;
   u8 serial;
-  u8 refuse;        ///< the cascaded wires have not agreed
+  u8 refuse;  ///< the cascaded wires have not agreed
   u8 accepted;
-  u8 answered;      ///< it has been said whether the message was accepted
+  u8 answered;  ///< it has been said whether the message was accepted
   u8 pad;
   u16 words;        ///< that have come
   u16 first_wrong;  ///< the first that is not what the source should have sent; 0xFFFF: none
@@ -131,19 +131,19 @@ struct Sink {
   u16 pad2;
   u32 source;
   u32 crc;
-  Cycle from;       ///< answering: from this cycle; turned: when the wire must be driven
-  u32 pause;        ///< DATA-IDLE words before the reply
+  Cycle from;  ///< answering: from this cycle; turned: when the wire must be driven
+  u32 pause;   ///< DATA-IDLE words before the reply
 };
 static_assert(sizeof(Sink) == 32);
 
 struct EndpointFields {
-  Field<Source> source;      ///< [1]
-  Field<Sink> sink;          ///< [L]
-  Field<Word> mail;          ///< [S][2L][c] words that arrive: back at leaving links, then at entering ones
-  Field<u32> links_on;       ///< [1] leaving links in use, as bits
-  Field<u8> next_serial;     ///< [N] of messages to each endpoint
-  Field<u8> last_serial;     ///< [N] of those taken from each
-  Field<WireState> wire;     ///< [2L][c] with faults only
+  Field<Source> source;   ///< [1]
+  Field<Sink> sink;       ///< [L]
+  Field<Word> mail;       ///< [S][2L][c] words that arrive: back at leaving links, then at entering ones
+  Field<u32> links_on;    ///< [1] leaving links in use, as bits
+  Field<u8> next_serial;  ///< [N] of messages to each endpoint
+  Field<u8> last_serial;  ///< [N] of those taken from each
+  Field<WireState> wire;  ///< [2L][c] with faults only
 };
 
 /// How a router is built and set when it starts.
@@ -158,25 +158,25 @@ struct RouterSetup {
 static_assert(sizeof(RouterSetup) == 16);
 
 struct Table {
-  u32 routers = 0;    ///< c of each wide one
+  u32 routers = 0;  ///< c of each wide one
   u32 terminals = 0;
-  u32 slices = 1;     ///< c
-  u32 inputs = 0;     ///< I, the largest
-  u32 outputs = 0;    ///< O
-  u32 links = 0;      ///< L
-  u32 width = 8;      ///< w
-  u32 slot_mask = 0;  ///< S - 1
-  u32 stages = 1;     ///< dp
+  u32 slices = 1;         ///< c
+  u32 inputs = 0;         ///< I, the largest
+  u32 outputs = 0;        ///< O
+  u32 links = 0;          ///< L
+  u32 width = 8;          ///< w
+  u32 slot_mask = 0;      ///< S - 1
+  u32 stages = 1;         ///< dp
   u32 header_words = 0;   ///< hw
   u32 random_inputs = 1;  ///< ri
   u8 shared_random = 1;
   u8 in_use_check = 1;
-  u8 faulty = 0;          ///< wires can have faults
+  u8 faulty = 0;  ///< wires can have faults
   u8 stalls = 0;
   u8 backoff = 0;
   u8 backoff_doublings = 0;
   u8 source_closes = 0;
-  u8 route_by_pair = 0;   ///< headers depend on the source as well
+  u8 route_by_pair = 0;  ///< headers depend on the source as well
   u32 backoff_cycles = 1;
   u32 most_attempts = 0;
   Crc crc{};
