@@ -59,6 +59,9 @@ void check_fat_tree(const Experiment& e) {
 
 void check_metro(const Experiment& e) {
   const std::string& mode = e.str("traffic.mode");
+  if (e.flag("endpoint.stalls") && mode != "open")
+    throw ConfigError("endpoint.stalls = true is there for traffic.mode = \"open\", and this is \"" + mode +
+                      "\": set it to false.");
   if (mode == "request_reply" && e.u32_of("traffic.window") != 1)
     throw ConfigError("traffic.window = " + std::to_string(e.u32_of("traffic.window")) +
                       ": an endpoint has one message under way, and its reply comes over the same connection. Set it "

@@ -70,7 +70,7 @@ void MetroPlan::set_parameters(const Experiment& e) {
   t.shared_random = e.flag("router.shared_random");
   t.in_use_check = e.flag("router.in_use_check");
   t.faulty = faults_.wires;
-  t.stalls = (e.has("endpoint.stalls") && e.flag("endpoint.stalls")) || e.str("traffic.mode") == "request_reply";
+  t.stalls = e.flag("endpoint.stalls") || e.str("traffic.mode") == "request_reply";
   t.backoff = e.str("endpoint.retry") == "backoff";
   if (t.backoff) {
     t.backoff_cycles = e.u32_of("endpoint.backoff_cycles");

@@ -105,7 +105,7 @@ def alone(make: Callable[[Path], Experiment], words: int, source: int = 3, desti
         delivered, turned = 0, {}
         while not net.totals["packets_delivered"]:
             net.step()
-            clock = net.cycle - 1 - START  # the one that has just been worked off
+            clock = net.cycle - 1 - (START + 1)  # the one that has just been worked off
             if not delivered and net.totals["messages_accepted"]:
                 delivered = clock  # TURN, on which the destination decides, comes one clock after the last word
             for r in range(int(net.experiment.derived()["routers"])):
@@ -302,12 +302,12 @@ def cascade() -> list[dict]:
     rows = []
     for name, result in (("sound", sound), ("a faulty slice", bad), ("a faulty slice, no IN-USE check", unchecked)):
         rows += [
-            row(quantity="damaged messages accepted", setting=name, published=0, measured=result.model["accepted_wrong"],
+            row(quantity="damaged messages accepted", setting=name, published=0, measured=result.model.accepted_wrong,
                 unit="messages", tolerance=0, **common),
             row(quantity="connections shut by IN-USE", setting=name, published=0 if name == "sound" else None,
-                measured=result.model["shut"], unit="", tolerance=0, **common),
+                measured=result.model.shut, unit="", tolerance=0, **common),
             row(quantity="messages refused by their check", setting=name, published=0 if name == "sound" else None,
-                measured=result.model["refused"], unit="", tolerance=0, **common),
+                measured=result.model.refused, unit="", tolerance=0, **common),
             row(quantity="throughput", setting=name, published=None, measured=result.accepted,
                 unit="words/cycle/endpoint", tolerance=0, **common),
         ]

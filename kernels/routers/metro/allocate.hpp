@@ -40,7 +40,9 @@ FLITLAB_INLINE u32 choose_port(const T& t, const RouterControl& control, u32 for
   u32 free = group & control.backward_on & ~control.used;
   if (control.misallocate) {
     const Random4 r = random(128 + forward);
-    if (r.word[0] < control.misallocate) free = control.backward_on & ~control.used & ~group;
+    const u32 ports = 1u << (control.log_radix + control.log_dilation);
+    const u32 all = static_cast<u32>((u64{1} << ports) - 1);
+    if (r.word[0] < control.misallocate) free = all & control.backward_on & ~control.used & ~group;
   }
   const u32 count = bit_count(free);
   if (count == 0) return kNone;

@@ -1,6 +1,7 @@
 #pragma once
 /// A clock of an endpoint: its source, and its sinks. A word that it sends in cycle t is on the wire, and read by the
-/// router, in cycle t + 1; a message that is created in cycle c is on the wire from c on.
+/// router, in cycle t + 1. A message's latency runs from its first word to its acknowledgment on the source's wire; if
+/// it is created in cycle c and sent at once, from c + 1.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/sink.hpp"
 
@@ -19,9 +20,9 @@ struct EndpointPhase {
   FLITLAB_INLINE static void create(const V& v, const Item<V::width>& terminal, u32 index, TerminalControl& control,
                                     Cycle now) {
     const auto& t = v.t;
-    if (t.mode == TrafficMode::kTrace) return create_from_trace(v, terminal, index, control, now + 1);
-    if (control.next.at == kNever || control.next.at > now + 1) return;
-    if (!t.stalls) return create_packets(v, index, control, now + 1);
+    if (t.mode == TrafficMode::kTrace) return create_from_trace(v, terminal, index, control, now);
+    if (control.next.at == kNever || control.next.at > now) return;
+    if (!t.stalls) return create_packets(v, index, control, now);
     count_creation(v, index, control.next.index, control.next.at,
                    packet_flits(t.traffic, *v.row, index, control.next.index));
     ++control.created;

@@ -200,8 +200,7 @@ inline constexpr std::array kMetroEndpointParams{
                 .help =
                     "The processor stalls until its message has been acknowledged; its load is what it offers while "
                     "it does not.",
-                .cite = "METRO, Figure 3",
-                .only_if = "traffic.mode=open"},
+                .cite = "METRO, Figure 3"},
     ParamRecord{.path = "endpoint.checksum",
                 .type = ParamType::kChoice,
                 .default_value = "crc16",

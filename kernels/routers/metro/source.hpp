@@ -78,7 +78,7 @@ struct SourceCycle {
     s.serial = terminal.at(t.endpoint_fields.next_serial, s.destination)++;
     s.header = static_cast<u16>(t.header_start[route() + 1] - t.header_start[route()]);
     s.attempts = 0;
-    s.injected = now + 1;
+    s.injected = now;
     count(*v.shard, Total::kPacketsInjected);
     count(*v.shard, Total::kFlitsInjected, s.body);
     if constexpr (V::traced)
@@ -175,7 +175,7 @@ struct SourceCycle {
     packet.id = s.id;
     packet.flits = s.body;
     packet.hops = static_cast<u16>(s.status / 2);
-    deliver(v, index, control, packet, now);
+    deliver(v, index, control, packet, now - 1);  // its first word was on the wire a cycle after `created`, too
     count(*v.shard, Total::kFlitsDelivered, s.body);
     if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
     if (t.mode == TrafficMode::kRequestReply) {

@@ -107,8 +107,8 @@ struct Source {
   u32 attempts;
   u32 crc;
   Cycle created;
-  Cycle injected;        ///< first word of the first attempt
-  Cycle started;         ///< first word of this attempt
+  Cycle injected;        ///< when the first word of the first attempt was sent
+  Cycle started;         ///< when the first word of this attempt was on the wire
   Cycle from;            ///< idle: no attempt before this cycle; turned: when the wire must be driven
   u16 sum[kMaxCascade];  ///< checksums of the body's words
 };

@@ -18,7 +18,7 @@ RawConfig figure3() { return {{"topology.radix", IntList{4, 4, 4}}, {"topology.d
 /// checksum of three routers, and the acknowledgment in clock 29, 28 clocks after the header.
 TEST(MetroTiming, OfTheWordsOnTheSourcesWire) {
   MetroNet net(figure3());
-  net.step(net.start());
+  net.step(net.start() + 1);
   const u32 router_link = net.source().link;
   const metro::Wire wire = net.network().leaving(0, router_link);
   for (u32 clock = 1; clock <= 31; ++clock) {
@@ -42,7 +42,7 @@ TEST(MetroTiming, DataIdleFillsTheTurn) {
   RawConfig c = figure3();
   c["topology.wire_delay"] = integer(1);
   MetroNet net(c);
-  net.step(net.start());
+  net.step(net.start() + 1);
   const u32 link = net.source().link;
   std::string back;
   for (u32 clock = 1; clock <= 40; ++clock) {
@@ -83,7 +83,7 @@ TEST_P(MetroTable4, MessagesTakeWhatTheEquationsSay) {
   const u32 stages = static_cast<u32>(i.radix.size()), w = static_cast<u32>(i.width);
   const u32 header = i.header_words ? i.header_words * stages : (sum + w - 1) / w;
   const u32 clocks = stages * (i.stages + i.wire) + header + body;
-  net.step(net.start() + clocks);
+  net.step(net.start() + 1 + clocks);
   EXPECT_EQ(net.total(Total::kMetroAccepted), 0u);
   net.step();
   EXPECT_EQ(net.total(Total::kMetroAccepted), 1u);
