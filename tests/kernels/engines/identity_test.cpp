@@ -78,6 +78,53 @@ std::vector<Experiment> variations(std::string_view kind) {
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }
+  if (kind == "metro") {
+    const Lengths mixed{{8, 1.0}, {20, 1.0}, {33, 1.0}};
+    const std::string faults = testing::temporary(".faults.csv");
+    std::ofstream(faults) << "0,noise,0.1.2.0,0.05\n100,dead,1.2\n200,stuck1,0.0.1.1,3\n250,misallocate,0.3,0.1\n"
+                             "300,off,0.2.1\n400,repair,1.2\n450,on,0.2.1\n";
+    const IntList radix{4, 4, 4}, dilation{2, 2, 1};
+    add({{"topology.radix", radix},
+         {"topology.dilation", dilation},
+         {"traffic.load", 0.3},
+         {"endpoint.stalls", true},
+         {"traffic.packet_flits", mixed}});
+    add({{"topology.radix", radix},
+         {"topology.dilation", dilation},
+         {"traffic.load", 0.3},
+         {"faults.file", faults},
+         {"traffic.packet_flits", mixed},
+         {"router.cascade", integer(2)},
+         {"router.fast_reclaim", false}});
+    add({{"topology.kind", word("fat_tree")},
+         {"traffic.mode", word("request_reply")},
+         {"traffic.load", 0.4},
+         {"traffic.packet_flits", mixed},
+         {"traffic.reply_flits", mixed},
+         {"router.header_words", integer(2)},
+         {"router.pipeline_stages", integer(2)},
+         {"topology.wire_delay", integer(2)},
+         {"endpoint.closed_by", word("source")}});
+    add({{"traffic.load", 0.5},
+         {"traffic.packet_flits", mixed},
+         {"router.cascade", integer(4)},
+         {"router.shared_random", false},
+         {"endpoint.retry", word("immediate")},
+         {"endpoint.checksum", word("none")}});
+    add({{"traffic.load", 0.5},
+         {"traffic.packet_flits", mixed},
+         {"faults.dead_routers", 0.1},
+         {"faults.dead_links", 0.1},
+         {"faults.cycle", integer(100)},
+         {"faults.masked", true},
+         {"endpoint.most_attempts", integer(3)},
+         {"router.detailed_stages", IntList{1}}});
+    std::ofstream long_trace(trace);
+    for (u32 n = 0; n < 600; ++n) long_trace << n << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ",20\n";
+    long_trace.close();
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    return list;
+  }
   if (kind == "t3e") {
     add({{"traffic.load", 0.9}, {"router.adaptive_vcs", integer(3)}, {"router.adaptive_choice", word("any")}});
     add({{"traffic.load", 0.9}, {"routing.adaptive", false}, {"router.short_circuit", false}});
