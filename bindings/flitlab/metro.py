@@ -72,7 +72,7 @@ class Wiring:
                 yield here
 
     def cut_off(self, dead_router: int | None = None, dead_hop: tuple[int, int] | None = None) -> int:
-        """Pairs of endpoints that are cut off by the loss of a router, or of the link that begins at a backward port."""
+        """Pairs of endpoints that the loss of a router, or of the link that begins at a backward port, cuts off."""
         return sum(not any(dead_router not in (r for r, _ in path.hops) and dead_hop not in path.hops
                            for path in self.paths(s, d))
                    for s in range(self.terminals) for d in range(self.terminals))

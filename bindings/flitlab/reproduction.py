@@ -11,7 +11,8 @@ from pathlib import Path
 
 from flitlab._core import ConfigError
 
-MACHINES = ["t3e", "t3e_manual", "t3e_faults", "bgl", "bgl_studies", "bgl_software", "metro"]  # modules of flitlab.published
+# Modules of flitlab.published.
+MACHINES = ["t3e", "t3e_manual", "t3e_faults", "bgl", "bgl_studies", "bgl_software", "metro"]
 
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,
