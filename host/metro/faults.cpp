@@ -64,8 +64,12 @@ std::pair<u32, u32> disconnected(const MetroNetwork& n, const std::vector<bool>&
 /// Reads a fault file.
 class Reader {
  public:
-  Reader(const TextSource& text, const MetroNetwork& n, u32 slices, u32 width)
-      : file_("faults.file", text), n_(n), slices_(slices), width_(width) {
+  Reader(const Experiment& e, const MetroNetwork& n, u32 slices)
+      : file_("faults.file", e.text("faults.file")),
+        n_(n),
+        slices_(slices),
+        width_(e.u32_of("router.width")),
+        taps_(e.u32_of("router.scan_paths")) {
     for (u32 r = 0; r < n.routers(); ++r) names_.emplace(n.names[r], r);
   }
 
@@ -99,12 +103,17 @@ class Reader {
         for_slices([&](u32 router) {
           add(faults, f, What::kMisallocation, router, 0, static_cast<u32>(std::min(p * 4294967296.0, 4294967295.0)));
         });
+      } else if (what == "tap") {
+        place(true);
+        if (port_ != kNone) file_.fail("name a router, not a port.");
+        const u32 tap = file_.number(3, "test access port", taps_ - 1);
+        for_slices([&](u32 router) { add(faults, f, What::kTap, router, 0, tap); });
       } else if (what == "off" || what == "on") {
         place(false);
         for_slices([&](u32 router) { add(faults, f, What::kPort, router, port_, what == "on"); });
         if (what == "off") note(dead);
       } else {
-        file_.fail("what happens is dead, repair, stuck0, stuck1, noise, misallocate, off or on.");
+        file_.fail("what happens is dead, repair, stuck0, stuck1, noise, misallocate, off, on or tap.");
       }
     }
   }
@@ -231,7 +240,7 @@ class Reader {
 
   FieldFile file_;
   const MetroNetwork& n_;
-  u32 slices_, width_;
+  u32 slices_, width_, taps_;
   std::map<std::string, u32> names_;
   bool endpoint_ = false;
   u32 item_ = 0, port_ = kNone, slice_ = kNone;
@@ -344,7 +353,7 @@ MetroFaults make_metro_faults(const Experiment& e, const MetroNetwork& n, u32 sl
   MetroFaults faults;
   Dead dead(n);
   if (!e.str("faults.file").empty()) {
-    Reader(e.text("faults.file"), n, slices, e.u32_of("router.width")).read(faults, dead);
+    Reader(e, n, slices).read(faults, dead);
     if (const auto [s, d] = disconnected(n, dead.routers, dead.ports); s != kNone)
       throw ConfigError("faults.file leaves no way from endpoint " + std::to_string(s) + " to endpoint " +
                         std::to_string(d) + ". Leave some of the faults out.");

@@ -9,14 +9,14 @@ namespace flitlab {
 
 /// One fault, or its repair.
 struct MetroFault {
-  enum class What { kDeadRouter, kWire, kMisallocation, kPort };
+  enum class What { kDeadRouter, kWire, kMisallocation, kPort, kTap };
   u64 cycle = 0;
   What what = What::kDeadRouter;
   bool endpoint = false;  ///< of an endpoint's wire; else of a router
   u32 item = 0;           ///< router (each of cascaded ones), or endpoint
   u32 port = 0;           ///< flat, as in the state
   metro::WireState wire{};
-  u32 value = 0;
+  u32 value = 0;  ///< router or port: what it becomes; TAP: its number
 };
 
 struct MetroFaults {

@@ -65,6 +65,7 @@ void MetroRegisters::apply(const MetroFault& f) {
       (f.endpoint ? endpoint_wire_[std::size_t{f.item} * 2 * t_.links * t_.slices + f.port]
                   : wire_[std::size_t{f.item} * t_.ports() + f.port]) = f.wire;
       break;
+    case MetroFault::What::kTap: break;  // of no concern to routers
     case MetroFault::What::kPort:
       if (f.endpoint)
         links_on_[f.item] = f.value ? links_on_[f.item] | 1u << f.port : links_on_[f.item] & ~(1u << f.port);

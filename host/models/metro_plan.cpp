@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "host/config/cross_checks.hpp"
 #include "host/error.hpp"
@@ -50,7 +51,8 @@ MetroPlan::MetroPlan(const Experiment& e)
       routes_(make_metro_routes(network_, e.u32_of("router.width"), e.u32_of("router.header_words"))),
       faults_(make_metro_faults(e, network_, e.u32_of("router.cascade"))),
       topology_(topology_of(network_, e.u32_of("router.cascade"), e.str("topology.kind"))),
-      traffic_(e, topology_) {
+      traffic_(e, topology_),
+      scan_paths_(e.u32_of("router.scan_paths")) {
   set_parameters(e);
   set_layout();
 }
@@ -302,6 +304,13 @@ std::map<std::string, u64> MetroPlan::read_registers(const Engine& engine, u32 n
 
 std::vector<std::string> MetroPlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
   read_register(engine, node, name);
+  std::set<u32> dead_taps;
+  for (const MetroFault& f : faults_.list)
+    if (f.what == MetroFault::What::kTap && f.item == node && f.cycle <= engine.now()) dead_taps.insert(f.value);
+  if (dead_taps.size() >= scan_paths_)
+    throw ConfigError("register " + name + " of router " + router_name(node) +
+                      " cannot be reached: none of its test access ports works (faults.file). Give it more of them "
+                      "(router.scan_paths).");
   MetroRegisters routers(engine, 0, table_);
   routers.set(node, name, value, network_);
   routers.write();

@@ -51,6 +51,7 @@ class MetroPlan final : public Plan {
   MetroFaults faults_;
   Topology topology_;
   TerminalPlan traffic_;
+  u32 scan_paths_;
   metro::Table table_{};
   StateLayout layout_;
 };

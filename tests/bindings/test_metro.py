@@ -117,6 +117,17 @@ def test_registers_refuse(one_message, name, value, message):
         one_message.write_register(0, name, value)
 
 
+def test_scan_needs_one_test_access_port(tmp_path):
+    (tmp_path / "taps.csv").write_text("0,tap,0.0,1\n5,tap,0.0,0\n", encoding="utf-8")
+    e = published.figure3_network(faults__file=str(tmp_path / "taps.csv"), router__scan_paths=2)
+    net = fl.Network(e).step(2).write_register(0, "fast.f0", 0)
+    assert net.read_register(0, "fast.f0") == 0
+    net.step(10)
+    with pytest.raises(fl.ConfigError, match=r"of router 0\.0 cannot be reached"):
+        net.write_register(0, "fast.f0", 1)
+    net.write_register(1, "fast.f0", 0)
+
+
 def test_a_wrong_turn_delay_loses_words(one_message):
     """Variable turn delay: a router that waits longer than its wire is long throws the neighbour's words away."""
     for router in range(16):

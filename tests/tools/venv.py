@@ -27,6 +27,15 @@ def check_machine() -> None:
         fail(f"{compiler} does not compile C++20; GCC 11, Clang 14 or newer will do.")
 
 
+def settings_for_tests() -> list[str]:
+    """One build makes the package and the C++ tests, in build/tests. Without a device to run on, the CUDA engine is
+    compiled once, for the virtual architecture from which every device can make its own."""
+    settings = {"build-dir": "build/tests", "cmake.define.FLITLAB_TESTS": "ON", "cmake.define.FLITLAB_WERROR": "ON"}
+    if not shutil.which("nvidia-smi"):
+        settings["cmake.define.CMAKE_CUDA_ARCHITECTURES"] = "80-virtual"
+    return [f"--config-settings={key}={value}" for key, value in settings.items()]
+
+
 def main(what: str) -> None:
     check_machine()
     python = VENV / "bin" / "python"
@@ -35,9 +44,9 @@ def main(what: str) -> None:
         made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True)
         if made.returncode:
             fail(f"python3 -m venv failed; on Debian install python3-venv.\n{made.stdout}{made.stderr}")
-    target = ".[test]" if what == "tests" else "."
     print(f"building and installing flitlab ({what})", flush=True)
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", target]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command += [".[test]", *settings_for_tests()] if what == "tests" else ["."]
     if subprocess.run(command, cwd=ROOT).returncode:
         fail("pip install failed; its messages are above.")
 
