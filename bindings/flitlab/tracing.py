@@ -33,7 +33,7 @@ def parse_routers(text: str | None, routers: int) -> set[int] | None:
 
 def trace_events(experiment: Experiment, first: int, last: int, routers: set[int] | None = None) -> Iterator[dict]:
     """Events of cycles first..last-1, of the chosen routers and their terminals, in the order of cycles."""
-    concentration = int(experiment.derived()["terminals"] / experiment.derived()["routers"])
+    concentration = max(1, int(experiment.derived()["terminals"] / experiment.derived()["routers"]))
     traced = Network(experiment, trace=True)
     if first:  # the fast engine runs up to the window
         traced.go_on_from(Network(experiment).step(first))
@@ -52,6 +52,11 @@ def write_trace(experiment: Experiment, cycles: str, form: str, out: str, router
     writer = {"jsonl": write_jsonl, "perfetto": write_perfetto, "vcd": write_vcd}[form]
     try:
         with open(out, "w", encoding="utf-8") as file:
+            if experiment["router.kind"] == "metro" and form != "jsonl":  # whose routers know connections, not packets
+                from flitlab import metro_trace
+
+                watcher = {"perfetto": metro_trace.write_perfetto, "vcd": metro_trace.write_vcd}[form]
+                return watcher(file, experiment, (first, last), chosen)
             return writer(file, experiment, trace_events(experiment, first, last, chosen), (first, last), chosen)
     except OSError as error:
         raise ConfigError(f"--out {out} cannot be written: {error.strerror}.") from None
@@ -108,8 +113,8 @@ def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict],
     return count
 
 
-def _vcd_name(number: int) -> str:
-    """Short identifiers of printable characters."""
+def vcd_name(number: int) -> str:
+    """Short identifiers of printable characters, one for each number."""
     name = ""
     while True:
         name += chr(33 + number % 94)
@@ -136,7 +141,7 @@ def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], wind
         variables = [(16, f"out{port}_sends") for port in ports]
         variables += [(64, f"in{port}_vc{vc}_packet") for port in ports for vc in range(vcs)]
         for width, variable in variables:
-            names[router, variable] = _vcd_name(len(names))
+            names[router, variable] = vcd_name(len(names))
             file.write(f"$var wire {width} {names[router, variable]} {variable} $end\n")
         file.write("$upscope $end\n")
     file.write(f"$enddefinitions $end\n#{window[0]}\n$dumpvars\n")

@@ -47,8 +47,8 @@ def test_rows_are_whole_and_in_tolerance(rows, name):
 
 
 def test_all_experiments_are_there():
-    assert [*EXPERIMENTS] == [f"metro.{n}" for n in ("cascade", "compare", "faults", "figure1", "figure3", "reclamation",
-                                                  "table3", "unloaded")]
+    names = "cascade compare faults figure1 figure3 reclamation table3 unloaded"
+    assert EXPERIMENTS == [f"metro.{name}" for name in names.split()]
 
 
 def test_a_wrong_clock_would_show(rows):
@@ -149,5 +149,15 @@ def test_run_and_trace_on_the_command_line(cli, tmp_path):
     assert done.returncode == 0, done.stderr
     kinds = {json.loads(line)["kind"] for line in (tmp_path / "t.jsonl").read_text().splitlines()}
     assert {"created", "injected", "delivered"} <= kinds
+    done = cli("trace", "m.toml", "--cycles", "50:120", "--format", "vcd", "--out", "t.vcd", "--routers", "0,3")
+    assert done.returncode == 0, done.stderr
+    vcd = (tmp_path / "t.vcd").read_text()
+    assert "$scope module router_3 $end" in vcd and "word_f0" in vcd and "\n#120\n" in vcd
+    assert vcd.count("\nb1") > 50  # words
+    done = cli("trace", "m.toml", "--cycles", "50:250", "--format", "perfetto", "--out", "t.json")
+    assert done.returncode == 0, done.stderr
+    spans = [e for e in json.loads((tmp_path / "t.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert {"forward", "reverse"} <= {s["name"] for s in spans} and all(s["dur"] > 0 for s in spans)
+    assert all((s["args"]["backward_port"] is None) == (s["name"] not in ("forward", "reverse")) for s in spans)
     done = cli("run", "m.toml", "--set", "router.width=1")
     assert done.returncode == 2 and "router.width = 1 bits cannot name" in done.stderr

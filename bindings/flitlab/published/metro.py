@@ -196,8 +196,8 @@ def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
           for load, u, t in zip(loads, through, latency, strict=True))]
 
 
-READING3 = (" Processors draw a time to work from a geometric law, send a message to a random endpoint, and stall until "
-            "it has been acknowledged; blocked ones try again after a random time (endpoint.backoff_cycles), with fast "
+READING3 = (" Processors draw a time to work from a geometric law, send a message to a random endpoint, and stall "
+            "until it has been acknowledged; blocked ones try again after a random time (endpoint.backoff_cycles), with fast "
             "reclamation. The curve itself is a picture in the paper, so its points are not compared.")
 
 
@@ -269,9 +269,9 @@ def faults(fractions: tuple[float, ...] = FRACTIONS, seeds: int = 4) -> list[dic
     return rows
 
 
-READING_FAULTS = ("The paper says that performance degrades robustly and gives no numbers. Dead parts are drawn so that "
-                  "everybody still reaches everybody, means of several draws. Nobody is told of them, sources find ways "
-                  "by trying; masked: the ports that lead to them are switched off.")
+READING_FAULTS = ("The paper says that performance degrades robustly and gives no numbers. Dead parts are drawn so "
+                  "that everybody still reaches everybody, means of several draws. Nobody is told of them, sources find "
+                  "ways by trying; masked: the ports that lead to them are switched off.")
 
 
 def reclamation() -> list[dict]:
@@ -331,12 +331,13 @@ def compare() -> list[dict]:
     ours = {i.name: alone(i.experiment, 8 * BYTES // i.bits).delivered * i.clock
             for i in (TABLE3[0], TABLE3[4], TABLE3[-1])}
     common = {"experiment": "metro.compare", "source": f"{PAPER}, Table 5", "published": None, "tolerance": 0}
-    rows = [row(quantity="t_20,32, emulated", setting=name, measured=t, unit="ns", **common) for name, t in ours.items()]
+    rows = [row(quantity="t_20,32, emulated", setting=name, measured=t, unit="ns", **common)
+            for name, t in ours.items()]
     for name, low, high in CONTEMPORARIES:
         published = f"{low} ns" if low == high else f"{low} to {high} ns"
         rows.append(row(quantity=f"{name} ({published}) over METROJR-ORBIT", setting="t_20,32, upper end",
-                        measured=high / ours[TABLE3[0].name], unit="times", reading="Context: the others' times are the "
-                        "paper's estimates, and nothing of them is emulated. Above 1 the minimal gate-array METRO is "
+                        measured=high / ours[TABLE3[0].name], unit="times", reading="Context: the others' times are "
+                        "the paper's estimates, and nothing of them is emulated. Above 1 the minimal gate-array METRO is "
                         "faster.", **common))
     return rows
 
