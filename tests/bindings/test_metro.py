@@ -48,7 +48,7 @@ def test_rows_are_whole_and_in_tolerance(rows, name):
 
 def test_all_experiments_are_there():
     names = "cascade compare faults figure1 figure3 reclamation table3 unloaded"
-    assert EXPERIMENTS == [f"metro.{name}" for name in names.split()]
+    assert [f"metro.{name}" for name in names.split()] == EXPERIMENTS
 
 
 def test_a_wrong_clock_would_show(rows):

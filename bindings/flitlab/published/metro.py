@@ -196,9 +196,10 @@ def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
           for load, u, t in zip(loads, through, latency, strict=True))]
 
 
-READING3 = (" Processors draw a time to work from a geometric law, send a message to a random endpoint, and stall "
-            "until it has been acknowledged; blocked ones try again after a random time (endpoint.backoff_cycles), with fast "
-            "reclamation. The curve itself is a picture in the paper, so its points are not compared.")
+READING3 = (" Processors draw a time to work from a geometric law, send a message to a random endpoint, and stall"
+            " until it has been acknowledged; blocked ones try again after a random time "
+            "(endpoint.backoff_cycles), with fast reclamation. The curve itself is a picture in the paper, so its"
+            " points are not compared.")
 
 
 def figure1_network(**settings) -> Experiment:
@@ -269,8 +270,8 @@ def faults(fractions: tuple[float, ...] = FRACTIONS, seeds: int = 4) -> list[dic
     return rows
 
 
-READING_FAULTS = ("The paper says that performance degrades robustly and gives no numbers. Dead parts are drawn so "
-                  "that everybody still reaches everybody, means of several draws. Nobody is told of them, sources find "
+READING_FAULTS = ("The paper says that performance degrades robustly and gives no numbers. Dead parts are drawn so that"
+                  " everybody still reaches everybody, means of several draws. Nobody is told of them, sources find "
                   "ways by trying; masked: the ports that lead to them are switched off.")
 
 
@@ -326,6 +327,10 @@ CONTEMPORARIES = (("DEC GIGAswitch", 16000, 16000), ("KSR-1", 3500, 3500), ("CM-
                   ("Mercury RACE", 500, 500))  # ns, ranges in Table 5
 
 
+CONTEXT = ("The others' times are the paper's estimates, and nothing of them is emulated. Above 1 the minimal "
+           "gate-array METRO is faster.")
+
+
 def compare() -> list[dict]:
     """Table 5: the same 20 bytes among 32 processors, over its contemporaries' networks and over METRO's."""
     ours = {i.name: alone(i.experiment, 8 * BYTES // i.bits).delivered * i.clock
@@ -336,9 +341,7 @@ def compare() -> list[dict]:
     for name, low, high in CONTEMPORARIES:
         published = f"{low} ns" if low == high else f"{low} to {high} ns"
         rows.append(row(quantity=f"{name} ({published}) over METROJR-ORBIT", setting="t_20,32, upper end",
-                        measured=high / ours[TABLE3[0].name], unit="times", reading="Context: the others' times are "
-                        "the paper's estimates, and nothing of them is emulated. Above 1 the minimal gate-array METRO is "
-                        "faster.", **common))
+                        measured=high / ours[TABLE3[0].name], unit="times", reading=CONTEXT, **common))
     return rows
 
 
