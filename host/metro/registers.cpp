@@ -38,7 +38,8 @@ MetroRegisters::MetroRegisters(Engine& engine, u32 replica, const metro::Table& 
       endpoint_wire_(get<metro::WireState>(engine, replica, 1, "wire")),
       links_on_(get<u32>(engine, replica, 1, "links_on")),
       drive_(get<u32>(engine, replica, 0, "drive")),
-      turn_delay_(get<u8>(engine, replica, 0, "turn_delay")) {}
+      turn_delay_(get<u8>(engine, replica, 0, "turn_delay")),
+      forward_(get<metro::ForwardPort>(engine, replica, 0, "forward")) {}
 
 void MetroRegisters::write() {
   put(engine_, replica_, 0, "control", control_);
@@ -47,6 +48,7 @@ void MetroRegisters::write() {
   put(engine_, replica_, 1, "links_on", links_on_);
   put(engine_, replica_, 0, "drive", drive_);
   put(engine_, replica_, 0, "turn_delay", turn_delay_);
+  put(engine_, replica_, 0, "forward", forward_);
 }
 
 void MetroRegisters::set_port(u32 router, u32 port, bool on) {
@@ -59,7 +61,11 @@ void MetroRegisters::set_port(u32 router, u32 port, bool on) {
 
 void MetroRegisters::apply(const MetroFault& f) {
   switch (f.what) {
-    case MetroFault::What::kDeadRouter: control_[f.item].dead = f.value != 0; break;
+    case MetroFault::What::kDeadRouter:
+      control_[f.item].dead = f.value != 0;
+      control_[f.item].active = control_[f.item].used = 0;  // it comes back without connections
+      for (u32 p = 0; p < t_.inputs; ++p) forward_[std::size_t{f.item} * t_.inputs + p].state = metro::PortState::kIdle;
+      break;
     case MetroFault::What::kMisallocation: control_[f.item].misallocate = f.value; break;
     case MetroFault::What::kWire:
       (f.endpoint ? endpoint_wire_[std::size_t{f.item} * 2 * t_.links * t_.slices + f.port]

@@ -46,6 +46,7 @@ class MetroRegisters {
   std::vector<metro::WireState> wire_, endpoint_wire_;
   std::vector<u32> links_on_, drive_;
   std::vector<u8> turn_delay_;
+  std::vector<metro::ForwardPort> forward_;
 };
 
 /// All registers of a router of the first replica.

@@ -181,6 +181,11 @@ struct SourceCycle {
     if (t.mode == TrafficMode::kRequestReply) {
       count(*v.shard, Total::kTransactions);
       count(*v.shard, Total::kMetroReplyWords, s.reply);
+      if (measured(v, s.created)) {
+        count(*v.shard, Total::kRoundTrips);
+        count(*v.shard, Total::kRoundTripSum, now - 1 - s.created);
+        raise_to(*v.shard, Total::kRoundTripMax, now - 1 - s.created);
+      }
     }
     s.body = 0;
     create_after();

@@ -121,6 +121,9 @@ TEST(MetroTiming, OfAReplyOverTheReversedConnection) {
   const u64 done = net.total(Total::kTransactions);
   ASSERT_GT(done, 100u);
   EXPECT_EQ(net.total(Total::kMetroReplyWords), 7 * done);
+  // 20 words there, five DATA-IDLE, the reply and DROP behind the acknowledgment that takes 28 clocks.
+  EXPECT_GE(net.total(Total::kLatencySum), (28 + 5 + 7 + 1) * done);
+  EXPECT_LT(net.total(Total::kLatencySum), (28 + 5 + 7 + 6) * done);
   check_conservation(*net.engine, *net.plan, 0);
 }
 
