@@ -128,14 +128,15 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
             if data and not driven[door] and registers[f"state.f{door[1]}"] == 0:
                 found.append(Attempt(net.cycle, [Hop(*door)], width=e["router.width"]))
             driven[door] = data
-        if found:
-            _read(net, found[-1], e["router.pipeline_stages"])
+        for attempt in found[-2:]:  # the end of one may still be on its way when the next begins
+            _read(net, attempt, e["router.pipeline_stages"], attempt is found[-1])
         net.step()
     return found
 
 
-def _read(net: Network, attempt: Attempt, stages: int) -> None:
-    """Takes down what is read in the cycle to come, and where the connection has got."""
+def _read(net: Network, attempt: Attempt, stages: int, current: bool) -> None:
+    """Takes down what is read in the cycle to come, and where the connection has got. The source's link is that of
+    the current attempt."""
     def note(wire: int, back: bool, word: int) -> None:
         if word:
             attempt.words.append(Reading(net.cycle, wire, back, word))
@@ -143,7 +144,7 @@ def _read(net: Network, attempt: Attempt, stages: int) -> None:
     for place, hop in enumerate(attempt.hops):  # which grows
         registers = net.registers(hop.router)
         port = f"f{hop.forward}"
-        if place == 0:
+        if place == 0 and current:
             note(0, False, registers[f"word.{port}"])
             note(0, True, registers[f"sent.{port}"])
         state = STATES[registers[f"state.{port}"]]
@@ -159,13 +160,13 @@ def _read(net: Network, attempt: Attempt, stages: int) -> None:
             hop.backward = registers[f"out.{port}"]
         out = f"b{hop.backward}"
         if hop.closed is None and not switched:  # one clock ago; what it has sent then is still on its way
-            hop.closed = net.cycle - 1 + stages + registers[f"turn_delay.{out}"]
+            hop.closed = net.cycle - 1 + stages + registers.get(f"turn_delay.{out}", 0)
         if hop.closed is not None and net.cycle > hop.closed:
             continue
-        note(place + 1, False, registers[f"sent.{out}"])
-        note(place + 1, True, registers[f"word.{out}"])
-        if place + 1 == len(attempt.hops) and registers[f"sent.{out}"] >> 16 == 1:
-            word = registers[f"sent.{out}"]
+        word = registers.get(f"sent.{out}", 0)  # a faulty router may choose a port that leads nowhere
+        note(place + 1, False, word)
+        note(place + 1, True, registers.get(f"word.{out}", 0))
+        if place + 1 == len(attempt.hops) and word >> 16 == 1:
             ends = [end for end in far_ports(net, hop.router, hop.backward)
                     if net.read_register(end[0], f"word.f{end[1]}") == word]
             attempt.hops += [Hop(*ends[0])] if len(ends) == 1 else []

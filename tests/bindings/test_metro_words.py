@@ -72,6 +72,28 @@ def test_under_load_outcomes_are_those_that_sources_count(settings):
     assert all(a.hops[-1].backward is None for a in over if a.outcome != "acknowledged")
 
 
+@pytest.mark.parametrize("closed_by", ["source", "destination"])
+def test_every_wire_is_closed_even_if_the_next_attempt_begins_at_once(closed_by):
+    settings = {"endpoint__closed_by": closed_by, "endpoint__retry": "immediate", "traffic__load": 0.9}
+    net = fl.Network(published.figure3_network(**settings))
+    over = metro.attempts(net, 3, 1500)[:-2]
+    assert {a.outcome for a in over} == {"acknowledged", "dropped"}
+    for a in over:
+        last = len(a.hops) - 1 if a.outcome == "dropped" else 3
+        for wire in range(last + 1):
+            assert any(r.wire == wire and r.kind == "DROP" for r in a.words)
+            cycles = [(r.cycle, r.back) for r in a.words if r.wire == wire]
+            assert len(set(cycles)) == len(cycles)
+
+
+def test_a_port_that_leads_nowhere_and_how_routers_print(tmp_path):
+    faults = tmp_path / "faults.csv"
+    faults.write_text("".join(f"0,misallocate,0.{r},1\n" for r in range(16)))
+    net = fl.Network(published.figure3_network(faults__file=str(faults), traffic__load=0.4))
+    assert {a.outcome for a in metro.attempts(net, 3, 500)[:-1]} <= {"lost", "refused", "dropped"}
+    assert "<forward to port" in "".join(repr(net.router(r)) for r in range(16))
+
+
 def test_a_dead_router_is_silent(tmp_path):
     net = network(tmp_path, [(10, 3, 17, 20)])
     way = metro.attempts(net, 3, 60)[0].hops
