@@ -8,7 +8,8 @@ paths between endpoints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from flitlab._core import ConfigError
@@ -122,19 +123,20 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
     found: list[Attempt] = []
     driven = {door: False for door in doors}
     for _ in range(cycles):
+        look = functools.cache(net.registers)  # within a cycle
         for door in doors:
-            registers = net.registers(door[0])
+            registers = look(door[0])
             data = registers[f"word.f{door[1]}"] >> 16 == 1
             if data and not driven[door] and registers[f"state.f{door[1]}"] == 0:
                 found.append(Attempt(net.cycle, [Hop(*door)], width=e["router.width"]))
             driven[door] = data
         for attempt in found[-2:]:  # the end of one may still be on its way when the next begins
-            _read(net, attempt, e["router.pipeline_stages"], attempt is found[-1])
+            _read(net, look, attempt, e["router.pipeline_stages"], attempt is found[-1])
         net.step()
     return found
 
 
-def _read(net: Network, attempt: Attempt, stages: int, current: bool) -> None:
+def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt, stages: int, current: bool) -> None:
     """Takes down what is read in the cycle to come, and where the connection has got. The source's link is that of
     the current attempt."""
     def note(wire: int, back: bool, word: int) -> None:
@@ -142,11 +144,16 @@ def _read(net: Network, attempt: Attempt, stages: int, current: bool) -> None:
             attempt.words.append(Reading(net.cycle, wire, back, word))
 
     for place, hop in enumerate(attempt.hops):  # which grows
-        registers = net.registers(hop.router)
+        over = hop.closed is not None and net.cycle > hop.closed
+        if over and (place > 0 or not current):
+            continue
+        registers = look(hop.router)
         port = f"f{hop.forward}"
         if place == 0 and current:
             note(0, False, registers[f"word.{port}"])
             note(0, True, registers[f"sent.{port}"])
+        if over:
+            continue
         state = STATES[registers[f"state.{port}"]]
         switched = state in ("forward", "reverse")
         if not hop.reached:  # until then its state is that of another connection
@@ -168,7 +175,7 @@ def _read(net: Network, attempt: Attempt, stages: int, current: bool) -> None:
         note(place + 1, True, registers.get(f"word.{out}", 0))
         if place + 1 == len(attempt.hops) and word >> 16 == 1:
             ends = [end for end in far_ports(net, hop.router, hop.backward)
-                    if net.read_register(end[0], f"word.f{end[1]}") == word]
+                    if look(end[0])[f"word.f{end[1]}"] == word]
             attempt.hops += [Hop(*ends[0])] if len(ends) == 1 else []
 
 
@@ -216,7 +223,7 @@ class Wiring:
                 yield here
 
     def cut_off(self, dead_router: int | None = None, dead_hop: tuple[int, int] | None = None) -> int:
-        """Pairs of endpoints cut off by the loss of a router, or of the link that begins at a backward port."""
+        """Pairs of endpoints that the loss of a router, or of the link that begins at a backward port, cuts off."""
         return sum(not any(dead_router not in (r for r, _ in path.hops) and dead_hop not in path.hops
                            for path in self.paths(s, d))
                    for s in range(self.terminals) for d in range(self.terminals))

@@ -22,7 +22,7 @@ def read(attempt, wire, back, kind):
 def test_a_message_alone(tmp_path):
     net = network(tmp_path, [(10, 3, 17, 20)])
     (attempt,) = metro.attempts(net, 3, 60)
-    assert attempt.cycle == 10 and attempt.outcome == "acknowledged" and net.totals["packets_delivered"] == 1
+    assert attempt.cycle == 11 and attempt.outcome == "acknowledged" and net.totals["packets_delivered"] == 1
     assert [net.router(hop.router).name.split(".")[0] for hop in attempt.hops] == ["0", "1", "2"]
     for wire in range(4):  # header, 20 words and TURN, one clock later on each wire; the last router takes the header
         assert read(attempt, wire, False, "TURN") == [21 + wire]
