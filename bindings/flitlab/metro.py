@@ -1,4 +1,5 @@
-"""METRO networks from Python: the words on a router's wires, and the wiring as paths between endpoints.
+"""METRO networks from Python: the words on a router's wires, a source's connections word by word, and the wiring as
+paths between endpoints.
 
 >>> net = fl.Network(fl.load("configs/metro-figure1.toml"))
 >>> fl.metro.words(net.step(12), router=0)["f0"]
@@ -7,9 +8,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
+from flitlab._core import ConfigError
 from flitlab.network import Network
 
 KINDS = ("", "DATA", "DATA-IDLE", "TURN", "DROP", "STATUS", "BLOCKED", "BCB")
@@ -26,6 +29,154 @@ def words(net: Network, router: int) -> dict[str, str]:
     """Words that a router reads in the cycle to come, by port (f0, f1, ..., b0, ...), as texts."""
     registers = net.registers(router)
     return {name[5:]: word_text(value) for name, value in registers.items() if name.startswith("word.")}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A word that is read at an end of a wire."""
+
+    cycle: int
+    wire: int  # of the connection: 0 begins at the source, n at its n-th router
+    back: bool  # it goes toward the source
+    word: int  # kind times 65536, and payload
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.word >> 16 & 7]
+
+    @property
+    def payload(self) -> int:
+        return self.word & 0xFFFF
+
+
+@dataclass
+class Hop:
+    """A connection's router, and the ports that it has there; backward is None if it was not switched."""
+
+    router: int
+    forward: int
+    backward: int | None = None
+    reached: bool = field(default=False, repr=False)  # the first word has come
+    closed: int | None = field(default=None, repr=False)  # cycle in which the wire that follows is idle again
+
+
+@dataclass
+class Attempt:
+    """One attempt of a source to deliver its message: the way, and all words on it."""
+
+    cycle: int  # its first word is read by the first router
+    hops: list[Hop]
+    words: list[Reading] = field(default_factory=list, repr=False)
+    width: int = 8  # of a router, bits
+
+    def heard(self) -> list[Reading]:
+        """What the source reads: words that come back on its link."""
+        return [r for r in self.words if r.wire == 0 and r.back]
+
+    def reported(self) -> list[tuple[int, int]]:
+        """Backward port and checksum of each router that has answered with STATUS, as the source hears them."""
+        status = [r.payload for r in self.heard() if r.kind == "STATUS"]
+        return list(zip(status[::2], status[1::2], strict=False))
+
+    @property
+    def outcome(self) -> str:
+        """acknowledged, refused, blocked (STATUS of a blocked connection), dropped (backward control bit), or lost."""
+        for r in self.heard():
+            if r.kind == "DATA":
+                return "acknowledged" if r.payload == 0x6666 & (1 << self.width) - 1 else "refused"
+            if r.kind in ("BLOCKED", "BCB"):
+                return "blocked" if r.kind == "BLOCKED" else "dropped"
+        return "lost"
+
+
+def far_ports(net: Network, router: int, backward: int) -> list[tuple[int, int]]:
+    """Router and forward port at the far end of a backward port's wire; empty if that is an endpoint. Where several
+    wires join the same two routers, the forward ports of all of them."""
+    near = net.router(router)
+    inputs = sum(port.name.startswith("forward") for port in near.ports)
+    if not 0 <= backward < len(near.ports) - inputs:
+        raise ConfigError(f"router {near.name} has backward ports 0 to {len(near.ports) - inputs - 1}, not {backward}.")
+    out = near.ports[inputs + backward]
+    if out.to_terminal or out.peer is None:
+        return []
+    forward = [port for port in net.router(out.peer).ports if port.name.startswith("forward")]
+    return [(out.peer, i) for i, port in enumerate(forward) if port.peer == router and not port.to_terminal]
+
+
+def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[Attempt]:
+    """Steps a network and follows a source's connections: its attempts that begin meanwhile, with every word that is
+    read on any of their wires (METRO, 4 and 5.1).
+
+    cycles: to step, in clocks. member: which of cascaded routers, from 0 on; words are its bits of the channel. Ways
+    are read from the routers' registers, as a source itself cannot; what it can is in ``reported()``. ConfigError if
+    there is no such endpoint or no such cascaded router.
+    """
+    e = net.experiment
+    terminals, cascade = int(e.derived()["terminals"]), e["router.cascade"]
+    if not 0 <= source < terminals:
+        raise ConfigError(f"endpoint {source} does not exist: endpoints are numbered 0 to {terminals - 1}.")
+    if not 0 <= member < cascade:
+        raise ConfigError(f"cascaded router {member} does not exist: there are {cascade}, from 0 on.")
+    doors = [(r, i) for r in range(member, int(e.derived()["routers"]), cascade)
+             for i, port in enumerate(net.router(r).ports)
+             if port.to_terminal and port.peer == source and port.name.startswith("forward")]
+    found: list[Attempt] = []
+    driven = {door: False for door in doors}
+    for _ in range(cycles):
+        look = functools.cache(net.registers)  # within a cycle
+        for door in doors:
+            registers = look(door[0])
+            data = registers[f"word.f{door[1]}"] >> 16 == 1
+            if data and not driven[door] and registers[f"state.f{door[1]}"] == 0:
+                found.append(Attempt(net.cycle, [Hop(*door)], width=e["router.width"]))
+            driven[door] = data
+        for attempt in found[-2:]:  # the end of one may still be on its way when the next begins
+            _read(net, look, attempt, e["router.pipeline_stages"], attempt is found[-1])
+        net.step()
+    return found
+
+
+def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt, stages: int, current: bool) -> None:
+    """Takes down what is read in the cycle to come, and where the connection has got. The source's link is that of
+    the current attempt."""
+    def note(wire: int, back: bool, word: int) -> None:
+        if word:
+            attempt.words.append(Reading(net.cycle, wire, back, word))
+
+    for place, hop in enumerate(attempt.hops):  # which grows
+        over = hop.closed is not None and net.cycle > hop.closed
+        if over and (place > 0 or not current):
+            continue
+        registers = look(hop.router)
+        port = f"f{hop.forward}"
+        if place == 0 and current:
+            note(0, False, registers[f"word.{port}"])
+            note(0, True, registers[f"sent.{port}"])
+        if over:
+            continue
+        state = STATES[registers[f"state.{port}"]]
+        switched = state in ("forward", "reverse")
+        if not hop.reached:  # until then its state is that of another connection
+            hop.reached = registers[f"word.{port}"] >> 16 == 1 and state == "idle"
+            continue
+        if hop.backward is None:
+            if state in ("blocked", "answer", "discard"):
+                hop.closed = net.cycle  # what comes here later is another connection's
+            if not switched or hop.closed is not None:
+                continue
+            hop.backward = registers[f"out.{port}"]
+        out = f"b{hop.backward}"
+        if hop.closed is None and not switched:  # one clock ago; what it has sent then is still on its way
+            hop.closed = net.cycle - 1 + stages + registers.get(f"turn_delay.{out}", 0)
+        if hop.closed is not None and net.cycle > hop.closed:
+            continue
+        word = registers.get(f"sent.{out}", 0)  # a faulty router may choose a port that leads nowhere
+        note(place + 1, False, word)
+        note(place + 1, True, registers.get(f"word.{out}", 0))
+        if place + 1 == len(attempt.hops) and word >> 16 == 1:
+            ends = [end for end in far_ports(net, hop.router, hop.backward)
+                    if look(end[0])[f"word.f{end[1]}"] == word]
+            attempt.hops += [Hop(*ends[0])] if len(ends) == 1 else []
 
 
 @dataclass(frozen=True)

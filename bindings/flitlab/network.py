@@ -41,6 +41,8 @@ class VirtualChannel:
             return f"<idle, {self.credits} credits>"
         to = f" to port {self.out_port}" if self.out_port is not None else ""
         vc = f" VC {self.out_vc}" if self.out_vc is not None else ""
+        if self.id is None:  # circuits: nothing is buffered, and nobody knows whose words they are
+            return f"<{self.stage}{to}>"
         name = packet_name(self.src, self.id)
         return f"<{self.stage} {name}{to}{vc}, {self.flits} flits here, {self.credits} credits>"
 
