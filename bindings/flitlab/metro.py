@@ -2,7 +2,8 @@
 paths between endpoints.
 
 >>> net = fl.Network(fl.load("configs/metro-figure1.toml"))
->>> fl.metro.words(net.step(12), router=0)["f0"]
+>>> from flitlab import metro
+>>> metro.words(net.step(12), router=0)["f0"]
 'DATA 40'
 """
 

@@ -167,6 +167,7 @@ std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Ta
     const metro::ForwardPort& f = forward[std::size_t{router} * t.inputs + number];
     all["state." + name] = static_cast<u64>(f.state);
     all["out." + name] = f.out;
+    all["words." + name] = f.words;
   }
   return all;
 }

@@ -13,6 +13,7 @@
 ///   sent.P         the word that its far end does
 ///   state.fN       what the port does (metro::PortState)
 ///   out.fN         backward port of its connection
+///   words.fN       data words that the connection has carried so far, either way
 #include <map>
 #include <string>
 #include <vector>

@@ -212,7 +212,6 @@ std::vector<PortSnapshot> MetroPlan::inspect_router(const std::vector<std::byte>
       const metro::ForwardPort& f = node.at(t.router_fields.forward, p);
       s.stage = !(control.forward_on >> p & 1) ? "off" : kStages[static_cast<u32>(f.state)];
       if (f.state == metro::PortState::kForward || f.state == metro::PortState::kReverse) {
-        s.flits = f.words;
         s.out_port = t.inputs + f.out;
       }
     } else {

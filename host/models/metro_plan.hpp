@@ -26,7 +26,7 @@ class MetroPlan final : public Plan {
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
-  /// Ports and what they do; a connection's words so far are its flits.
+  /// Ports and what they do; nothing is buffered.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Words that connections have carried, either way.
