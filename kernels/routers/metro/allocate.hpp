@@ -1,6 +1,6 @@
 #pragma once
 /// Who gets which backward port (METRO, 4, Stochastic Path Selection): a random one of those that are free and lead in
-/// the direction asked for, without any memory. Requests of one cycle are served from a random forward port on.
+/// the direction asked for, without any memory. Requests of one cycle are served from a random one of them on.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/common/streams.hpp"

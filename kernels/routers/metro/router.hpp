@@ -200,7 +200,8 @@ struct RouterCycle {
 
   FLITLAB_INLINE void allocate() {
     const RandomInputs random = random_inputs(v, index, now);
-    u32 p = requests & (requests - 1) ? below(random(kOrderInput).word[0], v.t.inputs) : 0;
+    u32 p = lowest_bit(requests);
+    if (requests & (requests - 1)) p = nth_member(requests, below(random(kOrderInput).word[0], bit_count(requests)));
     for (u32 left = requests; left; left &= ~(1u << p)) {
       p = first_at_or_after(left, p);
       ForwardPort& f = forward(p);

@@ -301,8 +301,10 @@ class NaiveMetro {
       if (!f.endpoint && f.port == kNone) {
         NaiveRouter& r = routers_[f.item * slices_ + s];
         if (f.what == "misallocate") r.misallocate = f.part;
-        if (f.what == "dead") r.dead = true;
-        if (f.what == "repair") r.dead = false;
+        if (f.what != "dead" && f.what != "repair") continue;
+        r.dead = f.what == "dead";
+        r.used.assign(r.backward, false);
+        for (NaivePort& p : r.port) p = {};  // it comes back without connections
         continue;
       }
       if (f.what == "on" || f.what == "off") {
@@ -348,7 +350,7 @@ class NaiveMetro {
 
   // Routers.
   void router_cycle(NaiveRouter& r, u32 index) {
-    if (r.dead) return;               // and goes on, once repaired, where it was
+    if (r.dead) return;
     std::vector<bool> busy = r.used;  // what is let go is free in the next cycle
     shut_what_disagrees(r);
     std::vector<u32> asking;
@@ -357,11 +359,10 @@ class NaiveMetro {
     const u64 cycle = u64{now_} << 8;
     const u32 item = shared_ ? r.wide : index;
     if (!asking.empty()) {
-      // Drawn among as many as the largest router has, so of smaller ones the first is more often first.
-      const u32 start = below(philox(row_.seed, stream::kMetroChoice, item, cycle | 255).word[0], net_.inputs);
-      for (u32 k = 0; k < net_.inputs; ++k) {
-        const u32 p = (start + k) % net_.inputs;
-        if (std::find(asking.begin(), asking.end(), p) == asking.end()) continue;
+      const u32 count = static_cast<u32>(asking.size());
+      const u32 start = below(philox(row_.seed, stream::kMetroChoice, item, cycle | 255).word[0], count);
+      for (u32 k = 0; k < count; ++k) {
+        const u32 p = asking[(start + k) % count];
         std::vector<u32> free;
         const bool wrong =
             r.misallocate > 0 &&
@@ -587,7 +588,7 @@ class NaiveMetro {
   void endpoint_cycle(u32 n) {
     NaiveEndpoint& e = endpoints_[n];
     NaiveSource& s = e.source;
-    while (s.next.at <= now_ + 1) {
+    while (s.next.at <= now_) {
       const u32 id = s.next.index;
       s.queue.push_back(
           {id, packet_destination(t_.traffic, row_, n, id), packet_flits(t_.traffic, row_, n, id), s.next.at});
@@ -690,7 +691,7 @@ class NaiveMetro {
   void delivered(u32 n) {
     NaiveSource& s = endpoints_[n].source;
     ++count(Total::kPacketsDelivered);
-    count(Total::kLatencySum) += now_ - s.queue.front().created;
+    count(Total::kLatencySum) += now_ - 1 - s.queue.front().created;  // its first word was on the wire at created + 1
     goes_on(n);
   }
 
@@ -1078,7 +1079,7 @@ RawConfig random_metro(u64 seed) {
   return c;
 }
 
-/// Faults of most kinds while a network runs. Routers that misallocate are left out.
+/// Faults of all kinds while a network runs.
 std::vector<NaiveFault> random_faults(const RawConfig& config, testing::BglDraw& draw, u32 cycles) {
   const Network net(experiment(config));
   const auto& plan = dynamic_cast<const MetroPlan&>(*net.plan);
@@ -1102,7 +1103,12 @@ std::vector<NaiveFault> random_faults(const RawConfig& config, testing::BglDraw&
   for (u32 i = 0, count = 2 + draw.below(6); i < count; ++i) {
     NaiveFault f{draw.below(cycles * 3 / 4), "", false, 0, kNone, kNone, 0, 0};
     if (plan.table().slices > 1 && draw.coin()) f.slice = draw.below(plan.table().slices);
-    switch (draw.below(5)) {
+    switch (draw.below(6)) {
+      case 5:
+        f.what = "misallocate";
+        f.item = draw.below(n.routers());
+        f.part = draw.one_of({0.125, 0.5});
+        break;
       case 0:
         f.what = "dead";
         f.item = draw.below(n.routers());
