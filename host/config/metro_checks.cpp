@@ -14,8 +14,6 @@ void power_of_two(const char* path, u32 value) {
                       " is not a power of two. Give 1, 2, 4 and so on.");
 }
 
-u32 bits_of(u32 x) { return static_cast<u32>(std::bit_width(x - 1)); }
-
 void check_multibutterfly(const Experiment& e) {
   const std::vector<u32> radix = e.ints("topology.radix"), dilation = e.ints("topology.dilation");
   if (radix.size() != dilation.size() || radix.empty() || radix.size() > metro::kMaxStages)
@@ -66,41 +64,19 @@ void check_metro(const Experiment& e) {
     throw ConfigError("traffic.window = " + std::to_string(e.u32_of("traffic.window")) +
                       ": an endpoint has one message under way, and its reply comes over the same connection. Set it "
                       "to 1.");
-  const u32 max_dilation = e.u32_of("router.max_dilation"), width = e.u32_of("router.width");
-  power_of_two("router.max_dilation", max_dilation);
+  if (!e.is_auto("router.max_dilation")) power_of_two("router.max_dilation", e.u32_of("router.max_dilation"));
   const std::string& kind = e.str("topology.kind");
   if (kind == "file" && e.str("topology.file").empty())
     throw ConfigError("topology.kind = \"file\" needs topology.file (CSV lines router,... and wire,...).");
   if (kind == "multibutterfly") check_multibutterfly(e);
   if (kind == "fat_tree") check_fat_tree(e);
-  u32 dilation = 1, ports = 1, radix = 2;
-  if (kind == "multibutterfly") {
-    for (u32 s = 0; s < e.ints("topology.radix").size(); ++s) {
-      dilation = std::max(dilation, e.ints("topology.dilation")[s]);
-      radix = std::max(radix, e.ints("topology.radix")[s]);
-      ports = std::max(ports, e.ints("topology.radix")[s] * e.ints("topology.dilation")[s]);
-    }
-  } else if (kind == "fat_tree") {
-    ports = e.u32_of("topology.ports");
-    dilation = std::max(ports / 2, ports / e.u32_of("topology.arity"));
-    radix = e.u32_of("topology.arity");
-  }
-  if (dilation > max_dilation)
-    throw ConfigError("router.max_dilation = " + std::to_string(max_dilation) +
-                      ": the network needs routers of dilation " + std::to_string(dilation) + ". Raise it.");
-  if (width < bits_of(ports) || width < bits_of(radix))
-    throw ConfigError("router.width = " + std::to_string(width) + " bits cannot name one of " + std::to_string(ports) +
-                      " backward ports: it must be " + std::to_string(bits_of(ports)) + " or more.");
-  const u32 most = e.u32_of("router.max_turn_delay");
-  for (const char* path : {"topology.wire_delay", "topology.entry_delay"})
-    if (e.u32_of(path) > most)
-      throw ConfigError(std::string(path) + " = " + std::to_string(e.u32_of(path)) +
-                        " is more than ports can be configured for: raise router.max_turn_delay = " +
-                        std::to_string(most) + ", or shorten the wires.");
   for (u32 stage : e.has("router.detailed_stages") ? e.ints("router.detailed_stages") : std::vector<u32>{})
-    if (kind == "multibutterfly" && stage >= e.ints("topology.radix").size())
+    if (const u32 stages = kind == "multibutterfly" ? static_cast<u32>(e.ints("topology.radix").size())
+                           : kind == "fat_tree"     ? 2 * e.u32_of("topology.levels") - 1
+                                                    : metro::kMaxStages;
+        stage >= stages)
       throw ConfigError("router.detailed_stages contains " + std::to_string(stage) + ": stages are numbered 0 to " +
-                        std::to_string(e.ints("topology.radix").size() - 1) + ".");
+                        std::to_string(stages - 1) + ".");
 }
 
 }  // namespace flitlab

@@ -17,10 +17,15 @@ namespace {
 
 using What = MetroFault::What;
 
-/// What does not work for good: wide routers, and ports (a wire's two ends).
+/// What does not work when all has happened: wide routers, wires (by both their ends), ports that are off.
 struct Dead {
-  explicit Dead(const MetroNetwork& n) : routers(n.routers()), ports(n.wires.size()) {}
-  std::vector<bool> routers, ports;
+  explicit Dead(const MetroNetwork& n) : routers(n.routers()), wires(n.wires.size()), ports_off(n.wires.size()) {}
+  std::vector<bool> ports() const {
+    std::vector<bool> all = wires;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] || ports_off[i];
+    return all;
+  }
+  std::vector<bool> routers, wires, ports_off;
 };
 
 bool works(const MetroNetwork& n, const std::vector<bool>& dead_ports, u32 router, u32 port) {
@@ -84,7 +89,7 @@ class Reader {
           for_slices([&](u32 router) { add(faults, f, What::kDeadRouter, router, 0, what == "dead"); });
         else
           wire_both_ways(faults, f, what == "dead" ? metro::WireFault::kDead : metro::WireFault::kNone);
-        if (what == "dead") note(dead);
+        note(f.cycle, what == "dead", true);
       } else if (what == "stuck0" || what == "stuck1") {
         place(false);
         f.wire.fault = what == "stuck0" ? metro::WireFault::kStuckAt0 : metro::WireFault::kStuckAt1;
@@ -111,11 +116,14 @@ class Reader {
       } else if (what == "off" || what == "on") {
         place(false);
         for_slices([&](u32 router) { add(faults, f, What::kPort, router, port_, what == "on"); });
-        if (what == "off") note(dead);
+        note(f.cycle, what == "off", false);
       } else {
         file_.fail("what happens is dead, repair, stuck0, stuck1, noise, misallocate, off, on or tap.");
       }
     }
+    std::stable_sort(changes_.begin(), changes_.end(),
+                     [](const Change& a, const Change& b) { return a.cycle < b.cycle; });
+    for (const Change& c : changes_) (dead.*c.what)[c.place] = c.value;
   }
 
  private:
@@ -225,18 +233,22 @@ class Reader {
     if (far.item != kNone) wire_end(faults, f, far.to_endpoint, far.item, far.port);
   }
 
-  void note(Dead& dead) {
-    if (port_ == kNone) {
-      dead.routers[item_] = true;
-    } else if (endpoint_) {
-      const metro::Wire& far = n_.leaving(item_, port_);
-      dead.ports[std::size_t{far.item} * n_.ports() + far.port] = true;
-    } else {
-      dead.ports[std::size_t{item_} * n_.ports() + port_] = true;
-      const metro::Wire& far = n_.wire(item_, port_);
-      if (far.item != kNone && !far.to_endpoint) dead.ports[std::size_t{far.item} * n_.ports() + far.port] = true;
-    }
+  /// Notes what has stopped working, or works again.
+  void note(u64 cycle, bool off, bool wire) {
+    if (port_ == kNone) return changes_.push_back({cycle, &Dead::routers, item_, off});
+    const auto ports = wire ? &Dead::wires : &Dead::ports_off;
+    const metro::Wire& far = endpoint_ ? n_.leaving(item_, port_) : n_.wire(item_, port_);
+    if (!endpoint_) changes_.push_back({cycle, ports, item_ * n_.ports() + port_, off});
+    if (far.item != kNone && !far.to_endpoint)
+      changes_.push_back({cycle, ports, far.item * n_.ports() + far.port, off});
   }
+
+  struct Change {
+    u64 cycle;
+    std::vector<bool> Dead::* what;
+    u32 place;
+    bool value;
+  };
 
   FieldFile file_;
   const MetroNetwork& n_;
@@ -244,6 +256,7 @@ class Reader {
   std::map<std::string, u32> names_;
   bool endpoint_ = false;
   u32 item_ = 0, port_ = kNone, slice_ = kNone;
+  std::vector<Change> changes_;
 };
 
 /// Draws dead routers or links until there are as many as wanted, leaving out those without which somebody would be cut
@@ -297,13 +310,13 @@ void draw(const Experiment& e, const char* path, const MetroNetwork& n, u32 slic
       if (!links) {
         dead.routers[c] = value;
       } else {
-        dead.ports[c] = value;
-        dead.ports[std::size_t{far->item} * n.ports() + far->port] = value;
+        dead.wires[c] = value;
+        dead.wires[std::size_t{far->item} * n.ports() + far->port] = value;
       }
     };
-    if (links ? dead.ports[c] : dead.routers[c]) continue;
+    if (links ? dead.wires[c] : dead.routers[c]) continue;
     set(true);
-    if (disconnected(n, dead.routers, dead.ports).first != kNone) {
+    if (disconnected(n, dead.routers, dead.ports()).first != kNone) {
       set(false);
       continue;
     }
@@ -354,7 +367,7 @@ MetroFaults make_metro_faults(const Experiment& e, const MetroNetwork& n, u32 sl
   Dead dead(n);
   if (!e.str("faults.file").empty()) {
     Reader(e, n, slices).read(faults, dead);
-    if (const auto [s, d] = disconnected(n, dead.routers, dead.ports); s != kNone)
+    if (const auto [s, d] = disconnected(n, dead.routers, dead.ports()); s != kNone)
       throw ConfigError("faults.file leaves no way from endpoint " + std::to_string(s) + " to endpoint " +
                         std::to_string(d) + ". Leave some of the faults out.");
   }

@@ -24,8 +24,8 @@ struct MetroFaults {
   bool wires = false;            ///< some of them are of wires
 };
 
-/// Faults of an experiment, from its file and drawn. Throws ConfigError for one that names nothing, or if those that
-/// last leave two endpoints without a way.
+/// Faults of an experiment, from its file and drawn. Throws ConfigError for one that names nothing, or if two
+/// endpoints are left without a way when all has happened.
 MetroFaults make_metro_faults(const Experiment& experiment, const MetroNetwork& network, u32 slices);
 
 /// Whether every endpoint still reaches every other one over at least one way, with some wide routers and some links

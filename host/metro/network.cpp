@@ -253,11 +253,53 @@ MetroNetwork make_fat_tree(const Experiment& e) {
   return n;
 }
 
-MetroNetwork make_metro_network(const Experiment& e) {
+namespace {
+
+/// METRO, Table 1: w >= log2 o, d <= max_d <= o, vtd <= max_vtd.
+void check_routers(const Experiment& e, MetroNetwork& n) {
+  const u32 width = e.u32_of("router.width");
+  u32 most = 1;
+  for (u32 r = 0; r < n.routers(); ++r) {
+    const RouterSetup& setup = n.setup[r];
+    n.max_dilation = std::max(n.max_dilation, 1u << setup.log_dilation);
+    most = std::max<u32>(most, setup.backward);
+    if (width < log2_of(setup.backward))
+      throw ConfigError("router.width = " + std::to_string(width) + " bits cannot name one of " +
+                        std::to_string(setup.backward) + " backward ports, as router " + n.names[r] +
+                        " has: it must be " + std::to_string(log2_of(setup.backward)) + " or more.");
+  }
+  if (!e.is_auto("router.max_dilation")) {
+    const u32 given = e.u32_of("router.max_dilation");
+    if (given < n.max_dilation)
+      throw ConfigError("router.max_dilation = " + std::to_string(given) + ": the network needs routers of dilation " +
+                        std::to_string(n.max_dilation) + ". Raise it.");
+    if (given > most)
+      throw ConfigError("router.max_dilation = " + std::to_string(given) + " is more than the " + std::to_string(most) +
+                        " backward ports that the routers have. Lower it.");
+    n.max_dilation = given;
+  }
+  n.max_turn_delay = e.u32_of("router.max_turn_delay");
+  for (const Wire& wire : n.wires)
+    if (wire.item != kNone && wire.delay > n.max_turn_delay)
+      throw ConfigError("router.max_turn_delay = " + std::to_string(n.max_turn_delay) + ": the network has a wire of " +
+                        std::to_string(wire.delay) +
+                        " stages (topology.wire_delay, topology.entry_delay, or in "
+                        "topology.file). Raise it, or shorten the wires.");
+}
+
+MetroNetwork make_network(const Experiment& e) {
   const std::string& kind = e.str("topology.kind");
   if (kind == "multibutterfly") return make_multibutterfly(e);
   if (kind == "fat_tree") return make_fat_tree(e);
   return read_metro_network(e.text("topology.file"), e.u32_of("topology.wire_delay"), e.u32_of("topology.entry_delay"));
+}
+
+}  // namespace
+
+MetroNetwork make_metro_network(const Experiment& e) {
+  MetroNetwork n = make_network(e);
+  check_routers(e, n);
+  return n;
 }
 
 }  // namespace flitlab

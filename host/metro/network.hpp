@@ -12,12 +12,13 @@ namespace flitlab {
 /// Wide routers, their wires, and those of endpoints. A wire is listed at both of its ends.
 struct MetroNetwork {
   u32 terminals = 0, links = 0, inputs = 0, outputs = 0;
-  u32 stages = 0;                           ///< routers on the longest way
-  std::vector<metro::RouterSetup> setup;    ///< [routers]
-  std::vector<metro::Wire> wires;           ///< [routers][inputs + outputs]
-  std::vector<metro::Wire> endpoint_wires;  ///< [terminals][2 links] leaving links, entering ones
-  std::vector<std::string> names;           ///< [routers]
-  bool levelled = false;                    ///< all ways to a destination ask for the same directions
+  u32 stages = 0;                             ///< routers on the longest way
+  u32 max_dilation = 1, max_turn_delay = 15;  ///< that routers can be configured for
+  std::vector<metro::RouterSetup> setup;      ///< [routers]
+  std::vector<metro::Wire> wires;             ///< [routers][inputs + outputs]
+  std::vector<metro::Wire> endpoint_wires;    ///< [terminals][2 links] leaving links, entering ones
+  std::vector<std::string> names;             ///< [routers]
+  bool levelled = false;                      ///< all ways to a destination ask for the same directions
 
   u32 routers() const { return static_cast<u32>(setup.size()); }
   u32 ports() const { return inputs + outputs; }
@@ -42,6 +43,7 @@ struct MetroNetwork {
 /// Endpoints of a network that is not read from a file. ConfigError if the parameters make none.
 u32 metro_endpoints(const Experiment& experiment);
 
+/// ConfigError if the routers that the network needs are none that the parameters of METRO, Table 1, allow.
 MetroNetwork make_metro_network(const Experiment& experiment);
 
 /// The parts of it.

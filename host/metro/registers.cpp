@@ -88,9 +88,10 @@ void MetroRegisters::set(u32 router, const std::string& name, u64 value, const M
   };
   metro::RouterControl& c = control_[router];
   if (name == "dilation") {
-    if (value > setup.backward / 2 || !std::has_single_bit(value))
-      refuse("the dilation is a power of two up to half of the router's " + std::to_string(setup.backward) +
-             " backward ports.");
+    const u32 most = std::min<u32>(network.max_dilation, setup.backward / 2);
+    if (value > most || !std::has_single_bit(value))
+      refuse("the dilation is a power of two up to " + std::to_string(most) +
+             " (router.max_dilation, and two directions are the least).");
     c.log_dilation = static_cast<u8>(std::bit_width(value) - 1);
     c.log_radix = static_cast<u8>(std::bit_width(u32{setup.backward}) - 1 - c.log_dilation);
     return;
@@ -117,11 +118,18 @@ void MetroRegisters::set(u32 router, const std::string& name, u64 value, const M
       refuse("a word is a kind from 0 to 7, times 65536, and a payload of router.width bits.");
     drive_[std::size_t{router} * t_.ports() + port] = static_cast<u32>(value);
   } else if (what == "turn_delay") {
-    if (value > 15) refuse("it is 0 to 15 cycles.");
+    if (value > network.max_turn_delay)
+      refuse("it is 0 to " + std::to_string(network.max_turn_delay) + " cycles (router.max_turn_delay).");
     turn_delay_[std::size_t{router} * t_.ports() + port] = static_cast<u8>(value);
   } else {
     refuse("it can be read only.");
   }
+}
+
+bool MetroRegisters::by_scan(const std::string& name) {
+  for (const char* seen : {"word.", "sent.", "state.", "out.", "words."})
+    if (name.starts_with(seen)) return false;
+  return true;
 }
 
 std::string MetroRegisters::unknown(const std::string& name, const std::map<std::string, u64>& all) {

@@ -34,6 +34,8 @@ class MetroRegisters {
   /// Back to the replica.
   void write();
 
+  /// Whether it takes scan to reach a register; words and states are there to be looked at.
+  static bool by_scan(const std::string& name);
   /// A message about a name that is none of these.
   static std::string unknown(const std::string& name, const std::map<std::string, u64>& all);
 

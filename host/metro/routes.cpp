@@ -37,6 +37,8 @@ Step step(const MetroNetwork& n, const Places& places, u32 direction) {
   if (next.routers.empty() == (next.terminal == kNone)) return {{}, kNone, false};
   std::sort(next.routers.begin(), next.routers.end());
   next.routers.erase(std::unique(next.routers.begin(), next.routers.end()), next.routers.end());
+  for (u32 r : next.routers)  // they read the same header
+    if (n.setup[r].log_radix != n.setup[next.routers.front()].log_radix) return {{}, kNone, false};
   return next;
 }
 
@@ -130,6 +132,10 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words) {
     }
     return routes;
   }
+  constexpr u32 kMost = 1024;
+  if (n.terminals > kMost)
+    throw ConfigError("topology: fat trees and networks from a file have at most " + std::to_string(kMost) +
+                      " endpoints, and this one has " + std::to_string(n.terminals) + ". Make it smaller.");
   for (u32 s = 0; s < n.terminals; ++s) {
     const std::vector<std::vector<u32>> ways = directions_from(n, s);
     for (u32 d = 0; d < n.terminals; ++d) {

@@ -72,6 +72,7 @@ void MetroPlan::set_parameters(const Experiment& e) {
   t.shared_random = e.flag("router.shared_random");
   t.in_use_check = e.flag("router.in_use_check");
   t.faulty = faults_.wires;
+  t.damaging = !faults_.list.empty() || !t.shared_random;
   t.stalls = e.flag("endpoint.stalls") || e.str("traffic.mode") == "request_reply";
   t.backoff = e.str("endpoint.retry") == "backoff";
   if (t.backoff) {
@@ -85,8 +86,23 @@ void MetroPlan::set_parameters(const Experiment& e) {
   t.source_words = words_for(static_cast<u32>(std::bit_width(t.terminals - 1)), word);
   t.serial_words = words_for(8, word);
   t.crc_words = words_for(t.crc.bits, word);
-  const u32 least = shortest_packet(), given = flitlab::shortest_packet(e);
-  if (traffic_.mode != TrafficMode::kTrace && given < least)
+  const u32 least = shortest_packet();
+  const auto shortest_of = [&](const char* path) {
+    u32 shortest = kLongestPacket;
+    for (const auto& [words, weight] : e.lengths(path))
+      if (weight > 0) shortest = std::min(shortest, static_cast<u32>(words));
+    return shortest;
+  };
+  if (e.has("traffic.packet_length") && e.str("traffic.packet_length") == "geometric")
+    throw ConfigError(
+        "traffic.packet_length = \"geometric\" makes messages of one word, which cannot say where they are "
+        "from (router.kind = \"metro\"). Use \"list\".");
+  if (const u32 reply = std::max(1u, t.crc_words);
+      e.has("traffic.reply_flits") && shortest_of("traffic.reply_flits") < reply)
+    throw ConfigError("traffic.reply_flits: a reply of " + std::to_string(shortest_of("traffic.reply_flits")) +
+                      " words has no room for its check (endpoint.checksum). Give " + std::to_string(reply) +
+                      " or more.");
+  if (const u32 given = e.has("traffic.packet_flits") ? shortest_of("traffic.packet_flits") : least; given < least)
     throw ConfigError("traffic.packet_flits: a message of " + std::to_string(given) + " words is too short: of " +
                       std::to_string(word) + " bits each, " + std::to_string(t.source_words) +
                       " say where it is from, " + std::to_string(t.serial_words) + " number it and " +
@@ -115,6 +131,12 @@ void MetroPlan::set_parameters(const Experiment& e) {
   }
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
+  u32 reply = 0;
+  if (e.has("traffic.reply_flits"))
+    for (const auto& [words, weight] : e.lengths("traffic.reply_flits"))
+      reply = std::max(reply, static_cast<u32>(words));
+  // Routers and destination answer in turn; 64 cycles are for whatever is left of earlier connections.
+  t.patience = 2 * (t.most_stages + 1) * (t.stages + longest) + t.crc_words + reply + t.traffic.reply_delay + 64;
 }
 
 void MetroPlan::set_layout() {
@@ -291,25 +313,32 @@ void MetroPlan::change(Engine& engine, u32 replica) const {
 }
 
 u64 MetroPlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
-  const std::map<std::string, u64> all = read_registers(engine, node);
+  const std::map<std::string, u64> all = metro_registers(engine, table_, network_, node);
   const auto found = all.find(name);
   if (found == all.end()) throw ConfigError(MetroRegisters::unknown(name, all));
+  if (MetroRegisters::by_scan(name) && !reachable(engine, node))
+    throw ConfigError("register " + name + " of router " + router_name(node) +
+                      " cannot be reached: none of its test access ports works (faults.file). Give it more of them "
+                      "(router.scan_paths).");
   return found->second;
 }
 
 std::map<std::string, u64> MetroPlan::read_registers(const Engine& engine, u32 node) const {
-  return metro_registers(engine, table_, network_, node);
+  std::map<std::string, u64> all = metro_registers(engine, table_, network_, node);
+  if (!reachable(engine, node))
+    std::erase_if(all, [](const auto& entry) { return MetroRegisters::by_scan(entry.first); });
+  return all;
+}
+
+bool MetroPlan::reachable(const Engine& engine, u32 node) const {
+  std::set<u32> dead;
+  for (const MetroFault& f : faults_.list)
+    if (f.what == MetroFault::What::kTap && f.item == node && f.cycle <= engine.now()) dead.insert(f.value);
+  return dead.size() < scan_paths_;
 }
 
 std::vector<std::string> MetroPlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
   read_register(engine, node, name);
-  std::set<u32> dead_taps;
-  for (const MetroFault& f : faults_.list)
-    if (f.what == MetroFault::What::kTap && f.item == node && f.cycle <= engine.now()) dead_taps.insert(f.value);
-  if (dead_taps.size() >= scan_paths_)
-    throw ConfigError("register " + name + " of router " + router_name(node) +
-                      " cannot be reached: none of its test access ports works (faults.file). Give it more of them "
-                      "(router.scan_paths).");
   MetroRegisters routers(engine, 0, table_);
   routers.set(node, name, value, network_);
   routers.write();

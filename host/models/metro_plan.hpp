@@ -45,6 +45,8 @@ class MetroPlan final : public Plan {
  private:
   void set_parameters(const Experiment& e);
   void set_layout();
+  /// Whether any of a router's test access ports works.
+  bool reachable(const Engine& engine, u32 node) const;
 
   MetroNetwork network_;
   MetroRoutes routes_;

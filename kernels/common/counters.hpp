@@ -47,7 +47,7 @@ enum class Total : u32 {
   kCopies,               ///< BG/L: copies of broadcast packets that software has taken
   kMetroAttempts,        ///< METRO: connections that sources have asked for
   kMetroRefused,         ///< attempts whose message came damaged
-  kMetroShut,            ///< connections shut by routers: cascaded ones that disagreed, or a port switched off
+  kMetroShut,            ///< connections shut by routers: cascaded ones that disagreed, or a backward port switched off
   kMetroAccepted,        ///< messages that destinations have taken
   kMetroDuplicates,      ///< and those that they had already
   kMetroAcceptedWrong,   ///< messages taken though they were damaged, their check fitting by chance

@@ -246,11 +246,13 @@ TEST(MetroChecks, BadInputIsRefused) {
       {{{"topology.radix", IntList{3, 4}}}, "topology.radix: 3 is not a power of two"},
       {{{"topology.dilation", IntList{3, 1}}}, "topology.dilation: 3 is not a power of two"},
       {{{"topology.radix", IntList{4, 4, 4}}}, "one of each per stage"},
-      {{{"topology.dilation", IntList{8, 1}}, {"topology.links", integer(8)}}, "router.max_dilation = 4"},
+      {{{"router.max_dilation", integer(1)}}, "router.max_dilation = 1: the network needs routers of dilation 2"},
+      {{{"router.max_dilation", integer(16)}}, "router.max_dilation = 16 is more than the 8 backward ports"},
       {{{"topology.dilation", IntList{2, 4}}, {"topology.links", integer(1)}}, "do not fill routers of 16 ports"},
       {{{"router.max_dilation", integer(3)}}, "router.max_dilation: 3 is not a power of two"},
       {{{"router.width", integer(2)}}, "router.width = 2 bits cannot name one of 8 backward ports"},
-      {{{"topology.wire_delay", integer(3)}, {"router.max_turn_delay", integer(2)}}, "raise router.max_turn_delay = 2"},
+      {{{"topology.wire_delay", integer(3)}, {"router.max_turn_delay", integer(2)}},
+       "router.max_turn_delay = 2: the network has a wire of 3 stages"},
       {{{"traffic.packet_flits", Lengths{{3, 1.0}}}}, "a message of 3 words is too short"},
       {{{"traffic.mode", word("request_reply")}, {"traffic.window", integer(4)}}, "traffic.window = 4"},
       {{{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{16}}},
@@ -269,6 +271,46 @@ TEST(MetroChecks, BadInputIsRefused) {
     const std::string error = error_of(changes);
     EXPECT_NE(error.find(message), std::string::npos) << message << ": " << error;
   }
+}
+
+/// METRO, Table 1, holds for routers from a file too.
+TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
+  const TextFile file(
+      "router,a,4,4,2\nwire,e0.0,a.0\nwire,e1.0,a.1\nwire,e2.0,a.2\nwire,e3.0,a.3,9\n"
+      "wire,a.0.0,e0.0\nwire,a.0.1,e0.1\nwire,a.1.0,e1.0\nwire,a.1.1,e1.1\n"
+      "wire,a.2.0,e2.0\nwire,a.2.1,e2.1\nwire,a.3.0,e3.0\nwire,a.3.1,e3.1\n");
+  const std::vector<std::pair<RawConfig, const char*>> cases{
+      {{}, ""},
+      {{{"router.width", integer(2)}}, "router.width = 2 bits cannot name one of 8 backward ports, as router a has"},
+      {{{"router.max_dilation", integer(1)}}, "the network needs routers of dilation 2"},
+      {{{"router.max_turn_delay", integer(8)}}, "the network has a wire of 9 stages"}};
+  for (auto [changes, message] : cases) {
+    changes.insert({{"topology.kind", word("file")}, {"topology.file", file.path}});
+    const std::string error = error_of(changes);
+    if (*message)
+      EXPECT_NE(error.find(message), std::string::npos) << message << ": " << error;
+    else
+      EXPECT_EQ(error, "");
+  }
+}
+
+/// Equal ports must lead to routers that read the same header.
+TEST(MetroFile, EqualPortsLeadToEqualRadices) {
+  const TextFile file(
+      "router,a,2,2,2\nrouter,b,2,2,1\nrouter,c,2,4,1\nwire,e0.0,a.0\nwire,e1.0,a.1\n"
+      "wire,a.0.0,b.0\nwire,a.0.1,c.0\nwire,a.1.0,b.1\nwire,a.1.1,c.1\n"
+      "wire,b.0.0,e0.0\nwire,b.1.0,e1.0\nwire,c.0.0,e0.1\nwire,c.1.0,e1.1\nwire,c.2.0,e0.2\nwire,c.3.0,e1.2\n");
+  EXPECT_NE(error_of(from_file(file)).find("no way leads from endpoint 0 to endpoint 0"), std::string::npos);
+}
+
+/// What has been repaired cuts nobody off.
+TEST(MetroFaultFile, JudgesWhatIsLeftInTheEnd) {
+  const TextFile apart("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,repair,e0.1\n");
+  EXPECT_EQ(error_of({{"faults.file", apart.path}}), "");
+  const TextFile unsorted("40,repair,e0.1\n30,dead,e0.1\n20,dead,e0.0\n");
+  EXPECT_EQ(error_of({{"faults.file", unsorted.path}}), "");
+  const TextFile last("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,dead,e0.0\n");
+  EXPECT_NE(error_of({{"faults.file", last.path}}).find("no way from endpoint 0"), std::string::npos);
 }
 
 TEST(MetroChecks, ATraceNamesOnlyWhatIsThere) {

@@ -36,6 +36,7 @@ template <class T>
 FLITLAB_INLINE u32 choose_port(const T& t, const RouterControl& control, u32 forward, u32 direction,
                                const RandomInputs& random) {
   const u32 dilation = 1u << control.log_dilation;
+  if (direction >> control.log_radix) return kNone;  // the dilation has been changed meanwhile
   const u32 group = static_cast<u32>(((u64{1} << dilation) - 1) << direction * dilation);
   u32 free = group & control.backward_on & ~control.used;
   if (control.misallocate) {

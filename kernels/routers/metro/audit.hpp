@@ -43,7 +43,7 @@ struct AuditEndpoint {
       count(*v.shard, Total::kAuditedFlits, source.body);
     }
     // Messages that are given up may have been taken or not; what is damaged may be taken for a message by chance.
-    if (t.most_attempts || (t.faulty && t.crc.bits < 32)) return;
+    if (t.most_attempts || (t.damaging && t.crc.bits < 32)) return;
     for (u32 d = 0; d < t.terminals; ++d) {
       const u8 next = terminal.at(t.endpoint_fields.next_serial, d);
       const u8 taken = v.terminals[d].at(t.endpoint_fields.last_serial, index);

@@ -20,10 +20,17 @@ FLITLAB_INLINE u64 data_word(const T& t, u64 seed, u32 source, u32 destination, 
   return mix64(key + (u64{serial} << 32 | word)) & channel_mask(t);
 }
 
-/// A check before the first word of a message to an endpoint.
+/// A check before the first word of a message to an endpoint: another one for each, as long as it has enough bits.
 template <class T>
 FLITLAB_INLINE u32 first_crc(const T& t, u32 destination) {
-  return t.crc.bits ? static_cast<u32>(mix64(destination + u64{1}) >> (64 - t.crc.bits)) : 0;
+  return t.crc.bits ? ~destination & (~u32{0} >> (32 - t.crc.bits)) : 0;
+}
+
+/// A check before the first word of an answer that acknowledges a message, and no other one. Who refuses a message may
+/// not know whose it is, so a refusal's begins with first_crc(t, 0).
+template <class T>
+FLITLAB_INLINE u32 first_answer_crc(const T& t, u32 source, u32 destination, u32 serial) {
+  return add_to_crc(t.crc, first_crc(t, source), u64{destination} << 8 | serial, 40);
 }
 
 /// Bits of the check's words that are zero, before those of the check itself.
@@ -73,8 +80,15 @@ FLITLAB_INLINE u64 reply_word(const V& v, u32 index, u32 source, u32 serial, u32
   return checked_word(t, crc, word, words, data_word(t, v.row->seed, index, source, serial | 1u << 16, word));
 }
 
+/// The first word of an answer; its check follows.
 inline constexpr u64 kAcknowledged = 0x6666666666666666ull;  ///< as many bits of it as a channel has
 inline constexpr u64 kRefused = ~kAcknowledged;
+
+/// Word n of an answer of 1 + crc_words words.
+template <class T>
+FLITLAB_INLINE u64 answer_word(const T& t, u32& crc, u32 word, bool accepted) {
+  return checked_word(t, crc, word, 1 + t.crc_words, (accepted ? kAcknowledged : kRefused) & channel_mask(t));
+}
 
 /// What all cascaded wires of a link bring, as one; their kinds should be the same.
 struct Arrived {

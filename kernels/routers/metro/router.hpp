@@ -52,7 +52,8 @@ struct RouterCycle {
     freed |= 1u << f.out;
   }
 
-  /// A connection is given up: whoever sends is told so by the backward control bit, whoever listens by DROP.
+  /// A connection is given up. The far end is told by DROP, and so is a source that listens; one that sends, by the
+  /// backward control bit.
   FLITLAB_INLINE void shut(u32 p, ForwardPort& f) {
     let_go(f);
     if (f.state == PortState::kReverse) {
@@ -303,7 +304,8 @@ struct RouterPhase {
       if (on) continue;
       if (cycle.in[p]) cycle.node.at(t.router_fields.captured, p) = cycle.in[p];
       const Word drive = cycle.node.at(t.router_fields.drive, p);
-      if (drive) drive_port(cycle.v, cycle.node, cycle.index, p, drive, cycle.now);
+      const bool drops = p < t.inputs ? cycle.done >> p & 1 : cycle.freed >> (p - t.inputs) & 1;
+      if (drive && !drops) drive_port(cycle.v, cycle.node, cycle.index, p, drive, cycle.now);
     }
   }
 };

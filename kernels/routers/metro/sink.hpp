@@ -35,7 +35,6 @@ struct SinkCycle {
     else if (s.first_wrong == 0xFFFF && word.content != data_word(t, v.row->seed, s.source, index, s.serial, n))
       s.first_wrong = static_cast<u16>(n);
     s.crc = add_to_crc(t.crc, s.crc, word.content, t.word_bits());
-    if (!word.agree) s.refuse = 1;
     if (s.words < 0xFFFE) ++s.words;
   }
 
@@ -46,6 +45,7 @@ struct SinkCycle {
     s.accepted = s.words >= least && s.crc == 0 && s.source < t.terminals && !s.refuse;
     s.state = SinkState::kAnswering;
     s.from = now + t.stages - 1;
+    s.crc = s.accepted ? first_answer_crc(t, s.source, index, s.serial) : first_crc(t, 0);
     if (!s.accepted) return;
     u8& last = terminal.at(t.endpoint_fields.last_serial, s.source);
     if (last == s.serial) {
@@ -59,16 +59,16 @@ struct SinkCycle {
     const Random4 r = philox(v.row->seed, stream::kReply, index, u64{s.source} << 8 | s.serial);
     s.reply = static_cast<u16>(length_from(t.traffic.replies, r.word[0]));
     s.pause = t.traffic.reply_delay;
-    s.crc = first_crc(t, s.source);
   }
 
   /// The answer, word by word: whether the message has been taken, the reply when it is ready, and the end.
   FLITLAB_INLINE void answer() {
     const auto& t = v.t;
     if (now < s.from) return;
-    if (!s.answered) {
-      s.answered = 1;
-      return send(Kind::kData, (s.accepted ? kAcknowledged : kRefused) & channel_mask(t));
+    if (s.answered <= t.crc_words) {
+      send(Kind::kData, answer_word(t, s.crc, s.answered++, s.accepted));
+      if (s.answered > t.crc_words) s.crc = first_crc(t, s.source);
+      return;
     }
     if (s.pause && s.reply) {
       --s.pause;
@@ -90,8 +90,10 @@ struct SinkCycle {
       case SinkState::kIdle:
         if (word.kind != Kind::kData) return;
         begin();
+        s.refuse = !word.agree;
         return take(word);
       case SinkState::kTaking:
+        if (!word.agree) s.refuse = 1;
         if (word.kind == Kind::kData) return take(word);
         if (word.kind == Kind::kTurn) {
           decide();

@@ -96,7 +96,7 @@ struct SourceCycle {
     s.state = SourceState::kSending;
     s.started = now + 1;
     s.sent = s.reply = 0;
-    s.status = s.acked = s.refused = s.blocked = s.damaged = 0;
+    s.status = s.answer = s.acked = s.refused = s.blocked = s.damaged = 0;
     s.crc = first_crc(t, s.destination);
     for (u32 i = 0; i < kMaxCascade; ++i) s.sum[i] = 0;
     ++s.attempts;
@@ -122,7 +122,6 @@ struct SourceCycle {
       send(Kind::kTurn);
       s.state = SourceState::kTurned;
       s.from = now + 1 + t.stages + 2 * wire().delay;
-      s.crc = first_crc(t, index);
     }
   }
 
@@ -142,30 +141,41 @@ struct SourceCycle {
   FLITLAB_INLINE void take_status(const Arrived& word) {
     const u32 stage = s.status / 2;
     if (word.kind == Kind::kBlocked) s.blocked = 1;
-    if (s.status % 2 && stage < kMaxStages && !s.damaged && !checksum_fits(stage, word.content)) {
+    if (s.status % 2 && stage < kMaxStages && !s.damaged && !checksum_fits(stage, word.content))
       s.damaged = static_cast<u8>(stage + 1);
-      count_stage(v, Total::kMetroDamaged0, stage);
-    }
-    ++s.status;
+    if (s.status < 0xFF) ++s.status;
   }
 
+  /// Routers on the way.
+  FLITLAB_INLINE u32 stages() const {
+    const auto& t = v.t;
+    return t.route_by_pair ? s.header / (t.header_words ? t.header_words : 1) : t.most_stages;
+  }
+
+  /// The destination's answer and its check, behind STATUS of all routers; then, if one was asked for, the reply.
   FLITLAB_INLINE void take_answer(const Arrived& word) {
     const auto& t = v.t;
-    if (!s.acked && !s.refused) {
-      if (word.content == (kAcknowledged & channel_mask(t))) {
-        s.acked = 1;
-        if (t.mode != TrafficMode::kRequestReply) complete();
-      } else {
-        s.refused = 1;
-      }
+    const u64 refusal = kRefused & channel_mask(t);
+    if (s.answer == 0)
+      s.crc = word.content == refusal ? first_crc(t, 0) : first_answer_crc(t, index, s.destination, s.serial);
+    s.crc = add_to_crc(t.crc, s.crc, word.content, t.word_bits());
+    if (s.answer > t.crc_words) {
+      ++s.reply;
       return;
     }
-    s.crc = add_to_crc(t.crc, s.crc, word.content, t.word_bits());
-    ++s.reply;
+    if (s.answer == 0) {
+      s.said = word.content;
+      s.answered = now;
+    }
+    if (s.answer++ < t.crc_words || s.crc != 0 || s.status != 2 * stages()) return;
+    s.acked = s.said == (kAcknowledged & channel_mask(t));
+    s.refused = s.said == refusal;
+    s.crc = first_crc(t, index);
+    if (s.acked && t.mode != TrafficMode::kRequestReply) complete(s.answered);
   }
 
-  /// The message has been acknowledged; a reply, if one was wanted, is whole.
-  FLITLAB_INLINE void complete() {
+  /// The message has been acknowledged; a reply, if one was wanted, is whole. `at`: when the answer was on the wire.
+  FLITLAB_INLINE void complete(Cycle at) {
     const auto& t = v.t;
     Packet packet{};
     packet.dst = s.destination;
@@ -175,7 +185,7 @@ struct SourceCycle {
     packet.id = s.id;
     packet.flits = s.body;
     packet.hops = static_cast<u16>(s.status / 2);
-    deliver(v, index, control, packet, now - 1);  // its first word was on the wire a cycle after `created`, too
+    deliver(v, index, control, packet, at - 1);  // its first word was on the wire a cycle after `created`, too
     count(*v.shard, Total::kFlitsDelivered, s.body);
     if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
     if (t.mode == TrafficMode::kRequestReply) {
@@ -183,8 +193,8 @@ struct SourceCycle {
       count(*v.shard, Total::kMetroReplyWords, s.reply);
       if (measured(v, s.created)) {
         count(*v.shard, Total::kRoundTrips);
-        count(*v.shard, Total::kRoundTripSum, now - 1 - s.created);
-        raise_to(*v.shard, Total::kRoundTripMax, now - 1 - s.created);
+        count(*v.shard, Total::kRoundTripSum, at - 1 - s.created);
+        raise_to(*v.shard, Total::kRoundTripMax, at - 1 - s.created);
       }
     }
     s.body = 0;
@@ -205,8 +215,10 @@ struct SourceCycle {
     s.state = SourceState::kIdle;
     s.from = from;
     if (!s.body) return;
-    if (t.mode == TrafficMode::kRequestReply && s.acked && s.reply >= t.crc_words && s.crc == 0) return complete();
+    if (t.mode == TrafficMode::kRequestReply && s.acked && s.reply && s.reply >= t.crc_words && s.crc == 0)
+      return complete(now);
     if (s.refused) count(*v.shard, Total::kMetroRefused);
+    if (s.damaged && !s.acked) count_stage(v, Total::kMetroDamaged0, s.damaged - 1);
     if (t.most_attempts && s.attempts >= t.most_attempts) {
       count(*v.shard, Total::kPacketsDropped);
       count(*v.shard, Total::kFlitsDropped, s.body);
@@ -229,7 +241,8 @@ struct SourceCycle {
 
   FLITLAB_INLINE void read_answer(const Arrived& word) {
     if (now < s.from) return;
-    const Kind kind = word.agree ? word.kind : Kind::kNothing;
+    const bool endless = now - s.from > v.t.patience;
+    const Kind kind = word.agree && !endless ? word.kind : Kind::kNothing;
     switch (kind) {
       case Kind::kStatus:
       case Kind::kBlocked: return take_status(word);
@@ -241,9 +254,10 @@ struct SourceCycle {
         return close();
       default:
         if (s.blocked)
-          count_stage(v, Total::kMetroBlocked0, s.status / 2 - 1);
+          count_stage(v, Total::kMetroBlocked0, (s.status - 1) / 2);
         else if (!s.acked && !s.refused)
           count_stage(v, Total::kMetroLost0, s.status / 2);
+        if (!word.agree || endless) send(Kind::kDrop);  // some of the connection may still be there
         return end(now + 1);
     }
   }

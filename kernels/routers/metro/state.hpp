@@ -92,27 +92,32 @@ enum class Outcome : u8 { kOpen, kBlocked, kRefused, kLost };
 /// The sending half of an endpoint.
 struct Source {
   SourceState state;
-  u8 link;           ///< it sends on
-  u8 status;         ///< words of router's STATUS that have come
-  u8 serial;         ///< of the message
-  u8 acked;          ///< the destination has taken the message
-  u8 refused;        ///< it has not
-  u8 blocked;        ///< a router has answered that it could not switch
-  u8 damaged;        ///< stage, plus 1, of the first router whose checksum was not what it should be
+  u8 link;     ///< it sends on
+  u8 status;   ///< words of routers' STATUS that have come
+  u8 serial;   ///< of the message
+  u8 answer;   ///< words of the destination's answer that have come
+  u8 acked;    ///< the destination has taken the message
+  u8 refused;  ///< it has not
+  u8 blocked;  ///< a router has answered that it could not switch
+  u8 damaged;  ///< stage, plus 1, of the first router whose checksum was not what it should be
+  u8 pad;
   u16 header, body;  ///< words
   u16 sent;          ///< of both
   u16 reply;         ///< words of the reply that have come
+  u16 pad2;
   u32 id;
+  u64 said;  ///< first word of the answer
   u32 destination;
   u32 attempts;
   u32 crc;
   Cycle created;
   Cycle injected;        ///< when the first word of the first attempt was sent
   Cycle started;         ///< when the first word of this attempt was on the wire
+  Cycle answered;        ///< when the first word of the answer was
   Cycle from;            ///< idle: no attempt before this cycle; turned: when the wire must be driven
   u16 sum[kMaxCascade];  ///< checksums of the body's words
 };
-static_assert(sizeof(Source) == 56);
+static_assert(sizeof(Source) == 72);
 
 enum class SinkState : u8 { kIdle, kTaking, kAnswering, kTurned };
 
@@ -122,7 +127,7 @@ struct Sink {
   u8 serial;
   u8 refuse;  ///< the cascaded wires have not agreed
   u8 accepted;
-  u8 answered;  ///< it has been said whether the message was accepted
+  u8 answered;  ///< words of the answer that have been sent
   u8 pad;
   u16 words;        ///< that have come
   u16 first_wrong;  ///< the first that is not what the source should have sent; 0xFFFF: none
@@ -171,7 +176,8 @@ struct Table {
   u32 random_inputs = 1;  ///< ri
   u8 shared_random = 1;
   u8 in_use_check = 1;
-  u8 faulty = 0;  ///< wires can have faults
+  u8 faulty = 0;    ///< wires can have faults
+  u8 damaging = 0;  ///< something can damage messages
   u8 stalls = 0;
   u8 backoff = 0;
   u8 backoff_doublings = 0;
@@ -179,6 +185,7 @@ struct Table {
   u8 route_by_pair = 0;  ///< headers depend on the source as well
   u32 backoff_cycles = 1;
   u32 most_attempts = 0;
+  u32 patience = 0;  ///< cycles after TURN in which an answer must have ended
   Crc crc{};
   u32 source_words = 1, serial_words = 1, crc_words = 0;  ///< of a message's body
   u16 header_first[kMaxStages] = {};  ///< first header word that the router of a stage passes on unchanged

@@ -110,8 +110,10 @@ struct NaiveSource {
   Cycle started = 0;
   Cycle from = 0;
   u32 status = 0;
-  bool acked = false, refused = false, blocked = false, damaged = false;
-  std::vector<u64> reply;
+  bool acked = false, refused = false, blocked = false;
+  u32 damaged = kNone;  // stage
+  std::vector<u64> answer, reply;
+  Cycle answered = 0;
   SourceCursor next;
 };
 
@@ -564,8 +566,11 @@ class NaiveMetro {
 
   /// Words and their check for an endpoint.
   std::vector<u64> checked(std::vector<u64> words, u32 destination) const {
+    return checked_from(metro::first_crc(t_, destination), std::move(words));
+  }
+  std::vector<u64> checked_from(u32 first, std::vector<u64> words) const {
     const u32 n = words_for(check_bits_);
-    const u32 check = remainder(metro::first_crc(t_, destination), words, n * word_bits() - check_bits_);
+    const u32 check = remainder(first, words, n * word_bits() - check_bits_);
     for (u32 k = n; k-- > 0;) words.push_back(k * word_bits() >= 32 ? 0 : channel(u64{check} >> k * word_bits()));
     return words;
   }
@@ -641,7 +646,9 @@ class NaiveMetro {
     s.sent = 0;
     s.started = now_ + 1;
     s.status = 0;
-    s.acked = s.refused = s.blocked = s.damaged = false;
+    s.acked = s.refused = s.blocked = false;
+    s.damaged = kNone;
+    s.answer.clear();
     s.reply.clear();
   }
 
@@ -658,26 +665,25 @@ class NaiveMetro {
     }
     if (s.state != NaiveSource::kTurned) return;
     if (now_ < s.from) return;  // what comes now is not for this attempt
-    if (!h.agree) return falls_silent(n);
+    if (!h.agree || now_ - s.from > t_.patience) {
+      send(endpoints_[n].link[s.link], Kind::kDrop);
+      return falls_silent(n);
+    }
     switch (h.kind) {
       case Kind::kStatus:
       case Kind::kBlocked:
         if (h.kind == Kind::kBlocked) s.blocked = true;
-        if (s.status++ % 2 == 1 && !s.damaged && h.content != expected_sum(s, s.status / 2 - 1)) {
-          s.damaged = true;
-          ++count(Total::kMetroDamaged0, std::min(s.status / 2 - 1, 7u));
-        }
+        if (s.status++ % 2 == 1 && s.damaged == kNone && h.content != expected_sum(s, s.status / 2 - 1))
+          s.damaged = s.status / 2 - 1;
         return;
       case Kind::kData:
-        if (!s.acked && !s.refused) {
-          if (h.content == channel(metro::kAcknowledged))
-            s.acked = true;
-          else
-            s.refused = true;
-          if (s.acked && !replies_) delivered(n);
-        } else {
+        if (s.answer.size() == 1 + words_for(check_bits_)) {
           s.reply.push_back(h.content);
+          return;
         }
+        if (s.answer.empty()) s.answered = now_;
+        s.answer.push_back(h.content);
+        if (s.answer.size() == 1 + words_for(check_bits_)) judge_answer(n);
         return;
       case Kind::kTurn:
         s.state = NaiveSource::kClosing;
@@ -688,10 +694,24 @@ class NaiveMetro {
     }
   }
 
-  void delivered(u32 n) {
+  /// The destination's answer has come, with its check.
+  void judge_answer(u32 n) {
+    NaiveSource& s = endpoints_[n].source;
+    const u32 to = s.queue.front().destination;
+    const u32 stages = net_.levelled ? net_.stages : s.header / std::max(header_words_, 1u);
+    const bool refusal = s.answer[0] == channel(metro::kRefused);
+    const u32 first = refusal ? metro::first_crc(t_, 0) : metro::first_answer_crc(t_, n, to, s.serial);
+    if (s.status != 2 * stages || remainder(first, s.answer, 0) != 0) return;
+    s.acked = s.answer[0] == channel(metro::kAcknowledged);
+    s.refused = refusal;
+    if (s.acked && !replies_) delivered(n, s.answered);
+  }
+
+  /// `at`: when what says so was on the wire.
+  void delivered(u32 n, Cycle at) {
     NaiveSource& s = endpoints_[n].source;
     ++count(Total::kPacketsDelivered);
-    count(Total::kLatencySum) += now_ - 1 - s.queue.front().created;  // its first word was on the wire at created + 1
+    count(Total::kLatencySum) += at - 1 - s.queue.front().created;  // its first word was on the wire at created + 1
     goes_on(n);
   }
 
@@ -707,7 +727,7 @@ class NaiveMetro {
   void falls_silent(u32 n) {
     const NaiveSource& s = endpoints_[n].source;
     if (s.blocked)
-      ++count(Total::kMetroBlocked0, std::min(s.status / 2 - 1, 7u));
+      ++count(Total::kMetroBlocked0, std::min((s.status - 1) / 2, 7u));
     else if (!s.acked && !s.refused)
       ++count(Total::kMetroLost0, std::min(s.status / 2, 7u));
     ended(n);
@@ -718,13 +738,15 @@ class NaiveMetro {
     NaiveSource& s = endpoints_[n].source;
     s.state = NaiveSource::kIdle;
     s.from = now_ + 1;
-    const bool whole = s.reply.size() >= words_for(check_bits_) && remainder(metro::first_crc(t_, n), s.reply, 0) == 0;
+    const bool whole = !s.reply.empty() && s.reply.size() >= words_for(check_bits_) &&
+                       remainder(metro::first_crc(t_, n), s.reply, 0) == 0;
     if (s.acked && replies_ && whole) {
       count(Total::kMetroReplyWords) += s.reply.size();
-      delivered(n);
+      delivered(n, now_);
     }
     if (s.acked && (!replies_ || whole)) return over(s);
     if (s.refused) ++count(Total::kMetroRefused);
+    if (s.damaged != kNone && !s.acked) ++count(Total::kMetroDamaged0, std::min(s.damaged, 7u));
     if (most_attempts_ && s.attempts == most_attempts_) {
       ++count(Total::kPacketsDropped);
       goes_on(n);
@@ -767,10 +789,10 @@ class NaiveMetro {
         s.state = NaiveSink::kTaking;
         [[fallthrough]];
       case NaiveSink::kTaking:
-        if (h.kind == Kind::kData && !h.agree) s.refuse = true;
+        if (!h.agree) s.refuse = true;
         if (h.kind == Kind::kData) s.words.push_back(h.content);
         if (h.kind == Kind::kNothing || h.kind == Kind::kDrop) s.state = NaiveSink::kIdle;
-        if (h.kind == Kind::kTurn) decide(n, s);  // even if not all wires bring it
+        if (h.kind == Kind::kTurn) decide(n, s);
         break;
       case NaiveSink::kAnswering:
         if (h.kind == Kind::kDrop) s.state = NaiveSink::kIdle;
@@ -808,7 +830,9 @@ class NaiveMetro {
       good = source < endpoints_.size() && remainder(metro::first_crc(t_, n), s.words, 0) == 0;
     }
     s.answer.clear();
-    s.answer.emplace_back(Kind::kData, channel(good ? metro::kAcknowledged : metro::kRefused));
+    const u32 first = good ? metro::first_answer_crc(t_, source, n, serial) : metro::first_crc(t_, 0);
+    for (u64 w : checked_from(first, {channel(good ? metro::kAcknowledged : metro::kRefused)}))
+      s.answer.emplace_back(Kind::kData, w);
     if (good) {
       const bool known = e.last_serial[source] == serial;
       ++count(known ? Total::kMetroDuplicates : Total::kMetroAccepted);
