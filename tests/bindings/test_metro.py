@@ -109,6 +109,7 @@ def test_ports_are_switched_while_traffic_flows():
 
 @pytest.mark.parametrize("name, value, message", [
     ("on.b0", 2, "it is 0 or 1"), ("word.f0", 1, "it can be read only"), ("dilation", 3, "power of two"),
+    ("dilation", 4, "up to 2"),
     ("on.b99", 0, "does not exist in this router; the nearest is on.b"), ("turn_delay.f0", 99, "0 to 15"),
     ("drive.b0", 1 << 20, "a word is a kind"),
 ])
@@ -125,6 +126,9 @@ def test_scan_needs_one_test_access_port(tmp_path):
     net.step(10)
     with pytest.raises(fl.ConfigError, match=r"of router 0\.0 cannot be reached"):
         net.write_register(0, "fast.f0", 1)
+    with pytest.raises(fl.ConfigError, match="cannot be reached"):
+        net.read_register(0, "captured.f0")
+    assert "captured.f0" not in net.registers(0) and net.read_register(0, "state.f0") in range(7)
     net.write_register(1, "fast.f0", 0)
 
 

@@ -27,9 +27,9 @@ def test_a_message_alone(tmp_path):
     for wire in range(4):  # header, 20 words and TURN, one clock later on each wire; the last router takes the header
         assert read(attempt, wire, False, "TURN") == [21 + wire]
         assert len(read(attempt, wire, False, "DATA")) == (21 if wire < 3 else 20)
-        assert read(attempt, wire, True, "DATA") == [28 - wire]
-        assert read(attempt, wire, True, "DROP") == [29 - wire]
-    assert len(attempt.heard()) == 3 * 2 + 2
+        assert read(attempt, wire, True, "DATA") == [*range(28 - wire, 33 - wire)]  # the answer, and a check of 32 bits
+        assert read(attempt, wire, True, "DROP") == [33 - wire]
+    assert len(attempt.heard()) == 3 * 2 + 1 + 4 + 1
     assert [port for port, _ in attempt.reported()] == [hop.backward for hop in attempt.hops]
 
 
