@@ -1222,6 +1222,8 @@ TEST_P(MetroNaive, AgreesWhateverBreaks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, MetroNaive, ::testing::Range(0u, 40u));
+// In which a source gives up while the destination answers, and a header breaks off in words that are no data.
+INSTANTIATE_TEST_SUITE_P(Rare, MetroNaive, ::testing::Values(46u, 56u, 177u, 447u));
 
 }  // namespace
 }  // namespace flitlab
