@@ -230,15 +230,6 @@ std::string BglPlan::port_name(u32 port) const {
   return std::string(port % 2 ? "-" : "+") + "xyz"[port / 2];
 }
 
-namespace {
-
-Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index) {
-  std::byte* base = const_cast<std::byte*>(state.data()) + layout.kind_offset(kind, 1);
-  return Items<1>{base, layout.kinds[kind].item_bytes}[index];
-}
-
-}  // namespace
-
 std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
   const bgl::Table& t = table_;
   const Item<1> node = item_of(state, layout_, 0, index);

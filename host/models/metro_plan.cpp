@@ -39,11 +39,6 @@ Topology topology_of(const MetroNetwork& n, u32 slices, const std::string& kind)
 
 u32 words_for(u32 bits, u32 word) { return (bits + word - 1) / word; }
 
-Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index) {
-  std::byte* base = const_cast<std::byte*>(state.data()) + layout.kind_offset(kind, 1);
-  return Items<1>{base, layout.kinds[kind].item_bytes}[index];
-}
-
 }  // namespace
 
 MetroPlan::MetroPlan(const Experiment& e)
@@ -199,7 +194,6 @@ std::vector<std::pair<std::string, double>> MetroPlan::derived() const {
           {"stage_cycles", hop + delay},
           {"delivery_cycles", uniform ? way + words + entry : kNotMeasured},
           {"zero_load_latency_cycles", uniform ? words + t.stages + 2 * way + 2 * entry : kNotMeasured},
-          {"saturation_load_bound", kNotMeasured},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", layout_.kinds[0].item_bytes},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes},

@@ -214,10 +214,14 @@ void add_terminal_kind(ItemKind& kind, TerminalFields& g, const TrafficTable& t,
   kind.finish();
 }
 
+Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index) {
+  std::byte* base = const_cast<std::byte*>(state.data()) + layout.kind_offset(kind, 1);
+  return Items<1>{base, layout.kinds[kind].item_bytes}[index];
+}
+
 TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
                                    const TerminalFields& fields, u32 index, u32 vcs) {
-  std::byte* base = const_cast<std::byte*>(state.data()) + layout.kind_offset(1, 1);
-  const Item<1> terminal = Items<1>{base, layout.kinds[1].item_bytes}[index];
+  const Item<1> terminal = item_of(state, layout, 1, index);
   const TerminalControl& c = terminal.at(fields.control);
   TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.lane.left, c.lane.vc, c.next.at, {}};
   for (u32 v = 0; v < vcs; ++v) s.credits.push_back(terminal.at(fields.output, v).credits);

@@ -66,6 +66,9 @@ void add_script_fields(ItemKind& kind, TerminalFields& fields, const TrafficTabl
 void add_terminal_kind(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode,
                        const TerminalSize& size);
 
+/// An item of a state, which must not be changed.
+Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index);
+
 /// A terminal of a state (item kind 1), with `vcs` virtual channels.
 TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
                                    const TerminalFields& fields, u32 terminal, u32 vcs);

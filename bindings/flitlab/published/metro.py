@@ -181,7 +181,7 @@ LOADS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of a processor that does
 def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
     """Latency against loading with processors that stall: 28 clocks at the beginning, then a smooth rise."""
     e = figure3_network(endpoint__stalls=True, run__measure_cycles=12000)
-    points = [p for p in sweep(e, {"traffic.load": loads}, progress=False).rows]
+    points = sweep(e, {"traffic.load": loads}, progress=False).rows
     latency = [p["latency_mean"] for p in points]
     through = [p["accepted"] for p in points]
     falls = sum(b < a for a, b in pairwise(latency))

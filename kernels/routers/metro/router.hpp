@@ -55,17 +55,13 @@ struct RouterCycle {
   /// A connection is given up. The far end is told by DROP, and so is a source that listens; one that sends, by the
   /// backward control bit.
   FLITLAB_INLINE void shut(u32 p, ForwardPort& f) {
+    if (f.state != PortState::kReverse) return give_up(p, f);
     let_go(f);
-    if (f.state == PortState::kReverse) {
-      send_back(p, make_word(Kind::kDrop));
-      set_idle(p, f);
-    } else {
-      send_back(p, make_word(Kind::kBackDrop));
-      f.state = PortState::kDiscard;
-    }
+    send_back(p, make_word(Kind::kDrop));
+    set_idle(p, f);
   }
 
-  /// The backward control bit has come from the far end.
+  /// The same when the backward control bit has come from the far end: it goes on.
   FLITLAB_INLINE void give_up(u32 p, ForwardPort& f) {
     let_go(f);
     send_back(p, make_word(Kind::kBackDrop));

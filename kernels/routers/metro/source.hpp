@@ -3,6 +3,7 @@
 /// reads what the routers and the destination say, and tries again until the destination has acknowledged it. It has
 /// one message under way at a time.
 #include "kernels/common/philox.hpp"
+#include "kernels/routers/metro/allocate.hpp"
 #include "kernels/routers/metro/message.hpp"
 #include "kernels/routers/metro/wire.hpp"
 #include "kernels/traffic/terminal.hpp"
@@ -90,9 +91,7 @@ struct SourceCycle {
     const u32 links = terminal.at(t.endpoint_fields.links_on), n = bit_count(links);
     if (!n) return;
     const Random4 r = philox(v.row->seed, stream::kMetroLink, index, u64{s.id} << 32 | s.attempts);
-    u32 set = links;
-    for (u32 skip = below(r.word[0], n); skip; --skip) set &= set - 1;
-    s.link = static_cast<u8>(lowest_bit(set));
+    s.link = static_cast<u8>(nth_member(links, below(r.word[0], n)));
     s.state = SourceState::kSending;
     s.started = now + 1;
     s.sent = s.reply = 0;

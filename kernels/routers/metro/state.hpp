@@ -86,9 +86,6 @@ struct RouterFields {
 
 enum class SourceState : u8 { kIdle, kSending, kTurned, kClosing };
 
-/// Ends of attempts.
-enum class Outcome : u8 { kOpen, kBlocked, kRefused, kLost };
-
 /// The sending half of an endpoint.
 struct Source {
   SourceState state;

@@ -107,7 +107,6 @@ TEST(MetroConservation, WithFaultsThatAppearAndGo) {
 }
 
 /// Any bit of a word's kind, stuck at any router's wire either way: words turn into others, and still nothing is lost.
-/// The last line, an acknowledgment that STATUS could be taken for, needs routers of four equal ports and words of 4.
 TEST(MetroConservation, WithStuckKinds) {
   for (u32 bit = 0; bit < 3; ++bit)
     for (const char* stuck : {"stuck0", "stuck1"})
@@ -123,6 +122,23 @@ TEST(MetroConservation, WithStuckKinds) {
                             {"topology.links", integer(4)}}),
                     100);
       }
+}
+
+/// A stuck bit makes DATA of STATUS, and port 6 reads like an acknowledgment in words of 4: it must not be taken for
+/// one.
+TEST(MetroConservation, StatusIsNoAcknowledgment) {
+  const TextFile faults("0,stuck0,1.0.0,6\n");
+  Network net(experiment(loaded({{"faults.file", faults.path},
+                                 {"router.fast_reclaim", false},
+                                 {"router.width", integer(4)},
+                                 {"topology.dilation", IntList{4, 4, 1}},
+                                 {"topology.links", integer(4)},
+                                 {"traffic.load", 0.3},
+                                 {"traffic.packet_flits", Lengths{{40, 1.0}}}})));
+  for (u32 i = 0; i < 60; ++i) {
+    net.step(2000);
+    ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << net.engine->now();
+  }
 }
 
 /// In words of one bit an acknowledgment and a refusal differ by a single one.
