@@ -58,6 +58,25 @@ enum class Total : u32 {
   kMetroLost7 = kMetroLost0 + 7,
   kMetroDamaged0,  ///< attempts in which the checksum of the router of a stage was the first not to fit
   kMetroDamaged7 = kMetroDamaged0 + 7,
+  kSlotsSent,           ///< S-Connect: slots of serial channels that carried a message or part of one
+  kSlotsHit,            ///< slots that arrived damaged
+  kRejected,            ///< messages refused by a receiver without a buffer for them
+  kFailed,              ///< messages that came damaged, by what their sender was told
+  kAnswersLost,         ///< slots whose outcome the sender could not read
+  kSentAgain,           ///< messages sent again in their slot for that
+  kDuplicates,          ///< and those that had arrived the first time, discarded by their sequence bit
+  kAborted,             ///< messages on their way out annihilated since they came in damaged
+  kSlips,               ///< slots lost to clocks that drifted apart
+  kControlMessages,     ///< control messages that routers have carried out
+  kPriority0Delivered,  ///< packets of priority 0, and after it of 1 to 3
+  kPriority3Delivered = kPriority0Delivered + 3,
+  kPriority0LatencySum,  ///< of measured packets, and after it of priorities 1 to 3
+  kPriority3LatencySum = kPriority0LatencySum + 3,
+  kPriority0Measured,  ///< measured packets delivered, and after it of priorities 1 to 3
+  kPriority3Measured = kPriority0Measured + 3,
+  kClocksSum,       ///< measured packets: port to port in clocks, less 6 for each routing cycle of network latency
+  kMisrouted,       ///< adaptive router: messages sent to a channel that their table does not name
+  kSentByAdaptive,  ///< and all that were sent
   kLastDelivery,    ///< maximum, not a sum: cycle of the latest delivery
   kLastProgramEnd,  ///< maximum: cycle in which the latest program ended
   kLatencyMax,      ///< maximum over measured packets

@@ -26,4 +26,11 @@ inline constexpr u32 kMetroNoise = 33;    ///< noisy wires; item = sender and po
 inline constexpr u32 kMetroWiring = 34;   ///< host: random wiring; counter = draw
 inline constexpr u32 kMetroFaults = 35;   ///< host: which routers and links are dead; counter = draw
 
+inline constexpr u32 kSconnectError = 40;     ///< S-Connect: hits of slots; item = 8 * sender + port, counter = cycle
+inline constexpr u32 kSconnectFabric = 41;    ///< host: random regular graphs; counter = draw
+inline constexpr u32 kSconnectClock = 42;     ///< host: free-running frequencies and phases; item = router
+inline constexpr u32 kAdaptiveMisroute = 43;  ///< channel of an excess message; item = router, counter = cycle
+inline constexpr u32 kAdaptiveOrder = 44;     ///< order among equals; item = router, counter = cycle
+inline constexpr u32 kSwitch = 45;            ///< single switch: ties; counter = cycle
+
 }  // namespace flitlab::stream
