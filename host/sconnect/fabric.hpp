@@ -1,0 +1,30 @@
+#pragma once
+/// Fabrics of TICs (S-Connect, 3, Figures 9 and 10): nodes of one or two TICs with hosts, switches of two or three
+/// without, joined by channels in any way.
+#include <string>
+#include <vector>
+
+#include "kernels/routers/sconnect/link.hpp"
+
+namespace flitlab {
+
+class Experiment;
+
+struct SconnectFabric {
+  std::string kind;        ///< topology.kind
+  std::vector<u32> shape;  ///< nodes per dimension of a mesh, {2, 2, ...} of a hypercube; else {nodes}
+  u32 tics = 0;
+  u32 nodes = 0;                      ///< with hosts: what messages are addressed to
+  u32 terminals = 0;                  ///< host ports, node after node
+  u32 host_ports = 1;                 ///< of each node
+  std::vector<u32> node_of;           ///< [tics] kNone: of a switch
+  std::vector<std::string> names;     ///< [tics] "5", "5a" and "5b" of a dual node, "s3a" of a switch
+  std::vector<sconnect::Link> links;  ///< [tics][kPorts]
+
+  const sconnect::Link& link(u32 tic, u32 port) const { return links[tic * sconnect::kPorts + port]; }
+};
+
+/// ConfigError for what cannot be built: too many channels at a node, a graph in pieces.
+SconnectFabric make_sconnect_fabric(const Experiment& experiment);
+
+}  // namespace flitlab

@@ -1,0 +1,27 @@
+#pragma once
+/// Routing tables of a fabric, and the proof that messages in it never wait in a circle (S-Connect, 2.4, 3.1).
+#include <string>
+#include <vector>
+
+#include "host/sconnect/fabric.hpp"
+
+namespace flitlab {
+
+class Experiment;
+
+struct SconnectTables {
+  std::vector<u16> entry;  ///< [tics][nodes] sconnect::Options; 0: the destination cannot be reached
+  bool tree = false;       ///< the two-phase assignment over a spanning tree was used
+  double mean_hops = 0;    ///< channels of a way, over all pairs of nodes, taking the shortest that tables allow
+  double stretch = 1;      ///< the same by the shortest ways of the graph, mean_hops divided by it
+  double alternates = 0;   ///< options per entry on the way, mean over all pairs and TICs on shortest ways
+};
+
+/// Tables by routing.tables ("shortest", "tree", "file").
+SconnectTables make_sconnect_tables(const Experiment& experiment, const SconnectFabric& fabric);
+
+/// What is wrong with tables, or "": a destination that cannot be reached (both named), a way that never ends, or
+/// resources (a TIC's buffers of a virtual channel) that can wait for one another in a circle, which is shown.
+std::string sconnect_table_fault(const SconnectFabric& fabric, const std::vector<u16>& entry);
+
+}  // namespace flitlab

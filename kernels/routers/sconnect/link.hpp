@@ -1,0 +1,31 @@
+#pragma once
+/// Ports of a TIC and what they lead to (S-Connect, 3, Figures 8 to 11): four serial channels, ports 0 to 3, and two
+/// parallel ports, 4 and 5, to a host or to another TIC of the same node or switch.
+#include "kernels/common/types.hpp"
+
+namespace flitlab::sconnect {
+
+inline constexpr u32 kSerial = 4;  ///< serial channels of a TIC
+inline constexpr u32 kPorts = 6;
+inline constexpr u32 kVcs = 2;
+inline constexpr u32 kPriorities = 4;
+inline constexpr u32 kClocks = 6;  ///< of a routing cycle
+
+enum class LinkKind : u8 {
+  kNone,
+  kSerial,    ///< serial channel
+  kParallel,  ///< parallel ports of two TICs, joined
+  kHost
+};
+
+/// The far end of a port.
+struct Link {
+  u32 far = kNone;  ///< TIC, or the host's terminal
+  u8 port = 0;      ///< there
+  LinkKind kind = LinkKind::kNone;
+  u8 delay = 0;  ///< one way, routing cycles
+  u8 pad = 0;
+};
+static_assert(sizeof(Link) == 8);
+
+}  // namespace flitlab::sconnect
