@@ -64,6 +64,11 @@ std::string Plan::barrier_state(const Engine&, u32, u32 unit) const { no_barrier
 void Plan::barrier_operation(Engine&, u32, u32 unit, const std::string&) const { no_barriers(unit); }
 BarrierSnapshot Plan::barrier_register(const Engine&, u32, u32 unit) const { no_barriers(unit); }
 
+void Plan::send_control(Engine&, u32, const ControlRequest&) const {
+  throw ConfigError("control messages: routers of this kind know none; router.kind = \"sconnect\" does.");
+}
+std::vector<ControlReply> Plan::take_replies(Engine&, u32) const { return {}; }
+
 std::unique_ptr<t3e::SpecialFeed> Plan::special_feed() const { return nullptr; }
 
 std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.str("router.kind")).make_plan(e); }

@@ -53,6 +53,22 @@ struct BarrierSnapshot {
   std::string parent;  ///< "" at the root
 };
 
+/// A control message that software at a terminal sends to a router (S-Connect).
+struct ControlRequest {
+  std::string operation;  ///< read_table, write_table, read_register, write_register, add_to_timer
+  u32 number = 0;         ///< of the register, or the destination in the table
+  u32 value = 0;          ///< to be written, or added
+  u32 address = kNone;    ///< goes there by the routing tables; kNone: nowhere
+  std::vector<u32> hops;  ///< ports to be taken from there on
+  u32 priority = 3;
+  u32 tag = 0;  ///< what the reply will bear, 0 to 255
+};
+
+struct ControlReply {
+  u32 tag = 0, number = 0, value = 0;
+  u32 stamp = 0;  ///< the router's timer when it carried out the request
+};
+
 class Plan {
  public:
   virtual ~Plan() = default;
@@ -108,6 +124,11 @@ class Plan {
   virtual std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const;
   virtual void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const;
   virtual BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const;
+  /// Hands a control message to a terminal of the first replica, between cycles. ConfigError if the model knows none,
+  /// if it makes no sense, or if the terminal's mailbox is full.
+  virtual void send_control(Engine& engine, u32 terminal, const ControlRequest& request) const;
+  /// Replies that have come since the last call, in the order of their arrival.
+  virtual std::vector<ControlReply> take_replies(Engine& engine, u32 terminal) const;
   /// The host's end of a special network; none if the machine has none.
   virtual std::unique_ptr<t3e::SpecialFeed> special_feed() const;
 };

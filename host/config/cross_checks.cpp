@@ -136,9 +136,9 @@ u32 message_classes(const Experiment& e) {
 }
 
 std::vector<u32> grid_shape(const Experiment& e) {
+  if (const auto shape = model_of(e.str("router.kind")).shape) return shape(e);
   if (e.has("topology.shape")) return e.ints("topology.shape");
   if (e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
-  if (e.str("router.kind") == "metro" && !is_graph(e)) return {metro_endpoints(e)};
   return {};
 }
 

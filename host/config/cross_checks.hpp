@@ -16,6 +16,11 @@ void check_vc(const Experiment& experiment);
 void check_t3e(const Experiment& experiment);
 void check_bgl(const Experiment& experiment);
 void check_metro(const Experiment& experiment);
+void check_sconnect(const Experiment& experiment);
+
+/// Shapes of terminals (ModelRecord::shape).
+std::vector<u32> metro_shape(const Experiment& experiment);
+std::vector<u32> sconnect_shape(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);

@@ -57,7 +57,13 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
 Value default_for(const ParamRecord& record, const Experiment& e) {
   if (record.path == "routing.algorithm" && is_graph(e)) return std::string("table");
   if (record.path == "topology.shape" && e.has("topology.kind") && e.str("topology.kind") == "ring") return IntList{8};
-  if (record.path == "traffic.window" && e.str("router.kind") == "metro") return std::int64_t{1};
+  if (e.has("router.kind"))
+    for (const auto& [path, value] : model_of(e.str("router.kind")).defaults)
+      if (record.path == path) {
+        ParamRecord mine = record;
+        mine.default_value = value;
+        return default_value(mine);
+      }
   if (record.path == "traffic.hot_shape") {
     IntList extent;
     for (u32 radix : grid_shape(e)) extent.push_back(std::min(radix, 2u));

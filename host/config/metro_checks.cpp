@@ -55,6 +55,10 @@ void check_fat_tree(const Experiment& e) {
 
 }  // namespace
 
+std::vector<u32> metro_shape(const Experiment& e) {
+  return is_graph(e) ? std::vector<u32>{} : std::vector<u32>{metro_endpoints(e)};
+}
+
 void check_metro(const Experiment& e) {
   const std::string& mode = e.str("traffic.mode");
   if (e.flag("endpoint.stalls") && mode != "open")

@@ -7,11 +7,13 @@
 #include "host/config/network_params.hpp"
 #include "host/models/bgl_plan.hpp"
 #include "host/models/metro_plan.hpp"
+#include "host/models/sconnect_plan.hpp"
 #include "host/models/t3e_plan.hpp"
 #include "host/models/vc_plan.hpp"
 #include "host/run_params.hpp"
 #include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/metro/params.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 #include "kernels/routers/t3e/params.hpp"
 #include "kernels/routers/vc/params.hpp"
 #include "kernels/traffic/params.hpp"
@@ -72,7 +74,21 @@ const std::vector<ModelRecord>& models() {
        {},
        {kMetroEndpointParams, kMetroFaultParams},
        check_metro,
-       plan_of<MetroPlan>},
+       plan_of<MetroPlan>,
+       false,
+       {{"traffic.window", "1"}},
+       metro_shape},
+      {"sconnect",
+       "S-Connect fabric of TIC chips",
+       kSconnectTopologyParams,
+       kSconnectParams,
+       kSconnectRoutingParams,
+       {kSconnectChannelParams, kSconnectHostParams, kSconnectClockParams},
+       check_sconnect,
+       plan_of<SconnectPlan>,
+       false,
+       {{"traffic.packet_flits", "1"}},
+       sconnect_shape},
   };
   return list;
 }

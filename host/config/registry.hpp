@@ -2,9 +2,11 @@
 /// The router models and all parameter records.
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/param.hpp"
+#include "kernels/common/types.hpp"
 
 namespace flitlab {
 
@@ -21,6 +23,11 @@ struct ModelRecord {
   void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
   bool runs_programs = false;  ///< its terminals can run message-passing programs
+  /// Defaults of common parameters that would not fit it: path and value.
+  std::vector<std::pair<std::string_view, std::string_view>> defaults = {};
+  /// Shape of its terminals for traffic patterns, {} if that takes the plan; null: topology.shape or
+  /// topology.dimensions.
+  std::vector<u32> (*shape)(const Experiment&) = nullptr;
 };
 
 /// Every registered router model, in the order in which help lists them.

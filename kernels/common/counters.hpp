@@ -74,7 +74,7 @@ enum class Total : u32 {
   kPriority3LatencySum = kPriority0LatencySum + 3,
   kPriority0Measured,  ///< measured packets delivered, and after it of priorities 1 to 3
   kPriority3Measured = kPriority0Measured + 3,
-  kClocksSum,       ///< measured packets: port to port in clocks, less 6 for each routing cycle of network latency
+  kClocksSum,       ///< measured packets: 6 + clock of the port where they left, less that where they entered
   kMisrouted,       ///< adaptive router: messages sent to a channel that their table does not name
   kSentByAdaptive,  ///< and all that were sent
   kLastDelivery,    ///< maximum, not a sum: cycle of the latest delivery

@@ -9,7 +9,8 @@ inline constexpr u32 kSerial = 4;  ///< serial channels of a TIC
 inline constexpr u32 kPorts = 6;
 inline constexpr u32 kVcs = 2;
 inline constexpr u32 kPriorities = 4;
-inline constexpr u32 kClocks = 6;  ///< of a routing cycle
+inline constexpr u32 kClocks = 6;     ///< of a routing cycle
+inline constexpr u32 kSlotBits = 96;  ///< of a serial channel: 80 of a message, 16 of check and handshake
 
 enum class LinkKind : u8 {
   kNone,

@@ -1,0 +1,173 @@
+#include "host/sconnect/control.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "host/config/check.hpp"
+#include "host/error.hpp"
+#include "kernels/routers/sconnect/control_message.hpp"
+
+namespace flitlab {
+namespace {
+
+using sconnect::kPorts;
+
+template <class T>
+std::vector<T> get(const Engine& engine, u32 kind, const char* name) {
+  const ItemKind& k = engine.layout().kinds[kind];
+  const FieldInfo& field = k.field(name);
+  std::vector<T> all(std::size_t{k.count} * field.count);
+  engine.get_field(0, kind, field, all.data());
+  return all;
+}
+
+template <class T>
+void put(Engine& engine, u32 kind, const char* name, const std::vector<T>& all) {
+  engine.set_field(0, kind, engine.layout().kinds[kind].field(name), all.data());
+}
+
+constexpr const char* kOperations[] = {
+    "", "read_table", "write_table", "read_register", "write_register", "add_to_timer"};
+
+}  // namespace
+
+std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconnect::Table& t, u32 tic) {
+  const sconnect::TicControl c = get<sconnect::TicControl>(engine, 0, "control")[tic];
+  const auto ports = get<sconnect::Port>(engine, 0, "port");
+  const auto table = get<u16>(engine, 0, "table");
+  std::map<std::string, u64> all{{"address", c.address}, {"enabled", c.enabled},
+                                 {"used", c.used},       {"counting", c.counting},
+                                 {"counter", c.counter}, {"timer", static_cast<u16>(engine.now() + c.timer)}};
+  for (u32 i = 0; i < sconnect::kClasses; ++i) all["held." + std::to_string(i)] = c.held[i];
+  for (u32 p = 0; p < kPorts; ++p) {
+    const sconnect::Port& port = ports[tic * kPorts + p];
+    const std::string suffix = "." + std::to_string(p);
+    all["damaged" + suffix] = port.damaged;
+    all["refused" + suffix] = port.refused;
+    all["failed" + suffix] = port.failed;
+    all["lost" + suffix] = port.lost;
+    all["carried" + suffix] = port.carried;
+  }
+  for (u32 n = 0; n < t.nodes; ++n) all["table." + std::to_string(n)] = table[std::size_t{tic} * t.nodes + n];
+  if (!t.clocks) return all;
+  const sconnect::ClockState clock = get<sconnect::ClockState>(engine, 0, "clock")[tic];
+  const auto offset = get<sconnect::i64>(engine, 0, "clock_offset"), mail = get<sconnect::i64>(engine, 0, "clock_mail");
+  all["clock_on"] = clock.on;
+  all["clock_sends"] = clock.sends;
+  all["clock_phase"] = static_cast<u64>(clock.phase);
+  all["clock_rate"] = static_cast<u64>(clock.rate);
+  all["clock_error"] = static_cast<u64>(clock.error);
+  all["slips"] = clock.slips;
+  const u32 places = t.slot_mask + 1;
+  for (u32 p = 0; p < sconnect::kSerial; ++p) {
+    const sconnect::i64 came = mail[(std::size_t{tic} * places + (engine.now() & t.slot_mask)) * kPorts + p];
+    if (came) all["fifo." + std::to_string(p)] = static_cast<u64>((came >> 1) + offset[tic * kPorts + p] - clock.phase);
+  }
+  return all;
+}
+
+void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, const std::string& name, u64 value) {
+  const auto most = [&](u64 limit) {
+    if (value > limit)
+      throw ConfigError("register " + name + " = " + std::to_string(value) + ": it takes 0 to " +
+                        std::to_string(limit) + ".");
+  };
+  const auto change = [&]<class T>(const char* field, const std::function<void(T&)>& f) {
+    std::vector<T> all = get<T>(engine, 0, field);
+    f(all[tic]);
+    put(engine, 0, field, all);
+  };
+  using Control = sconnect::TicControl;
+  using Clock = sconnect::ClockState;
+  const u32 now = engine.now();
+  if (name == "address") {
+    most(0xFFFF);
+    change.operator()<Control>("control", [&](Control& c) { c.address = static_cast<u16>(value); });
+  } else if (name == "enabled") {
+    most((1u << kPorts) - 1);
+    change.operator()<Control>("control", [&](Control& c) { c.enabled = static_cast<u8>(value); });
+  } else if (name == "timer") {
+    most(0xFFFF);
+    change.operator()<Control>("control", [&](Control& c) { c.timer = static_cast<u16>(value - now); });
+  } else if (name == "counting") {
+    most(32);
+    change.operator()<Control>("control", [&](Control& c) { c.counting = static_cast<u8>(value); });
+  } else if (name == "counter") {
+    most(0xFFFFFFFF);
+    change.operator()<Control>("control", [&](Control& c) { c.counter = static_cast<u32>(value); });
+  } else if (name == "clock_on") {
+    most(1);
+    change.operator()<Clock>("clock", [&](Clock& c) { c.on = value != 0; });
+  } else if (name == "clock_sends") {
+    most(15);
+    change.operator()<Clock>("clock", [&](Clock& c) { c.sends = static_cast<u8>(value); });
+  } else if (name.starts_with("table.")) {
+    most(0xFFF);
+    std::vector<u16> table = get<u16>(engine, 0, "table");
+    table[std::size_t{tic} * t.nodes + std::stoul(name.substr(6))] = static_cast<u16>(value);
+    put(engine, 0, "table", table);
+  } else {
+    throw ConfigError("register " + name + " can be read only.");
+  }
+}
+
+void send_sconnect_control(Engine& engine, const sconnect::Table& t, u32 terminal, const ControlRequest& r) {
+  const auto fail = [](const std::string& what) { throw ConfigError("control message: " + what); };
+  if (terminal >= t.terminals)
+    fail("terminal " + std::to_string(terminal) + " does not exist: they are numbered 0 to " +
+         std::to_string(t.terminals - 1) + ".");
+  const auto operation = std::find(std::begin(kOperations) + 1, std::end(kOperations), r.operation);
+  if (operation == std::end(kOperations))
+    fail("there is no operation \"" + r.operation +
+         "\"; known: read_table, write_table, read_register, write_register, add_to_timer.");
+  if (r.hops.size() > sconnect::kMaxHops)
+    fail(std::to_string(r.hops.size()) + " hops are too many: a message names up to " +
+         std::to_string(sconnect::kMaxHops) + ", and can be sent to an address first.");
+  if (r.number > 0xFFFF || r.priority >= sconnect::kPriorities || r.tag > 0xFF)
+    fail("number is 0 to 65535, priority 0 to 3, tag 0 to 255.");
+  u64 hops = 0;
+  for (std::size_t i = 0; i < r.hops.size(); ++i) {
+    if (r.hops[i] >= kPorts) fail("hop " + std::to_string(r.hops[i]) + ": ports are numbered 0 to 5.");
+    hops |= u64{r.hops[i]} << 3 * i;
+  }
+  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
+  sconnect::HostControl& host = hosts[terminal];
+  if (host.out_count == sconnect::kMailbox)
+    fail("the mailbox of terminal " + std::to_string(terminal) + " is full (" + std::to_string(sconnect::kMailbox) +
+         " messages). Step the network first.");
+  sconnect::Message m{};
+  m.dst = r.value;
+  m.src = terminal;
+  sconnect::set_way(m, sconnect::Way::of(hops, static_cast<u32>(r.hops.size()), 0));
+  m.id = r.number;
+  m.node = r.address == kNone ? sconnect::kNoAddress : static_cast<u16>(r.address);
+  m.hops = t.terminal_node[terminal];
+  m.flits = 1;
+  m.priority = static_cast<u8>(r.priority);
+  m.tried = kPorts;
+  m.control = static_cast<u8>(operation - std::begin(kOperations));
+  m.tag = static_cast<u8>(r.tag);
+  std::vector<sconnect::Message> outbox = get<sconnect::Message>(engine, 1, "outbox");
+  outbox[std::size_t{terminal} * sconnect::kMailbox + (host.out_first + host.out_count++) % sconnect::kMailbox] = m;
+  put(engine, 1, "outbox", outbox);
+  put(engine, 1, "host", hosts);
+}
+
+std::vector<ControlReply> take_sconnect_replies(Engine& engine, const sconnect::Table& t, u32 terminal) {
+  if (terminal >= t.terminals)
+    throw ConfigError("terminal " + std::to_string(terminal) + " does not exist: they are numbered 0 to " +
+                      std::to_string(t.terminals - 1) + ".");
+  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
+  std::vector<ControlReply> replies;
+  if (!hosts[terminal].in_count) return replies;
+  const std::vector<sconnect::Message> inbox = get<sconnect::Message>(engine, 1, "inbox");
+  for (u32 i = 0; i < hosts[terminal].in_count; ++i) {
+    const sconnect::Message& m = inbox[std::size_t{terminal} * sconnect::kMailbox + i];
+    replies.push_back({m.tag, sconnect::number_of(m), m.dst, sconnect::stamp_of(m)});
+  }
+  hosts[terminal].in_count = 0;
+  put(engine, 1, "host", hosts);
+  return replies;
+}
+
+}  // namespace flitlab

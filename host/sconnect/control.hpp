@@ -1,0 +1,29 @@
+#pragma once
+/// Software's ways into a TIC: registers from outside, and control messages from a host (S-Connect, 3.4). Registers:
+///   address, enabled (ports, as bits), timer (16 bits), counting (event, 32: none), counter
+///   used (buffers), held.N (buffers of class N = 2 priority + virtual channel)
+///   damaged.P, refused.P, failed.P, lost.P, carried.P   error registers of port P, and what it has sent
+///   table.N (options to node N, bit 2 port + virtual channel)
+/// and with clocks:
+///   clock_on (the loop is closed), clock_sends (ports whose stream carries the clock), slips
+///   clock_phase, clock_rate, clock_error (2^-32 rad, and per routing cycle; two's complement)
+///   fifo.P (depth of the fifo at port P's receiver, from half full, 2^-32 rad; two's complement)
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/plan.hpp"
+#include "kernels/routers/sconnect/state.hpp"
+
+namespace flitlab {
+
+/// All registers of a TIC of the first replica.
+std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconnect::Table& table, u32 tic);
+
+/// ConfigError if there is no such register, it can be read only, or it does not take the value.
+void set_sconnect_register(Engine& engine, const sconnect::Table& table, u32 tic, const std::string& name, u64 value);
+
+void send_sconnect_control(Engine& engine, const sconnect::Table& table, u32 terminal, const ControlRequest& request);
+std::vector<ControlReply> take_sconnect_replies(Engine& engine, const sconnect::Table& table, u32 terminal);
+
+}  // namespace flitlab

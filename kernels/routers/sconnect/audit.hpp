@@ -1,0 +1,91 @@
+#pragma once
+/// Between cycles: every message is in one place, and what sums up buffers and queues agrees with them.
+#include "kernels/routers/sconnect/tic.hpp"
+
+namespace flitlab::sconnect {
+
+struct AuditTic {
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.routers;
+  }
+
+  /// Whether the far end has taken what a slot holds on to, though the news is still on its way.
+  template <class V>
+  FLITLAB_HD static bool taken(const V& v, const Link& link, const Slot& slot, u32 place) {
+    const auto& t = v.t;
+    const u32 there = (place + link.delay) % round_of(link.delay);
+    const Slot& far = v.tics[link.far].at(t.fields.slot, t.slot_first[link.far * kPorts + link.port] + there);
+    return bool(far.bits & kExpected) != bool(slot.bits & kSending);
+  }
+
+  template <class V>
+  FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
+    const auto& t = v.t;
+    const auto item = v.tics[index];
+    TicControl& control = item.at(t.fields.control);
+    u64 waiting = 0, seen = 0;
+    u32 fault = 0, used = 0, reserved = 0, held[kClasses] = {};
+
+    const auto see = [&](u32 buffer) {
+      if (buffer >= t.buffers || seen >> buffer & 1 || control.free >> buffer & 1) fault |= kFaultBookkeeping;
+      seen |= u64{1} << (buffer & 63);
+    };
+    const auto count_inside = [&](u32 buffer) {
+      const Message& m = item.at(t.fields.message, buffer);
+      if (m.control || item.at(t.fields.buffer, buffer).flags & (kComing | kBad)) return;
+      count(*v.shard, Total::kAuditedPackets);
+      count(*v.shard, Total::kAuditedFlits, m.flits);
+    };
+
+    for (u32 q = 0; q < kQueues; ++q) {
+      const Queue& list = item.at(t.fields.queue, q);
+      waiting |= u64{list.messages > 0} << q;
+      u32 buffer = list.head;
+      for (u32 i = 0; i < list.messages; ++i) {
+        if (buffer == kNoBuffer) {
+          fault |= kFaultBookkeeping;
+          break;
+        }
+        const BufferState& b = item.at(t.fields.buffer, buffer);
+        if (b.queue != q || !(b.flags & kWaiting)) fault |= kFaultBookkeeping;
+        see(buffer);
+        count_inside(buffer);
+        if (i + 1u == list.messages && list.tail != buffer) fault |= kFaultBookkeeping;
+        buffer = b.next;
+      }
+    }
+    if (waiting != control.waiting) fault |= kFaultBookkeeping;
+
+    for (u32 p = 0; p < kPorts; ++p) {
+      const Link& link = t.links[index * kPorts + p];
+      const Port& port = item.at(t.fields.port, p);
+      if (link.kind == LinkKind::kHost && port.sending != kNoBuffer) {
+        see(port.sending);
+        count_inside(port.sending);
+      }
+      if (link.kind != LinkKind::kSerial && link.kind != LinkKind::kParallel) continue;
+      for (u32 s = 0; s < round_of(link.delay); ++s) {
+        const Slot& slot = item.at(t.fields.slot, t.slot_first[index * kPorts + p] + s);
+        if (slot.buffer == kNoBuffer) continue;
+        see(slot.buffer);
+        if (!taken(v, link, slot, s)) count_inside(slot.buffer);
+      }
+    }
+
+    for (u64 set = seen; set; set &= set - 1) {
+      const Message& m = item.at(t.fields.message, lowest_bit(set));
+      used += m.flits;
+      held[m.priority * kVcs + m.vc] += m.flits;
+    }
+    if (used != control.used || seen != (~control.free & ~u64{0} >> (64 - t.buffers))) fault |= kFaultBookkeeping;
+    for (u32 c = 0; c < kClasses; ++c) {
+      if (held[c] != control.held[c]) fault |= kFaultBookkeeping;
+      reserved += t.reserve[c] > held[c] ? t.reserve[c] - held[c] : 0;
+    }
+    if (reserved != control.reserved || used + reserved > t.buffers) fault |= kFaultBookkeeping;
+    if (fault) raise_fault(control.fault, fault, kNoFaultPort);
+  }
+};
+
+}  // namespace flitlab::sconnect

@@ -1,0 +1,120 @@
+#pragma once
+/// The channel protocol (S-Connect, 3.2): a conveyor of slots. A slot comes back to its transmitter after the round of
+/// the channel, 2 (delay + 1) routing cycles, with the receiver's answer to what it has carried; each slot of a round
+/// is a protocol engine of its own with a window of one bit. Time in routing cycles:
+///
+///     t                 the transmitter fills slot t mod round
+///     t + delay         the receiver has it, and decides
+///     t + delay + 1     its answer leaves with the slot that is sent then
+///     t + 2 delay + 1   the answer is here, its check known at the end of the cycle
+///     t + round         the outcome is acted upon, and the slot is filled anew
+///
+/// The answer is the sequence bit that the receiver expects next in that slot: unchanged, the message has not been
+/// taken (it came damaged, or there was no buffer) and can take another way; changed, it has. If the answer cannot be
+/// read the message goes again in the same slot, and a receiver that has it already discards it by its sequence bit.
+///
+/// A quad goes in four slots in a row and is taken whole or not at all: the window of its first slot is its own, the
+/// other three ride in theirs without touching their windows, whatever these wait for. It has come a routing cycle
+/// before the second answer to its first slot, so the first one says nothing; no answer is asked for again with an
+/// empty slot.
+#include "kernels/routers/sconnect/link.hpp"
+
+namespace flitlab::sconnect {
+
+/// What crosses a channel in a slot beside a message: the six bits of the protocol.
+inline constexpr u8 kPresent = 1;     ///< there is a message, or part of a quad
+inline constexpr u8 kSequence = 2;    ///< of the message, or of the quad
+inline constexpr u8 kAnswer = 4;      ///< to the slot that came a routing cycle before this one was sent
+inline constexpr u8 kAbort = 8;       ///< late abort: the message is void, the answer is not
+inline constexpr u8 kQuad = 16;       ///< part of a quad
+inline constexpr u8 kLast = 32;       ///< its last part; without a message: asks for an answer
+inline constexpr u8 kHit = 64;        ///< emulator: bits have been hit on the way
+inline constexpr u8 kOccupied = 128;  ///< emulator: something has been sent at all
+
+inline constexpr u8 kNoBuffer = 0xFF;
+inline constexpr u32 kQuadParts = 4;
+
+/// Round of a channel, routing cycles.
+FLITLAB_HD constexpr u32 round_of(u32 delay) { return 2 * (delay + 1); }
+
+/// One slot of a channel at one of its ends: what has been sent in it, and what is expected.
+struct Slot {
+  u8 buffer;  ///< of the message that it holds on to; kNoBuffer: none
+  u8 bits;
+};
+static_assert(sizeof(Slot) == 2);
+
+inline constexpr u8 kSending = 1;   ///< sequence bit of what is sent
+inline constexpr u8 kExpected = 2;  ///< sequence bit that is expected of what comes
+inline constexpr u8 kHoldsQuad = 4;
+inline constexpr u8 kTooEarly = 8;  ///< the next answer comes before the quad
+
+enum class Outcome : u8 { kFree, kTaken, kFailed, kUnknown, kWaits };
+
+/// Transmitter: what has become of a slot's message, by what came in the routing cycle before (0: nothing could be
+/// read).
+FLITLAB_HD inline Outcome settle(Slot& slot, u8 heard) {
+  if (slot.buffer == kNoBuffer) return Outcome::kFree;
+  if (slot.bits & kTooEarly) {
+    slot.bits = static_cast<u8>(slot.bits & ~kTooEarly);
+    return Outcome::kWaits;
+  }
+  const bool readable = (heard & kOccupied) && !(heard & kHit);
+  if (!readable) return slot.bits & kHoldsQuad ? Outcome::kWaits : Outcome::kUnknown;
+  const bool taken = bool(heard & kAnswer) != bool(slot.bits & kSending);
+  if (taken) slot.bits ^= kSending;
+  slot.buffer = kNoBuffer;
+  slot.bits = static_cast<u8>(slot.bits & ~kHoldsQuad);
+  return taken ? Outcome::kTaken : Outcome::kFailed;
+}
+
+/// Transmitter: a message, or a quad, enters a slot, which must be free.
+FLITLAB_HD inline void hold(Slot& slot, u8 buffer, bool quad) {
+  slot.buffer = buffer;
+  if (quad) slot.bits |= kHoldsQuad | kTooEarly;
+}
+
+/// Protocol bits of a message sent in a slot, or sent again.
+FLITLAB_HD inline u8 sequence_of(const Slot& slot) { return slot.bits & kSending ? kSequence : u8{0}; }
+
+/// Receiver: whether a message of this sequence bit is new in its slot.
+FLITLAB_HD inline bool is_new(const Slot& slot, u8 bits) {
+  return bool(bits & kSequence) == bool(slot.bits & kExpected);
+}
+
+/// Receiver: the message in this slot has been taken.
+FLITLAB_HD inline void take(Slot& slot) { slot.bits ^= kExpected; }
+
+/// Receiver: the answer to a slot.
+FLITLAB_HD inline u8 answer_of(const Slot& slot) { return slot.bits & kExpected ? kAnswer : u8{0}; }
+
+/// A quad that is coming in.
+struct Train {
+  u8 slot;    ///< of its first part
+  u8 parts;   ///< slots since, damaged ones included; 0: none is coming
+  u8 buffer;  ///< kNoBuffer: there was none
+  u8 spoiled;
+};
+static_assert(sizeof(Train) == 4);
+
+enum class Part : u8 { kNone, kFirst, kMiddle, kWhole, kSpoiled };
+
+/// Receiver: notes what a slot means for the quad that is coming in. kFirst: a quad begins, and the caller sets its
+/// buffer; kWhole: its last part is here and none was hit; kSpoiled: it has ended otherwise.
+FLITLAB_HD inline Part note_part(Train& train, u8 bits, u32 slot) {
+  const bool readable = !(bits & kHit), part = readable && (bits & kPresent) && (bits & kQuad);
+  if (!train.parts) {
+    if (!part || (bits & kLast)) return Part::kNone;  // of a last part alone all before it have been lost
+    train = Train{static_cast<u8>(slot), 1, kNoBuffer, 0};
+    return Part::kFirst;
+  }
+  ++train.parts;
+  if (!part || (bits & kAbort)) train.spoiled = 1;
+  const bool last = part && (bits & kLast);
+  if (!last && train.parts < kQuadParts) return Part::kMiddle;
+  const bool whole = last && train.parts == kQuadParts && !train.spoiled && train.buffer != kNoBuffer;
+  train.parts = 0;
+  return whole ? Part::kWhole : Part::kSpoiled;
+}
+
+}  // namespace flitlab::sconnect

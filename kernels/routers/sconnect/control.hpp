@@ -1,0 +1,140 @@
+#pragma once
+/// What a TIC does with a control message (S-Connect, 3.4): pass it on, or carry it out and send it back.
+#include "kernels/routers/sconnect/control_message.hpp"
+#include "kernels/routers/sconnect/tic.hpp"
+
+namespace flitlab::sconnect {
+
+template <class V, int W>
+struct ControlUnit {
+  const Tic<V, W>& tic;
+
+  FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags) const {
+    return m.control ? store_control(m, source) : tic.store(m, source, flags);
+  }
+
+ private:
+  using Tics = Tic<V, W>;
+
+  /// Into the queue of a port, if that leads anywhere.
+  FLITLAB_INLINE u32 over(const Message& m, u32 p, u32 source) const {
+    if (p >= kPorts || tic.link(p).kind == LinkKind::kNone || !tic.enabled(p)) return kNoBuffer;
+    return tic.store(m, source, 0, Tics::queue_of(p, m.priority, 0));
+  }
+
+  FLITLAB_INLINE u32 by_table(const Message& m, u32 source) const {
+    if (m.node >= tic.v.t.nodes || !tic.item.at(tic.v.t.fields.table, m.node)) return kNoBuffer;
+    return tic.store(m, source, 0);
+  }
+
+  /// Messages that lead nowhere are thrown away; whoever sent them waits in vain.
+  inline u32 store_control(Message m, u32 source) const {
+    Way way = way_of(m);
+    if (!(m.control & kReply)) {
+      if (m.node != kNoAddress && m.node != tic.control.address) return by_table(m, source);
+      m.node = kNoAddress;
+      if (way.left()) {
+        const u32 next = way.go_on(source);
+        set_way(m, way);
+        return over(m, next, source);
+      }
+      carry_out(m, source);
+      m.control |= kReply;
+    }
+    if (way.made()) {
+      const u32 next = way.go_back();
+      set_way(m, way);
+      return over(m, next, source);
+    }
+    for (u32 p = kSerial; p < kPorts; ++p)
+      if (tic.link(p).kind == LinkKind::kHost && tic.link(p).far == m.src) return over(m, p, source);
+    m.node = m.hops;
+    return by_table(m, source);
+  }
+
+  FLITLAB_INLINE u16 timer() const { return static_cast<u16>(tic.now + tic.control.timer); }
+
+  inline void carry_out(Message& m, u32 source) const {
+    const auto& t = tic.v.t;
+    const u32 number = number_of(m);
+    count(*tic.v.shard, Total::kControlMessages);
+    switch (static_cast<Operation>(m.control)) {
+      case Operation::kReadTable: m.dst = number < t.nodes ? tic.item.at(t.fields.table, number) : 0; break;
+      case Operation::kWriteTable:
+        if (number < t.nodes) tic.item.at(t.fields.table, number) = static_cast<u16>(m.dst & 0xFFF);
+        break;
+      case Operation::kReadRegister: m.dst = read(number, source); break;
+      case Operation::kWriteRegister: write(number, m.dst); break;
+      case Operation::kAddToTimer:
+        tic.control.timer = static_cast<u16>(tic.control.timer + m.dst);
+        m.dst = timer();
+        break;
+      default: break;
+    }
+    m.id = number | u32{timer()} << 16;
+  }
+
+  inline u32 read(u32 number, u32 source) const {
+    const auto& t = tic.v.t;
+    const TicControl& c = tic.control;
+    if (number >= static_cast<u32>(Register::kOfPort)) {
+      const u32 p = (number - static_cast<u32>(Register::kOfPort)) / 8;
+      if (p >= kPorts) return 0;
+      const Port& port = tic.port(p);
+      switch (static_cast<PortRegister>((number - static_cast<u32>(Register::kOfPort)) % 8)) {
+        case PortRegister::kDamaged: return port.damaged;
+        case PortRegister::kRefused: return port.refused;
+        case PortRegister::kFailed: return port.failed;
+        case PortRegister::kLost: return port.lost;
+        case PortRegister::kCarried: return port.carried;
+        default: return 0;
+      }
+    }
+    switch (static_cast<Register>(number)) {
+      case Register::kPorts: {
+        u32 set = 0;
+        for (u32 p = 0; p < kPorts; ++p) {
+          const LinkKind kind = tic.link(p).kind;
+          set |= u32{kind == LinkKind::kSerial || kind == LinkKind::kParallel} << p | u32{kind == LinkKind::kHost}
+                                                                                          << (8 + p);
+        }
+        return set;
+      }
+      case Register::kCameBy: return source;
+      case Register::kAddress: return c.address;
+      case Register::kEnabled: return c.enabled;
+      case Register::kTimer: return timer();
+      case Register::kCounting: return c.counting;
+      case Register::kCounter: return c.counter;
+      default: break;
+    }
+    if (!t.clocks) return 0;
+    const ClockState& clock = tic.item.at(t.fields.clock.state);
+    switch (static_cast<Register>(number)) {
+      case Register::kClock: return u32{clock.on} | u32{clock.limit} << 1;
+      case Register::kClockRate: return static_cast<u32>(clock.rate);
+      case Register::kClockSends: return clock.sends;
+      case Register::kSlips: return clock.slips;
+      default: return 0;
+    }
+  }
+
+  inline void write(u32 number, u32 value) const {
+    const auto& t = tic.v.t;
+    TicControl& c = tic.control;
+    switch (static_cast<Register>(number)) {
+      case Register::kAddress: c.address = static_cast<u16>(value); return;
+      case Register::kEnabled: c.enabled = static_cast<u8>(value & ((1u << kPorts) - 1)); return;
+      case Register::kTimer: c.timer = static_cast<u16>(value - tic.now); return;
+      case Register::kCounting: c.counting = static_cast<u8>(value & 31); return;
+      case Register::kCounter: c.counter = value; return;
+      default: break;
+    }
+    if (!t.clocks) return;
+    ClockState& clock = tic.item.at(t.fields.clock.state);
+    if (static_cast<Register>(number) == Register::kClock) clock.on = value & 1;
+    if (static_cast<Register>(number) == Register::kClockSends) clock.sends = static_cast<u8>(value);
+  }
+};
+
+}  // namespace flitlab::sconnect

@@ -1,0 +1,189 @@
+#pragma once
+/// A parallel port to a host (S-Connect, 3, 4.1): a message each way in a routing cycle, 5 of its 6 clocks. The host
+/// offers a message until it is accepted (valid, accept), and takes what is presented unless it refuses the priority.
+#include "kernels/routers/sconnect/control.hpp"
+#include "kernels/traffic/terminal.hpp"
+
+namespace flitlab::sconnect {
+
+/// What sources ask of a model (kernels/traffic/injection.hpp). A message to a host may come by any of its ports.
+template <class V>
+FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
+  return v.t.terminal_node[index] == v.t.terminal_node[packet.dst];
+}
+template <class V>
+FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
+  return false;
+}
+
+template <class V, int W>
+struct HostPort {
+  const Tic<V, W>& tic;
+  u32 p;
+  Port& port;
+  u32 index;  ///< terminal
+  Item<W> terminal;
+  TerminalControl& control;
+  HostControl& host;
+
+  // Into the fabric.
+
+  FLITLAB_INLINE void create() const {
+    const auto& t = tic.v.t;
+    if (t.mode == TrafficMode::kTrace) return create_from_trace(tic.v, terminal, index, control, tic.now);
+    create_packets(tic.v, index, control, tic.now);
+  }
+
+  FLITLAB_INLINE void draw() const {
+    const auto& v = tic.v;
+    const auto& t = v.t;
+    Message& m = host.offered;
+    m = Message{};
+    if (t.mode == TrafficMode::kTrace) {
+      const TraceControl& trace = terminal.at(t.terminal_fields.trace.control);
+      if (!trace.created) return;
+      const TraceEntry& entry = terminal.at(t.terminal_fields.trace.entry, trace.first);
+      m.id = entry.id;
+      m.created = entry.cycle;
+      m.dst = entry.destination;
+      m.flits = static_cast<u8>(entry.flits);
+    } else {
+      if (control.sent == control.created) return;
+      m.id = control.oldest.index;
+      m.created = control.oldest.at;
+      m.dst = packet_destination(t.traffic, *v.row, index, m.id);
+      m.flits = static_cast<u8>(packet_flits(t.traffic, *v.row, index, m.id));
+    }
+    if (t.priority_below[0] != ~0u) {
+      const u32 draw = packet_draws(*v.row, index, m.id).word[3];
+      while (m.priority + 1u < kPriorities && draw >= t.priority_below[m.priority]) ++m.priority;
+    }
+    m.src = index;
+    m.node = t.terminal_node[m.dst];
+    m.tried = kPorts;
+    m.entered = static_cast<u8>(p);
+    host.ready = 1;
+  }
+
+  /// The message offered has been accepted.
+  FLITLAB_INLINE void count_sent() const {
+    const auto& v = tic.v;
+    const auto& t = v.t;
+    ++control.sent;
+    if (t.mode == TrafficMode::kTrace) {
+      TraceControl& trace = terminal.at(t.terminal_fields.trace.control);
+      trace.first = (trace.first + 1) % kTraceRing;
+      --trace.entries;
+      --trace.created;
+    } else if (control.sent == control.created) {
+      control.oldest = control.next;
+    } else {
+      next_creation(t.traffic, *v.row, index, control.oldest);
+    }
+    count(*v.shard, Total::kPacketsInjected);
+    count(*v.shard, Total::kFlitsInjected, host.offered.flits);
+    if constexpr (V::traced)
+      v.log.write(t.routers + index,
+                  Event{index, host.offered.id, EventKind::kInjected, u8(p), 0, 0, 0, 3, u16(host.offered.flits)});
+  }
+
+  FLITLAB_INLINE bool offer_control() const {
+    if (!host.out_count) return false;
+    Message m = terminal.at(tic.v.t.host_fields.outbox, host.out_first);
+    if (!tic.can_take(Tic<V, W>::class_of(m), 1)) return false;
+    host.out_first = (host.out_first + 1) % kMailbox;
+    --host.out_count;
+    ControlUnit<V, W>{tic}.store(m, p, 0);
+    return true;
+  }
+
+  FLITLAB_INLINE void offer() const {
+    if (port.entering) {
+      --port.entering;
+      return;
+    }
+    if (!tic.enabled(p) || offer_control()) return;
+    if (!host.ready) draw();
+    if (!host.ready) return;
+    Message& m = host.offered;
+    const bool room = tic.control.used < tic.v.t.host_buffers || !tic.control.held[Tic<V, W>::class_of(m)];
+    if (!room || !tic.can_take(Tic<V, W>::class_of(m), m.flits)) {
+      if (tic.control.counting == kInjectionHeldUp) ++tic.control.counter;
+      return;
+    }
+    m.injected = tic.now;
+    count_sent();
+    tic.store(m, p, 0);
+    port.entering = static_cast<u8>(m.flits - 1);
+    host.ready = 0;
+  }
+
+  // Out of it.
+
+  FLITLAB_INLINE void hand_over(const Message& m) const {
+    const auto& v = tic.v;
+    if (m.control) {
+      if (host.in_count < kMailbox)
+        terminal.at(v.t.host_fields.inbox, host.in_count++) = m;
+      else
+        ++host.lost;
+      return;
+    }
+    Packet packet{};
+    packet.dst = m.dst;
+    packet.src = m.src;
+    packet.created = m.created;
+    packet.injected = m.injected;
+    packet.id = m.id;
+    packet.flits = m.flits;
+    packet.hops = m.hops;
+    deliver(v, index, control, packet, tic.now);
+    count(*v.shard, Total::kFlitsDelivered, m.flits);
+    if (v.t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, tic.now);
+    count_of_priority(Total::kPriority0Delivered, m.priority, 1);
+    if (!measured(v, m.created)) return;
+    count_of_priority(Total::kPriority0Measured, m.priority, 1);
+    count_of_priority(Total::kPriority0LatencySum, m.priority, tic.now - m.created);
+    count(*v.shard, Total::kClocksSum, kPorts + p - m.entered);
+  }
+
+  FLITLAB_INLINE void count_of_priority(Total first, u32 priority, u64 amount) const {
+    count(tic.v.shard->total[static_cast<u32>(first) + priority], amount);
+  }
+
+  FLITLAB_INLINE void present() const {
+    if (port.sending != kNoBuffer) {
+      if (++port.parts < kQuadParts) return;
+      const u32 buffer = port.sending;
+      port.sending = kNoBuffer;
+      return finish(buffer);
+    }
+    const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kClasses & 0xFF);
+    if (!waiting || !tic.enabled(p)) return;
+    const u32 priority = (bit_width(waiting) - 1) / kVcs, q = Tic<V, W>::queue_of(p, priority, 0);
+    if (tic.v.t.refuses >> priority & 1 && !tic.message(tic.queue(q).head).control) return;
+    const u32 buffer = tic.pop(q);
+    const Message& m = tic.message(buffer);
+    tic.log(EventKind::kSwitchGranted, m, tic.state(buffer).source, q);
+    ++port.carried;
+    tic.note(p, PortEvent::kSent);
+    if (m.flits == 1) return finish(buffer);
+    port.sending = static_cast<u8>(buffer);
+    port.parts = 1;
+  }
+
+  /// The last word is there. What has come in damaged is no message.
+  FLITLAB_INLINE void finish(u32 buffer) const {
+    if (!(tic.state(buffer).flags & kBad)) {
+      hand_over(tic.message(buffer));
+      tic.release(buffer);
+      return;
+    }
+    const u32 source = tic.state(buffer).source;
+    if (tic.port(source).doubtful == buffer) tic.port(source).doubtful = kNoBuffer;
+    tic.release(buffer);
+    count(*tic.v.shard, Total::kAborted);
+  }
+};
+
+}  // namespace flitlab::sconnect

@@ -1,0 +1,31 @@
+#pragma once
+/// S-Connect as a model: its state's start, its cycle, its audit.
+#include "kernels/routers/sconnect/audit.hpp"
+#include "kernels/routers/sconnect/phases.hpp"
+#include "kernels/routers/sconnect/start.hpp"
+
+namespace flitlab {
+
+struct SconnectModel {
+  using Table = sconnect::Table;
+  template <int W, bool Traced>
+  using View = sconnect::View<W, Traced>;
+
+  using Start = StageList<Stage<sconnect::StartTic, sconnect::StartHost>>;
+  using Cycle = StageList<Stage<sconnect::TicPhase>>;
+  using Audit = StageList<Stage<sconnect::AuditTic>>;
+
+  template <int W, bool Traced>
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+                                              const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
+    return {table, place.items<W>(state, 0), place.items<W>(state, 1), row, shard, log};
+  }
+
+  template <class V>
+  FLITLAB_HD static u32 fault_of(const V& v, u32 kind, u32 item) {
+    return kind == 0 ? v.tics[item].at(v.t.fields.control).fault
+                     : v.terminals[item].at(v.t.terminal_fields.control).fault;
+  }
+};
+
+}  // namespace flitlab

@@ -1,0 +1,165 @@
+#pragma once
+/// State of a fabric. Items: TICs, and the terminals that hosts have at their ports. A terminal belongs to one TIC,
+/// whose phase does its work, so nothing lies between the two but the parallel port.
+#include "kernels/common/bits.hpp"
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/fault.hpp"
+#include "kernels/routers/sconnect/channel.hpp"
+#include "kernels/routers/sconnect/clock_state.hpp"
+#include "kernels/routers/sconnect/message.hpp"
+#include "kernels/routers/sconnect/route.hpp"
+#include "kernels/traffic/terminal_state.hpp"
+
+namespace flitlab::sconnect {
+
+inline constexpr u32 kMaxBuffers = 64;               ///< of a TIC's pool
+inline constexpr u32 kClasses = kPriorities * kVcs;  ///< of messages, for which buffers are reserved
+inline constexpr u32 kQueues = kPorts * kClasses;    ///< a TIC with two hosts uses 40: hosts have no virtual channels
+inline constexpr u32 kMailbox = 16;                  ///< control messages that a host's port holds, each way
+inline constexpr u16 kNoAddress = 0xFFFF;
+
+/// A linked list of buffers.
+struct Queue {
+  u8 head, tail;
+  u8 messages;
+  u8 pad;
+};
+static_assert(sizeof(Queue) == 4);
+
+/// What a buffer's message is doing.
+struct BufferState {
+  u8 next;    ///< behind it in its queue
+  u8 queue;   ///< that it waits in, or has left last
+  u8 flags;   ///< kWaiting, kComing, kBad
+  u8 source;  ///< port that it came by
+};
+static_assert(sizeof(BufferState) == 4);
+
+inline constexpr u8 kWaiting = 4;  ///< it is in its queue
+inline constexpr u8 kComing = 1;   ///< parts of the quad are still to come
+inline constexpr u8 kBad = 2;      ///< it came in damaged
+
+/// A TIC.
+struct TicControl {
+  u64 free;           ///< buffers that hold no message, as bits
+  u64 waiting;        ///< queues that are not empty, as bits
+  u32 fault;          ///< Fault bits
+  u8 used;            ///< buffers in use, four for a quad
+  u8 reserved;        ///< of the others, those kept for classes that have less than they are promised
+  u8 held[kClasses];  ///< buffers in use by each class
+  u8 enabled;         ///< ports that are switched on, as bits
+  u8 counting;        ///< event that the counter counts
+  u16 address;        ///< of the node; kNoAddress: none has been given
+  u16 timer;          ///< what is to be added to the cycle
+  u8 next_vc;         ///< virtual channel that each transmitter serves first, as bits
+  u8 awake;           ///< something was heard, or is to be answered
+  u8 pad[2];
+  u32 counter;  ///< events counted
+  u32 pad2;
+};
+static_assert(sizeof(TicControl) == 48);
+
+/// A port: what it has heard, what it is in the middle of, and its error registers.
+struct Port {
+  u8 heard;     ///< protocol bits of the last slot; 0: nothing came
+  u8 reply;     ///< kOccupied and the answer to the last slot; 0: none is due
+  u8 doubtful;  ///< buffer of a message that came damaged, until that is known; kNoBuffer
+  u8 sending;   ///< buffer of the quad that is going out; kNoBuffer
+  u8 parts;     ///< of it that have gone
+  u8 requeued;  ///< buffer that goes back to the router; kNoBuffer
+  u8 entering;  ///< parts of a quad that the host still has to give
+  u8 pad;
+  Train train;
+  u32 carried;  ///< messages and parts sent since cycle 0
+  u16 damaged;  ///< slots that came damaged; registers stop at 65535
+  u16 refused;  ///< messages that came and found no buffer
+  u16 failed;   ///< messages sent that came back
+  u16 lost;     ///< outcomes that could not be read
+};
+static_assert(sizeof(Port) == 24);
+
+struct TicFields {
+  Field<TicControl> control;  ///< [1]
+  Field<u64> mail;            ///< [S] protocol bits that arrive, a byte for each port
+  Field<Port> port;           ///< [kPorts]
+  Field<Queue> queue;         ///< [kQueues]
+  Field<BufferState> buffer;  ///< [buffers]
+  Field<Slot> slot;           ///< [all ports' rounds]
+  Field<Message> message;     ///< [buffers]
+  Field<Message> arriving;    ///< [S][kPorts] messages that arrive
+  ClockFields clock;          ///< with clocks only
+  Field<u16> table;           ///< [nodes] Options
+};
+
+/// A host's port.
+struct HostControl {
+  Message offered;          ///< the next message
+  u8 ready;                 ///< there is one
+  u8 out_first, out_count;  ///< control messages that wait to be sent
+  u8 in_count;              ///< and replies that the host has not looked at
+  u32 lost;                 ///< replies that came when the mailbox was full
+  u8 pad[8];
+};
+static_assert(sizeof(HostControl) == 48);
+
+struct HostFields {
+  Field<HostControl> host;  ///< [1]
+  Field<Message> outbox;    ///< [kMailbox]
+  Field<Message> inbox;     ///< [kMailbox]
+};
+
+struct Table {
+  u32 routers = 0;    ///< TICs
+  u32 terminals = 0;  ///< host ports
+  u32 nodes = 0;      ///< destinations
+  u32 buffers = kMaxBuffers;
+  u32 slots = 0;                         ///< [all ports' rounds]
+  u32 slot_mask = 0;                     ///< S - 1
+  u8 reserve[kClasses] = {};             ///< buffers promised to each class
+  u8 reserved = 0;                       ///< their sum
+  u8 host_buffers = 0;                   ///< hosts' messages are accepted while fewer are in use
+  u32 hit_threshold = 0;                 ///< a 32-bit draw below this hits a slot
+  u32 priority_below[kPriorities] = {};  ///< a 32-bit draw below this gives the priority
+  u32 refuses = 0;                       ///< priorities that hosts do not take, as bits
+  u8 clocks = 0;                         ///< clocks are emulated
+  u8 table_given = 1;                    ///< TICs start with tables and addresses
+  ClockTable clock;
+  const Link* links = nullptr;         ///< [routers][kPorts]
+  const u16* slot_first = nullptr;     ///< [routers][kPorts] first of a port's slots
+  const u16* entry = nullptr;          ///< [routers][nodes] tables to start with
+  const u16* address = nullptr;        ///< [routers]
+  const u16* terminal_node = nullptr;  ///< [terminals]
+  TrafficMode mode = TrafficMode::kOpen;
+  TrafficTable traffic;
+  TicFields fields;
+  TerminalFields terminal_fields;
+  HostFields host_fields;
+};
+
+template <class F>
+void for_each_array(Table& t, F f) {
+  f(t.links, std::size_t{t.routers} * kPorts);
+  f(t.slot_first, std::size_t{t.routers} * kPorts);
+  f(t.entry, std::size_t{t.routers} * t.nodes);
+  f(t.address, std::size_t{t.routers});
+  f(t.terminal_node, std::size_t{t.terminals});
+  f(t.clock.free, t.clock.free ? t.routers : 0);
+  f(t.clock.phase, t.clock.phase ? t.routers : 0);
+  f(t.clock.offset, t.clock.offset ? std::size_t{t.routers} * kPorts : 0);
+}
+
+template <int W, bool Traced>
+struct View {
+  using Table = sconnect::Table;
+  static constexpr int width = W;
+  static constexpr bool traced = Traced;
+  Table t;
+  Items<W> tics;
+  Items<W> terminals;
+  const ReplicaRow* row;
+  CounterShard* shard;
+  EventLog log;
+};
+
+}  // namespace flitlab::sconnect

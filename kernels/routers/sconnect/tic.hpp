@@ -1,0 +1,170 @@
+#pragma once
+/// A TIC in a routing cycle, as its parts see it: buffers, queues, and the routing decision (S-Connect, 3, 3.1).
+#include "kernels/routers/sconnect/state.hpp"
+
+namespace flitlab::sconnect {
+
+/// Sources of the event counter: what happens at port p is 5 p + one of these; 30 and 31 are the TIC's own.
+enum class PortEvent : u8 { kSent, kReceived, kDamaged, kRefused, kCameBack };
+inline constexpr u32 kEventsOfPort = 5;
+inline constexpr u8 kInjectionHeldUp = 30;  ///< a host's message found no buffer
+inline constexpr u8 kEveryCycle = 31;
+
+FLITLAB_HD inline void add_to_register(u16& error) { error = static_cast<u16>(error + (error < 0xFFFF)); }
+
+template <class V, int W>
+struct Tic {
+  const V& v;
+  Item<W> item;
+  u32 index;
+  Cycle now;
+  TicControl& control;
+
+  FLITLAB_INLINE Port& port(u32 p) const { return item.at(v.t.fields.port, p); }
+  FLITLAB_INLINE BufferState& state(u32 buffer) const { return item.at(v.t.fields.buffer, buffer); }
+  FLITLAB_INLINE Message& message(u32 buffer) const { return item.at(v.t.fields.message, buffer); }
+  FLITLAB_INLINE Queue& queue(u32 q) const { return item.at(v.t.fields.queue, q); }
+  FLITLAB_INLINE const Link& link(u32 p) const { return v.t.links[index * kPorts + p]; }
+  FLITLAB_INLINE bool enabled(u32 p) const { return control.enabled >> p & 1; }
+
+  FLITLAB_INLINE void note(u32 p, PortEvent event) const {
+    if (control.counting == kEventsOfPort * p + static_cast<u32>(event)) ++control.counter;
+  }
+
+  // Buffers. A class that holds fewer than it is promised leaves the rest reserved.
+
+  FLITLAB_INLINE static u32 class_of(const Message& m) { return m.priority * kVcs + m.vc; }
+
+  FLITLAB_INLINE u32 owed(u32 message_class) const {
+    const u32 promised = v.t.reserve[message_class], held = control.held[message_class];
+    return promised > held ? promised - held : 0;
+  }
+
+  /// Whether a class may have so many buffers more.
+  FLITLAB_INLINE bool can_take(u32 message_class, u32 buffers) const {
+    const u32 own = owed(message_class);
+    return u32{control.used} + control.reserved + buffers - (own < buffers ? own : buffers) <= v.t.buffers;
+  }
+
+  FLITLAB_INLINE void hold_buffers(u32 message_class, u32 buffers) const {
+    control.reserved = static_cast<u8>(control.reserved - owed(message_class));
+    control.held[message_class] = static_cast<u8>(control.held[message_class] + buffers);
+    control.reserved = static_cast<u8>(control.reserved + owed(message_class));
+    control.used = static_cast<u8>(control.used + buffers);
+  }
+
+  FLITLAB_INLINE void release(u32 buffer) const {
+    const Message& m = message(buffer);
+    hold_buffers(class_of(m), 0u - m.flits);
+    control.free |= u64{1} << buffer;
+  }
+
+  // Queues.
+
+  FLITLAB_INLINE static u32 queue_of(u32 p, u32 priority, u32 vc) { return p * kClasses + priority * kVcs + vc; }
+
+  FLITLAB_INLINE void push(u32 q, u32 buffer, bool at_head) const {
+    Queue& list = queue(q);
+    BufferState& b = state(buffer);
+    b.queue = static_cast<u8>(q);
+    b.flags |= kWaiting;
+    b.next = at_head && list.messages ? list.head : kNoBuffer;
+    if (at_head || !list.messages)
+      list.head = static_cast<u8>(buffer);
+    else
+      state(list.tail).next = static_cast<u8>(buffer);
+    if (!at_head || !list.messages) list.tail = static_cast<u8>(buffer);
+    ++list.messages;
+    control.waiting |= u64{1} << q;
+  }
+
+  FLITLAB_INLINE u32 pop(u32 q) const {
+    Queue& list = queue(q);
+    const u32 buffer = list.head;
+    list.head = state(buffer).next;
+    state(buffer).flags &= static_cast<u8>(~kWaiting);
+    if (!--list.messages) control.waiting &= ~(u64{1} << q);
+    return buffer;
+  }
+
+  /// Takes a message that waits out of its queue, wherever it is in there.
+  FLITLAB_INLINE void unlink(u32 buffer) const {
+    const u32 q = state(buffer).queue;
+    Queue& list = queue(q);
+    if (list.head == buffer) {
+      pop(q);
+      return;
+    }
+    u32 before = list.head;
+    while (state(before).next != buffer) before = state(before).next;
+    state(before).next = state(buffer).next;
+    if (list.tail == buffer) list.tail = static_cast<u8>(before);
+    --list.messages;
+    state(buffer).flags &= static_cast<u8>(~kWaiting);
+  }
+
+  /// Messages that go before one of this priority over a port; those that have come back go before all of their own.
+  FLITLAB_INLINE u32 pending(u32 p, u32 priority, bool came_back) const {
+    u32 sum = port(p).sending != kNoBuffer;
+    const u32 first = came_back ? priority + 1 : priority;
+    u32 waiting = static_cast<u32>(control.waiting >> p * kClasses & 0xFF) >> first * kVcs << first * kVcs;
+    for (; waiting; waiting &= waiting - 1) sum += queue(p * kClasses + lowest_bit(waiting)).messages;
+    return sum;
+  }
+
+  // The routing decision.
+
+  /// Options of a message's table entry over ports that are on, without the one that it has tried if there is another.
+  FLITLAB_INLINE Options options_of(const Message& m) const {
+    const Options all = allowed(item.at(v.t.fields.table, m.node), m.vc);
+    Options on = 0;
+    for (Options o = all; o; o &= o - 1)
+      if (enabled(lowest_bit(o) / kVcs)) on |= o & (0u - o);
+    if (!on) on = all;
+    const Options others = m.tried < kPorts ? on & ~(3u << kVcs * m.tried) : on;
+    return others ? others : on;
+  }
+
+  /// Queue for a message: of the ports that it may take, the one with the least pending; of equals, the first whose
+  /// turn comes after that of the port it came by, which is the shortest way through.
+  FLITLAB_INLINE u32 decide(const Message& m, u32 source) const {
+    const Options options = options_of(m);
+    u32 best = kNone, least = ~0u;
+    for (u32 i = 1; i <= kPorts; ++i) {
+      const u32 p = source + i < kPorts ? source + i : source + i - kPorts;
+      const u32 vcs = options >> kVcs * p & 3;
+      if (!vcs) continue;
+      const u32 load = pending(p, m.priority, m.age > 0);
+      if (load >= least) continue;
+      least = load;
+      u32 vc = lowest_bit(vcs);
+      if (vcs == 3 && queue(queue_of(p, m.priority, 1)).messages < queue(queue_of(p, m.priority, 0)).messages) vc = 1;
+      best = queue_of(p, m.priority, vc);
+    }
+    if (best == kNone) {
+      raise_fault(control.fault, kFaultNoRoute, source);
+      best = queue_of(source, m.priority, 0);
+    }
+    return best;
+  }
+
+  /// A message enters the pool, and a queue: `q`, or the one that its table entry leads to.
+  FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags, u32 q = kNone) const {
+    const u32 buffer = lowest_bit(control.free);
+    control.free &= control.free - 1;
+    hold_buffers(class_of(m), m.flits);
+    message(buffer) = m;
+    state(buffer) = BufferState{kNoBuffer, 0, flags, static_cast<u8>(source)};
+    push(q == kNone ? decide(m, source) : q, buffer, false);
+    return buffer;
+  }
+
+  FLITLAB_INLINE void log(EventKind kind, const Message& m, u32 p, u32 q) const {
+    if constexpr (V::traced) {
+      if (m.control) return;
+      v.log.write(index, Event{m.src, m.id, kind, u8(p), m.vc, u8(q / kClasses), u8(q % kVcs), 3, u16(m.flits)});
+    }
+  }
+};
+
+}  // namespace flitlab::sconnect
