@@ -16,6 +16,10 @@ void check_vc(const Experiment& experiment);
 void check_t3e(const Experiment& experiment);
 void check_bgl(const Experiment& experiment);
 void check_metro(const Experiment& experiment);
+void check_adaptive(const Experiment& experiment);
+
+/// Conditions of the networks of kTopologyParams.
+void check_topology(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);

@@ -58,6 +58,7 @@ Value default_for(const ParamRecord& record, const Experiment& e) {
   if (record.path == "routing.algorithm" && is_graph(e)) return std::string("table");
   if (record.path == "topology.shape" && e.has("topology.kind") && e.str("topology.kind") == "ring") return IntList{8};
   if (record.path == "traffic.window" && e.str("router.kind") == "metro") return std::int64_t{1};
+  if (record.path == "traffic.packet_flits" && e.str("router.kind") == "adaptive") return Lengths{{1, 1.0}};
   if (record.path == "traffic.hot_shape") {
     IntList extent;
     for (u32 radix : grid_shape(e)) extent.push_back(std::min(radix, 2u));

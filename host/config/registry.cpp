@@ -5,11 +5,13 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/network_params.hpp"
+#include "host/models/adaptive_plan.hpp"
 #include "host/models/bgl_plan.hpp"
 #include "host/models/metro_plan.hpp"
 #include "host/models/t3e_plan.hpp"
 #include "host/models/vc_plan.hpp"
 #include "host/run_params.hpp"
+#include "kernels/routers/adaptive/params.hpp"
 #include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/t3e/params.hpp"
@@ -73,6 +75,14 @@ const std::vector<ModelRecord>& models() {
        {kMetroEndpointParams, kMetroFaultParams},
        check_metro,
        plan_of<MetroPlan>},
+      {"adaptive",
+       "S-Connect's adaptive router as it was simulated",
+       kTopologyParams,
+       kAdaptiveParams,
+       {},
+       {},
+       check_adaptive,
+       plan_of<AdaptivePlan>},
   };
   return list;
 }

@@ -1,6 +1,7 @@
 /// What stands in for the CUDA engine in a build without a CUDA compiler.
 #ifndef FLITLAB_CUDA
 #include "host/error.hpp"
+#include "host/models/adaptive_engines.hpp"
 #include "host/models/bgl_engines.hpp"
 #include "host/models/metro_engines.hpp"
 #include "host/models/t3e_engines.hpp"
@@ -23,6 +24,10 @@ std::unique_ptr<Engine> make_bgl_cuda_engine(const bgl::Table&, const StateLayou
 }
 
 std::unique_ptr<Engine> make_metro_cuda_engine(const metro::Table&, const StateLayout&, std::vector<ReplicaRow>) {
+  throw ConfigError("--backend cuda: " + cuda_unavailable());
+}
+
+std::unique_ptr<Engine> make_adaptive_cuda_engine(const adaptive::Table&, const StateLayout&, std::vector<ReplicaRow>) {
   throw ConfigError("--backend cuda: " + cuda_unavailable());
 }
 
