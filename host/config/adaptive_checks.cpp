@@ -20,7 +20,7 @@ void check_adaptive(const Experiment& e) {
                       "router.message_units says how long a message is.");
   if (mode == "trace" && e.u32_of("router.ejection") != 1)
     throw ConfigError("router.ejection = " + std::to_string(e.u32_of("router.ejection")) +
-                      " does not fit traffic.mode = \"trace\", where a terminal takes one message a cycle. Set it "
+                      " does not fit traffic.mode = \"trace\", where a terminal can take one message a cycle. Set it "
                       "to 1.");
   if (e.u32_of("router.channel_buffers") + e.u32_of("router.spare_buffers") == 0)
     throw ConfigError(

@@ -108,7 +108,8 @@ std::vector<std::pair<std::string, double>> AdaptivePlan::derived() const {
   const DistanceMetrics distance = distance_metrics(topology_);
   const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
   const double alone = uniform ? 2 + distance.mean_hops * t.delay : kNotMeasured;
-  const double most = static_cast<double>(topology_.channels) / (distance.mean_hops * t.terminals);
+  const double taken = t.ejection ? static_cast<double>(t.ejection) / t.concentration : 1.0;
+  const double carried = static_cast<double>(topology_.channels) / (distance.mean_hops * t.terminals);
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports},
@@ -118,7 +119,7 @@ std::vector<std::pair<std::string, double>> AdaptivePlan::derived() const {
           {"diameter", distance.diameter},
           {"hops_mean", distance.mean_hops},
           {"buffers", most_buffers()},
-          {"saturation_load_bound", uniform ? std::min(1.0, most) : kNotMeasured},
+          {"saturation_load_bound", uniform ? std::min({1.0, taken, carried}) : kNotMeasured},
           {"zero_load_latency_cycles", alone},
           {"zero_load_latency_units", alone * message_units_},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},

@@ -38,7 +38,10 @@ inline constexpr std::array kAdaptiveParams{
                 .min = 0,
                 .max = 255,
                 .unit = "messages/cycle",
-                .help = "Messages that a terminal takes in a cycle; 0: all that are there."},
+                .help =
+                    "Messages that the terminals of a router take in a cycle, whichever of them they are for; 0: all "
+                    "that are there.",
+                .cite = "S-Connect, 3"},
     ParamRecord{.path = "router.message_units",
                 .type = ParamType::kInt,
                 .default_value = "10",

@@ -13,9 +13,9 @@
 /// A message that is sent astray goes on from where it comes to. No message does so for ever: in a network that is
 /// full, the one of the highest priority that has been there longest is the first in every router's order. It is sent
 /// on a shortest way in every cycle, since each of its channels would choose it, and whatever is optimal sends it, too.
-/// So it arrives, if its terminal takes it, and then another one is first. (Of messages that have entered in the same
-/// cycle one of each router is first, and the others may lose a channel to it: for them, and for lower priorities below
-/// a full load of higher ones, arriving is a matter of chance.)
+/// So it arrives, is the first that its terminal takes, and then another one is first. (Of messages that have entered
+/// in the same cycle one of each router is first, and the others may lose a channel to it: for them, and for lower
+/// priorities below a full load of higher ones, arriving is a matter of chance.)
 #include "kernels/common/philox.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/adaptive/source.hpp"
@@ -53,15 +53,14 @@ struct RoutingCycle {
   FLITLAB_INLINE void deliver_and_list(Pending& pending) const {
     const auto& t = v.t;
     const RouterFields& f = t.router_fields;
-    u8 taken[kMaxConcentration];
-    for (u32 i = 0; i < t.concentration; ++i) taken[i] = 0;
+    u32 taken = 0;
     pending.count = control.stored;
     for (u32 rank = 0; rank < pending.count; ++rank) {
       pending.options[rank] = node.at(f.options, node.at(f.order, rank));
       pending.channel[rank] = kStays;
       const Packet& packet = message(rank);
-      if (packet.dst != index || (t.ejection && taken[packet.dst_port] == t.ejection)) continue;
-      ++taken[packet.dst_port];
+      if (packet.dst != index || (t.ejection && taken == t.ejection)) continue;
+      ++taken;
       pending.channel[rank] = kDelivered;
       eject(v, packet, now);
     }

@@ -11,7 +11,6 @@
 namespace flitlab::adaptive {
 
 inline constexpr u32 kPriorities = 4;
-inline constexpr u32 kMaxConcentration = 16;
 
 struct RouterControl {
   u32 fault;   ///< Fault bits
@@ -39,7 +38,7 @@ struct Table {
   u32 places = 0;           ///< P
   u32 channel_buffers = 1;  ///< for each channel of a router
   u32 spare = 0;            ///< and beyond
-  u32 ejection = 0;         ///< messages that a terminal takes in a cycle
+  u32 ejection = 0;         ///< messages that the terminals of a router take in a cycle; 0: all
   u32 delay = 1;            ///< of channels, cycles
   u32 slot_mask = 0;
   Assignment assignment = Assignment::kGreedy;
