@@ -97,20 +97,18 @@ TEST(AdaptiveOrder, GoesByPriorityThenAgeThenOptionsThenSource) {
 }
 
 /// Rule b in a network: of two that wait for a channel, the one that has been there longer goes first, although the
-/// other has the lower source. Terminals 0 and 1 are at router 0, 2 and 3 at router 1, all send along the line.
+/// other has the lower source. Terminals 6 and 7 are at router 3, 8 and 9 at router 4.
 TEST(AdaptiveOrder, OfAgeDecidesWhoGoesOnFirst) {
-  // Message of terminal 0 enters in 5, is at router 1 in 7; that of terminal 2 enters at router 1 in 6: both may go to
+  // Message of terminal 8 enters in 5, is at router 3 in 7; that of terminal 6 enters at router 3 in 6: both may go to
   // router 2 in 7. The older one does, and is there a cycle earlier.
-  const TextFile trace("5,0,4,1\n6,2,4,1\n");
+  const TextFile trace("5,8,4,1\n6,6,4,1\n");
   Network net(experiment(line(trace, {{"topology.concentration", integer(2)}})));
-  const auto waiting = [&] {
-    const std::vector<PortSnapshot> ports = net.plan->inspect_router(net.engine->state(0), 1);
-    for (const VcSnapshot& s : ports.back().vcs)
-      if (s.stage == "stored") return s.src;
-    return kNone;
-  };
   net.step(8);  // cycle 7 is over
-  EXPECT_EQ(waiting(), 2u) << "the younger one still waits";
+  const std::vector<PortSnapshot> ports = net.plan->inspect_router(net.engine->state(0), 3);
+  ASSERT_EQ(ports.back().name, "buffers");
+  EXPECT_EQ(ports.back().vcs[0].stage, "stored");
+  EXPECT_EQ(ports.back().vcs[0].src, 6u) << "the younger one still waits";
+  EXPECT_EQ(ports.back().vcs[1].stage, "idle");
   net.step(10);
   EXPECT_EQ(net.total(Total::kLatencySum), (2 + 2) + (2 + 1 + 1));
 }
