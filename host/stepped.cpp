@@ -147,6 +147,8 @@ std::map<std::string, u64> SteppedNetwork::totals() {
                                     {"special_lost", get(Total::kSpecialLost)}};
   for (u32 vc = 0; vc < 8; ++vc)
     totals["vc" + std::to_string(vc) + "_flits"] = c.total[static_cast<u32>(Total::kVc0Flits) + vc];
+  totals["misrouted"] = get(Total::kMisrouted);
+  totals["sent_by_adaptive"] = get(Total::kSentByAdaptive);
   totals["attempts"] = get(Total::kMetroAttempts);
   totals["refused"] = get(Total::kMetroRefused);
   totals["connections_shut"] = get(Total::kMetroShut);

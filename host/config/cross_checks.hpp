@@ -22,6 +22,13 @@ void check_sconnect(const Experiment& experiment);
 std::vector<u32> metro_shape(const Experiment& experiment);
 std::vector<u32> sconnect_shape(const Experiment& experiment);
 
+/// Buffers that each class of S-Connect's messages can count on. ConfigError if there are not so many, or too few.
+std::vector<u32> sconnect_reserve(const Experiment& experiment);
+void check_adaptive(const Experiment& experiment);
+
+/// Conditions of the networks of kTopologyParams.
+void check_topology(const Experiment& experiment);
+
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);
 /// A list as it would be written in a configuration.

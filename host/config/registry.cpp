@@ -5,12 +5,14 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/network_params.hpp"
+#include "host/models/adaptive_plan.hpp"
 #include "host/models/bgl_plan.hpp"
 #include "host/models/metro_plan.hpp"
 #include "host/models/sconnect_plan.hpp"
 #include "host/models/t3e_plan.hpp"
 #include "host/models/vc_plan.hpp"
 #include "host/run_params.hpp"
+#include "kernels/routers/adaptive/params.hpp"
 #include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/sconnect/params.hpp"
@@ -89,6 +91,16 @@ const std::vector<ModelRecord>& models() {
        false,
        {{"traffic.packet_flits", "1"}},
        sconnect_shape},
+      {"adaptive",
+       "S-Connect's adaptive router as it was simulated",
+       kTopologyParams,
+       kAdaptiveParams,
+       {},
+       {},
+       check_adaptive,
+       plan_of<AdaptivePlan>,
+       false,
+       {{"traffic.packet_flits", "1"}}},
   };
   return list;
 }

@@ -21,6 +21,38 @@ std::vector<u32> sconnect_shape(const Experiment& e) {
   return nodes ? std::vector<u32>{nodes * hosts} : std::vector<u32>{};
 }
 
+std::vector<u32> sconnect_reserve(const Experiment& e) {
+  u32 longest = e.str("traffic.mode") == "trace" ? sconnect::kQuadParts : 1;
+  if (e.has("traffic.packet_flits"))
+    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
+      if (weight > 0) longest = std::max(longest, static_cast<u32>(flits));
+  const u32 buffers = e.u32_of("router.buffers");
+  std::vector<u32> reserve = e.ints("router.reserve");
+  if (reserve.size() == 1) reserve.resize(sconnect::kClasses, reserve[0]);
+  if (reserve.empty()) {
+    const std::vector<u32> weights = e.ints("host.priorities");
+    const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
+    for (u32 weight : weights)
+      reserve.insert(reserve.end(), sconnect::kVcs,
+                     weight ? std::max(longest, buffers / 2 / (sconnect::kVcs * used)) : longest);
+  }
+  if (reserve.size() != sconnect::kClasses)
+    throw ConfigError("router.reserve = " + list_text(reserve) +
+                      ": give one number, or eight, for the classes 2 "
+                      "priority + virtual channel.");
+  const u32 sum = std::accumulate(reserve.begin(), reserve.end(), 0u);
+  if (sum > buffers)
+    throw ConfigError("router.reserve = " + list_text(reserve) + " adds up to " + std::to_string(sum) +
+                      ", more than router.buffers = " + std::to_string(buffers) +
+                      ". Reserve less, or give more buffers.");
+  if (*std::min_element(reserve.begin(), reserve.end()) < longest)
+    throw ConfigError("router.reserve = " + list_text(reserve) + ": without room for " +
+                      (longest > 1 ? "a quad of 4" : "a message") +
+                      " kept for each class, one could keep another from moving for ever. Give " +
+                      std::to_string(longest) + " or more of each.");
+  return reserve;
+}
+
 void check_sconnect(const Experiment& e) {
   const std::string& mode = e.str("traffic.mode");
   if (mode != "open" && mode != "batch" && mode != "trace")
@@ -30,39 +62,20 @@ void check_sconnect(const Experiment& e) {
     throw ConfigError(
         "traffic.packet_length = \"geometric\": messages of S-Connect are all of one length, or quads of four. "
         "Use \"list\".");
-  bool quads = mode == "trace";
   if (e.has("traffic.packet_flits"))
-    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) {
-      if (!(weight > 0)) continue;
-      if (flits != 1 && flits != sconnect::kQuadParts)
+    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
+      if (weight > 0 && flits != 1 && flits != sconnect::kQuadParts)
         throw ConfigError("traffic.packet_flits contains " + std::to_string(flits) +
                           ": a message is 1 flit, and a quad is 4 (router.kind = \"sconnect\").");
-      quads |= flits > 1;
-    }
-  if (!e.is_auto("router.reserve")) {
-    const u32 reserve = e.u32_of("router.reserve"), buffers = e.u32_of("router.buffers");
-    if (reserve * sconnect::kClasses > buffers)
-      throw ConfigError("router.reserve = " + std::to_string(reserve) + " for each of " +
-                        std::to_string(sconnect::kClasses) +
-                        " classes is more than router.buffers = " + std::to_string(buffers) + ". Reserve at most " +
-                        std::to_string(buffers / sconnect::kClasses) + ".");
-    if (reserve < (quads ? sconnect::kQuadParts : 1))
-      throw ConfigError("router.reserve = " + std::to_string(reserve) + ": without room for " +
-                        (quads ? "a quad of 4" : "a message") +
-                        " kept for each class, one could keep another from moving for ever. Give " +
-                        (quads ? "4" : "1") + " or more.");
-  } else if (quads && e.u32_of("router.buffers") < sconnect::kQuadParts * sconnect::kClasses) {
-    throw ConfigError("router.buffers = " + std::to_string(e.u32_of("router.buffers")) +
-                      " cannot keep room for a quad of 4 for each of 8 classes. Give 32 or more.");
-  }
-  if (e.u32_of("topology.channel_delay") % sconnect::kClocks)
-    throw ConfigError(
-        "topology.channel_delay = " + std::to_string(e.u32_of("topology.channel_delay")) +
-        " clocks is not a whole number of slots: a routing cycle has 6 clocks. Give 6, 12, 18 and so on.");
   const std::vector<u32> weights = e.ints("host.priorities");
   if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)
     throw ConfigError("host.priorities = " + list_text(weights) +
                       ": give four weights, of priorities 0 to 3, and not all of them 0.");
+  sconnect_reserve(e);
+  if (e.u32_of("topology.channel_delay") % sconnect::kClocks)
+    throw ConfigError(
+        "topology.channel_delay = " + std::to_string(e.u32_of("topology.channel_delay")) +
+        " clocks is not a whole number of slots: a routing cycle has 6 clocks. Give 6, 12, 18 and so on.");
   const std::string& kind = e.str("topology.kind");
   if (kind == "graph" && e.str("topology.file").empty())
     throw ConfigError("topology.kind = \"graph\" needs topology.file (CSV lines a,b).");

@@ -8,21 +8,6 @@ namespace {
 
 bool is_ring(const Experiment& e) { return e.str("topology.kind") == "torus" || e.str("topology.kind") == "ring"; }
 
-void check_topology(const Experiment& e) {
-  const std::string& kind = e.str("topology.kind");
-  if (kind == "graph" && e.str("topology.file").empty())
-    throw ConfigError("topology.kind = \"graph\" needs topology.file, the name of an edge list (CSV lines a,b).");
-  if (kind == "ring" && e.ints("topology.shape").size() != 1)
-    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) +
-                      " does not fit a ring, which has one dimension: give one radix, or use "
-                      "topology.kind = \"torus\".");
-  if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
-    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) + " has " +
-                      std::to_string(e.ints("topology.shape").size()) +
-                      " dimensions: at most 10 are supported. Leave some out.");
-  terminal_count(e);
-}
-
 void check_routing(const Experiment& e) {
   const std::string& algorithm = e.str("routing.algorithm");
   const std::string& kind = e.str("topology.kind");
@@ -59,6 +44,21 @@ void check_buffers(const Experiment& e) {
 }
 
 }  // namespace
+
+void check_topology(const Experiment& e) {
+  const std::string& kind = e.str("topology.kind");
+  if (kind == "graph" && e.str("topology.file").empty())
+    throw ConfigError("topology.kind = \"graph\" needs topology.file, the name of an edge list (CSV lines a,b).");
+  if (kind == "ring" && e.ints("topology.shape").size() != 1)
+    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) +
+                      " does not fit a ring, which has one dimension: give one radix, or use "
+                      "topology.kind = \"torus\".");
+  if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
+    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) + " has " +
+                      std::to_string(e.ints("topology.shape").size()) +
+                      " dimensions: at most 10 are supported. Leave some out.");
+  terminal_count(e);
+}
 
 u32 routing_classes(const Experiment& e) {
   const std::string& algorithm = e.str("routing.algorithm");

@@ -75,15 +75,9 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   t.terminals = fabric_.terminals;
   t.nodes = fabric_.nodes;
   t.buffers = e.u32_of("router.buffers");
-  bool quads = e.str("traffic.mode") == "trace";
-  if (e.has("traffic.packet_flits"))
-    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) quads |= weight > 0 && flits > 1;
-  const u32 least = quads ? sconnect::kQuadParts : 1;
-  const u32 reserve =
-      e.is_auto("router.reserve") ? std::min(least, t.buffers / sconnect::kClasses) : e.u32_of("router.reserve");
-  std::fill(std::begin(t.reserve), std::end(t.reserve), static_cast<u8>(reserve));
-  t.reserved = static_cast<u8>(reserve * sconnect::kClasses);
-
+  const std::vector<u32> reserve = sconnect_reserve(e);
+  std::copy(reserve.begin(), reserve.end(), t.reserve);
+  t.reserved = static_cast<u8>(std::accumulate(reserve.begin(), reserve.end(), 0u));
   t.host_buffers = static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers : e.u32_of("router.host_buffers"));
   // A slot is hit or not: which of its bits are, nobody asks.
   const double spared = std::pow(1 - e.f64("channel.error_rate"), sconnect::kSlotBits);

@@ -1,6 +1,7 @@
 /// What stands in for the CUDA engine in a build without a CUDA compiler.
 #ifndef FLITLAB_CUDA
 #include "host/error.hpp"
+#include "host/models/adaptive_engines.hpp"
 #include "host/models/bgl_engines.hpp"
 #include "host/models/metro_engines.hpp"
 #include "host/models/sconnect_engines.hpp"
@@ -28,6 +29,10 @@ std::unique_ptr<Engine> make_metro_cuda_engine(const metro::Table&, const StateL
 }
 
 std::unique_ptr<Engine> make_sconnect_cuda_engine(const sconnect::Table&, const StateLayout&, std::vector<ReplicaRow>) {
+  throw ConfigError("--backend cuda: " + cuda_unavailable());
+}
+
+std::unique_ptr<Engine> make_adaptive_cuda_engine(const adaptive::Table&, const StateLayout&, std::vector<ReplicaRow>) {
   throw ConfigError("--backend cuda: " + cuda_unavailable());
 }
 

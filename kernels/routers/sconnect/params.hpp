@@ -132,14 +132,15 @@ inline constexpr std::array kSconnectParams{
                 .help = "Pool of a TIC. A message that has been sent keeps its buffer until the outcome is known.",
                 .cite = "S-Connect, 3.1; 3.2"},
     ParamRecord{.path = "router.reserve",
-                .type = ParamType::kIntOrAuto,
-                .default_value = "auto",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
                 .min = 0,
-                .max = 8,
+                .max = 64,
                 .unit = "messages",
-                .help = "Buffers that each of the 8 classes (priority, virtual channel) can count on; auto: room for "
-                        "the longest packet, 1 or, with quads, 4.",
-                .cite = "S-Connect, 3.1 (the numbers are not given)"},
+                .help = "Buffers that each class can count on: one number for all eight, or one for each in the order "
+                        "of 2 priority + virtual channel. Without: half of the pool for the priorities that hosts use, "
+                        "room for the longest packet for the others.",
+                .cite = "S-Connect, 2.4; 3.1 (the numbers are not given)"},
     ParamRecord{.path = "router.host_buffers",
                 .type = ParamType::kIntOrAuto,
                 .default_value = "auto",

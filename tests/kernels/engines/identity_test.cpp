@@ -125,6 +125,21 @@ std::vector<Experiment> variations(std::string_view kind) {
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }
+  if (kind == "adaptive") {
+    for (const char* assignment : {"greedy", "fixed", "optimal"})
+      add({{"router.assignment", word(assignment)},
+           {"topology.concentration", integer(3)},
+           {"topology.channel_delay", integer(2)},
+           {"router.spare_buffers", integer(1)},
+           {"router.ejection", integer(2)},
+           {"router.priorities", IntList{4, 2, 0, 1}},
+           {"traffic.load", 0.8}});
+    std::ofstream messages(trace);
+    for (u32 n = 0; n < 2000; ++n) messages << n / 5 << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ",1\n";
+    messages.close();
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    return list;
+  }
   if (kind == "t3e") {
     add({{"traffic.load", 0.9}, {"router.adaptive_vcs", integer(3)}, {"router.adaptive_choice", word("any")}});
     add({{"traffic.load", 0.9}, {"routing.adaptive", false}, {"router.short_circuit", false}});

@@ -1,0 +1,98 @@
+#pragma once
+/// Terminals: what they create enters their router's buffers, and what has come for them leaves the network.
+#include "kernels/routers/adaptive/pool.hpp"
+#include "kernels/traffic/terminal.hpp"
+
+namespace flitlab::adaptive {
+
+/// What delivery asks of a model (kernels/traffic/injection.hpp).
+template <class V>
+FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
+  return packet.dst * v.t.concentration + packet.dst_port == index;
+}
+template <class V>
+FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
+  return false;
+}
+
+template <class V>
+FLITLAB_INLINE u8 priority_of(const V& v, u32 index, u32 id) {
+  const auto& t = v.t;
+  if (t.priorities == 1) return 0;
+  return static_cast<u8>(pick_weighted(t.priority_below, t.priorities, packet_draws(*v.row, index, id).word[3]));
+}
+
+template <class V, int W>
+FLITLAB_INLINE void create(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
+  if (v.t.mode == TrafficMode::kTrace)
+    create_from_trace(v, terminal, index, control, now);
+  else if (control.next.at <= now)
+    create_packets(v, index, control, now);
+}
+
+/// The oldest message of a source queue, which must not be empty.
+template <class V, int W>
+FLITLAB_INLINE Packet take_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
+  const auto& t = v.t;
+  Packet packet{};
+  u32 destination;
+  if (t.mode == TrafficMode::kTrace) {
+    TraceControl& trace = terminal.at(t.terminal_fields.trace.control);
+    const TraceEntry& entry = terminal.at(t.terminal_fields.trace.entry, trace.first);
+    packet.id = entry.id;
+    packet.created = entry.cycle;
+    destination = entry.destination;
+    trace.first = (trace.first + 1) % kTraceRing;
+    --trace.entries;
+    --trace.created;
+  } else {
+    packet.id = control.oldest.index;
+    packet.created = control.oldest.at;
+    destination = packet_destination(t.traffic, *v.row, index, packet.id);
+  }
+  ++control.sent;
+  if (t.mode != TrafficMode::kTrace) {
+    if (control.sent == control.created)
+      control.oldest = control.next;
+    else
+      next_creation(t.traffic, *v.row, index, control.oldest);
+  }
+  packet.src = index;
+  packet.dst = destination / t.concentration;
+  packet.dst_port = static_cast<u8>(destination % t.concentration);
+  packet.injected = now;
+  packet.flits = 1;
+  packet.message_class = priority_of(v, index, packet.id);
+  packet.route_bits = static_cast<u8>(t.channels + index % t.concentration);
+  count(*v.shard, Total::kPacketsInjected);
+  count(*v.shard, Total::kFlitsInjected);
+  if constexpr (V::traced) {
+    v.log.write(t.routers + index, Event{index, packet.id, EventKind::kInjected, packet.route_bits, 0, 0, 0, 3, 1});
+    v.log.write(index / t.concentration,
+                Event{index, packet.id, EventKind::kArrived, packet.route_bits, 0, 0, 0, 3, 1});
+  }
+  return packet;
+}
+
+/// A message leaves for its terminal, where it is at the end of the cycle.
+template <class V>
+FLITLAB_INLINE void eject(const V& v, const Packet& packet, Cycle now) {
+  const auto& t = v.t;
+  const u32 index = packet.dst * t.concentration + packet.dst_port;
+  const auto terminal = v.terminals[index];
+  CounterShard& shard = *v.shard;
+  deliver(v, index, terminal.at(t.terminal_fields.control), packet, now + 1);
+  count(shard, Total::kFlitsDelivered);
+  count(shard, Total::kFlitMoves);
+  count(shard.total[static_cast<u32>(Total::kPriority0Delivered) + packet.message_class]);
+  if (measured(v, packet.created)) {
+    count(shard.total[static_cast<u32>(Total::kPriority0Measured) + packet.message_class]);
+    count(shard.total[static_cast<u32>(Total::kPriority0LatencySum) + packet.message_class], now + 1 - packet.created);
+  }
+  if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now + 1);
+  if constexpr (V::traced)
+    v.log.write(packet.dst, Event{packet.src, packet.id, EventKind::kSwitchGranted, packet.route_bits, 0,
+                                  u8(t.channels + packet.dst_port), 0, 3, 1});
+}
+
+}  // namespace flitlab::adaptive
