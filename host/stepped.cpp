@@ -150,11 +150,21 @@ std::map<std::string, u64> SteppedNetwork::totals() {
   totals["misrouted"] = get(Total::kMisrouted);
   totals["sent_by_adaptive"] = get(Total::kSentByAdaptive);
   totals["attempts"] = get(Total::kMetroAttempts);
-  totals["refused"] = get(Total::kMetroRefused);
+  totals["refused"] = get(Total::kMetroRefused) + get(Total::kRejected);
   totals["connections_shut"] = get(Total::kMetroShut);
   totals["messages_accepted"] = get(Total::kMetroAccepted);
   totals["messages_accepted_wrong"] = get(Total::kMetroAcceptedWrong);
-  totals["duplicates"] = get(Total::kMetroDuplicates);
+  totals["duplicates"] = get(Total::kMetroDuplicates) + get(Total::kDuplicates);
+  totals["slots_sent"] = get(Total::kSlotsSent);
+  totals["slots_hit"] = get(Total::kSlotsHit);
+  totals["came_back"] = get(Total::kFailed);
+  totals["answers_lost"] = get(Total::kAnswersLost);
+  totals["sent_again"] = get(Total::kSentAgain);
+  totals["aborted"] = get(Total::kAborted);
+  totals["slips"] = get(Total::kSlips);
+  totals["control_messages"] = get(Total::kControlMessages);
+  for (u32 p = 0; p < 4; ++p)
+    totals["delivered_priority_" + std::to_string(p)] = c.total[static_cast<u32>(Total::kPriority0Delivered) + p];
   for (u32 s = 0; s < 8; ++s) {
     const std::string stage = "_stage_" + std::to_string(s);
     totals["blocked" + stage] = c.total[static_cast<u32>(Total::kMetroBlocked0) + s];
@@ -173,6 +183,21 @@ std::vector<ChannelUse> SteppedNetwork::channels() const {
       if (topology.peer(r, p).item != kNone) channels.push_back({r, p, flits.at(channels.size())});
   return channels;
 }
+
+std::vector<ChannelEnds> SteppedNetwork::links() const {
+  std::vector<ChannelEnds> links;
+  const Topology& topology = plan_->topology();
+  for (u32 r = 0; r < topology.routers; ++r)
+    for (u32 p = 0; p < topology.network_ports; ++p)
+      if (const Peer& far = topology.peer(r, p); far.item != kNone) links.push_back({r, p, far.item, far.port});
+  return links;
+}
+
+void SteppedNetwork::send_control(u32 terminal, const ControlRequest& request) {
+  plan_->send_control(*engine_, terminal, request);
+}
+
+std::vector<ControlReply> SteppedNetwork::take_replies(u32 terminal) { return plan_->take_replies(*engine_, terminal); }
 
 void SteppedNetwork::check() {
   check_conservation(*engine_, *plan_, 0);

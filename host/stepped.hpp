@@ -23,6 +23,11 @@ struct ChannelUse {
   u32 flits;
 };
 
+/// A channel between two routers: where it begins and where it ends.
+struct ChannelEnds {
+  u32 router, port, to_router, to_port;
+};
+
 class SteppedNetwork {
  public:
   /// `trace`: keep the events of every cycle stepped (slower; CPU only).
@@ -55,6 +60,11 @@ class SteppedNetwork {
   std::map<std::string, u64> totals();
   /// What every channel has carried since cycle 0, modulo 2^32; see Plan::channel_flits.
   std::vector<ChannelUse> channels() const;
+  /// Both ends of every channel, in the same order.
+  std::vector<ChannelEnds> links() const;
+  /// Control messages of models that have them; see Plan.
+  void send_control(u32 terminal, const ControlRequest& request);
+  std::vector<ControlReply> take_replies(u32 terminal);
   /// Throws RunError if flits have been lost, the state is damaged or channels wait for one another for ever.
   void check();
   std::vector<TimedEvent> take_events();

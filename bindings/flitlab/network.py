@@ -19,6 +19,19 @@ def packet_name(src: int, number: int) -> str:
     return f"{src}#r{number - FIRST_REPLY}" if number >= FIRST_REPLY else f"{src}#{number}"
 
 
+NOWHERE = 0xFFFFFFFF  # no address
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply to a control message."""
+
+    tag: int  # of the request
+    number: int  # that it named
+    value: int
+    stamp: int  # the router's 16-bit timer when it carried out the request, routing cycles
+
+
 @dataclass(frozen=True)
 class VirtualChannel:
     """One virtual channel of a port: the input buffer, and the output VC of the same numbers."""
@@ -261,6 +274,29 @@ class Network:
     def special_answers(self) -> list[Answer]:
         """Answers that have reached any PE since the last call, in the order of their arrival."""
         return [Answer(*answer) for answer in self._core.special_answers()]
+
+    def links(self) -> list[tuple[int, int, int, int]]:
+        """Both ends of every channel between routers: router, port, router and port where it ends."""
+        return self._core.links()
+
+    def send_control(self, terminal: int, operation: str, number: int = 0, value: int = 0, *,
+                     address: int | None = None, hops: Sequence[int] = (), priority: int = 3, tag: int = 0) -> Network:
+        """Software at a terminal sends a control message (S-Connect, 3.4), which leaves when the network is stepped.
+
+        operation: read_table, write_table (number: destination), read_register, write_register (number: see
+        kernels/routers/sconnect/control_message.hpp), add_to_timer. address: node to which the routing tables lead it
+        first, if any; hops: ports to be taken from there on, up to 16. ConfigError if the router knows no such
+        messages or 16 already wait at the terminal.
+        """
+        self._check_index("terminal", terminal)
+        self._core.send_control(terminal, operation, number, value, NOWHERE if address is None else address,
+                                list(hops), priority, tag)
+        return self
+
+    def take_replies(self, terminal: int) -> list[Reply]:
+        """Replies to control messages that have come to a terminal since the last call, in order."""
+        self._check_index("terminal", terminal)
+        return [Reply(*reply) for reply in self._core.take_replies(terminal)]
 
     def events(self) -> list[dict]:
         """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits.

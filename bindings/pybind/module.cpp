@@ -218,6 +218,29 @@ PYBIND11_MODULE(_core, m) {
              for (const ChannelUse& c : n.channels()) list.append(py::make_tuple(c.router, c.port, c.flits));
              return list;
            })
+      .def("links",
+           [](const SteppedNetwork& n) {
+             py::list list;
+             for (const ChannelEnds& c : n.links())
+               list.append(py::make_tuple(c.router, c.port, c.to_router, c.to_port));
+             return list;
+           })
+      .def(
+          "send_control",
+          [](SteppedNetwork& n, u32 terminal, const std::string& operation, u32 number, u32 value, u32 address,
+             const std::vector<u32>& hops, u32 priority,
+             u32 tag) { n.send_control(terminal, {operation, number, value, address, hops, priority, tag}); },
+          py::arg("terminal"), py::arg("operation"), py::arg("number"), py::arg("value"), py::arg("address"),
+          py::arg("hops"), py::arg("priority"), py::arg("tag"))
+      .def(
+          "take_replies",
+          [](SteppedNetwork& n, u32 terminal) {
+            py::list list;
+            for (const ControlReply& r : n.take_replies(terminal))
+              list.append(py::make_tuple(r.tag, r.number, r.value, r.stamp));
+            return list;
+          },
+          py::arg("terminal"))
       .def("check", &SteppedNetwork::check, py::call_guard<py::gil_scoped_release>())
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))

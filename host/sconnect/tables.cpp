@@ -158,6 +158,11 @@ std::vector<u16> sconnect_host_entries(const SconnectFabric& f) {
 
 SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f) {
   const std::string& how = e.str("routing.tables");
+  if (how == "none") {
+    SconnectTables t = blank(f);
+    t.entry.assign(t.entry.size(), 0);
+    return t;
+  }
   if (how == "tree") return tree_sconnect_tables(f);
   if (how == "file") return read_sconnect_tables(f, e.text("routing.file"));
   return shortest_sconnect_tables(f, u64{1000} * e.u32_of("routing.search"));

@@ -40,8 +40,8 @@ struct ControlUnit {
       }
       carry_out(m, source);
       m.control |= kReply;
-    }
-    if (way.made()) {
+      if (way.made()) return over(m, source, source);
+    } else if (way.made()) {
       const u32 next = way.go_back();
       set_way(m, way);
       return over(m, next, source);

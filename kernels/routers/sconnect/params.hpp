@@ -158,7 +158,7 @@ inline constexpr std::array kSconnectParams{
                 .max = 64,
                 .unit = "messages",
                 .help = "Hosts' messages are accepted while fewer buffers than this are in use, so that there is room "
-                        "for those on their way; auto: all.",
+                        "for those on their way; auto: five eighths of the pool.",
                 .cite = "S-Connect, 3.1 (reservation; not said of hosts)"},
 };
 
