@@ -22,7 +22,7 @@ void check_sconnect(const Experiment& experiment);
 std::vector<u32> metro_shape(const Experiment& experiment);
 std::vector<u32> sconnect_shape(const Experiment& experiment);
 
-/// Buffers that each class of S-Connect's messages can count on. ConfigError if there are not so many, or too few.
+/// Buffers that each queue of a priority can count on in a TIC. ConfigError if there are not so many, or too few.
 std::vector<u32> sconnect_reserve(const Experiment& experiment);
 void check_adaptive(const Experiment& experiment);
 

@@ -26,30 +26,35 @@ std::vector<u32> sconnect_reserve(const Experiment& e) {
   if (e.has("traffic.packet_flits"))
     for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
       if (weight > 0) longest = std::max(longest, static_cast<u32>(flits));
-  const u32 buffers = e.u32_of("router.buffers");
+  const u32 buffers = e.u32_of("router.buffers"), hosts = e.u32_of("topology.host_ports");
+  const bool many = e.str("topology.node") == "dual" || e.str("topology.kind") == "tree" || is_graph(e);
+  // Queues of a priority at the TIC that has the most: those of four serial channels and, as the case may be, of hosts'
+  // ports or of a parallel port to another TIC (two, in a switch of three).
+  const u32 queues = sconnect::kVcs * sconnect::kSerial + (many ? 2 * sconnect::kVcs : hosts);
+  const std::vector<u32> weights = e.ints("host.priorities");
   std::vector<u32> reserve = e.ints("router.reserve");
-  if (reserve.size() == 1) reserve.resize(sconnect::kClasses, reserve[0]);
-  if (reserve.empty()) {
-    const std::vector<u32> weights = e.ints("host.priorities");
-    const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
-    for (u32 weight : weights)
-      reserve.insert(reserve.end(), sconnect::kVcs,
-                     weight ? std::max(longest, buffers / 2 / (sconnect::kVcs * used)) : longest);
+  const auto sum = [&] { return queues * std::accumulate(reserve.begin(), reserve.end(), 0u); };
+  const bool given = !reserve.empty();
+  if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
+  if (!given) {
+    for (u32 weight : weights) reserve.push_back(weight ? longest : 1);
+    for (u32 p = 0; p < weights.size() && sum() > buffers; ++p)
+      if (!weights[p]) reserve[p] = 0;
   }
-  if (reserve.size() != sconnect::kClasses)
-    throw ConfigError("router.reserve = " + list_text(reserve) +
-                      ": give one number, or eight, for the classes 2 "
-                      "priority + virtual channel.");
-  const u32 sum = std::accumulate(reserve.begin(), reserve.end(), 0u);
-  if (sum > buffers)
-    throw ConfigError("router.reserve = " + list_text(reserve) + " adds up to " + std::to_string(sum) +
-                      ", more than router.buffers = " + std::to_string(buffers) +
-                      ". Reserve less, or give more buffers.");
-  if (*std::min_element(reserve.begin(), reserve.end()) < longest)
-    throw ConfigError("router.reserve = " + list_text(reserve) + ": without room for " +
-                      (longest > 1 ? "a quad of 4" : "a message") +
-                      " kept for each class, one could keep another from moving for ever. Give " +
-                      std::to_string(longest) + " or more of each.");
+  const std::string text =
+      given ? "router.reserve = " + list_text(reserve) : "router.buffers = " + std::to_string(buffers);
+  if (reserve.size() != sconnect::kPriorities)
+    throw ConfigError(text + ": give one number, or four, for priorities 0 to 3.");
+  if (sum() > buffers)
+    throw ConfigError(text + ": a buffer for each packet of " + std::to_string(longest) + " in each of " +
+                      std::to_string(queues) + " queues of a priority takes " + std::to_string(sum()) +
+                      (given ? ", and router.buffers is " + std::to_string(buffers) : "") +
+                      ". Reserve less, use fewer priorities (host.priorities) or no quads, or give more buffers.");
+  for (u32 p = 0; p < weights.size(); ++p)
+    if (weights[p] && reserve[p] < longest)
+      throw ConfigError(text + ": without room for " + (longest > 1 ? "a quad of 4" : "a message") +
+                        " in each queue of priority " + std::to_string(p) +
+                        ", one could keep another from moving for ever. Give " + std::to_string(longest) + " or more.");
   return reserve;
 }
 

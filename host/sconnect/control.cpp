@@ -6,6 +6,7 @@
 #include "host/config/check.hpp"
 #include "host/error.hpp"
 #include "kernels/routers/sconnect/control_message.hpp"
+#include "kernels/routers/sconnect/tic.hpp"
 
 namespace flitlab {
 namespace {
@@ -38,7 +39,8 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
   std::map<std::string, u64> all{{"address", c.address}, {"enabled", c.enabled},
                                  {"used", c.used},       {"counting", c.counting},
                                  {"counter", c.counter}, {"timer", static_cast<u16>(engine.now() + c.timer)}};
-  for (u32 i = 0; i < sconnect::kClasses; ++i) all["held." + std::to_string(i)] = c.held[i];
+  for (u32 q = 0; q < sconnect::kQueues; ++q)
+    if (sconnect::promise(t, tic, q)) all["held." + std::to_string(q)] = c.held[q];
   for (u32 p = 0; p < kPorts; ++p) {
     const sconnect::Port& port = ports[tic * kPorts + p];
     const std::string suffix = "." + std::to_string(p);

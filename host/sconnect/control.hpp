@@ -1,7 +1,7 @@
 #pragma once
 /// Software's ways into a TIC: registers from outside, and control messages from a host (S-Connect, 3.4). Registers:
 ///   address, enabled (ports, as bits), timer (16 bits), counting (event, 32: none), counter
-///   used (buffers), held.N (buffers of class N = 2 priority + virtual channel)
+///   used (buffers), held.N (buffers of queue N = 8 port + 2 priority + virtual channel)
 ///   damaged.P, refused.P, failed.P, lost.P, carried.P   error registers of port P, and what it has sent
 ///   table.N (options to node N, bit 2 port + virtual channel)
 /// and with clocks:

@@ -5,55 +5,20 @@
 
 namespace flitlab::sconnect {
 
+inline constexpr u32 kNowhere = kNone - 1;
+
 template <class V, int W>
 struct ControlUnit {
   const Tic<V, W>& tic;
 
-  FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags) const {
-    return m.control ? store_control(m, source) : tic.store(m, source, flags);
+  /// Where a message goes on: a queue that has a buffer for it; kNone: there is none; kNowhere: it is thrown away. A
+  /// control message's way is changed accordingly; `here`: it asks something of this TIC, and leaves as the reply.
+  FLITLAB_INLINE u32 place(Message& m, u32 source, bool& here) const {
+    here = false;
+    return m.control ? place_control(m, source, here) : tic.decide(m, source);
   }
 
- private:
-  using Tics = Tic<V, W>;
-
-  /// Into the queue of a port, if that leads anywhere.
-  FLITLAB_INLINE u32 over(const Message& m, u32 p, u32 source) const {
-    if (p >= kPorts || tic.link(p).kind == LinkKind::kNone || !tic.enabled(p)) return kNoBuffer;
-    return tic.store(m, source, 0, Tics::queue_of(p, m.priority, 0));
-  }
-
-  FLITLAB_INLINE u32 by_table(const Message& m, u32 source) const {
-    if (m.node >= tic.v.t.nodes || !tic.item.at(tic.v.t.fields.table, m.node)) return kNoBuffer;
-    return tic.store(m, source, 0);
-  }
-
-  /// Messages that lead nowhere are thrown away; whoever sent them waits in vain.
-  inline u32 store_control(Message m, u32 source) const {
-    Way way = way_of(m);
-    if (!(m.control & kReply)) {
-      if (m.node != kNoAddress && m.node != tic.control.address) return by_table(m, source);
-      m.node = kNoAddress;
-      if (way.left()) {
-        const u32 next = way.go_on(source);
-        set_way(m, way);
-        return over(m, next, source);
-      }
-      carry_out(m, source);
-      m.control |= kReply;
-      if (way.made()) return over(m, source, source);
-    } else if (way.made()) {
-      const u32 next = way.go_back();
-      set_way(m, way);
-      return over(m, next, source);
-    }
-    for (u32 p = kSerial; p < kPorts; ++p)
-      if (tic.link(p).kind == LinkKind::kHost && tic.link(p).far == m.src) return over(m, p, source);
-    m.node = m.hops;
-    return by_table(m, source);
-  }
-
-  FLITLAB_INLINE u16 timer() const { return static_cast<u16>(tic.now + tic.control.timer); }
-
+  /// Does what a message asks, which is then the reply.
   inline void carry_out(Message& m, u32 source) const {
     const auto& t = tic.v.t;
     const u32 number = number_of(m);
@@ -71,8 +36,50 @@ struct ControlUnit {
         break;
       default: break;
     }
+    m.control |= kReply;
     m.id = number | u32{timer()} << 16;
   }
+
+ private:
+  using Tics = Tic<V, W>;
+
+  /// The queue of a port, if that leads anywhere.
+  FLITLAB_INLINE u32 over(const Message& m, u32 p) const {
+    if (p >= kPorts || tic.link(p).kind == LinkKind::kNone || !tic.enabled(p)) return kNowhere;
+    const u32 q = Tics::queue_of(p, m.priority, 0);
+    return tic.can_take(q, m.flits) ? q : kNone;
+  }
+
+  FLITLAB_INLINE u32 by_table(const Message& m, u32 source) const {
+    if (m.node >= tic.v.t.nodes || !tic.item.at(tic.v.t.fields.table, m.node)) return kNowhere;
+    return tic.decide(m, source);
+  }
+
+  /// Messages that lead nowhere are thrown away; whoever sent them waits in vain.
+  inline u32 place_control(Message& m, u32 source, bool& here) const {
+    Way way = way_of(m);
+    if (!(m.control & kReply)) {
+      if (m.node != kNoAddress && m.node != tic.control.address) return by_table(m, source);
+      m.node = kNoAddress;
+      if (way.left()) {
+        const u32 next = way.go_on(source);
+        set_way(m, way);
+        return over(m, next);
+      }
+      here = true;
+      if (way.made()) return over(m, source);
+    } else if (way.made()) {
+      const u32 next = way.go_back();
+      set_way(m, way);
+      return over(m, next);
+    }
+    for (u32 p = kSerial; p < kPorts; ++p)
+      if (tic.link(p).kind == LinkKind::kHost && tic.link(p).far == m.src) return over(m, p);
+    m.node = m.hops;
+    return by_table(m, source);
+  }
+
+  FLITLAB_INLINE u16 timer() const { return static_cast<u16>(tic.now + tic.control.timer); }
 
   inline u32 read(u32 number, u32 source) const {
     const auto& t = tic.v.t;

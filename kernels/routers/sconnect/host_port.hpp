@@ -90,10 +90,14 @@ struct HostPort {
   FLITLAB_INLINE bool offer_control() const {
     if (!host.out_count) return false;
     Message m = terminal.at(tic.v.t.host_fields.outbox, host.out_first);
-    if (!tic.can_take(Tic<V, W>::class_of(m), 1)) return false;
+    const ControlUnit<V, W> unit{tic};
+    bool here;
+    const u32 q = unit.place(m, p, here);
+    if (q == kNone) return false;
     host.out_first = (host.out_first + 1) % kMailbox;
     --host.out_count;
-    ControlUnit<V, W>{tic}.store(m, p, 0);
+    if (here) unit.carry_out(m, p);
+    if (q != kNowhere) tic.store(m, p, 0, q);
     return true;
   }
 
@@ -106,14 +110,16 @@ struct HostPort {
     if (!host.ready) draw();
     if (!host.ready) return;
     Message& m = host.offered;
-    const bool room = tic.control.used < tic.v.t.host_buffers || !tic.control.held[Tic<V, W>::class_of(m)];
-    if (!room || !tic.can_take(Tic<V, W>::class_of(m), m.flits)) {
+    // A queue that holds nothing has what it is promised, whatever else there is.
+    u32 q = tic.decide(m, p);
+    if (q != kNone && tic.control.used >= tic.v.t.host_buffers && tic.control.held[q]) q = kNone;
+    if (q == kNone) {
       if (tic.control.counting == kInjectionHeldUp) ++tic.control.counter;
       return;
     }
     m.injected = tic.now;
     count_sent();
-    tic.store(m, p, 0);
+    tic.store(m, p, 0, q);
     port.entering = static_cast<u8>(m.flits - 1);
     host.ready = 0;
   }

@@ -147,9 +147,9 @@ inline constexpr std::array kSconnectParams{
                 .min = 0,
                 .max = 64,
                 .unit = "messages",
-                .help = "Buffers that each class can count on: one number for all eight, or one for each in the order "
-                        "of 2 priority + virtual channel. Without: half of the pool for the priorities that hosts use, "
-                        "room for the longest packet for the others.",
+                .help = "Buffers that each queue can count on, one number for all priorities or one for each: a queue "
+                        "for every virtual channel of every channel. Without: room for the longest packet, and 1 for "
+                        "priorities that hosts do not use, if there are so many.",
                 .cite = "S-Connect, 2.4; 3.1 (the numbers are not given)"},
     ParamRecord{.path = "router.host_buffers",
                 .type = ParamType::kIntOrAuto,

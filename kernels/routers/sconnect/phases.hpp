@@ -74,17 +74,6 @@ struct TicPhase {
     Receiver<V, W>{tic, p, port}.work(mail);
   }
 
-  template <class V, int W>
-  FLITLAB_INLINE static void route_again(const Tic<V, W>& tic, u32 p) {
-    Port& port = tic.port(p);
-    if (port.requeued == kNoBuffer) return;
-    const u32 buffer = port.requeued;
-    port.requeued = kNoBuffer;
-    const Message& m = tic.message(buffer);
-    const u32 q = m.control ? u32{tic.state(buffer).queue} : tic.decide(m, p);
-    tic.push(q, buffer, true);
-  }
-
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
@@ -104,7 +93,11 @@ struct TicPhase {
       again |= u32{port.requeued != kNoBuffer} << p;
       awake |= u32{port.heard} | port.reply | port.train.parts | port.entering;
     }
-    for (; again; again &= again - 1) route_again(tic, lowest_bit(again));
+    for (; again; again &= again - 1) {
+      const u32 p = lowest_bit(again), buffer = tic.port(p).requeued;
+      tic.port(p).requeued = kNoBuffer;
+      tic.route_again(buffer, p);
+    }
     control.awake = awake != 0;
   }
 

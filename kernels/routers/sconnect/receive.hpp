@@ -30,16 +30,10 @@ struct Receiver {
     tic.release(buffer);
   }
 
-  FLITLAB_INLINE u32 store(u8 flags) const {
-    const Message& m = arriving();
+  FLITLAB_INLINE u32 store(const Message& m, u8 flags, u32 q) const {
     tic.log(EventKind::kArrived, m, p, 0);
     tic.note(p, PortEvent::kReceived);
-    return ControlUnit<V, W>{tic}.store(m, p, flags);
-  }
-
-  FLITLAB_INLINE bool room() const {
-    const Message& m = arriving();
-    return tic.can_take(tic.class_of(m), m.flits);
+    return tic.store(m, p, flags, q);
   }
 
   FLITLAB_INLINE void refuse() const {
@@ -54,24 +48,31 @@ struct Receiver {
       if (!(bits & kHit)) count(*tic.v.shard, Total::kDuplicates);
       return;
     }
+    Message m = arriving();
     if (bits & kHit) {
-      if (room() && !arriving().control) port.doubtful = static_cast<u8>(store(kBad));
+      // A control message waits for its check.
+      const u32 q = m.control ? kNone : tic.decide(m, p);
+      if (q != kNone) port.doubtful = static_cast<u8>(store(m, kBad, q));
       return;
     }
-    if (!room()) return refuse();
+    const ControlUnit<V, W> unit{tic};
+    bool here;
+    const u32 q = unit.place(m, p, here);
+    if (q == kNone) return refuse();
     take(s);
-    store(0);
+    if (here) unit.carry_out(m, p);
+    if (q != kNowhere) store(m, 0, q);
   }
 
   FLITLAB_INLINE void take_part(u8 bits, u32 place) const {
     const Train before = port.train;
     switch (note_part(port.train, bits, place)) {
-      case Part::kFirst:
-        if (room())
-          port.train.buffer = static_cast<u8>(store(kComing));
-        else
-          refuse();
+      case Part::kFirst: {
+        const u32 q = tic.decide(arriving(), p);
+        if (q == kNone) return refuse();
+        port.train.buffer = static_cast<u8>(store(arriving(), kComing, q));
         return;
+      }
       case Part::kWhole: {
         Slot& first = slot(before.slot);
         if (is_new(first, bits)) {

@@ -14,7 +14,7 @@
 namespace flitlab::sconnect {
 
 inline constexpr u32 kMaxBuffers = 64;               ///< of a TIC's pool
-inline constexpr u32 kClasses = kPriorities * kVcs;  ///< of messages, for which buffers are reserved
+inline constexpr u32 kClasses = kPriorities * kVcs;  ///< queues of a port
 inline constexpr u32 kQueues = kPorts * kClasses;    ///< a TIC with two hosts uses 40: hosts have no virtual channels
 inline constexpr u32 kMailbox = 16;                  ///< control messages that a host's port holds, each way
 inline constexpr u16 kNoAddress = 0xFFFF;
@@ -42,23 +42,22 @@ inline constexpr u8 kBad = 2;      ///< it came in damaged
 
 /// A TIC.
 struct TicControl {
-  u64 free;           ///< buffers that hold no message, as bits
-  u64 waiting;        ///< queues that are not empty, as bits
-  u32 fault;          ///< Fault bits
-  u8 used;            ///< buffers in use, four for a quad
-  u8 reserved;        ///< of the others, those kept for classes that have less than they are promised
-  u8 held[kClasses];  ///< buffers in use by each class
-  u8 enabled;         ///< ports that are switched on, as bits
-  u8 counting;        ///< event that the counter counts
-  u16 address;        ///< of the node; kNoAddress: none has been given
-  u16 timer;          ///< what is to be added to the cycle
-  u8 next_vc;         ///< virtual channel that each transmitter serves first, as bits
-  u8 awake;           ///< something was heard, or is to be answered
-  u8 pad[2];
+  u64 free;     ///< buffers that hold no message, as bits
+  u64 waiting;  ///< queues that are not empty, as bits
+  u32 fault;    ///< Fault bits
   u32 counter;  ///< events counted
-  u32 pad2;
+  u8 used;      ///< buffers in use, four for a quad
+  u8 reserved;  ///< of the others, those kept for queues that have less than they are promised
+  u8 enabled;   ///< ports that are switched on, as bits
+  u8 counting;  ///< event that the counter counts
+  u8 next_vc;   ///< virtual channel that each transmitter serves first, as bits
+  u8 awake;     ///< something was heard, or is to be answered
+  u16 address;  ///< of the node; kNoAddress: none has been given
+  u16 timer;    ///< what is to be added to the cycle
+  u8 pad[6];
+  u8 held[kQueues];  ///< buffers in use by the messages of each queue, those that have left it for a channel included
 };
-static_assert(sizeof(TicControl) == 48);
+static_assert(sizeof(TicControl) == 88);
 
 /// A port: what it has heard, what it is in the middle of, and its error registers.
 struct Port {
@@ -116,8 +115,7 @@ struct Table {
   u32 buffers = kMaxBuffers;
   u32 slots = 0;                         ///< [all ports' rounds]
   u32 slot_mask = 0;                     ///< S - 1
-  u8 reserve[kClasses] = {};             ///< buffers promised to each class
-  u8 reserved = 0;                       ///< their sum
+  u8 reserve[kPriorities] = {};          ///< buffers promised to each queue of a priority
   u8 host_buffers = 0;                   ///< hosts' messages are accepted while fewer are in use
   u32 hit_threshold = 0;                 ///< a 32-bit draw below this hits a slot
   u32 priority_below[kPriorities] = {};  ///< a 32-bit draw below this gives the priority

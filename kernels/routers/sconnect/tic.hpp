@@ -12,6 +12,14 @@ inline constexpr u8 kEveryCycle = 31;
 
 FLITLAB_HD inline void add_to_register(u16& error) { error = static_cast<u16>(error + (error < 0xFFFF)); }
 
+/// Buffers promised to a queue, if there is anything at its port.
+template <class Table>
+FLITLAB_INLINE u32 promise(const Table& t, u32 tic, u32 q) {
+  const LinkKind kind = t.links[tic * kPorts + q / kClasses].kind;
+  if (kind == LinkKind::kNone || (kind == LinkKind::kHost && q % kVcs)) return 0;
+  return t.reserve[q % kClasses / kVcs];
+}
+
 template <class V, int W>
 struct Tic {
   const V& v;
@@ -31,31 +39,28 @@ struct Tic {
     if (control.counting == kEventsOfPort * p + static_cast<u32>(event)) ++control.counter;
   }
 
-  // Buffers. A class that holds fewer than it is promised leaves the rest reserved.
+  // Buffers. A queue that holds fewer than it is promised leaves the rest reserved.
 
-  FLITLAB_INLINE static u32 class_of(const Message& m) { return m.priority * kVcs + m.vc; }
-
-  FLITLAB_INLINE u32 owed(u32 message_class) const {
-    const u32 promised = v.t.reserve[message_class], held = control.held[message_class];
+  FLITLAB_INLINE u32 owed(u32 q) const {
+    const u32 promised = promise(v.t, index, q), held = control.held[q];
     return promised > held ? promised - held : 0;
   }
 
-  /// Whether a class may have so many buffers more.
-  FLITLAB_INLINE bool can_take(u32 message_class, u32 buffers) const {
-    const u32 own = owed(message_class);
+  /// Whether a queue's messages may have so many buffers more.
+  FLITLAB_INLINE bool can_take(u32 q, u32 buffers) const {
+    const u32 own = owed(q);
     return u32{control.used} + control.reserved + buffers - (own < buffers ? own : buffers) <= v.t.buffers;
   }
 
-  FLITLAB_INLINE void hold_buffers(u32 message_class, u32 buffers) const {
-    control.reserved = static_cast<u8>(control.reserved - owed(message_class));
-    control.held[message_class] = static_cast<u8>(control.held[message_class] + buffers);
-    control.reserved = static_cast<u8>(control.reserved + owed(message_class));
+  FLITLAB_INLINE void hold_buffers(u32 q, u32 buffers) const {
+    control.reserved = static_cast<u8>(control.reserved - owed(q));
+    control.held[q] = static_cast<u8>(control.held[q] + buffers);
+    control.reserved = static_cast<u8>(control.reserved + owed(q));
     control.used = static_cast<u8>(control.used + buffers);
   }
 
   FLITLAB_INLINE void release(u32 buffer) const {
-    const Message& m = message(buffer);
-    hold_buffers(class_of(m), 0u - m.flits);
+    hold_buffers(state(buffer).queue, 0u - message(buffer).flits);
     control.free |= u64{1} << buffer;
   }
 
@@ -125,10 +130,12 @@ struct Tic {
     return others ? others : on;
   }
 
-  /// Queue for a message: of the ports that it may take, the one with the least pending; of equals, the first whose
-  /// turn comes after that of the port it came by, which is the shortest way through.
+  /// Queue for a message: of the ports that it may take, and that have a buffer for it, the one with the least pending;
+  /// of equals, the first whose turn comes after that of the port it came by, which is the shortest way through. kNone:
+  /// there is no buffer.
   FLITLAB_INLINE u32 decide(const Message& m, u32 source) const {
     const Options options = options_of(m);
+    if (!options) raise_fault(control.fault, kFaultNoRoute, source);
     u32 best = kNone, least = ~0u;
     for (u32 i = 1; i <= kPorts; ++i) {
       const u32 p = source + i < kPorts ? source + i : source + i - kPorts;
@@ -136,27 +143,42 @@ struct Tic {
       if (!vcs) continue;
       const u32 load = pending(p, m.priority, m.age > 0);
       if (load >= least) continue;
+      const u32 q = shorter_queue(p, m, vcs);
+      if (q == kNone) continue;
       least = load;
-      u32 vc = lowest_bit(vcs);
-      if (vcs == 3 && queue(queue_of(p, m.priority, 1)).messages < queue(queue_of(p, m.priority, 0)).messages) vc = 1;
-      best = queue_of(p, m.priority, vc);
-    }
-    if (best == kNone) {
-      raise_fault(control.fault, kFaultNoRoute, source);
-      best = queue_of(source, m.priority, 0);
+      best = q;
     }
     return best;
   }
 
-  /// A message enters the pool, and a queue: `q`, or the one that its table entry leads to.
-  FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags, u32 q = kNone) const {
+  /// Of a port's queues that a message may enter, the shorter one that has a buffer for it.
+  FLITLAB_INLINE u32 shorter_queue(u32 p, const Message& m, u32 vcs) const {
+    const u32 q0 = queue_of(p, m.priority, 0), q1 = q0 + 1;
+    const bool room0 = (vcs & 1) && can_take(q0, m.flits), room1 = (vcs & 2) && can_take(q1, m.flits);
+    if (room0 && room1) return queue(q1).messages < queue(q0).messages ? q1 : q0;
+    return room0 ? q0 : room1 ? q1 : kNone;
+  }
+
+  /// A message enters the pool, and a queue that has a buffer for it.
+  FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags, u32 q) const {
     const u32 buffer = lowest_bit(control.free);
     control.free &= control.free - 1;
-    hold_buffers(class_of(m), m.flits);
+    hold_buffers(q, m.flits);
     message(buffer) = m;
     state(buffer) = BufferState{kNoBuffer, 0, flags, static_cast<u8>(source)};
-    push(q == kNone ? decide(m, source) : q, buffer, false);
+    push(q, buffer, false);
     return buffer;
+  }
+
+  /// A message that has come back is routed anew, to the head of a queue.
+  FLITLAB_INLINE void route_again(u32 buffer, u32 p) const {
+    const Message& m = message(buffer);
+    const u32 old = state(buffer).queue;
+    hold_buffers(old, 0u - m.flits);
+    u32 q = m.control ? old : decide(m, p);
+    if (q == kNone) q = old;
+    hold_buffers(q, m.flits);
+    push(q, buffer, true);
   }
 
   FLITLAB_INLINE void log(EventKind kind, const Message& m, u32 p, u32 q) const {
