@@ -12,9 +12,12 @@ class Experiment;
 struct SconnectTables {
   std::vector<u16> entry;  ///< [tics][nodes] sconnect::Options; 0: the destination cannot be reached
   bool tree = false;       ///< the two-phase assignment over a spanning tree was used
-  double mean_hops = 0;    ///< channels of a way, over all pairs of nodes, taking the shortest that tables allow
-  double stretch = 1;      ///< the same by the shortest ways of the graph, mean_hops divided by it
-  double alternates = 0;   ///< options per entry on the way, mean over all pairs and TICs on shortest ways
+  /// Hops from TIC to TIC, parallel ports included, between two nodes: the mean over all pairs, or those to a sample of
+  /// 1024 to 2048 destinations if there are more, by the shortest ways that tables allow.
+  double mean_hops = 0;
+  double stretch = 1;  ///< mean_hops, divided by the same of the graph's shortest ways
+  double alternates =
+      0;  ///< options of a message on such a way: mean over destinations, TICs, and how it has come there
 };
 
 /// Tables by routing.tables ("shortest", "tree", "file").

@@ -1,0 +1,26 @@
+#pragma once
+/// How tables are made, from plain numbers.
+#include "host/sconnect/tables.hpp"
+#include "host/text_source.hpp"
+
+namespace flitlab {
+
+/// Ways by the best of some orders (host/sconnect/order.hpp), which a search improves if it leaves ways that are longer
+/// than need be; the tree's if it leaves pairs without a way. `steps_per_tic`: how much work to put into the search.
+SconnectTables shortest_sconnect_tables(const SconnectFabric& fabric, u64 steps_per_tic = 20'000);
+
+/// Ways by a spanning tree: up on virtual channel 0 until the destination is below, then down on 1. That is the
+/// paper's way through the root (S-Connect, 2.4) without what it goes twice.
+SconnectTables tree_sconnect_tables(const SconnectFabric& fabric);
+
+/// Tables by CSV lines TIC,destination node,port,virtual channel, any number for each pair. TICs with hosts of the
+/// destination are not among them; a TIC of its node without one takes the parallel port if no line says otherwise.
+/// ConfigError for what sconnect_table_fault finds.
+SconnectTables read_sconnect_tables(const SconnectFabric& fabric, const TextSource& text);
+
+/// Tables with nothing but the way out to hosts.
+std::vector<u16> sconnect_host_entries(const SconnectFabric& fabric);
+/// Good tables, measured.
+SconnectTables given_sconnect_tables(const SconnectFabric& fabric, std::vector<u16> entry);
+
+}  // namespace flitlab
