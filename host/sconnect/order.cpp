@@ -74,7 +74,7 @@ void SconnectWays::find(u32 destination) {
     for (u32 port = 0; port < kPorts; ++port) {
       const Link& l = fabric_.link(tic, port);
       if (!leads_to_tic(l)) continue;
-      if (on1_[tic] == kNone) best = std::min(best, after_hop(on1_[l.far]));
+      best = std::min(best, after_hop(on1_[l.far]));  // where on1_ is known, it is as short as any
       if (rises(order_.first, tic, l.far)) best = std::min(best, after_hop(on0_[l.far]));
     }
     on0_[tic] = best;
@@ -143,14 +143,11 @@ std::vector<SconnectOrder> sconnect_orders(const SconnectFabric& f) {
     orders.push_back(std::move(order));
   };
   if (f.kind == "mesh" || f.kind == "hypercube") {
-    // Coordinates add up; and the second TIC of a node is above all first ones, so that each crossing is made once.
+    // Coordinates add up; of a node's TICs the second is higher, so each crossing is made once.
     std::vector<u32> height(f.tics, 0);
-    u32 highest = 1;
-    for (u32 k : f.shape) highest += k - 1;
     for (u32 tic = 0; tic < f.tics; ++tic) {
       u32 left = f.node_of[tic];
       for (u32 k : f.shape) height[tic] += left % k, left /= k;
-      if (tic > 0 && f.node_of[tic - 1] == f.node_of[tic]) height[tic] += highest;
     }
     add(height);
   }

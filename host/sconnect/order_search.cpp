@@ -142,9 +142,8 @@ class Block {
     }
     add_hop(onto1);
     add_hop(row);
-    const Row& on1 = on1_[tic];
-    for (u32 i = 0; i < kWidth; ++i) onto1[i] = on1[i] < kFar ? on1[i] : onto1[i];
     take_least(row, onto1);
+    take_least(row, on1_[tic]);
     return row;
   }
 
