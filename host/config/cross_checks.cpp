@@ -139,6 +139,7 @@ std::vector<u32> grid_shape(const Experiment& e) {
   if (e.has("topology.shape")) return e.ints("topology.shape");
   if (e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
   if (e.str("router.kind") == "metro" && !is_graph(e)) return {metro_endpoints(e)};
+  if (e.str("router.kind") == "switch") return {e.u32_of("topology.ports")};
   return {};
 }
 

@@ -16,6 +16,7 @@ void check_vc(const Experiment& experiment);
 void check_t3e(const Experiment& experiment);
 void check_bgl(const Experiment& experiment);
 void check_metro(const Experiment& experiment);
+void check_switch(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);

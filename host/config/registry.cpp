@@ -7,11 +7,13 @@
 #include "host/config/network_params.hpp"
 #include "host/models/bgl_plan.hpp"
 #include "host/models/metro_plan.hpp"
+#include "host/models/switch_plan.hpp"
 #include "host/models/t3e_plan.hpp"
 #include "host/models/vc_plan.hpp"
 #include "host/run_params.hpp"
 #include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/metro/params.hpp"
+#include "kernels/routers/switch/params.hpp"
 #include "kernels/routers/t3e/params.hpp"
 #include "kernels/routers/vc/params.hpp"
 #include "kernels/traffic/params.hpp"
@@ -73,6 +75,14 @@ const std::vector<ModelRecord>& models() {
        {kMetroEndpointParams, kMetroFaultParams},
        check_metro,
        plan_of<MetroPlan>},
+      {"switch",
+       "single switch that preserves order: crossbar or buffer pool",
+       kSwitchTopologyParams,
+       kSwitchParams,
+       {},
+       {},
+       check_switch,
+       plan_of<SwitchPlan>},
   };
   return list;
 }

@@ -3,6 +3,7 @@
 #include "host/error.hpp"
 #include "host/models/bgl_engines.hpp"
 #include "host/models/metro_engines.hpp"
+#include "host/models/switch_engines.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/models/vc_engines.hpp"
 
@@ -23,6 +24,10 @@ std::unique_ptr<Engine> make_bgl_cuda_engine(const bgl::Table&, const StateLayou
 }
 
 std::unique_ptr<Engine> make_metro_cuda_engine(const metro::Table&, const StateLayout&, std::vector<ReplicaRow>) {
+  throw ConfigError("--backend cuda: " + cuda_unavailable());
+}
+
+std::unique_ptr<Engine> make_switch_cuda_engine(const sw::Table&, const StateLayout&, std::vector<ReplicaRow>) {
   throw ConfigError("--backend cuda: " + cuda_unavailable());
 }
 
