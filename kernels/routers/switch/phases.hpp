@@ -47,8 +47,8 @@ struct SwitchCycle {
       create_packets(v, i, control, now);
   }
 
-  /// The oldest message of a terminal becomes the head of its input's FIFO, to be switched in cycle `from` or later.
-  FLITLAB_INLINE void load(u32 i, Cycle from) const {
+  /// The oldest message of a terminal becomes the head of its input's FIFO.
+  FLITLAB_INLINE void load(u32 i) const {
     const auto& t = v.t;
     const TerminalControl& control = terminal(i);
     Input& in = input(i);
@@ -69,7 +69,7 @@ struct SwitchCycle {
     const Cycle arrival = in.created < in.free ? in.free : in.created;
     in.free = arrival + in.flits;
     const Cycle ready = t.stored ? in.free : arrival;
-    in.since = ready < from ? from : ready;
+    if (in.since < ready) in.since = ready;
     output(in.output).wanted |= u64{1} << i;
   }
 
@@ -115,10 +115,10 @@ struct SwitchCycle {
       v.log.write(t.routers + i, Event{i, in.id, EventKind::kInjected, u8(i), 0, 0, 0, 1, packet.flits});
       v.log.write(0, Event{i, in.id, EventKind::kSwitchGranted, u8(i), 0, u8(o), 0, 1, packet.flits});
     }
-    const Cycle next = t.release_by_tail ? now + in.flits : now + 1;
-    take(i);
+    in.since = t.release_by_tail ? now + in.flits : now + 1;
     in.output = kNone;
-    load(i, next);
+    take(i);
+    load(i);
   }
 
   FLITLAB_INLINE u32 draw(u32 i) const { return philox(v.row->seed, stream::kSwitch, i, now).word[0]; }
@@ -156,7 +156,7 @@ struct SwitchCycle {
       if (output(o).held && output(o).done == now) complete(o);
     for (u32 i = 0; i < t.terminals; ++i) {
       create(i);
-      if (input(i).output == kNone) load(i, now);
+      if (input(i).output == kNone) load(i);
     }
     for (u32 o = 0; o < t.terminals; ++o)
       while (output(o).held < t.output_buffers) {

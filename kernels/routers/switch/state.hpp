@@ -18,7 +18,7 @@ struct Input {
   u32 id;         ///< of the head
   u32 flits;      ///< its length
   Cycle created;  ///< when it was
-  Cycle since;    ///< first cycle in which it can be switched
+  Cycle since;    ///< first cycle in which it can be switched; if there is none, in which another one could
   Cycle free;     ///< first cycle in which the channel to the input can bring the message after it
 };
 static_assert(sizeof(Input) == 24);
