@@ -64,6 +64,7 @@ std::vector<std::pair<std::string, double>> SwitchPlan::derived() const {
           {"terminals", t.terminals},
           {"ports", t.terminals},
           {"channels", static_cast<double>(topology_.channels)},
+          {"vcs", 1},
           {"output_buffers", t.output_buffers},
           {"message_flits", open ? traffic_.mean_flits : kNotMeasured},
           // Through the output, and before that, if it is stored, into the input's buffer.

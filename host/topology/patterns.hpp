@@ -28,7 +28,9 @@ bool is_exchange(const std::string& pattern);
 /// Destinations of each of so many terminals, all equally likely. ConfigError unless their number is a power of two.
 /// fft: the terminals whose numbers differ in one bit, as in the stages of a fast Fourier transform. divide: the
 /// neighbours in a binomial tree with terminal 0 at its root, in which i and i + 2^k are joined if the k + 1 low bits
-/// of i are zero; divide-and-conquer algorithms distribute work and combine results along it. S-Connect, 2.1.
+/// of i are zero; divide-and-conquer algorithms distribute work and combine results along it. S-Connect, 2.1, names
+/// both traffics and leaves their details to a thesis: that all partners are equally likely, and all terminals send
+/// alike, is a reading.
 std::vector<std::vector<u32>> exchange_partners(const std::string& pattern, u32 terminals);
 
 /// Rows of weights, as rising 32-bit thresholds.

@@ -79,3 +79,10 @@ def test_configurations(config, name, make):
     net = fl.Network(e).step(2000)
     assert net.totals["packets_delivered"] > 50
     net.check()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "perfetto", "vcd"])
+def test_the_switch_can_be_traced(cli, config, tmp_path, form):
+    done = cli("trace", config("sconnect-figure1"), "--cycles", "1000:1500", "--format", form, "--out", "events")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "events").stat().st_size > 1000

@@ -106,14 +106,15 @@ TRAFFIC = {"random": "uniform", "hot spot": "hot_spot", "FFT": "fft", "bit rever
            "transpose": "transpose", "normal": "divide"}
 READING2 = (
     "A hypercube of 8 dimensions, as the paper's own simulations are of hypercubes (2.2, of 64 nodes); lengths "
-    f"geometric with mean 10; hot spot: {100 * HOT:g} % of the packets go to one node, the rest anywhere; normal: on "
-    "a binomial tree. Dimension-order routing, free of deadlock with one virtual channel; one flit a cycle on channels "
-    "from and to nodes too. Wormhole: one virtual channel with a buffer of 3 flits, the fewest that keep a channel "
-    "busy: the channels are the buffers. Virtual cut-through: 255 flits, so that the longest packet (160) always fits. "
-    "The load of all six curves of a figure has one scale, so capacity is one number: what the network can carry of "
-    "random traffic, 1 flit a cycle and node, the nodes' channels being the limit. The other rows compare with what "
-    "this traffic could reach at most under this routing, by the load of its busiest channel. Saturation: the highest "
-    "load, within 2 % of that, at which most of three seeds keep up.")
+    "geometric with mean 10. The paper leaves the traffics to a thesis; here every node offers the same load. Hot "
+    f"spot: {100 * HOT:g} % of the packets go to one node, the rest anywhere; FFT: to a node whose number differs in "
+    "one bit, any; normal: to a neighbour in a binomial tree, any. Dimension-order routing, free of deadlock with one "
+    "virtual channel; one flit a cycle on channels from and to nodes too. Wormhole: one virtual channel with a buffer "
+    "of 3 flits, the fewest that keep a channel busy: the channels are the buffers. Virtual cut-through: 255 flits, so "
+    "that the longest packet (160) always fits. The load of all six curves of a figure has one scale, so capacity is "
+    "one number: what the network can carry of random traffic, 1 flit a cycle and node, the nodes' channels being the "
+    "limit. The other rows compare with what this traffic could reach at most under this routing, by the load of its "
+    "busiest channel. Saturation: the highest load, within 2 % of that, at which most of three seeds keep up.")
 
 
 def network(traffic: str = "random", flow: str = "wormhole", **settings) -> Experiment:
