@@ -17,17 +17,19 @@ void check_t3e(const Experiment& experiment);
 void check_bgl(const Experiment& experiment);
 void check_metro(const Experiment& experiment);
 void check_sconnect(const Experiment& experiment);
+void check_adaptive(const Experiment& experiment);
+void check_switch(const Experiment& experiment);
+
+/// Conditions of the networks of kTopologyParams.
+void check_topology(const Experiment& experiment);
 
 /// Shapes of terminals (ModelRecord::shape).
 std::vector<u32> metro_shape(const Experiment& experiment);
 std::vector<u32> sconnect_shape(const Experiment& experiment);
+std::vector<u32> switch_shape(const Experiment& experiment);
 
 /// Buffers that each queue of a priority can count on in a TIC. ConfigError if there are not so many, or too few.
 std::vector<u32> sconnect_reserve(const Experiment& experiment);
-void check_adaptive(const Experiment& experiment);
-
-/// Conditions of the networks of kTopologyParams.
-void check_topology(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);

@@ -9,6 +9,7 @@
 #include "host/models/bgl_plan.hpp"
 #include "host/models/metro_plan.hpp"
 #include "host/models/sconnect_plan.hpp"
+#include "host/models/switch_plan.hpp"
 #include "host/models/t3e_plan.hpp"
 #include "host/models/vc_plan.hpp"
 #include "host/run_params.hpp"
@@ -16,6 +17,7 @@
 #include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/sconnect/params.hpp"
+#include "kernels/routers/switch/params.hpp"
 #include "kernels/routers/t3e/params.hpp"
 #include "kernels/routers/vc/params.hpp"
 #include "kernels/traffic/params.hpp"
@@ -101,6 +103,17 @@ const std::vector<ModelRecord>& models() {
        plan_of<AdaptivePlan>,
        false,
        {{"traffic.packet_flits", "1"}}},
+      {"switch",
+       "single switch that preserves order: crossbar or buffer pool",
+       kSwitchTopologyParams,
+       kSwitchParams,
+       {},
+       {},
+       check_switch,
+       plan_of<SwitchPlan>,
+       false,
+       {},
+       switch_shape},
   };
   return list;
 }

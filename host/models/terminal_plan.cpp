@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "host/config/cross_checks.hpp"
 #include "host/error.hpp"
@@ -78,6 +79,26 @@ void TerminalPlan::set_turns(const Experiment& e, u32 destinations) {
   t.batch_packets = static_cast<u32>(rounds * t.in_a_row);
 }
 
+void TerminalPlan::set_matrix(TrafficMatrix matrix) {
+  TrafficTable& t = table;
+  matrix_ = std::move(matrix);
+  t.pattern = Pattern::kMatrix;
+  t.row_start = matrix_.row_start.data();
+  t.column = matrix_.column.data();
+  t.cumulative = matrix_.cumulative.data();
+}
+
+void TerminalPlan::set_exchange(const std::string& pattern, const Groups& groups) {
+  if (!table.group) return set_matrix(even_matrix(exchange_partners(pattern, table.terminals)));
+  std::vector<std::vector<u32>> rows(table.terminals);
+  for (const std::vector<u32>& group : groups) {
+    const std::vector<std::vector<u32>> partners = exchange_partners(pattern, static_cast<u32>(group.size()));
+    for (u32 rank = 0; rank < group.size(); ++rank)
+      for (u32 partner : partners[rank]) rows[group[rank]].push_back(group[partner]);
+  }
+  set_matrix(even_matrix(rows));
+}
+
 TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool others_only, const Groups& groups) {
   TrafficTable& t = table;
   t.terminals = topology.terminals;
@@ -105,16 +126,14 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
   }
   const std::string& pattern = e.str("traffic.pattern");
   if (pattern == "matrix") {
-    matrix_ = read_matrix(e.file("traffic.matrix_file"), topology.terminals);
-    t.pattern = Pattern::kMatrix;
-    t.row_start = matrix_.row_start.data();
-    t.column = matrix_.column.data();
-    t.cumulative = matrix_.cumulative.data();
+    set_matrix(read_matrix(e.file("traffic.matrix_file"), topology.terminals));
     for (u32 s = 0; s < t.terminals; ++s)
       for (u32 i = matrix_.row_start[s]; i < matrix_.row_start[s + 1]; ++i) {
         require_active("traffic.matrix_file", s);
         require_active("traffic.matrix_file", matrix_.column[i]);
       }
+  } else if (is_exchange(pattern)) {
+    set_exchange(pattern, groups);
   } else if (pattern == "hot_spot" || pattern == "hot_region") {
     t.pattern = Pattern::kHot;
     destinations_ =

@@ -38,6 +38,9 @@ struct TerminalPlan {
   void set_groups(const Groups& groups);
   void set_all_to_all(const Experiment& experiment);
   void set_program(const Experiment& experiment);
+  void set_matrix(TrafficMatrix matrix);
+  /// A pattern of exchange_partners(), within each group if there are any.
+  void set_exchange(const std::string& pattern, const Groups& groups);
   void set_region(const Experiment& experiment, const Topology& topology);
   /// Order and number of turns of a terminal that has so many destinations.
   void set_turns(const Experiment& experiment, u32 destinations);

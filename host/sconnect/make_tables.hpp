@@ -5,9 +5,9 @@
 
 namespace flitlab {
 
-/// Ways by the best of some orders (host/sconnect/order.hpp), which a search improves if it leaves ways that are longer
-/// than need be; the tree's if it leaves pairs without a way. `steps_per_tic`: how much work to put into the search.
-SconnectTables shortest_sconnect_tables(const SconnectFabric& fabric, u64 steps_per_tic = 20'000);
+/// Ways by an order of the TICs (host/sconnect/order.hpp) if one of some keeps all shortest ways, else by turns
+/// (host/sconnect/turns.hpp).
+SconnectTables shortest_sconnect_tables(const SconnectFabric& fabric);
 
 /// Ways by a spanning tree: up on virtual channel 0 until the destination is below, then down on 1. That is the
 /// paper's way through the root (S-Connect, 2.4) without what it goes twice.

@@ -97,16 +97,15 @@ u16 SconnectWays::entry(u32 tic) const {
   return static_cast<u16>(entry);
 }
 
-SconnectLengths sconnect_lengths(const SconnectFabric& f, const SconnectOrder& order, u32 stride) {
+SconnectLengths sconnect_lengths(const SconnectFabric& f, const SconnectOrder& order) {
   SconnectWays ways(f, order);
   SconnectLengths sum;
   std::vector<bool> source(f.tics, false);
   for (const auto& tics : sconnect_hosts(f))
     for (u32 tic : tics) source[tic] = true;
-  for (u32 d = 0; d < f.nodes; d += stride) {
+  for (u32 d = 0; d < f.nodes; ++d) {
     ways.find(d);
     for (u32 tic = 0; tic < f.tics; ++tic) {
-      sum.longest = std::max(sum.longest, ways.direct(tic));
       if (!source[tic]) continue;
       sum.ways += std::min(ways.on0(tic), kNoWay);
       sum.direct += ways.direct(tic);

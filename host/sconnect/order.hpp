@@ -2,8 +2,8 @@
 /// Shortest ways without circles of waiting, by two orders of a fabric's TICs.
 ///
 /// A message goes up one order on virtual channel 0, then takes one hop onto virtual channel 1, and from there goes up
-/// the other order. Buffers are counted by TIC and virtual channel, so no circle can close, whatever the orders are;
-/// they decide how many ways are left. A TIC's entry is the same for messages that have come on 0 and on 1, so:
+/// the other order. So no circle of queues can close, whatever the orders are; they decide how many ways are left. A
+/// TIC's entry is the same for messages that have come on 0 and on 1, so:
 ///   - On virtual channel 1 a message is only where the rest of its way is as short as the graph allows (S-Connect,
 ///     2.4, wants shortest ways), all the way up the second order.
 ///   - A TIC where that is so offers virtual channel 1 only up that order; others, to which no message comes on 1,
@@ -57,25 +57,18 @@ class SconnectWays {
   std::vector<u32> direct_, on0_, on1_;
 };
 
-/// The sum of all ways from TICs with a host to every `stride`th node, and of the graph's shortest ones. A pair
-/// without a way counts as kNoWay hops.
+/// The sum of all ways between TICs with hosts, and of the graph's shortest ones. A pair without a way counts as kNoWay
+/// hops.
 struct SconnectLengths {
   u64 ways = 0, direct = 0;
-  u32 longest = 0;  ///< of the shortest ways from any TIC
 };
 inline constexpr u32 kNoWay = 1'000'000;
-SconnectLengths sconnect_lengths(const SconnectFabric& fabric, const SconnectOrder& order, u32 stride);
+SconnectLengths sconnect_lengths(const SconnectFabric& fabric, const SconnectOrder& order);
 
 /// A TIC in the middle of a long shortest way.
 u32 sconnect_centre(const SconnectFabric& fabric);
 
 /// Orders worth trying: by coordinates; toward and from TICs in the middle.
 std::vector<SconnectOrder> sconnect_orders(const SconnectFabric& fabric);
-
-/// An order with shorter ways, found by simulated annealing that begins with a given one. `steps`: how much work to
-/// put in, in 64 destinations seen from one TIC; the result depends on it, and not on time. `saved`: hops by which all
-/// ways to the destinations that it looks at, at most 4096, have become shorter. No shortest way may be longer than
-/// 120.
-SconnectOrder improved_order(const SconnectFabric& fabric, const SconnectOrder& order, u64 steps, u64* saved = nullptr);
 
 }  // namespace flitlab

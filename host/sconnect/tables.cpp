@@ -7,6 +7,7 @@
 #include "host/memory.hpp"
 #include "host/sconnect/make_tables.hpp"
 #include "host/sconnect/order.hpp"
+#include "host/sconnect/turns.hpp"
 #include "host/sconnect/waits.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/sconnect/route.hpp"
@@ -82,34 +83,22 @@ u16 own_hosts(const SconnectFabric& f, u32 tic) {
 
 }  // namespace
 
-SconnectTables shortest_sconnect_tables(const SconnectFabric& f, u64 steps_per_tic) {
+SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
   SconnectTables t = blank(f);
-  // Few destinations tell good orders from bad ones.
-  const u32 stride = (f.nodes + 255) / 256;
-  SconnectOrder best;
-  SconnectLengths least{~u64{0}, 0, 0};
-  for (SconnectOrder& order : sconnect_orders(f)) {
-    const SconnectLengths lengths = sconnect_lengths(f, order, stride);
-    if (lengths.ways >= least.ways) continue;
-    least = lengths;
-    best = std::move(order);
-    if (least.ways == least.direct) break;
-  }
-  constexpr u32 kLongestSearched = 120;  // hops; where ways are as long as that, few need to be longer
-  constexpr u32 kMostTics = 2048;        // that make the search take longer
-  const auto fill = [&](const SconnectOrder& order) {
+  // An order of the TICs that keeps all shortest ways, with many alternates, if there is one among some.
+  for (const SconnectOrder& order : sconnect_orders(f)) {
+    const SconnectLengths lengths = sconnect_lengths(f, order);
+    if (lengths.ways > lengths.direct) continue;
     SconnectWays ways(f, order);
     for (u32 d = 0; d < f.nodes; ++d) {
       ways.find(d);
       for (u32 tic = 0; tic < f.tics; ++tic) t.entry[std::size_t{tic} * f.nodes + d] = ways.entry(tic);
     }
-    return sconnect_table_fault(f, t.entry).empty();
-  };
-  // Either may leave destinations that were not looked at without a way.
-  const bool search = least.ways > least.direct && least.longest <= kLongestSearched && steps_per_tic > 0;
-  const bool good =
-      (search && fill(improved_order(f, best, steps_per_tic * std::min(f.tics, kMostTics)))) || fill(best);
-  if (!good) return tree_sconnect_tables(f);
+    measure(f, t);
+    return t;
+  }
+  constexpr u32 kOrders = 4;  // more gain little
+  t.entry = sconnect_tables_by_turns(f, kOrders);
   measure(f, t);
   return t;
 }
@@ -165,7 +154,7 @@ SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f
   }
   if (how == "tree") return tree_sconnect_tables(f);
   if (how == "file") return read_sconnect_tables(f, e.text("routing.file"));
-  return shortest_sconnect_tables(f, u64{1000} * e.u32_of("routing.search"));
+  return shortest_sconnect_tables(f);
 }
 
 }  // namespace flitlab

@@ -9,6 +9,10 @@
 
 namespace flitlab {
 
+namespace {
+constexpr u32 kOptions = 2 * sconnect::kPorts;  ///< bits of a table's entry
+}
+
 using sconnect::allowed;
 using sconnect::kPorts;
 using sconnect::Link;
@@ -19,24 +23,33 @@ SconnectWaits::SconnectWaits(const SconnectFabric& fabric, const std::vector<u16
     : fabric_(fabric),
       entry_(entry),
       hosts_(sconnect_hosts(fabric)),
-      waits_(2 * std::size_t{fabric.tics}),
-      seen_(waits_.size()),
-      source_(waits_.size()) {
+      waits_(kOptions * std::size_t{fabric.tics}),
+      seen_(2 * std::size_t{fabric.tics}),
+      source_(seen_.size()) {
   for (u32 d = 0; d < fabric_.nodes; ++d)
     if (!walk(d)) return;
-  const std::vector<u32> waiting = circle([&](u32 place) -> Options { return waits_[place]; });
-  if (waiting.empty()) return;
+  const auto far = [&](u32 tic, u32 bit) { return fabric_.link(tic, bit / 2).far; };
+  const std::vector<u32> waiting = circle(
+      static_cast<u32>(waits_.size()), [&](u32 queue) -> Options { return waits_[queue]; },
+      [&](u32 queue, u32 bit) { return kOptions * far(queue / kOptions, queue % kOptions) + bit; });
   // A way that never ends is a circle as well, and says more.
-  for (u32 d = 0; d < fabric_.nodes; ++d) {
+  const u32 last = waiting.empty() ? 0 : fabric_.nodes;
+  for (u32 d = 0; d < last; ++d) {
     walk(d);
-    const std::vector<u32> endless = circle([&](u32 place) -> Options {
-      return seen_[place] == d + 1 ? allowed(entry_[std::size_t{place / 2} * fabric_.nodes + d], place & 1) : 0;
-    });
+    const std::vector<u32> endless = circle(
+        static_cast<u32>(seen_.size()),
+        [&](u32 place) -> Options {
+          if (seen_[place] != d + 1) return 0;
+          return allowed(entry_[std::size_t{place / 2} * fabric_.nodes + d], place & 1) & to_tics(place / 2);
+        },
+        [&](u32 place, u32 bit) { return 2 * far(place / 2, bit) + bit % 2; });
     if (endless.empty()) continue;
-    fault_ = "messages to node " + node_name(d) + " may go round for ever: " + shown(endless) + ".";
+    fault_ = "messages to node " + node_name(d) + " may go round for ever: " + shown(endless, 2) + ".";
     return;
   }
-  fault_ = "messages can wait for one another in a circle of TICs (virtual channel): " + shown(waiting) + ".";
+  if (!waiting.empty())
+    fault_ =
+        "messages can wait for one another in a circle of TICs (virtual channel): " + shown(waiting, kOptions) + ".";
 }
 
 bool SconnectWaits::walk(u32 d) {
@@ -66,7 +79,8 @@ bool SconnectWaits::walk(u32 d) {
       const u32 bit = lowest_bit(left), port = bit / 2;
       const Link none, &l = port < kPorts ? fabric_.link(tic, port) : none;
       if (leads_to_tic(l)) {
-        waits_[place] |= static_cast<u16>(1u << bit);
+        const Options there = allowed(entry_[std::size_t{l.far} * fabric_.nodes + d], bit % 2);
+        waits_[kOptions * tic + bit] |= static_cast<u16>(there & to_tics(l.far));
         visit(2 * l.far + bit % 2, source_[place]);
       } else if (l.kind != LinkKind::kHost || bit % 2) {
         return wrong(
@@ -80,29 +94,33 @@ bool SconnectWaits::walk(u32 d) {
   return true;
 }
 
-template <class OptionsOf>
-std::vector<u32> SconnectWaits::circle(OptionsOf options_of) {
+u32 SconnectWaits::to_tics(u32 tic) const {
+  Options options = 0;
+  for (u32 port = 0; port < kPorts; ++port)
+    if (leads_to_tic(fabric_.link(tic, port))) options |= 3u << 2 * port;
+  return options;
+}
+
+template <class BitsOf, class Next>
+std::vector<u32> SconnectWaits::circle(u32 vertices, BitsOf bits_of, Next next_of) {
   enum : u8 { kNew, kOpen, kDone };
-  std::vector<u8> state(waits_.size(), kNew);
-  std::vector<std::pair<u32, Options>> way;  // places being looked at, and options not yet followed
+  std::vector<u8> state(vertices, kNew);
+  std::vector<std::pair<u32, Options>> way;  // vertices being looked at, and bits not yet followed
   order_.clear();
-  for (u32 begin = 0; begin < waits_.size(); ++begin) {
+  for (u32 begin = 0; begin < vertices; ++begin) {
     if (state[begin] != kNew) continue;
     state[begin] = kOpen;
-    way.assign(1, {begin, options_of(begin)});
+    way.assign(1, {begin, bits_of(begin)});
     while (!way.empty()) {
-      auto& [place, left] = way.back();
+      auto& [vertex, left] = way.back();
       if (!left) {
-        state[place] = kDone;
-        order_.push_back(place);
+        state[vertex] = kDone;
+        order_.push_back(vertex);
         way.pop_back();
         continue;
       }
-      const u32 bit = lowest_bit(left);
+      const u32 next = next_of(vertex, lowest_bit(left));
       left &= left - 1;
-      const Link& l = fabric_.link(place / 2, bit / 2);
-      if (!leads_to_tic(l)) continue;
-      const u32 next = 2 * l.far + bit % 2;
       if (state[next] == kOpen) {
         std::vector<u32> found;
         for (auto at = std::find_if(way.begin(), way.end(), [&](const auto& w) { return w.first == next; });
@@ -113,38 +131,46 @@ std::vector<u32> SconnectWaits::circle(OptionsOf options_of) {
       }
       if (state[next] != kNew) continue;
       state[next] = kOpen;
-      way.emplace_back(next, options_of(next));
+      way.emplace_back(next, bits_of(next));
     }
   }
   return {};
 }
 
 std::vector<u32> SconnectWaits::shortest(u32 d) const {
-  std::vector<u32> hops(waits_.size(), kNone);
-  for (u32 place : order_) {
+  std::vector<u32> from_queue(waits_.size(), kNone), hops(seen_.size());
+  const auto from_place = [&](u32 place) {
+    u32 least = kNone;
     for (Options left = allowed(entry_[std::size_t{place / 2} * fabric_.nodes + d], place & 1); left;
          left &= left - 1) {
       const u32 bit = lowest_bit(left);
-      const Link& l = fabric_.link(place / 2, bit / 2);
-      if (l.kind == LinkKind::kHost)
-        hops[place] = 0;
-      else if (leads_to_tic(l) && hops[2 * l.far + bit % 2] != kNone)
-        hops[place] = std::min(hops[place], hops[2 * l.far + bit % 2] + 1);
+      if (fabric_.link(place / 2, bit / 2).kind == LinkKind::kHost) return 0u;
+      if (const u32 on = from_queue[kOptions * (place / 2) + bit]; on != kNone) least = std::min(least, on);
     }
+    return least;
+  };
+  for (u32 queue : order_) {
+    const u32 bit = queue % kOptions;
+    const Link& l = fabric_.link(queue / kOptions, bit / 2);
+    if (!leads_to_tic(l)) continue;
+    const u32 there = from_place(2 * l.far + bit % 2);
+    if (there != kNone) from_queue[queue] = there + 1;
   }
+  for (u32 place = 0; place < hops.size(); ++place) hops[place] = from_place(place);
   return hops;
 }
 
-std::string SconnectWaits::shown(const std::vector<u32>& places) const {
+std::string SconnectWaits::shown(const std::vector<u32>& vertices, u32 per_tic) const {
   constexpr u32 kMost = 12;  // a circle may go through all of a large fabric
-  const u32 count = static_cast<u32>(places.size());
+  const u32 count = static_cast<u32>(vertices.size());
   std::string text;
   for (u32 i = 0; i < count; ++i) {
     if (count > kMost && i == kMost - 1) {
       text += " -> (" + std::to_string(count - kMost) + " more)";
       i = count - 1;
     }
-    text += (text.empty() ? "" : " -> ") + fabric_.names[places[i] / 2] + " (" + std::to_string(places[i] & 1) + ")";
+    text += (text.empty() ? "" : " -> ") + fabric_.names[vertices[i] / per_tic] + " (" +
+            std::to_string(vertices[i] & 1) + ")";
   }
   return text;
 }

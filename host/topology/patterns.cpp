@@ -53,7 +53,8 @@ void check_permutation(const std::string& pattern, const std::vector<u32>& shape
                       shown(Value{IntList(shape.begin(), shape.end())}) +
                       ": packets go just short of half-way round, which in dimensions of at most 2 routers is nowhere. "
                       "Use a dimension of 3 or more, or another pattern.");
-  const bool by_bits = pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle";
+  const bool by_bits =
+      pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle" || is_exchange(pattern);
   const bool transpose = pattern == "transpose";
   if (!by_bits && !(transpose && !is_square(shape))) return;
   if (std::has_single_bit(terminals) && (!transpose || std::countr_zero(terminals) % 2 == 0)) return;
@@ -97,6 +98,19 @@ std::vector<u32> make_permutation(const std::string& pattern, u32 n, u64 seed) {
   return to;
 }
 
+bool is_exchange(const std::string& pattern) { return pattern == "fft" || pattern == "divide"; }
+
+std::vector<std::vector<u32>> exchange_partners(const std::string& pattern, u32 n) {
+  check_permutation(pattern, {n}, n);
+  std::vector<std::vector<u32>> partners(n);
+  for (u32 i = 0; i < n; ++i)
+    for (u32 bit = 1; bit < n; bit <<= 1) {
+      partners[i].push_back(i ^ bit);
+      if (pattern == "divide" && i & bit) break;  // the parent; further bits would lead to cousins
+    }
+  return partners;
+}
+
 std::vector<u32> hot_region(const Topology& t, const std::vector<u32>& extent) {
   std::vector<u32> hot;
   for (u32 r = 0; r < t.routers; ++r) {
@@ -116,6 +130,18 @@ std::vector<u32> cumulative_thresholds(const std::vector<double>& weights) {
     thresholds.push_back(static_cast<u32>(std::min(std::floor(sum / total * 4294967296.0), 4294967295.0)));
   }
   return thresholds;
+}
+
+TrafficMatrix even_matrix(const std::vector<std::vector<u32>>& rows) {
+  TrafficMatrix matrix;
+  matrix.row_start.push_back(0);
+  for (const std::vector<u32>& row : rows) {
+    matrix.column.insert(matrix.column.end(), row.begin(), row.end());
+    for (u32 threshold : cumulative_thresholds(std::vector<double>(row.size(), 1.0)))
+      matrix.cumulative.push_back(threshold);
+    matrix.row_start.push_back(static_cast<u32>(matrix.column.size()));
+  }
+  return matrix;
 }
 
 TrafficMatrix read_matrix(const std::string& path, u32 terminals) {

@@ -5,6 +5,7 @@
 #include "host/models/bgl_engines.hpp"
 #include "host/models/metro_engines.hpp"
 #include "host/models/sconnect_engines.hpp"
+#include "host/models/switch_engines.hpp"
 #include "host/models/t3e_engines.hpp"
 #include "host/models/vc_engines.hpp"
 
@@ -33,6 +34,10 @@ std::unique_ptr<Engine> make_sconnect_cuda_engine(const sconnect::Table&, const 
 }
 
 std::unique_ptr<Engine> make_adaptive_cuda_engine(const adaptive::Table&, const StateLayout&, std::vector<ReplicaRow>) {
+  throw ConfigError("--backend cuda: " + cuda_unavailable());
+}
+
+std::unique_ptr<Engine> make_switch_cuda_engine(const sw::Table&, const StateLayout&, std::vector<ReplicaRow>) {
   throw ConfigError("--backend cuda: " + cuda_unavailable());
 }
 

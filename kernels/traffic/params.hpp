@@ -21,9 +21,10 @@ inline constexpr std::array kTrafficParams{
                 .type = ParamType::kChoice,
                 .default_value = "uniform",
                 .choices = "uniform|bit_complement|bit_reverse|shuffle|transpose|tornado|neighbour|hot_spot|"
-                           "hot_region|random_permutation|matrix|all_to_all|all_to_region",
-                .help = "Who sends to whom.",
-                .cite = "Dally & Towles Table 3.1",
+                           "hot_region|random_permutation|matrix|all_to_all|all_to_region|fft|divide",
+                .help = "Who sends to whom. fft: to the terminal whose number differs in one bit, any; divide: to any "
+                        "neighbour in a binomial tree, as work is distributed and results are combined.",
+                .cite = "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1",
                 .only_if = "traffic.mode=open|batch|request_reply"},
     ParamRecord{.path = "traffic.load",
                 .type = ParamType::kFloat,

@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <map>
 #include <numeric>
 #include <set>
 
 #include "host/error.hpp"
+#include "host/models/t3e_plan.hpp"
+#include "host/models/vc_plan.hpp"
 #include "host/routing/dependency.hpp"
 #include "host/routing/tables.hpp"
 #include "host/topology/metrics.hpp"
@@ -16,8 +20,10 @@
 namespace flitlab {
 namespace {
 
+using testing::experiment;
 using testing::graph_text;
 using testing::TextFile;
+using testing::word;
 
 /// Far ends are mutual, and every channel pair is counted.
 void expect_consistent(const Topology& t) {
@@ -112,6 +118,53 @@ TEST(Patterns, AreThoseOfTheTextbook) {
   }
   EXPECT_NE(make_permutation("random_permutation", t, 1), make_permutation("random_permutation", t, 2));
   EXPECT_EQ(hot_region(make_torus({4, 4}, 2), {1, 2}), (std::vector<u32>{0, 1, 8, 9}));
+}
+
+/// S-Connect, 2.1: numbers that differ in one bit; the edges of a binomial tree.
+TEST(Patterns, ThatExchangeHaveSeveralDestinations) {
+  using Rows = std::vector<std::vector<u32>>;
+  EXPECT_EQ(exchange_partners("fft", 4), (Rows{{1, 2}, {0, 3}, {3, 0}, {2, 1}}));
+  EXPECT_EQ(exchange_partners("divide", 8), (Rows{{1, 2, 4}, {0}, {3, 0}, {2}, {5, 6, 0}, {4}, {7, 4}, {6}}));
+  const Rows tree = exchange_partners("divide", 256), butterfly = exchange_partners("fft", 256);
+  std::set<std::pair<u32, u32>> edges;
+  for (u32 k = 0; k < 8; ++k)
+    for (u32 i = 0; i < 256; i += 2u << k) edges.insert({i, i + (1u << k)});
+  EXPECT_EQ(edges.size(), 255u);
+  u32 ends = 0;
+  for (u32 i = 0; i < 256; ++i) {
+    EXPECT_EQ(butterfly[i].size(), 8u);
+    for (u32 j : butterfly[i]) EXPECT_TRUE(std::has_single_bit(i ^ j));
+    for (u32 j : tree[i]) EXPECT_EQ(edges.count({std::min(i, j), std::max(i, j)}), 1u) << i << ' ' << j;
+    ends += static_cast<u32>(std::set<u32>(tree[i].begin(), tree[i].end()).size());
+  }
+  EXPECT_EQ(ends, 2 * edges.size());
+  for (const char* name : {"fft", "divide"}) EXPECT_THROW(exchange_partners(name, 6), ConfigError);
+}
+
+/// Packets go to all partners equally often, in the partitions of a machine too.
+TEST(Patterns, ThatExchangeAreDrawnEvenly) {
+  const Experiment whole = experiment({{"traffic.pattern", word("fft")}});
+  const Experiment parts = experiment({{"router.kind", word("t3e")},
+                                       {"topology.partitions", IntList{8, 7, 16, 15}},
+                                       {"traffic.pattern", word("divide")}});
+  const auto vc = make_plan(whole), t3e = make_plan(parts);
+  const TrafficTable& a = dynamic_cast<const VcPlan&>(*vc).table().traffic;
+  const TrafficTable& b = dynamic_cast<const T3ePlan&>(*t3e).table().traffic;
+  const auto counts = [](const TrafficTable& t, u32 terminal) {
+    std::map<u32, u32> n;
+    for (u32 i = 0; i < 6000; ++i) ++n[packet_destination(t, ReplicaRow{}, terminal, i)];
+    return n;
+  };
+  const auto even = [](const std::map<u32, u32>& n, const std::vector<u32>& partners) {
+    ASSERT_EQ(n.size(), partners.size());
+    for (u32 p : partners) EXPECT_NEAR(n.at(p), 6000.0 / static_cast<double>(n.size()), 200) << p;
+  };
+  even(counts(a, 5), {4, 7, 1, 13});
+  even(counts(b, 8), {9, 10, 12});
+  even(counts(b, 14), {15, 12});
+  even(counts(b, 16), {17, 18, 20, 24});
+  EXPECT_TRUE(never_sends(b, 0));
+  EXPECT_FALSE(never_sends(b, 9));
 }
 
 TEST(Graph, RefusesWhatIsNoNetwork) {

@@ -10,14 +10,15 @@
 
 namespace flitlab::testing {
 
-/// A 4x4 torus (a T3E of 4x4x2 nodes, a METRO network of 16 endpoints) with everything else at its default, changed by
-/// `changes`.
+/// A 4x4 torus (a T3E of 4x4x2 nodes, a METRO network of 16 endpoints, a switch of 8 ports) with everything else at its
+/// default, changed by `changes`.
 inline Experiment experiment(const RawConfig& changes = {}) {
   RawConfig raw{{"topology.shape", IntList{4, 4}}};
   if (const auto kind = changes.find("router.kind"); kind != changes.end() && kind->second == Value{std::string("t3e")})
     raw["topology.shape"] = IntList{4, 4, 2};
   if (const auto kind = changes.find("router.kind");
-      kind != changes.end() && kind->second == Value{std::string("metro")})
+      kind != changes.end() &&
+      (kind->second == Value{std::string("metro")} || kind->second == Value{std::string("switch")}))
     raw.erase("topology.shape");
   if (const auto kind = changes.find("topology.kind");
       kind != changes.end() &&

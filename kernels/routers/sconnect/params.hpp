@@ -111,20 +111,11 @@ inline constexpr std::array kSconnectRoutingParams{
                 .type = ParamType::kChoice,
                 .default_value = "shortest",
                 .choices = "shortest|tree|file|none",
-                .help =
-                    "shortest: virtual channels assigned so that shortest ways stay and nothing can wait in a "
-                    "circle, by the tree where that fails; tree: up a spanning tree on virtual channel 0, down on 1; "
-                    "none: TICs know nothing until control messages tell them.",
+                .help = "shortest: virtual channels assigned so that shortest ways stay and nothing can wait in a "
+                        "circle, to single destinations by the tree where that fails; tree: up a spanning tree on "
+                        "virtual channel 0, down on 1; "
+                        "none: TICs know nothing until control messages tell them.",
                 .cite = "S-Connect, 2.4"},
-    ParamRecord{.path = "routing.search",
-                .type = ParamType::kInt,
-                .default_value = "20",
-                .min = 0,
-                .max = 10000,
-                .unit = "thousand steps per TIC",
-                .help = "Work put into the search for tables with shorter ways, where simple orders leave some that "
-                        "are longer than need be.",
-                .only_if = "routing.tables=shortest"},
     ParamRecord{.path = "routing.file",
                 .type = ParamType::kFile,
                 .default_value = "",

@@ -140,6 +140,20 @@ std::vector<Experiment> variations(std::string_view kind) {
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }
+  if (kind == "switch") {
+    const Lengths mixed{{1, 1.0}, {5, 1.0}, {12, 1.0}};
+    add({{"traffic.load", 1.0}, {"traffic.packet_flits", Lengths{{1, 1.0}}}, {"topology.ports", integer(64)}});
+    add({{"traffic.load", 0.9},
+         {"traffic.packet_flits", mixed},
+         {"router.organisation", word("buffer_pool")},
+         {"router.output_buffers", integer(3)}});
+    add({{"traffic.load", 0.8},
+         {"traffic.packet_length", word("geometric")},
+         {"traffic.packet_flits", Lengths{{6, 1.0}}},
+         {"router.input_release", word("tail")}});
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"topology.ports", integer(16)}});
+    return list;
+  }
   if (kind == "t3e") {
     add({{"traffic.load", 0.9}, {"router.adaptive_vcs", integer(3)}, {"router.adaptive_choice", word("any")}});
     add({{"traffic.load", 0.9}, {"routing.adaptive", false}, {"router.short_circuit", false}});

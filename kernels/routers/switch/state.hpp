@@ -1,0 +1,75 @@
+#pragma once
+/// State of a single switch. Items: the switch itself, and its terminals, whose state only the switch's phase touches.
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/fault.hpp"
+#include "kernels/common/layout.hpp"
+#include "kernels/common/packet.hpp"
+#include "kernels/traffic/terminal_state.hpp"
+#include "kernels/traffic/traffic.hpp"
+
+namespace flitlab::sw {
+
+inline constexpr u32 kMaxPorts = 64;
+
+/// An input: the head of its FIFO. Those behind it are in the terminal's source queue.
+struct Input {
+  u32 output;     ///< that the head wants; kNone: the FIFO is empty
+  u32 id;         ///< of the head
+  u32 flits;      ///< its length
+  Cycle created;  ///< when it was
+  Cycle since;    ///< first cycle in which it can be switched; if there is none, in which another one could
+  Cycle free;     ///< first cycle in which the channel to the input can bring the message after it
+};
+static_assert(sizeof(Input) == 24);
+
+struct Output {
+  u64 wanted;  ///< inputs whose heads want it, as bits
+  Cycle done;  ///< when the tail of the message in service arrives at the terminal
+  u8 first;    ///< ring position of the message in service
+  u8 held;     ///< messages in the ring
+  u16 pad;
+};
+static_assert(sizeof(Output) == 16);
+
+struct Control {
+  Cycle next;  ///< first cycle in which anything can happen
+  u32 fault;   ///< Fault bits
+  u64 moves;   ///< messages that have got their outputs
+  u64 waited;  ///< cycles that they could have been switched, but for their outputs
+};
+static_assert(sizeof(Control) == 24);
+
+struct SwitchFields {
+  Field<Control> control;  ///< [1]
+  Field<Output> output;    ///< [N]
+  Field<Input> input;      ///< [N]
+  Field<Packet> ring;      ///< [N][B] messages that outputs hold
+};
+
+struct Table {
+  u32 routers = 1;
+  u32 terminals = 8;       ///< N
+  u32 output_buffers = 1;  ///< B
+  u8 stored = 0;           ///< messages are switched when they have arrived as a whole
+  u8 release_by_tail = 0;
+  TrafficMode mode = TrafficMode::kOpen;
+  TrafficTable traffic;
+  SwitchFields fields;
+  TerminalFields terminal_fields;
+};
+
+template <int W, bool Traced>
+struct View {
+  using Table = sw::Table;
+  static constexpr int width = W;
+  static constexpr bool traced = Traced;
+  Table t;
+  Items<W> routers;
+  Items<W> terminals;
+  const ReplicaRow* row;
+  CounterShard* shard;
+  EventLog log;
+};
+
+}  // namespace flitlab::sw

@@ -1,0 +1,89 @@
+#pragma once
+/// A switch that is watched message by message.
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::testing {
+
+/// Parameters of a random test.
+class SwitchDraw {
+ public:
+  explicit SwitchDraw(u64 seed) : engine_(seed) {}
+  u32 below(u32 n) { return static_cast<u32>(engine_() % n); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// A message of a trace.
+struct SwitchLine {
+  u32 cycle, src, dst, flits;
+};
+
+/// What happened to a message; kNone: it has not yet.
+struct SwitchTimes {
+  u32 flits = 0, dst = kNone;
+  u32 created = kNone, moved = kNone, delivered = kNone;
+};
+
+class WatchedSwitch {
+ public:
+  explicit WatchedSwitch(RawConfig changes) {
+    changes["router.kind"] = std::string("switch");
+    net_ = std::make_unique<Network>(flitlab::testing::experiment(changes), EngineChoice{"cpu", 1, true, 1});
+  }
+  /// Lines are sorted by cycle; messages are numbered in their order.
+  WatchedSwitch(const std::vector<SwitchLine>& lines, RawConfig changes) {
+    std::string text;
+    for (const SwitchLine& l : lines)
+      text += std::to_string(l.cycle) + "," + std::to_string(l.src) + "," + std::to_string(l.dst) + "," +
+              std::to_string(l.flits) + "\n";
+    trace_ = std::make_unique<TextFile>(text);
+    changes["router.kind"] = std::string("switch");
+    changes["traffic.mode"] = std::string("trace");
+    changes["traffic.trace_file"] = trace_->path;
+    net_ = std::make_unique<Network>(flitlab::testing::experiment(changes), EngineChoice{"cpu", 1, true, 1});
+  }
+
+  void run(u32 cycles) {
+    for (u32 n = 0; n < cycles; ++n) {
+      const u32 cycle = net_->engine->now();
+      net_->step(1);
+      for (const std::vector<Event>& item : net_->engine->take_events(0))
+        for (const Event& e : item) {
+          SwitchTimes& m = messages[{e.src, e.id}];
+          m.flits = e.flits;
+          if (e.kind == EventKind::kCreated) m.created = cycle;
+          if (e.kind == EventKind::kDelivered) m.delivered = cycle;
+          if (e.kind == EventKind::kSwitchGranted) {
+            m.moved = cycle;
+            m.dst = e.out_port;
+          }
+        }
+    }
+    check_conservation(*net_->engine, *net_->plan, 0);
+  }
+
+  Network& net() { return *net_; }
+  /// Cycle in which a message of a trace was delivered.
+  u32 delivered(u32 line) const {
+    for (const auto& [name, m] : messages)
+      if (name.second == line) return m.delivered;
+    return kNone;
+  }
+
+  std::map<std::pair<u32, u32>, SwitchTimes> messages;  ///< by source and number
+
+ private:
+  std::unique_ptr<TextFile> trace_;
+  std::unique_ptr<Network> net_;
+};
+
+}  // namespace flitlab::testing
