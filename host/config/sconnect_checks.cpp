@@ -37,9 +37,9 @@ std::vector<u32> sconnect_reserve(const Experiment& e) {
   const bool given = !reserve.empty();
   if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
   if (!given) {
-    for (u32 weight : weights) reserve.push_back(weight ? longest : 1);
-    for (u32 p = 0; p < weights.size() && sum() > buffers; ++p)
-      if (!weights[p]) reserve[p] = 0;
+    // Three quarters of the pool; the rest is for who comes first.
+    const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
+    for (u32 weight : weights) reserve.push_back(weight ? std::max(longest, buffers * 3 / 4 / (queues * used)) : 0);
   }
   const std::string text =
       given ? "router.reserve = " + list_text(reserve) : "router.buffers = " + std::to_string(buffers);

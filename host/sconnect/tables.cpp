@@ -97,8 +97,7 @@ SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
     measure(f, t);
     return t;
   }
-  constexpr u32 kOrders = 4;  // more gain little
-  t.entry = sconnect_tables_by_turns(f, kOrders);
+  t.entry = sconnect_tables_by_turns(f);
   measure(f, t);
   return t;
 }

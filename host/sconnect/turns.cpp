@@ -77,7 +77,7 @@ namespace {
 constexpr u32 kNowhere = kNone - 1;
 constexpr u32 kAttempts = 8;
 
-/// One try: destinations in a given order.
+/// A way to fill the tables, with destinations in a given order.
 class Filling {
  public:
   explicit Filling(const SconnectFabric& fabric)
@@ -98,6 +98,23 @@ class Filling {
       }
   }
 
+  /// Allows all turns but those from a hop away from a root into one toward it, as far as they fit the tree's.
+  void allow_up_and_down(u32 root) {
+    const std::vector<u32> depth = sconnect_hops(f_, {root});
+    const auto up = [&](u32 channel) {
+      const u32 from = channel / kPorts, to = f_.links[channel].far;
+      return depth[from] != depth[to] ? depth[from] > depth[to] : from > to;
+    };
+    for (u32 channel = 0; channel < f_.links.size(); ++channel) {
+      if (!leads_to_tic(f_.links[channel])) continue;
+      for (u32 port = 0; port < kPorts; ++port) {
+        const u32 next = f_.links[channel].far * kPorts + port;
+        if (leads_to_tic(f_.links[next]) && f_.links[next].far != channel / kPorts && (up(channel) || !up(next)))
+          for (SconnectTurns* turns : {&on0_, &on1_}) turns->allow(channel, port);
+      }
+    }
+  }
+
   void fill(const std::vector<u32>& destinations) {
     for (u32 d : destinations) reach(d);
     for (u32 d : destinations) add_alternates(d);
@@ -109,6 +126,8 @@ class Filling {
     return std::accumulate(first, first + f_.tics, u64{0});
   }
   const std::vector<u16>& entry() const { return entry_; }
+
+  u32 climbs_ = 0;
 
  private:
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }
@@ -306,20 +325,25 @@ class Filling {
 
 }  // namespace
 
-std::vector<u16> sconnect_tables_by_turns(const SconnectFabric& f, u32 orders) {
+std::vector<u16> sconnect_tables_by_turns(const SconnectFabric& f) {
   std::vector<u16> best;
   u64 least = ~u64{0};
-  std::vector<u32> destinations(f.nodes);
-  std::iota(destinations.begin(), destinations.end(), 0u);
-  for (u32 i = 0; i < orders; ++i) {
-    Filling filling(f);
-    filling.fill(destinations);
-    // Those that were hard to reach come first in the next one.
-    std::stable_sort(destinations.begin(), destinations.end(),
-                     [&](u32 a, u32 b) { return filling.hops_to(a) > filling.hops_to(b); });
-    if (filling.hops() >= least) continue;
-    least = filling.hops();
-    best = filling.entry();
+  // First with no turns but the tree's, which suits small fabrics, then with all that lead up and down from some roots.
+  // Destinations that were hard to reach come first the next time.
+  constexpr u32 kRoots = 2, kTimes = 2;
+  for (u32 root = 0; root <= kRoots; ++root) {
+    std::vector<u32> destinations(f.nodes);
+    std::iota(destinations.begin(), destinations.end(), 0u);
+    for (u32 time = 0; time < (root ? kTimes : 1); ++time) {
+      Filling filling(f);
+      if (root) filling.allow_up_and_down(below(philox(root, stream::kSconnectFabric, 1, 0).word[0], f.tics));
+      filling.fill(destinations);
+      std::stable_sort(destinations.begin(), destinations.end(),
+                       [&](u32 a, u32 b) { return filling.hops_to(a) > filling.hops_to(b); });
+      if (filling.hops() >= least) continue;
+      least = filling.hops();
+      best = filling.entry();
+    }
   }
   return best;
 }

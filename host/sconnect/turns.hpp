@@ -36,6 +36,6 @@ class SconnectTurns {
 /// can be allowed, on virtual channel 1 if the whole rest of the way is on it, else on 0. Which turns there are is
 /// decided as they are wanted; of several orders of the destinations the one with the shortest ways is taken. Empty if
 /// some pair is left without a way.
-std::vector<u16> sconnect_tables_by_turns(const SconnectFabric& fabric, u32 orders);
+std::vector<u16> sconnect_tables_by_turns(const SconnectFabric& fabric);
 
 }  // namespace flitlab

@@ -139,8 +139,8 @@ inline constexpr std::array kSconnectParams{
                 .max = 64,
                 .unit = "messages",
                 .help = "Buffers that each queue can count on, one number for all priorities or one for each: a queue "
-                        "for every virtual channel of every channel. Without: room for the longest packet, and 1 for "
-                        "priorities that hosts do not use, if there are so many.",
+                        "for every virtual channel of every channel. Without: three quarters of the pool divided "
+                        "among the queues of the priorities that hosts use, and no less than the longest packet each.",
                 .cite = "S-Connect, 2.4; 3.1 (the numbers are not given)"},
     ParamRecord{.path = "router.host_buffers",
                 .type = ParamType::kIntOrAuto,
@@ -149,7 +149,7 @@ inline constexpr std::array kSconnectParams{
                 .max = 64,
                 .unit = "messages",
                 .help = "Hosts' messages are accepted while fewer buffers than this are in use, so that there is room "
-                        "for those on their way; auto: five eighths of the pool.",
+                        "for those on their way; auto: three eighths of the pool.",
                 .cite = "S-Connect, 3.1 (reservation; not said of hosts)"},
 };
 
