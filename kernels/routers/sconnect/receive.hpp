@@ -109,7 +109,7 @@ struct Receiver {
     if (port.train.parts || part) take_part(bits, r);
     if ((bits & kPresent) && !part) take_single(bits, slot(r));
     // An answer to an answer alone would never end.
-    if (bits & (kPresent | kLast | kHit)) port.reply = static_cast<u8>(kOccupied | answer_of(slot(r)));
+    if (bits & (kPresent | kLast | kHit)) port.reply = 1;
   }
 };
 

@@ -143,10 +143,10 @@ struct Transmitter {
       count(*tic.v.shard, Total::kSlotsSent);
       count(*tic.v.shard, Total::kFlitMoves);
     }
-    bits |= port.reply;
+    if (!bits && !port.reply) return;
     port.reply = 0;
-    if (!bits) return;
-    bits |= kOccupied;
+    // Whatever is sent answers to the slot before, even if nothing was heard then: no answer would read as one.
+    bits |= kOccupied | answer_of(slot(1));
     if (hit()) bits |= kHit;
     const Link& link = tic.link(p);
     reinterpret_cast<u8*>(&tic.v.tics[link.far].at(t.fields.mail, (tic.now + link.delay) & t.slot_mask))[link.port] =
