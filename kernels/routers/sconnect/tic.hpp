@@ -59,6 +59,15 @@ struct Tic {
     control.free |= u64{1} << buffer;
   }
 
+  /// A damaged message leaves: its buffer is free, and nobody is to look at it again.
+  FLITLAB_INLINE void annihilate(u32 buffer) const {
+    Port& source = port(state(buffer).source);
+    if (source.doubtful == buffer) source.doubtful = kNoBuffer;
+    if (source.spoiled == buffer) source.spoiled = kNoBuffer;
+    release(buffer);
+    count(*v.shard, Total::kAborted);
+  }
+
   // Queues.
 
   FLITLAB_INLINE static u32 queue_of(u32 p, u32 priority, u32 vc) { return p * kClasses + priority * kVcs + vc; }

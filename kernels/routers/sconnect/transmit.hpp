@@ -54,14 +54,6 @@ struct Transmitter {
     return tic.queue_of(p, priority, vc);
   }
 
-  /// What has come in damaged goes out void. Its buffer is free at once: nobody will ask for it again.
-  FLITLAB_INLINE void annihilate(u32 buffer) const {
-    const u32 source = tic.state(buffer).source;
-    if (tic.port(source).doubtful == buffer) tic.port(source).doubtful = kNoBuffer;
-    tic.release(buffer);
-    count(*tic.v.shard, Total::kAborted);
-  }
-
   FLITLAB_INLINE u8 start(Slot& s) const {
     const u32 q = next_queue();
     if (q == kNone) return 0;
@@ -71,8 +63,9 @@ struct Transmitter {
     send(buffer);
     const bool quad = m.flits > 1;
     const u8 bits = static_cast<u8>(kPresent | sequence_of(s) | (quad ? kQuad : 0));
+    // What has come in damaged goes out void. Its buffer is free at once: nobody will ask for it again.
     if (!quad && tic.state(buffer).flags & kBad) {
-      annihilate(buffer);
+      tic.annihilate(buffer);
       return bits | kAbort;
     }
     hold(s, static_cast<u8>(buffer), quad);
@@ -95,7 +88,7 @@ struct Transmitter {
     if (!(tic.state(buffer).flags & kBad)) return bits;
     first.buffer = kNoBuffer;
     first.bits &= static_cast<u8>(~(kHoldsQuad | kTooEarly));
-    annihilate(buffer);
+    tic.annihilate(buffer);
     return bits | kAbort;
   }
 
