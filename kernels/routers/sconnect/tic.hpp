@@ -143,7 +143,7 @@ struct Tic {
       const u32 p = source + i < kPorts ? source + i : source + i - kPorts;
       const u32 vcs = options >> kVcs * p & 3;
       if (!vcs) continue;
-      const u32 load = pending(p, m.priority, m.age > 0);
+      const u32 load = pending(p, m.priority, m.tried < kPorts);
       if (load >= least) continue;
       least = load;
       u32 vc = lowest_bit(vcs);
