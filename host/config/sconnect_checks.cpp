@@ -32,9 +32,11 @@ std::vector<u32> sconnect_reserve(const Experiment& e) {
   if (reserve.empty()) {
     const std::vector<u32> weights = e.ints("host.priorities");
     const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
+    const u32 others = longest * (sconnect::kClasses - sconnect::kVcs * used);
+    const u32 shared = std::min(buffers / 2, buffers - std::min(buffers, others));
     for (u32 weight : weights)
       reserve.insert(reserve.end(), sconnect::kVcs,
-                     weight ? std::max(longest, buffers / 2 / (sconnect::kVcs * used)) : longest);
+                     weight ? std::max(longest, shared / (sconnect::kVcs * used)) : longest);
   }
   if (reserve.size() != sconnect::kClasses)
     throw ConfigError("router.reserve = " + list_text(reserve) +
