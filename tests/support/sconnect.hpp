@@ -91,6 +91,7 @@ class SconnectNet {
   }
 
   const std::vector<SconnectEvent>& events() const { return events_; }
+  void forget_events() { events_.clear(); }
   /// Events of a kind and a message, in order.
   std::vector<SconnectEvent> events(EventKind kind, MessageName name) const {
     std::vector<SconnectEvent> some;
