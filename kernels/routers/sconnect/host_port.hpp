@@ -180,15 +180,9 @@ struct HostPort {
 
   /// The last word is there. What has come in damaged is no message.
   FLITLAB_INLINE void finish(u32 buffer) const {
-    if (!(tic.state(buffer).flags & kBad)) {
-      hand_over(tic.message(buffer));
-      tic.release(buffer);
-      return;
-    }
-    const u32 source = tic.state(buffer).source;
-    if (tic.port(source).doubtful == buffer) tic.port(source).doubtful = kNoBuffer;
+    if (tic.state(buffer).flags & kBad) return tic.annihilate(buffer);
+    hand_over(tic.message(buffer));
     tic.release(buffer);
-    count(*tic.v.shard, Total::kAborted);
   }
 };
 

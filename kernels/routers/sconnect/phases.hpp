@@ -48,7 +48,7 @@ struct TicPhase {
   template <class V, int W>
   FLITLAB_INLINE static void empty(const Tic<V, W>& tic, u32 p, Port& port) {
     const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kClasses & 0xFF);
-    port.heard = 0;
+    port.heard = port.reply = 0;
     if (!waiting) return;
     port.requeued = static_cast<u8>(tic.pop(p * kClasses + bit_width(waiting) - 1));
     tic.message(port.requeued).tried = static_cast<u8>(p);
@@ -65,7 +65,8 @@ struct TicPhase {
       host.offer();
       return;
     }
-    if (!tic.enabled(p)) {
+    // A quad that is on its way out is ended first: its other parts must stand in the slots after the first one.
+    if (!tic.enabled(p) && port.sending == kNoBuffer) {
       empty(tic, p, port);
       Receiver<V, W>{tic, p, port}.work(0);
       return;

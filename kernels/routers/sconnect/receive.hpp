@@ -20,11 +20,11 @@ struct Receiver {
     return tic.item.at(tic.v.t.fields.arriving, (tic.now & tic.v.t.slot_mask) * kPorts + p);
   }
 
-  /// The check of the message of the last cycle is through: it was damaged.
-  FLITLAB_INLINE void resolve_doubt() const {
-    const u32 buffer = port.doubtful;
+  /// The check of a message of the last cycle is through: it was damaged.
+  FLITLAB_INLINE void resolve_doubt(u8& doubtful) const {
+    const u32 buffer = doubtful;
     if (buffer == kNoBuffer) return;
-    port.doubtful = kNoBuffer;
+    doubtful = kNoBuffer;
     if (!(tic.state(buffer).flags & kWaiting)) return;  // on its way out: its transmitter makes it void
     tic.unlink(buffer);
     tic.release(buffer);
@@ -90,11 +90,12 @@ struct Receiver {
   FLITLAB_INLINE void spoil(u32 buffer) const {
     if (buffer == kNoBuffer) return;
     tic.state(buffer).flags |= kBad;
-    port.doubtful = static_cast<u8>(buffer);
+    port.spoiled = static_cast<u8>(buffer);
   }
 
   FLITLAB_INLINE void work(u8 bits) const {
-    resolve_doubt();
+    resolve_doubt(port.doubtful);
+    resolve_doubt(port.spoiled);
     port.heard = bits;
     if (!bits) {
       if (port.train.parts) take_part(kHit, place());  // nothing comes from who has been switched off
@@ -110,7 +111,7 @@ struct Receiver {
     if (port.train.parts || part) take_part(bits, r);
     if ((bits & kPresent) && !part) take_single(bits, slot(r));
     // An answer to an answer alone would never end.
-    if (bits & (kPresent | kLast | kHit)) port.reply = static_cast<u8>(kOccupied | answer_of(slot(r)));
+    if (bits & (kPresent | kLast | kHit)) port.reply = 1;
   }
 };
 

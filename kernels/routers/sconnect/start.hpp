@@ -24,7 +24,7 @@ struct StartTic {
     for (u32 i = 0; i < t.slots; ++i) item.at(t.fields.slot, i).buffer = kNoBuffer;
     for (u32 p = 0; p < kPorts; ++p) {
       Port& port = item.at(t.fields.port, p);
-      port.doubtful = port.sending = port.requeued = kNoBuffer;
+      port.doubtful = port.spoiled = port.sending = port.requeued = kNoBuffer;
     }
     if (!t.clocks) return;
     ClockState& clock = item.at(t.fields.clock.state);

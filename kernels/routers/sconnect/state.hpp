@@ -62,13 +62,13 @@ static_assert(sizeof(TicControl) == 88);
 /// A port: what it has heard, what it is in the middle of, and its error registers.
 struct Port {
   u8 heard;     ///< protocol bits of the last slot; 0: nothing came
-  u8 reply;     ///< kOccupied and the answer to the last slot; 0: none is due
+  u8 reply;     ///< an answer to the last slot is due
   u8 doubtful;  ///< buffer of a message that came damaged, until that is known; kNoBuffer
+  u8 spoiled;   ///< the same of a quad: both may come to their ends in one cycle
   u8 sending;   ///< buffer of the quad that is going out; kNoBuffer
   u8 parts;     ///< of it that have gone
   u8 requeued;  ///< buffer that goes back to the router; kNoBuffer
   u8 entering;  ///< parts of a quad that the host still has to give
-  u8 pad;
   Train train;
   u32 carried;  ///< messages and parts sent since cycle 0
   u16 damaged;  ///< slots that came damaged; registers stop at 65535

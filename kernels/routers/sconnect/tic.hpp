@@ -64,6 +64,15 @@ struct Tic {
     control.free |= u64{1} << buffer;
   }
 
+  /// A damaged message leaves: its buffer is free, and nobody is to look at it again.
+  FLITLAB_INLINE void annihilate(u32 buffer) const {
+    Port& source = port(state(buffer).source);
+    if (source.doubtful == buffer) source.doubtful = kNoBuffer;
+    if (source.spoiled == buffer) source.spoiled = kNoBuffer;
+    release(buffer);
+    count(*v.shard, Total::kAborted);
+  }
+
   // Queues.
 
   FLITLAB_INLINE static u32 queue_of(u32 p, u32 priority, u32 vc) { return p * kClasses + priority * kVcs + vc; }
@@ -141,7 +150,7 @@ struct Tic {
       const u32 p = source + i < kPorts ? source + i : source + i - kPorts;
       const u32 vcs = options >> kVcs * p & 3;
       if (!vcs) continue;
-      const u32 load = pending(p, m.priority, m.age > 0);
+      const u32 load = pending(p, m.priority, m.tried < kPorts);
       if (load >= least) continue;
       const u32 q = shorter_queue(p, m, vcs);
       if (q == kNone) continue;

@@ -54,14 +54,6 @@ struct Transmitter {
     return tic.queue_of(p, priority, vc);
   }
 
-  /// What has come in damaged goes out void. Its buffer is free at once: nobody will ask for it again.
-  FLITLAB_INLINE void annihilate(u32 buffer) const {
-    const u32 source = tic.state(buffer).source;
-    if (tic.port(source).doubtful == buffer) tic.port(source).doubtful = kNoBuffer;
-    tic.release(buffer);
-    count(*tic.v.shard, Total::kAborted);
-  }
-
   FLITLAB_INLINE u8 start(Slot& s) const {
     const u32 q = next_queue();
     if (q == kNone) return 0;
@@ -71,8 +63,9 @@ struct Transmitter {
     send(buffer);
     const bool quad = m.flits > 1;
     const u8 bits = static_cast<u8>(kPresent | sequence_of(s) | (quad ? kQuad : 0));
+    // What has come in damaged goes out void. Its buffer is free at once: nobody will ask for it again.
     if (!quad && tic.state(buffer).flags & kBad) {
-      annihilate(buffer);
+      tic.annihilate(buffer);
       return bits | kAbort;
     }
     hold(s, static_cast<u8>(buffer), quad);
@@ -95,7 +88,7 @@ struct Transmitter {
     if (!(tic.state(buffer).flags & kBad)) return bits;
     first.buffer = kNoBuffer;
     first.bits &= static_cast<u8>(~(kHoldsQuad | kTooEarly));
-    annihilate(buffer);
+    tic.annihilate(buffer);
     return bits | kAbort;
   }
 
@@ -143,10 +136,10 @@ struct Transmitter {
       count(*tic.v.shard, Total::kSlotsSent);
       count(*tic.v.shard, Total::kFlitMoves);
     }
-    bits |= port.reply;
+    if (!bits && !port.reply) return;
     port.reply = 0;
-    if (!bits) return;
-    bits |= kOccupied;
+    // Whatever is sent answers to the slot before, even if nothing was heard then: no answer would read as one.
+    bits |= kOccupied | answer_of(slot(1));
     if (hit()) bits |= kHit;
     const Link& link = tic.link(p);
     reinterpret_cast<u8*>(&tic.v.tics[link.far].at(t.fields.mail, (tic.now + link.delay) & t.slot_mask))[link.port] =
