@@ -31,17 +31,11 @@ struct TicPhase {
             terminal.at(tic.v.t.host_fields.host)};
   }
 
-  /// Creates what is due at the hosts. Returns whether any has something to send.
+  /// Creates what is due at the hosts.
   template <class V, int W>
-  FLITLAB_INLINE static bool create(const Tic<V, W>& tic) {
-    bool any = false;
-    for (u32 p = kSerial; p < kPorts; ++p) {
-      if (tic.link(p).kind != LinkKind::kHost) continue;
-      const HostPort<V, W> host = host_port(tic, p, tic.link(p).far);
-      host.create();
-      any |= host.control.sent != host.control.created || host.host.out_count != 0;
-    }
-    return any;
+  FLITLAB_INLINE static void create(const Tic<V, W>& tic) {
+    for (u32 p = kSerial; p < kPorts; ++p)
+      if (tic.link(p).kind == LinkKind::kHost) host_port(tic, p, tic.link(p).far).create();
   }
 
   /// What waits for a port that has been switched off takes another way, a message a cycle.
@@ -75,8 +69,58 @@ struct TicPhase {
     Receiver<V, W>{tic, p, port}.work(mail);
   }
 
+  /// Asks for the part of a TIC that it looks at in every cycle, and for its hosts'.
+  template <class V>
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+#if !defined(__CUDA_ARCH__)
+    const std::byte* hot = v.tics[index].block;
+    for (u32 line = 0; line < v.t.fields.message.offset; line += 64) __builtin_prefetch(hot + line, 1);
+    for (u32 p = kSerial; p < kPorts; ++p) {
+      const Link& link = v.t.links[index * kPorts + p];
+      if (link.kind == LinkKind::kHost) __builtin_prefetch(v.terminals[link.far].block, 1);
+    }
+#endif
+  }
+
+  /// Asks for the entries of the routing table that the messages of this cycle need, all at once.
+  template <class V, int W>
+  FLITLAB_INLINE static void prefetch_entries(const Tic<V, W>& tic, u64 mail) {
+#if !defined(__CUDA_ARCH__)
+    const auto& t = tic.v.t;
+    for (u32 p = 0; p < kPorts; ++p) {
+      if (!(mail >> 8 * p & kPresent)) continue;
+      const Message& m = tic.item.at(t.fields.arriving, (tic.now & t.slot_mask) * kPorts + p);
+      __builtin_prefetch(&tic.item.at(t.fields.table, m.control ? 0u : u32{m.node}));
+    }
+#endif
+  }
+
+  /// Whether a TIC has mail, messages, or something to say; or a host of it has.
+  template <class V>
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto item = v.tics[index];
+    const TicControl& control = item.at(t.fields.control);
+    bool any = t.clocks || control.used || control.awake || control.counting == kEveryCycle ||
+               item.at(t.fields.mail, now & t.slot_mask);
+    for (u32 p = kSerial; p < kPorts; ++p) {
+      const Link& link = v.t.links[index * kPorts + p];
+      if (link.kind != LinkKind::kHost) continue;
+      const auto terminal = v.terminals[link.far];
+      const TerminalControl& c = terminal.at(t.terminal_fields.control);
+      any |= t.mode == TrafficMode::kTrace || c.sent != c.created || c.next.at <= now ||
+             terminal.at(t.host_fields.host).out_count;
+    }
+    return any;
+  }
+
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    if (due(v, index, now)) work(v, index, now);
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const auto item = v.tics[index];
     TicControl& control = item.at(t.fields.control);
@@ -84,9 +128,10 @@ struct TicPhase {
     u64& word = item.at(t.fields.mail, now & t.slot_mask);
     u64 mail = word;
     word = 0;
+    prefetch_entries(tic, mail);
     if (t.clocks) mail = keep_clock(tic, mail);
     if (control.counting == kEveryCycle) ++control.counter;
-    if (!create(tic) && !mail && !control.used && !control.awake) return;
+    create(tic);
     u32 again = 0, awake = 0;
     for (u32 p = 0; p < kPorts; ++p) {
       work_port(tic, p, static_cast<u8>(mail >> 8 * p));
