@@ -57,8 +57,8 @@ std::vector<Cycle> from(Cycle first, u32 count, u32 step = 1) {
   return cycles;
 }
 
-/// Injected in cycle 10 at port 4, a message leaves by port 0 in 11 and comes by port 1: to go on by port 0 takes it the
-/// next cycle, D + 1 a hop, to the host at 4 the same.
+/// Injected in cycle 10 at port 4, a message leaves by port 0 in 11 and comes by port 1: to go on by port 0 takes it
+/// the next cycle, D + 1 a hop, to the host at 4 the same.
 TEST(SconnectTiming, OfALineForward) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
     SconnectNet net(line(5, delay), sends(10, 0, 4));
@@ -209,8 +209,11 @@ TEST(SconnectTiming, QuadsInARow) {
 /// on to and fro.
 TEST(SconnectTiming, OfARefusedMessage) {
   const TextFile file("0,1\n0,1\n");
-  RawConfig c{{"topology.kind", word("graph")}, {"topology.file", file.path}, {"router.buffers", integer(32)},
-              {"router.reserve", IntList{4}},   {"host.refuses", IntList{0}}};
+  RawConfig c{{"topology.kind", word("graph")},
+              {"topology.file", file.path},
+              {"router.buffers", integer(32)},
+              {"router.reserve", IntList{4}},
+              {"host.refuses", IntList{0}}};
   std::string trace;
   for (u32 i = 0; i < 5; ++i) trace += sends(10, 0, 1);
   for (u32 delay : {1u, 2u}) {
