@@ -4,7 +4,7 @@
 /// by j < i in the next one. Channels take D routing cycles, their round is 2 (D + 1).
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <cmath>
 
 #include "host/sconnect/zero_load.hpp"
 #include "tests/support/sconnect.hpp"
@@ -321,6 +321,26 @@ TEST(SconnectTiming, ZeroLoadOfAllPairs) {
              {"topology.host_ports", integer(2)},
              {"topology.channel_delay", integer(6)}},
             "tree under switches");
+}
+
+/// `flitlab inspect` says what runs at a low load show, quads included, and nothing of other patterns.
+TEST(SconnectTiming, TheLatencyThatInspectShows) {
+  RawConfig c{{"topology.shape", IntList{4, 4}}, {"traffic.load", 0.02}};
+  const auto shown = [&] {
+    for (const auto& [name, value] : make_plan(testing::sconnect_experiment(c))->derived())
+      if (name == "zero_load_latency_cycles") return value;
+    return 0.0;
+  };
+  for (const Lengths& lengths : {Lengths{{1, 1.0}}, Lengths{{4, 1.0}}, Lengths{{1, 1.0}, {4, 1.0}}}) {
+    c["traffic.packet_flits"] = lengths;
+    testing::Network net(testing::sconnect_experiment(c));
+    net.step(60000);
+    const double mean =
+        static_cast<double>(net.total(Total::kLatencySum)) / static_cast<double>(net.total(Total::kPacketsDelivered));
+    EXPECT_NEAR(shown(), mean, 0.02 * mean);
+  }
+  c["traffic.pattern"] = word("transpose");
+  EXPECT_TRUE(std::isnan(shown()));
 }
 
 }  // namespace
