@@ -180,6 +180,7 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
     in_flight = std::max(in_flight, sum);
   }
   const ZeroLoad alone = t.table_given ? zero_load(fabric_, tables_.entry) : ZeroLoad{};
+  const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
   return {{"routers", t.routers},
           {"nodes", t.nodes},
           {"terminals", t.terminals},
@@ -189,7 +190,7 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"alternates", t.table_given ? tables_.alternates : kNotMeasured},
           {"slots_per_round", sconnect::round_of(delay)},
           {"buffers_in_flight", in_flight},
-          {"zero_load_latency_cycles", alone.cycles},
+          {"zero_load_latency_cycles", uniform ? alone.cycles + traffic_.mean_flits - 1 : kNotMeasured},
           {"zero_load_clocks", alone.clocks},
           {"zero_load_clocks_per_hop", alone.clocks_per_hop},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},

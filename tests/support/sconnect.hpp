@@ -62,8 +62,7 @@ struct SconnectEvent {
 class SconnectNet {
  public:
   explicit SconnectNet(RawConfig changes, const std::string& trace = "") : trace_(trace) {
-    if (!trace.empty())
-      changes.insert({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace_.path}});
+    if (!trace.empty()) changes.insert({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace_.path}});
     net_ = std::make_unique<Network>(sconnect_experiment(changes), EngineChoice{"cpu", 1, true, 1});
   }
 
@@ -134,8 +133,7 @@ class SconnectNet {
 
   /// What waits in a queue, its head first.
   std::vector<sconnect::Message> queue(u32 tic, u32 p, u32 priority, u32 vc) const {
-    const auto list = fields<sconnect::Queue>(0, "queue")(
-        tic, p * sconnect::kClasses + priority * sconnect::kVcs + vc);
+    const auto list = fields<sconnect::Queue>(0, "queue")(tic, p * sconnect::kClasses + priority * sconnect::kVcs + vc);
     const auto buffer = fields<sconnect::BufferState>(0, "buffer");
     const auto message = fields<sconnect::Message>(0, "message");
     std::vector<sconnect::Message> all;
@@ -181,21 +179,41 @@ inline std::string sends(u32 cycle, u32 source, u32 destination, u32 flits = 1) 
          std::to_string(flits) + "\n";
 }
 
-/// A seed with which messages of a trace have these priorities, all four being equally likely (host.priorities = 1, 1,
-/// 1, 1): the draws are functions of the seed, so any pattern can be had by trying.
+/// A seed with which messages of a trace have these priorities, the first `kinds` (2 or 4) of which are equally likely
+/// (host.priorities): the draws are functions of the seed, so any pattern can be had by trying.
 struct Priority {
   MessageName name;
   u32 priority;
 };
-inline std::int64_t seed_for(const std::vector<Priority>& wanted) {
+inline std::int64_t seed_for(const std::vector<Priority>& wanted, u32 kinds) {
+  const u32 shift = kinds == 2 ? 31 : 30;
   for (u64 seed = 1;; ++seed) {
     ReplicaRow row;
     row.seed = seed;
     if (std::all_of(wanted.begin(), wanted.end(), [&](const Priority& w) {
-          return packet_draws(row, w.name.src, w.name.id).word[3] >> 30 == w.priority;
+          return packet_draws(row, w.name.src, w.name.id).word[3] >> shift == w.priority;
         }))
       return static_cast<std::int64_t>(seed);
   }
 }
+
+/// A trace of messages with priorities.
+struct ScriptLine {
+  u32 cycle, source, destination, priority, flits = 1;
+};
+class SconnectScript {
+ public:
+  /// Makes `changes` send the lines, two or four priorities being in use. Lines are in order of their cycles.
+  SconnectScript(RawConfig& changes, const std::vector<ScriptLine>& lines, u32 kinds = 4) {
+    std::vector<Priority> wanted;
+    for (const ScriptLine& line : lines) {
+      wanted.push_back({{line.source, static_cast<u32>(wanted.size())}, line.priority});
+      text += sends(line.cycle, line.source, line.destination, line.flits);
+    }
+    changes["host.priorities"] = kinds == 2 ? IntList{1, 1, 0, 0} : IntList{1, 1, 1, 1};
+    changes["run.seed"] = seed_for(wanted, kinds);
+  }
+  std::string text;
+};
 
 }  // namespace flitlab::testing

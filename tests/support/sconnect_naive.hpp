@@ -1,8 +1,9 @@
 #pragma once
 /// S-Connect written a second time, from the paper and the emulator's descriptions, without any of its TICs: channels
-/// are conveyors of parcels, a slot has a record at each of its ends, buffers are messages in a list, and what is in use
-/// is counted whenever somebody asks. When messages are created and where they go is asked of the emulator's sources,
-/// and errors are drawn with its keys; all else is thought out again. Control messages and clocks are left out.
+/// are conveyors of parcels, a slot has a record at each of its ends, buffers are messages in a list, and what is in
+/// use is counted whenever somebody asks. When messages are created and where they go is asked of the emulator's
+/// sources, and errors are drawn with its keys; all else is thought out again. Control messages and clocks are left
+/// out.
 #include <array>
 #include <cmath>
 #include <deque>
@@ -48,10 +49,10 @@ using NaiveWire = std::deque<std::optional<NaiveParcel>>;
 
 /// One end of a slot: a window of one message each way.
 struct NaiveSlot {
-  MessageRef held;       // sent, and nobody knows yet whether it has come
+  MessageRef held;        // sent, and nobody knows yet whether it has come
   bool too_soon = false;  // the answer that comes next was given before all of the quad was there
-  u32 sent = 0;          // messages that the far end has taken, modulo 2
-  u32 taken = 0;         // messages taken from it, modulo 2
+  u32 sent = 0;           // messages that the far end has taken, modulo 2
+  u32 taken = 0;          // messages taken from it, modulo 2
 };
 
 /// A quad on its way into a TIC.
@@ -75,8 +76,8 @@ struct NaiveTicPort {
   u32 parts = 0, leaving_slot = 0;
   std::optional<NaiveTrain> train;
   std::vector<MessageRef> doubtful;  // came damaged in the last cycle
-  MessageRef back;      // to be routed anew
-  u32 entering = 0;     // cycles for which the host still gives parts of a quad
+  MessageRef back;                   // to be routed anew
+  u32 entering = 0;                  // cycles for which the host still gives parts of a quad
   u32 carried = 0, damaged = 0, refused = 0, failed = 0, lost = 0;
 
   bool is_channel() const { return link.kind == LinkKind::kSerial || link.kind == LinkKind::kParallel; }

@@ -4,7 +4,7 @@
 /// by j < i in the next one. Channels take D routing cycles, their round is 2 (D + 1).
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <cmath>
 
 #include "host/sconnect/zero_load.hpp"
 #include "tests/support/sconnect.hpp"
@@ -57,8 +57,8 @@ std::vector<Cycle> from(Cycle first, u32 count, u32 step = 1) {
   return cycles;
 }
 
-/// Injected in cycle 10 at port 4, a message leaves by port 0 in 11 and comes by port 1: to go on by port 0 takes it the
-/// next cycle, D + 1 a hop, to the host at 4 the same.
+/// Injected in cycle 10 at port 4, a message leaves by port 0 in 11 and comes by port 1: to go on by port 0 takes it
+/// the next cycle, D + 1 a hop, to the host at 4 the same.
 TEST(SconnectTiming, OfALineForward) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
     SconnectNet net(line(5, delay), sends(10, 0, 4));
@@ -209,8 +209,11 @@ TEST(SconnectTiming, QuadsInARow) {
 /// on to and fro.
 TEST(SconnectTiming, OfARefusedMessage) {
   const TextFile file("0,1\n0,1\n");
-  RawConfig c{{"topology.kind", word("graph")}, {"topology.file", file.path}, {"router.buffers", integer(32)},
-              {"router.reserve", IntList{4}},   {"host.refuses", IntList{0}}};
+  RawConfig c{{"topology.kind", word("graph")},
+              {"topology.file", file.path},
+              {"router.buffers", integer(32)},
+              {"router.reserve", IntList{4}},
+              {"host.refuses", IntList{0}}};
   std::string trace;
   for (u32 i = 0; i < 5; ++i) trace += sends(10, 0, 1);
   for (u32 delay : {1u, 2u}) {
@@ -318,6 +321,26 @@ TEST(SconnectTiming, ZeroLoadOfAllPairs) {
              {"topology.host_ports", integer(2)},
              {"topology.channel_delay", integer(6)}},
             "tree under switches");
+}
+
+/// `flitlab inspect` says what runs at a low load show, quads included, and nothing of other patterns.
+TEST(SconnectTiming, TheLatencyThatInspectShows) {
+  RawConfig c{{"topology.shape", IntList{4, 4}}, {"traffic.load", 0.02}};
+  const auto shown = [&] {
+    for (const auto& [name, value] : make_plan(testing::sconnect_experiment(c))->derived())
+      if (name == "zero_load_latency_cycles") return value;
+    return 0.0;
+  };
+  for (const Lengths& lengths : {Lengths{{1, 1.0}}, Lengths{{4, 1.0}}, Lengths{{1, 1.0}, {4, 1.0}}}) {
+    c["traffic.packet_flits"] = lengths;
+    testing::Network net(testing::sconnect_experiment(c));
+    net.step(60000);
+    const double mean =
+        static_cast<double>(net.total(Total::kLatencySum)) / static_cast<double>(net.total(Total::kPacketsDelivered));
+    EXPECT_NEAR(shown(), mean, 0.02 * mean);
+  }
+  c["traffic.pattern"] = word("transpose");
+  EXPECT_TRUE(std::isnan(shown()));
 }
 
 }  // namespace

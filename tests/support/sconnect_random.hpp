@@ -1,0 +1,84 @@
+#pragma once
+/// Random small fabrics: any parameters that fit together.
+#include "tests/support/bgl_random.hpp"
+#include "tests/support/sconnect.hpp"
+#include "tests/support/sconnect_fabrics.hpp"
+
+namespace flitlab::testing {
+
+inline void random_fabric(RawConfig& c, BglDraw& draw, const std::string& graph) {
+  bool dual = draw.below(3) == 0;
+  switch (draw.below(7)) {
+    case 0: c["topology.shape"] = draw.one_of<IntList>({{2}, {5}, {3, 3}, {4, 2}, {2, 2, 2, 2}}); break;
+    case 1:
+      dual = true;
+      c["topology.shape"] = draw.one_of<IntList>({{2, 2, 2, 2}, {3, 2, 2}, {3, 3}, {2, 3, 1, 2}});
+      break;
+    case 2:
+      c["topology.kind"] = word("hypercube");
+      c["topology.dimensions"] = draw.between(1, 4);
+      break;
+    case 3:
+      c["topology.kind"] = word("random");
+      c["topology.nodes"] = draw.one_of<std::int64_t>({8, 12, 16});
+      c["topology.degree"] = draw.between(2, dual ? 6 : 4);
+      c["topology.wiring_seed"] = draw.between(1, 9);
+      break;
+    case 4:
+      c["topology.kind"] = word("tree");
+      c["topology.arity"] = draw.between(2, 3);
+      c["topology.levels"] = draw.between(2, 3);
+      break;
+    case 5:
+      c["topology.kind"] = word("tree");
+      c["topology.arity"] = draw.one_of<std::int64_t>({3, 7, 9});
+      c["topology.levels"] = integer(2);
+      c["topology.inner"] = word("switches");
+      break;
+    default:
+      c["topology.kind"] = word("graph");
+      c["topology.file"] = graph;
+      break;
+  }
+  c["topology.node"] = word(dual ? "dual" : "single");
+  c["topology.host_ports"] = draw.between(1, 2);
+  c["topology.channel_delay"] = draw.one_of<std::int64_t>({6, 6, 12, 12, 18, 30, 60});
+}
+
+/// `graph`: a file with kSwitchedGraph.
+inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
+  BglDraw draw(seed);
+  RawConfig c{{"run.seed", static_cast<std::int64_t>(seed)}};
+  random_fabric(c, draw, graph);
+  if (draw.below(4) == 0) c["routing.tables"] = word("tree");
+  const u32 lengths = draw.below(3);
+  c["traffic.packet_flits"] = lengths == 0   ? Lengths{{1, 1.0}}
+                              : lengths == 1 ? Lengths{{4, 1.0}}
+                                             : Lengths{{1, 2.0}, {4, 1.0}};
+  const u32 least = lengths ? 32 : 8;
+  const u32 buffers = draw.coin() ? 64 : least + draw.below(65 - least);
+  c["router.buffers"] = integer(buffers);
+  if (draw.coin()) {
+    IntList reserve;
+    for (u32 i = 0, left = buffers - least; i < 8; ++i) {
+      const u32 more = draw.below(left / 2 + 1);
+      reserve.push_back(least / 8 + more);
+      left -= more;
+    }
+    c["router.reserve"] = reserve;
+  }
+  if (draw.below(3) == 0) c["router.host_buffers"] = draw.between(1, buffers);
+  c["channel.error_rate"] = draw.one_of({0.0, 0.0, 1e-5, 1e-4, 1e-3, 1e-3, 3e-3, 1e-2});
+  c["host.priorities"] = draw.one_of<IntList>({{1}, {1, 1, 1, 1}, {5, 0, 2, 1}, {0, 0, 0, 1}, {8, 1, 0, 0}});
+  if (std::get<IntList>(c["host.priorities"]).size() == 1) c.erase("host.priorities");
+  if (draw.below(5) == 0) c["host.refuses"] = draw.one_of<IntList>({{0}, {1, 2}, {3}});
+  if (draw.below(6) == 0) {
+    c["traffic.mode"] = word("batch");
+    c["traffic.batch_packets"] = draw.between(1, 60);
+  } else {
+    c["traffic.load"] = draw.one_of({0.02, 0.1, 0.3, 0.6, 1.0});
+  }
+  return c;
+}
+
+}  // namespace flitlab::testing
