@@ -49,18 +49,20 @@ struct Receiver {
   }
 
   FLITLAB_INLINE void take_single(u8 bits, Slot& s) const {
-    if (bits & kAbort) return;
-    if (!is_new(s, bits)) {
-      if (!(bits & kHit)) count(*tic.v.shard, Total::kDuplicates);
-      return;
+    switch (note_single(s, bits)) {
+      case Single::kKnown:
+        if (!(bits & kHit)) count(*tic.v.shard, Total::kDuplicates);
+        return;
+      case Single::kDamaged:
+        if (room() && !arriving().control) port.doubtful = static_cast<u8>(store(kBad));
+        return;
+      case Single::kNew:
+        if (!room()) return refuse();
+        take(s);
+        store(0);
+        return;
+      default: return;
     }
-    if (bits & kHit) {
-      if (room() && !arriving().control) port.doubtful = static_cast<u8>(store(kBad));
-      return;
-    }
-    if (!room()) return refuse();
-    take(s);
-    store(0);
   }
 
   FLITLAB_INLINE void take_part(u8 bits, u32 place) const {
@@ -72,15 +74,10 @@ struct Receiver {
         else
           refuse();
         return;
-      case Part::kWhole: {
-        Slot& first = slot(before.slot);
-        if (is_new(first, bits)) {
-          take(first);
-          tic.state(before.buffer).flags &= static_cast<u8>(~kComing);
-          return;
-        }
-        return spoil(before.buffer);
-      }
+      case Part::kWhole:
+        if (!take_quad(slot(before.slot), bits)) return spoil(before.buffer);
+        tic.state(before.buffer).flags &= static_cast<u8>(~kComing);
+        return;
       case Part::kSpoiled: return spoil(before.buffer);
       default: return;
     }
@@ -105,11 +102,9 @@ struct Receiver {
       count(*tic.v.shard, Total::kSlotsHit);
     }
     const u32 r = place();
-    const bool part = bits & kQuad;
-    if (port.train.parts || part) take_part(bits, r);
-    if ((bits & kPresent) && !part) take_single(bits, slot(r));
-    // An answer to an answer alone would never end.
-    if (bits & (kPresent | kLast | kHit)) port.reply = static_cast<u8>(kOccupied | answer_of(slot(r)));
+    if (concerns_quads(port.train, bits)) take_part(bits, r);
+    take_single(bits, slot(r));
+    if (wants_answer(bits)) port.reply = static_cast<u8>(kOccupied | answer_of(slot(r)));
   }
 };
 
