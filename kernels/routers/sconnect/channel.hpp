@@ -98,6 +98,13 @@ FLITLAB_HD inline u8 part_bits(const Slot& first, u32 part) {
   return static_cast<u8>(kPresent | kQuad | sequence_of(first) | (part + 1 == kQuadParts ? kLast : 0));
 }
 
+/// Transmitter: what is sent in a slot. `due`: kOccupied if an answer has been asked for; `answer`: answer_of the slot
+/// before. That bit says the same in every slot, asked for or not: who has lost slots may listen to any.
+FLITLAB_HD inline u8 sent_bits(u8 bits, u8 due, u8 answer) {
+  bits |= due;
+  return bits ? static_cast<u8>(bits | kOccupied | answer) : u8{0};
+}
+
 /// Transmitter: the quad that is going out is void, so nobody will ask what has become of it.
 FLITLAB_HD inline void let_go(Slot& first) {
   first.buffer = kNoBuffer;

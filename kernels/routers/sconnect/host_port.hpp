@@ -179,10 +179,7 @@ struct HostPort {
       tic.release(buffer);
       return;
     }
-    const u32 source = tic.state(buffer).source;
-    if (tic.port(source).doubtful == buffer) tic.port(source).doubtful = kNoBuffer;
-    tic.release(buffer);
-    count(*tic.v.shard, Total::kAborted);
+    tic.annihilate(buffer);
   }
 };
 

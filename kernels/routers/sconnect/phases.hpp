@@ -66,6 +66,7 @@ struct TicPhase {
       return;
     }
     if (!tic.enabled(p)) {
+      Transmitter<V, W>{tic, p, port}.pass();
       empty(tic, p, port);
       Receiver<V, W>{tic, p, port}.work(0);
       return;
@@ -80,6 +81,8 @@ struct TicPhase {
     if (port.requeued == kNoBuffer) return;
     const u32 buffer = port.requeued;
     port.requeued = kNoBuffer;
+    // Taken out of a queue while it was in doubt, it would be forgotten that it is bad.
+    if (tic.state(buffer).flags & kBad) return tic.annihilate(buffer);
     const Message& m = tic.message(buffer);
     const u32 q = m.control ? u32{tic.state(buffer).queue} : tic.decide(m, p);
     tic.push(q, buffer, true);

@@ -54,7 +54,8 @@ struct Receiver {
         if (!(bits & kHit)) count(*tic.v.shard, Total::kDuplicates);
         return;
       case Single::kDamaged:
-        if (room() && !arriving().control) port.doubtful = static_cast<u8>(store(kBad));
+        // Of a quad that has ended with this slot a port is in doubt already.
+        if (port.doubtful == kNoBuffer && room() && !arriving().control) port.doubtful = static_cast<u8>(store(kBad));
         return;
       case Single::kNew:
         if (!room()) return refuse();
@@ -104,7 +105,7 @@ struct Receiver {
     const u32 r = place();
     if (concerns_quads(port.train, bits)) take_part(bits, r);
     take_single(bits, slot(r));
-    if (wants_answer(bits)) port.reply = static_cast<u8>(kOccupied | answer_of(slot(r)));
+    if (wants_answer(bits)) port.reply = kOccupied;
   }
 };
 

@@ -63,7 +63,7 @@ static_assert(sizeof(TicControl) == 48);
 /// A port: what it has heard, what it is in the middle of, and its error registers.
 struct Port {
   u8 heard;     ///< protocol bits of the last slot; 0: nothing came
-  u8 reply;     ///< kOccupied and the answer to the last slot; 0: none is due
+  u8 reply;     ///< kOccupied: an answer to the last slot is due; 0: none is
   u8 doubtful;  ///< buffer of a message that came damaged, until that is known; kNoBuffer
   u8 sending;   ///< buffer of the quad that is going out; kNoBuffer
   u8 parts;     ///< of it that have gone

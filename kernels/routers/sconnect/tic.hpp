@@ -159,6 +159,14 @@ struct Tic {
     return buffer;
   }
 
+  /// What has come in damaged goes out void. Its buffer is free at once: nobody will ask for it again.
+  FLITLAB_INLINE void annihilate(u32 buffer) const {
+    const u32 source = state(buffer).source;
+    if (port(source).doubtful == buffer) port(source).doubtful = kNoBuffer;
+    release(buffer);
+    count(*v.shard, Total::kAborted);
+  }
+
   FLITLAB_INLINE void log(EventKind kind, const Message& m, u32 p, u32 q) const {
     if constexpr (V::traced) {
       if (m.control) return;

@@ -54,14 +54,6 @@ struct Transmitter {
     return tic.queue_of(p, priority, vc);
   }
 
-  /// What has come in damaged goes out void. Its buffer is free at once: nobody will ask for it again.
-  FLITLAB_INLINE void annihilate(u32 buffer) const {
-    const u32 source = tic.state(buffer).source;
-    if (tic.port(source).doubtful == buffer) tic.port(source).doubtful = kNoBuffer;
-    tic.release(buffer);
-    count(*tic.v.shard, Total::kAborted);
-  }
-
   FLITLAB_INLINE u8 start(Slot& s) const {
     const u32 q = next_queue();
     if (q == kNone) return 0;
@@ -72,7 +64,7 @@ struct Transmitter {
     const bool quad = m.flits > 1;
     const u8 bits = quad ? part_bits(s, 0) : single_bits(s);
     if (!quad && tic.state(buffer).flags & kBad) {
-      annihilate(buffer);
+      tic.annihilate(buffer);
       return bits | kAbort;
     }
     hold(s, static_cast<u8>(buffer), quad);
@@ -93,7 +85,7 @@ struct Transmitter {
     port.sending = kNoBuffer;
     if (!(tic.state(buffer).flags & kBad)) return bits;
     let_go(first);
-    annihilate(buffer);
+    tic.annihilate(buffer);
     return bits | kAbort;
   }
 
@@ -124,6 +116,11 @@ struct Transmitter {
     return single_bits(s);
   }
 
+  /// Switched off: parts of a quad that is going out go by unsent, so that it ends when it would have.
+  FLITLAB_INLINE void pass() const {
+    if (port.sending != kNoBuffer) go_on();
+  }
+
   FLITLAB_INLINE void work() const {
     const auto& t = tic.v.t;
     Slot& s = slot();
@@ -141,10 +138,9 @@ struct Transmitter {
       count(*tic.v.shard, Total::kSlotsSent);
       count(*tic.v.shard, Total::kFlitMoves);
     }
-    bits |= port.reply;
+    bits = sent_bits(bits, port.reply, answer_of(slot(1)));
     port.reply = 0;
     if (!bits) return;
-    bits |= kOccupied;
     if (hit()) bits |= kHit;
     const Link& link = tic.link(p);
     reinterpret_cast<u8*>(&tic.v.tics[link.far].at(t.fields.mail, (tic.now + link.delay) & t.slot_mask))[link.port] =
