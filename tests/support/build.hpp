@@ -22,7 +22,8 @@ inline Experiment experiment(const RawConfig& changes = {}) {
     raw.erase("topology.shape");
   if (const auto kind = changes.find("topology.kind");
       kind != changes.end() &&
-      (std::get<std::string>(kind->second) == "hypercube" || std::get<std::string>(kind->second) == "graph"))
+      (std::get<std::string>(kind->second) == "hypercube" || std::get<std::string>(kind->second) == "graph" ||
+       std::get<std::string>(kind->second) == "random" || std::get<std::string>(kind->second) == "tree"))
     raw.erase("topology.shape");
   for (const auto& [path, value] : changes) raw[path] = value;
   return Experiment::resolve(raw, ".");

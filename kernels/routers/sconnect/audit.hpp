@@ -49,6 +49,9 @@ struct AuditTic {
         }
         const BufferState& b = item.at(t.fields.buffer, buffer);
         if (b.queue != q || !(b.flags & kWaiting)) fault |= kFaultBookkeeping;
+        // What is known to be bad is thrown away in the cycle to come, or everybody would have forgotten that it is.
+        const Port& source = item.at(t.fields.port, b.source);
+        if (b.flags & kBad && source.doubtful != buffer && source.spoiled != buffer) fault |= kFaultBookkeeping;
         see(buffer);
         count_inside(buffer);
         if (i + 1u == list.messages && list.tail != buffer) fault |= kFaultBookkeeping;

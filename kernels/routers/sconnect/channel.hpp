@@ -17,6 +17,9 @@
 /// other three ride in theirs without touching their windows, whatever these wait for. It has come a routing cycle
 /// before the second answer to its first slot, so the first one says nothing; no answer is asked for again with an
 /// empty slot.
+///
+/// Here is all that decides what becomes of messages; host/sconnect/explore.hpp goes through everything that can happen
+/// to two ends that follow these functions.
 #include "kernels/routers/sconnect/link.hpp"
 
 namespace flitlab::sconnect {
@@ -74,8 +77,39 @@ FLITLAB_HD inline void hold(Slot& slot, u8 buffer, bool quad) {
   if (quad) slot.bits |= kHoldsQuad | kTooEarly;
 }
 
-/// Protocol bits of a message sent in a slot, or sent again.
+/// Transmitter: what it does with a slot whose outcome it knows. A quad that is going out goes on in whatever slot
+/// comes.
+enum class Turn : u8 { kPart, kAgain, kStart, kAsk };
+FLITLAB_HD inline Turn turn_of(const Slot& slot, Outcome outcome, bool quad_goes) {
+  if (quad_goes) return Turn::kPart;
+  if (outcome == Outcome::kUnknown) return Turn::kAgain;
+  return slot.buffer == kNoBuffer ? Turn::kStart : Turn::kAsk;
+}
+
+inline constexpr u8 kAskBits = kLast;
+
 FLITLAB_HD inline u8 sequence_of(const Slot& slot) { return slot.bits & kSending ? kSequence : u8{0}; }
+
+/// Bits of a single message sent in a slot, or sent again.
+FLITLAB_HD inline u8 single_bits(const Slot& slot) { return static_cast<u8>(kPresent | sequence_of(slot)); }
+
+/// Bits of a quad's part 0 to 3, by the slot of its first one.
+FLITLAB_HD inline u8 part_bits(const Slot& first, u32 part) {
+  return static_cast<u8>(kPresent | kQuad | sequence_of(first) | (part + 1 == kQuadParts ? kLast : 0));
+}
+
+/// Transmitter: what is sent in a slot. `due`: kOccupied if an answer has been asked for; `answer`: answer_of the slot
+/// before. That bit says the same in every slot, asked for or not: who has lost slots may listen to any.
+FLITLAB_HD inline u8 sent_bits(u8 bits, u8 due, u8 answer) {
+  bits |= due;
+  return bits ? static_cast<u8>(bits | kOccupied | answer) : u8{0};
+}
+
+/// Transmitter: the quad that is going out is void, so nobody will ask what has become of it.
+FLITLAB_HD inline void let_go(Slot& first) {
+  first.buffer = kNoBuffer;
+  first.bits = static_cast<u8>(first.bits & ~(kHoldsQuad | kTooEarly));
+}
 
 /// Receiver: whether a message of this sequence bit is new in its slot.
 FLITLAB_HD inline bool is_new(const Slot& slot, u8 bits) {
@@ -88,6 +122,19 @@ FLITLAB_HD inline void take(Slot& slot) { slot.bits ^= kExpected; }
 /// Receiver: the answer to a slot.
 FLITLAB_HD inline u8 answer_of(const Slot& slot) { return slot.bits & kExpected ? kAnswer : u8{0}; }
 
+/// Receiver: whether what came asks for an answer. An answer to an answer alone would never end.
+FLITLAB_HD inline bool wants_answer(u8 bits) { return bits & (kPresent | kLast | kHit); }
+
+/// Receiver: what a slot means for single messages. kNone: nothing; kVoid: late abort; kKnown: had already; kDamaged:
+/// it will turn out so at the end of the cycle; kNew: to be taken if there is a buffer.
+enum class Single : u8 { kNone, kVoid, kKnown, kDamaged, kNew };
+FLITLAB_HD inline Single note_single(const Slot& slot, u8 bits) {
+  if (!(bits & kPresent) || bits & kQuad) return Single::kNone;
+  if (bits & kAbort) return Single::kVoid;
+  if (!is_new(slot, bits)) return Single::kKnown;
+  return bits & kHit ? Single::kDamaged : Single::kNew;
+}
+
 /// A quad that is coming in.
 struct Train {
   u8 slot;    ///< of its first part
@@ -96,6 +143,9 @@ struct Train {
   u8 spoiled;
 };
 static_assert(sizeof(Train) == 4);
+
+/// Receiver: whether a slot is to be noted for quads.
+FLITLAB_HD inline bool concerns_quads(const Train& train, u8 bits) { return train.parts || bits & kQuad; }
 
 enum class Part : u8 { kNone, kFirst, kMiddle, kWhole, kSpoiled };
 
@@ -115,6 +165,13 @@ FLITLAB_HD inline Part note_part(Train& train, u8 bits, u32 slot) {
   const bool whole = last && train.parts == kQuadParts && !train.spoiled && train.buffer != kNoBuffer;
   train.parts = 0;
   return whole ? Part::kWhole : Part::kSpoiled;
+}
+
+/// Receiver: whether a quad that has come whole, by its first slot and the bits of its last part, is new; it is taken.
+FLITLAB_HD inline bool take_quad(Slot& first, u8 bits) {
+  if (!is_new(first, bits)) return false;
+  take(first);
+  return true;
 }
 
 }  // namespace flitlab::sconnect

@@ -43,18 +43,23 @@ struct Receiver {
   }
 
   FLITLAB_INLINE void take_single(u8 bits, Slot& s) const {
-    if (bits & kAbort) return;
-    if (!is_new(s, bits)) {
-      if (!(bits & kHit)) count(*tic.v.shard, Total::kDuplicates);
-      return;
+    switch (note_single(s, bits)) {
+      case Single::kKnown:
+        if (!(bits & kHit)) count(*tic.v.shard, Total::kDuplicates);
+        return;
+      case Single::kDamaged: {
+        // A control message waits for its check.
+        const u32 q = arriving().control ? kNone : tic.decide(arriving(), p);
+        if (q != kNone) port.doubtful = static_cast<u8>(store(arriving(), kBad, q));
+        return;
+      }
+      case Single::kNew: return take_new(s);
+      default: return;
     }
+  }
+
+  FLITLAB_INLINE void take_new(Slot& s) const {
     Message m = arriving();
-    if (bits & kHit) {
-      // A control message waits for its check.
-      const u32 q = m.control ? kNone : tic.decide(m, p);
-      if (q != kNone) port.doubtful = static_cast<u8>(store(m, kBad, q));
-      return;
-    }
     const ControlUnit<V, W> unit{tic};
     bool here;
     const u32 q = unit.place(m, p, here);
@@ -73,15 +78,10 @@ struct Receiver {
         port.train.buffer = static_cast<u8>(store(arriving(), kComing, q));
         return;
       }
-      case Part::kWhole: {
-        Slot& first = slot(before.slot);
-        if (is_new(first, bits)) {
-          take(first);
-          tic.state(before.buffer).flags &= static_cast<u8>(~kComing);
-          return;
-        }
-        return spoil(before.buffer);
-      }
+      case Part::kWhole:
+        if (!take_quad(slot(before.slot), bits)) return spoil(before.buffer);
+        tic.state(before.buffer).flags &= static_cast<u8>(~kComing);
+        return;
       case Part::kSpoiled: return spoil(before.buffer);
       default: return;
     }
@@ -107,11 +107,9 @@ struct Receiver {
       count(*tic.v.shard, Total::kSlotsHit);
     }
     const u32 r = place();
-    const bool part = bits & kQuad;
-    if (port.train.parts || part) take_part(bits, r);
-    if ((bits & kPresent) && !part) take_single(bits, slot(r));
-    // An answer to an answer alone would never end.
-    if (bits & (kPresent | kLast | kHit)) port.reply = 1;
+    if (concerns_quads(port.train, bits)) take_part(bits, r);
+    take_single(bits, slot(r));
+    if (wants_answer(bits)) port.reply = kOccupied;
   }
 };
 

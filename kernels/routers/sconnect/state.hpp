@@ -62,7 +62,7 @@ static_assert(sizeof(TicControl) == 88);
 /// A port: what it has heard, what it is in the middle of, and its error registers.
 struct Port {
   u8 heard;     ///< protocol bits of the last slot; 0: nothing came
-  u8 reply;     ///< an answer to the last slot is due
+  u8 reply;     ///< kOccupied: an answer to the last slot is due; 0: none is
   u8 doubtful;  ///< buffer of a message that came damaged, until that is known; kNoBuffer
   u8 spoiled;   ///< the same of a quad: both may come to their ends in one cycle
   u8 sending;   ///< buffer of the quad that is going out; kNoBuffer

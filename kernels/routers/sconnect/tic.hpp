@@ -181,6 +181,8 @@ struct Tic {
 
   /// A message that has come back is routed anew, to the head of a queue.
   FLITLAB_INLINE void route_again(u32 buffer, u32 p) const {
+    // Taken out of a queue while it was in doubt, it would be forgotten that it is bad.
+    if (state(buffer).flags & kBad) return annihilate(buffer);
     const Message& m = message(buffer);
     const u32 old = state(buffer).queue;
     hold_buffers(old, 0u - m.flits);

@@ -18,10 +18,11 @@ struct Transmitter {
     return tic.item.at(tic.v.t.fields.slot, tic.v.t.slot_first[tic.index * kPorts + p] + (tic.now - back) % round);
   }
 
-  /// The outcome of what went a round ago. Returns whether it goes again: nobody knows.
-  FLITLAB_INLINE bool settle_slot(Slot& s) const {
+  /// The outcome of what went a round ago.
+  FLITLAB_INLINE Outcome settle_slot(Slot& s) const {
     const u32 buffer = s.buffer;
     const Outcome outcome = settle(s, port.heard);
+    port.heard = 0;
     if (outcome == Outcome::kTaken) {
       tic.release(buffer);
     } else if (outcome == Outcome::kFailed) {
@@ -29,9 +30,8 @@ struct Transmitter {
     } else if (outcome == Outcome::kUnknown) {
       add_to_register(port.lost);
       count(*tic.v.shard, Total::kAnswersLost);
-      return true;
     }
-    return false;
+    return outcome;
   }
 
   FLITLAB_INLINE void come_back(u32 buffer) const {
@@ -62,7 +62,7 @@ struct Transmitter {
     tic.log(EventKind::kSwitchGranted, m, tic.state(buffer).source, q);
     send(buffer);
     const bool quad = m.flits > 1;
-    const u8 bits = static_cast<u8>(kPresent | sequence_of(s) | (quad ? kQuad : 0));
+    const u8 bits = quad ? part_bits(s, 0) : single_bits(s);
     // What has come in damaged goes out void. Its buffer is free at once: nobody will ask for it again.
     if (!quad && tic.state(buffer).flags & kBad) {
       tic.annihilate(buffer);
@@ -79,15 +79,13 @@ struct Transmitter {
   /// The next part of a quad.
   FLITLAB_INLINE u8 go_on() const {
     Slot& first = slot(port.parts);
-    u8 bits = static_cast<u8>(kPresent | kQuad | sequence_of(first));
+    const u8 bits = part_bits(first, port.parts);
     send(port.sending);
     if (++port.parts < kQuadParts) return bits;
     const u32 buffer = port.sending;
     port.sending = kNoBuffer;
-    bits |= kLast;
     if (!(tic.state(buffer).flags & kBad)) return bits;
-    first.buffer = kNoBuffer;
-    first.bits &= static_cast<u8>(~(kHoldsQuad | kTooEarly));
+    let_go(first);
     tic.annihilate(buffer);
     return bits | kAbort;
   }
@@ -113,22 +111,22 @@ struct Transmitter {
     return draw < t.hit_threshold;
   }
 
+  FLITLAB_INLINE u8 send_again(const Slot& s) const {
+    send(s.buffer);
+    count(*tic.v.shard, Total::kSentAgain);
+    return single_bits(s);
+  }
+
   FLITLAB_INLINE void work() const {
     const auto& t = tic.v.t;
     Slot& s = slot();
-    const bool again = settle_slot(s);
-    port.heard = 0;
-    u8 bits = 0;
-    if (port.sending != kNoBuffer) {
-      bits = go_on();
-    } else if (again) {
-      bits = static_cast<u8>(kPresent | sequence_of(s));
-      send(s.buffer);
-      count(*tic.v.shard, Total::kSentAgain);
-    } else if (s.buffer == kNoBuffer) {
-      bits = start(s);
-    } else {
-      bits = kLast;
+    const Outcome outcome = settle_slot(s);
+    u8 bits = kAskBits;
+    switch (turn_of(s, outcome, port.sending != kNoBuffer)) {
+      case Turn::kPart: bits = go_on(); break;
+      case Turn::kAgain: bits = send_again(s); break;
+      case Turn::kStart: bits = start(s); break;
+      case Turn::kAsk: break;
     }
     if (bits & kPresent) {
       ++port.carried;
@@ -136,10 +134,9 @@ struct Transmitter {
       count(*tic.v.shard, Total::kSlotsSent);
       count(*tic.v.shard, Total::kFlitMoves);
     }
-    if (!bits && !port.reply) return;
+    bits = sent_bits(bits, port.reply, answer_of(slot(1)));
     port.reply = 0;
-    // Whatever is sent answers to the slot before, even if nothing was heard then: no answer would read as one.
-    bits |= kOccupied | answer_of(slot(1));
+    if (!bits) return;
     if (hit()) bits |= kHit;
     const Link& link = tic.link(p);
     reinterpret_cast<u8*>(&tic.v.tics[link.far].at(t.fields.mail, (tic.now + link.delay) & t.slot_mask))[link.port] =

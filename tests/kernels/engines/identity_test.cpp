@@ -125,6 +125,47 @@ std::vector<Experiment> variations(std::string_view kind) {
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }
+  if (kind == "sconnect") {
+    const Lengths mixed{{1, 2.0}, {4, 1.0}};
+    const IntList priorities{4, 2, 1, 1};
+    add({{"traffic.load", 0.5},
+         {"channel.error_rate", 2e-3},
+         {"topology.channel_delay", integer(6)},
+         {"router.buffers", integer(36)},
+         {"router.reserve", IntList{4}},
+         {"traffic.packet_flits", mixed},
+         {"host.priorities", priorities}});
+    add({{"topology.shape", IntList{3, 3, 2, 2}},
+         {"topology.node", word("dual")},
+         {"topology.host_ports", integer(2)},
+         {"traffic.load", 0.4},
+         {"channel.error_rate", 5e-4},
+         {"traffic.packet_flits", mixed},
+         {"host.priorities", priorities},
+         {"host.refuses", IntList{1}}});
+    add({{"topology.kind", word("random")},
+         {"topology.nodes", integer(40)},
+         {"routing.tables", word("tree")},
+         {"traffic.load", 0.2},
+         {"channel.error_rate", 1e-4},
+         {"clock.emulated", true},
+         {"clock.spread", 200.0},
+         {"clock.tuning", 50.0}});
+    add({{"topology.kind", word("tree")},
+         {"topology.arity", integer(6)},
+         {"topology.inner", word("switches")},
+         {"topology.channel_delay", integer(30)},
+         {"router.buffers", integer(12)},
+         {"router.reserve", IntList{1}},
+         {"router.host_buffers", integer(6)},
+         {"traffic.load", 0.3}});
+    std::ofstream messages(trace);
+    for (u32 n = 0; n < 2000; ++n)
+      messages << n / 5 << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ',' << (n % 3 ? 1 : 4) << '\n';
+    messages.close();
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"channel.error_rate", 1e-3}});
+    return list;
+  }
   if (kind == "adaptive") {
     for (const char* assignment : {"greedy", "fixed", "optimal"})
       add({{"router.assignment", word(assignment)},
