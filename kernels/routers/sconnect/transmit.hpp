@@ -147,8 +147,7 @@ struct Transmitter {
     port.reply = 0;
     if (!bits) return;
     bits |= kOccupied;
-    if (hit()) bits |= kHit;
-    if (tic.silent(p)) return;
+    if (hit() || tic.silent(p)) bits |= kHit;
     const Link& link = tic.link(p);
     reinterpret_cast<u8*>(&tic.v.tics[link.far].at(t.fields.mail, (tic.now + link.delay) & t.slot_mask))[link.port] =
         bits;
