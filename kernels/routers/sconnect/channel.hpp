@@ -47,7 +47,7 @@ static_assert(sizeof(Slot) == 2);
 inline constexpr u8 kSending = 1;   ///< sequence bit of what is sent
 inline constexpr u8 kExpected = 2;  ///< sequence bit that is expected of what comes
 inline constexpr u8 kHoldsQuad = 4;
-inline constexpr u8 kTooEarly = 8;  ///< the next answer comes before the quad
+inline constexpr u8 kTooEarly = 8;  ///< the next answer comes before the quad, or nothing was sent
 
 enum class Outcome : u8 { kFree, kTaken, kFailed, kUnknown, kWaits };
 

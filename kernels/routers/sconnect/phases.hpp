@@ -65,9 +65,11 @@ struct TicPhase {
       host.offer();
       return;
     }
-    if (!tic.enabled(p)) {
+    // A quad that is going out goes out whole.
+    if (!tic.enabled(p) && port.sending == kNoBuffer) {
       empty(tic, p, port);
-      Receiver<V, W>{tic, p, port}.work(0);
+      Transmitter<V, W>{tic, p, port}.skip();
+      Receiver<V, W>{tic, p, port}.ignore(mail);
       return;
     }
     Transmitter<V, W>{tic, p, port}.work();

@@ -92,6 +92,12 @@ struct Receiver {
     port.doubtful = static_cast<u8>(buffer);
   }
 
+  /// The port is switched off. If it is on in the next cycle, the far end will take what is sent then for an answer.
+  FLITLAB_INLINE void ignore(u8 bits) const {
+    work(0);
+    port.reply = bits ? static_cast<u8>(kOccupied | answer_of(slot(place()))) : u8{0};
+  }
+
   FLITLAB_INLINE void work(u8 bits) const {
     resolve_doubt();
     port.heard = bits;

@@ -120,6 +120,12 @@ struct Transmitter {
     return draw < t.hit_threshold;
   }
 
+  /// The port is switched off. Nothing goes in this slot, so what comes back in its place is no answer.
+  FLITLAB_INLINE void skip() const {
+    Slot& s = slot();
+    if (s.buffer != kNoBuffer) s.bits |= kTooEarly;
+  }
+
   FLITLAB_INLINE void work() const {
     const auto& t = tic.v.t;
     Slot& s = slot();
