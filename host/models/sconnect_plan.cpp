@@ -141,8 +141,8 @@ void SconnectPlan::set_layout() {
   f.arriving = tic.add<sconnect::Message>("arriving", places * kPorts);
   if (t.clocks) {
     f.clock.state = tic.add<sconnect::ClockState>("clock", 1);
-    f.clock.mail = tic.add<sconnect::i64>("clock_mail", places * kPorts);
-    f.clock.offset = tic.add<sconnect::i64>("clock_offset", kPorts);
+    f.clock.mail = tic.add<u64>("clock_mail", places * kPorts);
+    f.clock.fifo = tic.add<sconnect::Fifo>("fifo", sconnect::kSerial);
   }
   f.table = tic.add<u16>("table", t.nodes);
   tic.finish();
@@ -281,9 +281,11 @@ std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const
     figures["latency" + which] = mine > 0 ? get(Total::kPriority0LatencySum, p) / mine : kNotMeasured;
   }
   if (!table_.clocks) return figures;
-  double sum = 0, least = INFINITY, most = -INFINITY;
+  double sum = 0, least = INFINITY, most = -INFINITY, limited = 0;
   for (u32 tic = 0; tic < table_.routers; ++tic) {
-    const double rate = parts_per_million(item_of(state, layout_, 0, tic).at(table_.fields.clock.state).rate);
+    const sconnect::ClockState& clock = item_of(state, layout_, 0, tic).at(table_.fields.clock.state);
+    const double rate = parts_per_million(clock.rate);
+    limited += clock.limit;
     sum += rate;
     least = std::min(least, rate);
     most = std::max(most, rate);
@@ -291,6 +293,7 @@ std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const
   figures["slips"] = get(Total::kSlips);
   figures["clock_ppm"] = sum / table_.routers;
   figures["clock_spread_ppm"] = most - least;
+  figures["clocks_at_limit"] = limited;
   return figures;
 }
 

@@ -53,17 +53,25 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
   for (u32 n = 0; n < t.nodes; ++n) all["table." + std::to_string(n)] = table[std::size_t{tic} * t.nodes + n];
   if (!t.clocks) return all;
   const sconnect::ClockState clock = get<sconnect::ClockState>(engine, 0, "clock")[tic];
-  const auto offset = get<sconnect::i64>(engine, 0, "clock_offset"), mail = get<sconnect::i64>(engine, 0, "clock_mail");
+  const auto fifos = get<sconnect::Fifo>(engine, 0, "fifo");
   all["clock_on"] = clock.on;
   all["clock_sends"] = clock.sends;
-  all["clock_phase"] = static_cast<u64>(clock.phase);
+  all["clock_limit"] = clock.limit;
+  all["clock_free"] = static_cast<u64>(clock.free);
+  all["clock_phase"] = clock.phase;
   all["clock_rate"] = static_cast<u64>(clock.rate);
   all["clock_error"] = static_cast<u64>(clock.error);
   all["slips"] = clock.slips;
-  const u32 places = t.slot_mask + 1;
   for (u32 p = 0; p < sconnect::kSerial; ++p) {
-    const sconnect::i64 came = mail[(std::size_t{tic} * places + (engine.now() & t.slot_mask)) * kPorts + p];
-    if (came) all["fifo." + std::to_string(p)] = static_cast<u64>((came >> 1) + offset[tic * kPorts + p] - clock.phase);
+    if (t.links[tic * kPorts + p].kind != sconnect::LinkKind::kSerial) continue;
+    const sconnect::Fifo& fifo = fifos[tic * sconnect::kSerial + p];
+    const std::string suffix = "." + std::to_string(p);
+    all["delay" + suffix] = t.links[tic * kPorts + p].delay;
+    all["fifo" + suffix] = static_cast<u64>(fifo.depth);
+    all["cable" + suffix] = fifo.offset;
+    all["runs" + suffix] = fifo.stream == sconnect::Stream::kRuns;
+    all["overflows" + suffix] = fifo.overflows;
+    all["underflows" + suffix] = fifo.underflows;
   }
   return all;
 }

@@ -5,9 +5,14 @@
 ///   damaged.P, refused.P, failed.P, lost.P, carried.P   error registers of port P, and what it has sent
 ///   table.N (options to node N, bit 2 port + virtual channel)
 /// and with clocks:
-///   clock_on (the loop is closed), clock_sends (ports whose stream carries the clock), slips
-///   clock_phase, clock_rate, clock_error (2^-32 rad, and per routing cycle; two's complement)
-///   fifo.P (depth of the fifo at port P's receiver, from half full, 2^-32 rad; two's complement)
+///   clock_on (the loop is closed), clock_limit (the pull is at the end of the tuning range)
+///   clock_sends (ports whose data stream is on, and with it their clock), slips (words lost or repeated)
+///   clock_phase, clock_free, clock_rate, clock_error (2^-32 rad, and per routing cycle; two's complement)
+/// and of each channel P:
+///   delay.P (one way, routing cycles)
+///   runs.P (1: the clock of the far end comes), fifo.P (depth from half full at the last comparison, 2^-32 rad)
+///   cable.P (the same, less the difference of the phases: d of equation 1, changed by slips)
+///   overflows.P, underflows.P (words lost, and repeated)
 #include <map>
 #include <string>
 #include <vector>

@@ -1,19 +1,27 @@
 #pragma once
 /// The distributed phase-locked loop (S-Connect, 2.5, 3.3), a step in each routing cycle. A receiver's fifo is filled
-/// at the far clock and emptied at its own, so its depth says how far the two phases are apart; a TIC pulls its
-/// oscillator by the average of the depths of its active channels, more than in proportion where they are far from half
-/// full (the converter with two resistors). A fifo that is full or empty stays so, and each time it would go further a
-/// slot is lost.
-#include "kernels/routers/sconnect/state.hpp"
+/// at the far clock and emptied at the own, so its depth says how far the two phases are apart. An oscillator is pulled
+/// by the average of the depths of its active channels, more than in proportion where they are far from half full (the
+/// converter with two resistors). Time in routing cycles:
+///
+///     t           a transmitter sends, and with it its phase
+///     t + delay   the receiver compares that with its own; phase(t + delay + 1) = phase(t + delay) + rate
+///
+/// A fifo that is full stays full: each word that comes beyond that is lost, so the comparator goes on saying "full"
+/// until the far clock is the slower one. An empty one repeats words. The slot on its way through is damaged.
+///
+/// TICs of one node or switch share an oscillator. Each sends the sum of its comparators and the number of its active
+/// channels to the others, and a cycle later all know all sums and move their copies of the oscillator alike.
+#include "kernels/routers/sconnect/tic.hpp"
 
 namespace flitlab::sconnect {
 
 FLITLAB_HD constexpr i64 limited(i64 x, i64 most) { return x > most ? most : x < -most ? -most : x; }
 
-/// x times y / 2^32, both in that unit, rounded toward minus infinity. |x| < 2^47, |y| < 2^47.
-FLITLAB_HD constexpr i64 scaled(i64 x, i64 y) {
-  const i64 high = x >> 16, low = x & 0xFFFF;  // x = high 2^16 + low
-  return (high * (y >> 16)) + (high * (y & 0xFFFF) >> 16) + (low * (y >> 16) >> 16) + (low * (y & 0xFFFF) >> 32);
+/// gain y, where gain counts in 2^-32, to the nearest integer, halves upward. 0 <= gain <= 2^30, |y| < 2^62.
+FLITLAB_HD constexpr i64 scaled(i64 gain, i64 y) {
+  const i64 high = y >> 32, low = y & 0xFFFFFFFF;  // y = high 2^32 + low
+  return gain * high + ((gain * low + (i64{1} << 31)) >> 32);
 }
 
 /// What a comparator says of a fifo whose depth is x from half full.
@@ -23,53 +31,120 @@ FLITLAB_HD constexpr i64 compared(const ClockTable& c, i64 x) {
   return d < 0 ? -said : said;
 }
 
+/// A phase as mail, which is never 0.
+FLITLAB_HD constexpr u64 mail_of(u64 phase) { return 2 * phase + 1; }
+
+/// Depth of a fifo: the phase in the mail, plus an offset, minus the own phase. All of them go round, and the depth
+/// itself is far less than half of that.
+FLITLAB_HD constexpr i64 depth_of(u64 mail, u64 offset, u64 phase) {
+  return static_cast<i64>(mail - 1 + 2 * (offset - phase)) / 2;
+}
+
+/// The far clock, heard by a fifo. Returns the words that it has lost by that, or repeated (negative).
+FLITLAB_HD constexpr i64 hear(const ClockTable& c, Fifo& fifo, u64 mail, u64 phase) {
+  if (fifo.stream == Stream::kStopped) {  // a fifo that is started anew is half full
+    fifo.offset -= static_cast<u64>(depth_of(mail, fifo.offset, phase));
+    fifo.lost = 0;
+  }
+  fifo.stream = Stream::kRuns;
+  const i64 depth = depth_of(mail, fifo.offset, phase);
+  fifo.depth = limited(depth, c.range);
+  fifo.offset -= static_cast<u64>(depth - fifo.depth);
+  fifo.lost += depth - fifo.depth;
+  const i64 words = fifo.lost / c.word;
+  fifo.lost -= words * c.word;
+  if (words > 0)
+    fifo.overflows += static_cast<u32>(words);
+  else
+    fifo.underflows += static_cast<u32>(-words);
+  return words;
+}
+
 template <class V, int W>
 struct Clock {
-  const V& v;
-  Item<W> item;
-  u32 index;
-  Cycle now;
+  const Tic<V, W>& tic;
   ClockState& clock;
 
-  /// Sum of the comparators' outputs over active channels, and their number. Slips are noted.
-  FLITLAB_INLINE i64 compare(u32& active) const {
-    const auto& t = v.t;
-    i64 sum = 0;
-    active = 0;
-    clock.slipped = 0;
-    for (u32 p = 0; p < kPorts; ++p) {
-      i64& mail = item.at(t.fields.clock.mail, (now & t.slot_mask) * kPorts + p);
-      if (!mail) continue;
-      i64& offset = item.at(t.fields.clock.offset, p);
-      const i64 x = (mail >> 1) + offset - clock.phase;
-      mail = 0;
-      if (x > t.clock.range || x < -t.clock.range) {
-        offset += x > 0 ? -t.clock.slot : t.clock.slot;
-        clock.slipped |= static_cast<u8>(1u << p);
-        ++clock.slips;
-        count(*v.shard, Total::kSlips);
-      }
-      sum += compared(t.clock, x);
-      ++active;
-    }
-    return sum;
+  FLITLAB_INLINE u64& mail(u32 item_port, Cycle at) const {
+    const auto& t = tic.v.t;
+    return tic.item.at(t.fields.clock.mail, (at & t.slot_mask) * kPorts + item_port);
+  }
+  FLITLAB_INLINE u64& mail_at(const Link& link, Cycle at) const {
+    const auto& t = tic.v.t;
+    return tic.v.tics[link.far].at(t.fields.clock.mail, (at & t.slot_mask) * kPorts + link.port);
   }
 
-  FLITLAB_INLINE void work() const {
-    const auto& t = v.t;
-    u32 active = 0;
-    const i64 sum = compare(active);
-    clock.error = t.clock.sums || !active ? sum : sum / static_cast<i64>(active);
-    const i64 wanted = clock.on ? scaled(t.clock.gain, clock.error) : 0, pull = limited(wanted, t.clock.tuning);
+  /// Whether port p leads to a TIC with the same oscillator. Two TICs joined at both parallel ports talk over one.
+  FLITLAB_INLINE bool shares(u32 p) const {
+    const Link& link = tic.link(p);
+    if (link.kind != LinkKind::kParallel) return false;
+    return p == kSerial || tic.link(kSerial).kind != LinkKind::kParallel || tic.link(kSerial).far != link.far;
+  }
+
+  /// What goes out now: the phase, and between TICs that share an oscillator what their comparators said.
+  FLITLAB_INLINE void send(bool shared) const {
+    for (u32 p = 0; p < kSerial; ++p) {
+      const Link& link = tic.link(p);
+      if (link.kind == LinkKind::kSerial && tic.enabled(p) && clock.sends >> p & 1)
+        mail_at(link, tic.now + link.delay) = mail_of(clock.phase);
+    }
+    if (!shared) return;
+    const u64 said = static_cast<u64>(clock.sum) * 8 + clock.active;  // 0: nothing said
+    for (u32 p = kSerial; p < kPorts; ++p)
+      if (shares(p)) mail_at(tic.link(p), tic.now + 1) = said;
+  }
+
+  /// The comparators of the active channels: the sum of what they say, and their number. Returns ports that slipped.
+  FLITLAB_INLINE u8 compare() const {
+    const auto& t = tic.v.t;
+    u8 slipped = 0;
+    clock.sum = clock.active = 0;
+    for (u32 p = 0; p < kSerial; ++p) {
+      u64& word = mail(p, tic.now);
+      const u64 heard = tic.enabled(p) ? word : 0;
+      word = 0;
+      Fifo& fifo = tic.item.at(t.fields.clock.fifo, p);
+      if (!heard) {
+        if (fifo.stream == Stream::kRuns) fifo.stream = Stream::kStopped;
+        continue;
+      }
+      const i64 words = hear(t.clock, fifo, heard, clock.phase), slips = words < 0 ? -words : words;
+      if (slips) {
+        slipped |= static_cast<u8>(1u << p);
+        clock.slips += static_cast<u32>(slips);
+        count(*tic.v.shard, Total::kSlips, static_cast<u64>(slips));
+      }
+      if (!clock.on) continue;
+      clock.sum += compared(t.clock, fifo.depth);
+      ++clock.active;
+    }
+    return slipped;
+  }
+
+  /// Moves the oscillator on. Returns ports that slipped.
+  FLITLAB_INLINE u8 work() const {
+    const auto& c = tic.v.t.clock;
+    const bool shared = shares(kSerial) || shares(kSerial + 1);
+    i64 sum = clock.sum;
+    u32 active = clock.active;
+    for (u32 p = kSerial; shared && p < kPorts; ++p) {
+      u64& said = mail(p, tic.now);
+      sum += static_cast<i64>(said) >> 3;
+      active += said & 7;
+      said = 0;
+    }
+    const u8 slipped = compare();
+    if (!shared) {
+      sum = clock.sum;
+      active = clock.active;
+    }
+    send(shared);
+    clock.error = c.sums || !active ? sum : sum / static_cast<i64>(active);
+    const i64 wanted = scaled(c.gain, clock.error), pull = limited(wanted, c.tuning);
     clock.limit = pull != wanted;
     clock.rate = clock.free + pull;
-    clock.phase += clock.rate;
-    for (u32 p = 0; p < kPorts; ++p) {
-      const Link& link = t.links[index * kPorts + p];
-      if (link.kind != LinkKind::kSerial || !(clock.sends >> p & 1)) continue;
-      v.tics[link.far].at(t.fields.clock.mail, ((now + link.delay) & t.slot_mask) * kPorts + link.port) =
-          clock.phase * 2 + 1;
-    }
+    clock.phase += static_cast<u64>(clock.rate);
+    return slipped;
   }
 };
 

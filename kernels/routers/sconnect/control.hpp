@@ -88,12 +88,15 @@ struct ControlUnit {
       const u32 p = (number - static_cast<u32>(Register::kOfPort)) / 8;
       if (p >= kPorts) return 0;
       const Port& port = tic.port(p);
+      const Fifo* fifo = t.clocks && p < kSerial ? &tic.item.at(t.fields.clock.fifo, p) : nullptr;
       switch (static_cast<PortRegister>((number - static_cast<u32>(Register::kOfPort)) % 8)) {
         case PortRegister::kDamaged: return port.damaged;
         case PortRegister::kRefused: return port.refused;
         case PortRegister::kFailed: return port.failed;
         case PortRegister::kLost: return port.lost;
         case PortRegister::kCarried: return port.carried;
+        case PortRegister::kOverflows: return fifo ? fifo->overflows : 0;
+        case PortRegister::kUnderflows: return fifo ? fifo->underflows : 0;
         default: return 0;
       }
     }
@@ -140,7 +143,7 @@ struct ControlUnit {
     if (!t.clocks) return;
     ClockState& clock = tic.item.at(t.fields.clock.state);
     if (static_cast<Register>(number) == Register::kClock) clock.on = value & 1;
-    if (static_cast<Register>(number) == Register::kClockSends) clock.sends = static_cast<u8>(value);
+    if (static_cast<Register>(number) == Register::kClockSends) clock.sends = value & ((1u << kSerial) - 1);
   }
 };
 

@@ -18,13 +18,13 @@ enum class Register : u8 {
   kTimer,       ///< 16 bits, routing cycles
   kCounting,    ///< event that the counter counts
   kCounter,     ///< writing sets it
-  kClock,       ///< bits: loop closed, pull at its limit; writing bit 0 closes the loop
-  kClockRate,   ///< deviation of the frequency, parts of 2^32 rad per routing cycle, two's complement
-  kClockSends,  ///< ports whose data stream carries the clock
-  kSlips,
+  kClock,       ///< bits: loop closed, pull at its limit; writing bit 0 closes or opens the loop
+  kClockRate,   ///< deviation of the frequency, 2^-32 rad per routing cycle, two's complement
+  kClockSends,  ///< ports whose data stream is on, and with it their clock
+  kSlips,       ///< words that fifos have lost or repeated
   kOfPort = 16
 };
-enum class PortRegister : u8 { kDamaged, kRefused, kFailed, kLost, kCarried, kCount };
+enum class PortRegister : u8 { kDamaged, kRefused, kFailed, kLost, kCarried, kOverflows, kUnderflows, kCount };
 
 inline constexpr u32 kMaxHops = 16;
 

@@ -151,8 +151,7 @@ struct TicPhase {
   template <class V, int W>
   FLITLAB_INLINE static u64 keep_clock(const Tic<V, W>& tic, u64 mail) {
     ClockState& clock = tic.item.at(tic.v.t.fields.clock.state);
-    Clock<V, W>{tic.v, tic.item, tic.index, tic.now, clock}.work();
-    for (u32 set = clock.slipped; set; set &= set - 1) {
+    for (u32 set = Clock<V, W>{tic, clock}.work(); set; set &= set - 1) {
       const u32 p = lowest_bit(set);
       if (mail >> 8 * p & 0xFF) mail |= u64{kHit} << 8 * p;
     }

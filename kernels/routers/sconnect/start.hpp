@@ -29,10 +29,11 @@ struct StartTic {
     if (!t.clocks) return;
     ClockState& clock = item.at(t.fields.clock.state);
     clock.free = clock.rate = t.clock.free[index];
-    clock.phase = t.clock.phase[index];
+    clock.phase = static_cast<u64>(t.clock.phase[index]);
     clock.on = 1;
     clock.sends = (1u << kSerial) - 1;
-    for (u32 p = 0; p < kPorts; ++p) item.at(t.fields.clock.offset, p) = t.clock.offset[index * kPorts + p];
+    for (u32 p = 0; p < kSerial; ++p)
+      item.at(t.fields.clock.fifo, p).offset = static_cast<u64>(t.clock.offset[index * kSerial + p]);
   }
 };
 

@@ -144,7 +144,7 @@ void for_each_array(Table& t, F f) {
   f(t.terminal_node, std::size_t{t.terminals});
   f(t.clock.free, t.clock.free ? t.routers : 0);
   f(t.clock.phase, t.clock.phase ? t.routers : 0);
-  f(t.clock.offset, t.clock.offset ? std::size_t{t.routers} * kPorts : 0);
+  f(t.clock.offset, t.clock.offset ? std::size_t{t.routers} * kSerial : 0);
 }
 
 template <int W, bool Traced>

@@ -35,6 +35,11 @@ struct Tic {
   FLITLAB_INLINE const Link& link(u32 p) const { return v.t.links[index * kPorts + p]; }
   FLITLAB_INLINE bool enabled(u32 p) const { return control.enabled >> p & 1; }
 
+  /// Whether the data stream of a channel has been switched off: the far end can make nothing of what is sent.
+  FLITLAB_INLINE bool silent(u32 p) const {
+    return v.t.clocks && link(p).kind == LinkKind::kSerial && !(item.at(v.t.fields.clock.state).sends >> p & 1);
+  }
+
   FLITLAB_INLINE void note(u32 p, PortEvent event) const {
     if (control.counting == kEventsOfPort * p + static_cast<u32>(event)) ++control.counter;
   }

@@ -137,7 +137,7 @@ struct Transmitter {
     bits = sent_bits(bits, port.reply, answer_of(slot(1)));
     port.reply = 0;
     if (!bits) return;
-    if (hit()) bits |= kHit;
+    if (hit() || tic.silent(p)) bits |= kHit;
     const Link& link = tic.link(p);
     reinterpret_cast<u8*>(&tic.v.tics[link.far].at(t.fields.mail, (tic.now + link.delay) & t.slot_mask))[link.port] =
         bits;

@@ -2,7 +2,7 @@
 /// are too small, and whose ports are switched off and on: every message arrives exactly once.
 #include <gtest/gtest.h>
 
-#include "tests/support/sconnect_slots.hpp"
+#include "tests/support/sconnect_draw.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab {

@@ -1,0 +1,46 @@
+/// Ports of TICs that are switched off and on under traffic (S-Connect, 3.4).
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernels/common/philox.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+/// In some cycles a TIC's ports are switched as the dice say. Every message and quad arrives once, whatever was on its
+/// way in that cycle.
+TEST(SconnectPorts, SwitchingThemCostsNoMessage) {
+  for (u32 seed = 0; seed < 20; ++seed) {
+    Network net(experiment({{"router.kind", word("sconnect")},
+                            {"topology.kind", word("hypercube")},
+                            {"topology.dimensions", integer(3)},
+                            {"topology.channel_delay", integer(6 * (1 + seed % 3))},
+                            {"traffic.mode", word("batch")},
+                            {"traffic.batch_packets", integer(200)},
+                            {"traffic.packet_flits", Lengths{{1, 1.0}, {4, seed % 2 ? 1.0 : 0.0}}}}),
+                {"cpu", 1, true, 1});
+    std::set<std::pair<u32, u32>> arrived;
+    for (u32 i = 0; net.engine->now() < 20000 && arrived.size() < 1600; ++i) {
+      const Random4 r = philox(seed, 0x5C, 1, i);
+      const bool over = net.engine->now() > 1500;
+      for (u32 tic = 0; tic < (over ? 8 : 0); ++tic) net.plan->write_register(*net.engine, tic, "enabled", 63);
+      if (!over) net.plan->write_register(*net.engine, r.word[0] % 8, "enabled", 48 | (r.word[1] % 16));
+      net.step(1 + r.word[2] % 5);
+      for (const std::vector<Event>& list : net.engine->take_events(0))
+        for (const Event& event : list)
+          EXPECT_TRUE(event.kind != EventKind::kDelivered || arrived.emplace(event.src, event.id).second);
+      ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << seed;
+    }
+    EXPECT_EQ(arrived.size(), 1600u) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace flitlab
