@@ -16,10 +16,12 @@ struct ControlUnit {
  private:
   using Tics = Tic<V, W>;
 
-  /// Into the queue of a port, if that leads anywhere.
+  /// Into the queue of a port, if that leads anywhere. Requests go on virtual channel 0 and replies on 1, so that
+  /// requests that wait do not keep replies, which always get home, from moving.
   FLITLAB_INLINE u32 over(const Message& m, u32 p, u32 source) const {
     if (p >= kPorts || tic.link(p).kind == LinkKind::kNone || !tic.enabled(p)) return kNoBuffer;
-    return tic.store(m, source, 0, Tics::queue_of(p, m.priority, 0));
+    const u32 vc = m.control & kReply && tic.link(p).kind != LinkKind::kHost;
+    return tic.store(m, source, 0, Tics::queue_of(p, m.priority, vc));
   }
 
   FLITLAB_INLINE u32 by_table(const Message& m, u32 source) const {
@@ -48,6 +50,9 @@ struct ControlUnit {
     }
     for (u32 p = kSerial; p < kPorts; ++p)
       if (tic.link(p).kind == LinkKind::kHost && tic.link(p).far == m.src) return over(m, p, source);
+    if (m.hops == tic.control.address)  // the port is at the other TIC of this node
+      for (u32 p = kSerial; p < kPorts; ++p)
+        if (tic.link(p).kind == LinkKind::kParallel && p != source) return over(m, p, source);
     m.node = m.hops;
     return by_table(m, source);
   }
@@ -60,8 +65,9 @@ struct ControlUnit {
     count(*tic.v.shard, Total::kControlMessages);
     switch (static_cast<Operation>(m.control)) {
       case Operation::kReadTable: m.dst = number < t.nodes ? tic.item.at(t.fields.table, number) : 0; break;
-      case Operation::kWriteTable:
-        if (number < t.nodes) tic.item.at(t.fields.table, number) = static_cast<u16>(m.dst & 0xFFF);
+      case Operation::kWriteTable:  // the reply bears what is there now: nothing if there is no such entry
+        m.dst = number < t.nodes ? m.dst & 0xFFF : 0;
+        if (number < t.nodes) tic.item.at(t.fields.table, number) = static_cast<u16>(m.dst);
         break;
       case Operation::kReadRegister: m.dst = read(number, source); break;
       case Operation::kWriteRegister: write(number, m.dst); break;

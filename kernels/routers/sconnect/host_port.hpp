@@ -59,7 +59,7 @@ struct HostPort {
       while (m.priority + 1u < kPriorities && draw >= t.priority_below[m.priority]) ++m.priority;
     }
     m.src = index;
-    m.node = t.terminal_node[m.dst];
+    m.node = t.table_given ? t.terminal_node[m.dst] : v.terminals[m.dst].at(t.host_fields.host).address;
     m.tried = kPorts;
     m.entered = static_cast<u8>(p);
     host.ready = 1;
@@ -91,6 +91,7 @@ struct HostPort {
     if (!host.out_count) return false;
     Message m = terminal.at(tic.v.t.host_fields.outbox, host.out_first);
     if (!tic.can_take(Tic<V, W>::class_of(m), 1)) return false;
+    m.hops = tic.control.address;  // the reply goes to who asks
     host.out_first = (host.out_first + 1) % kMailbox;
     --host.out_count;
     ControlUnit<V, W>{tic}.store(m, p, 0);

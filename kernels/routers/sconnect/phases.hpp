@@ -81,7 +81,9 @@ struct TicPhase {
     const u32 buffer = port.requeued;
     port.requeued = kNoBuffer;
     const Message& m = tic.message(buffer);
-    const u32 q = m.control ? u32{tic.state(buffer).queue} : tic.decide(m, p);
+    // A control message that names its hops has no other way.
+    const bool named = m.control && m.node == kNoAddress;
+    const u32 q = named ? u32{tic.state(buffer).queue} : tic.decide(m, p);
     tic.push(q, buffer, true);
   }
 
