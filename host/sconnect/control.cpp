@@ -21,6 +21,15 @@ std::vector<T> get(const Engine& engine, u32 kind, const char* name) {
   return all;
 }
 
+/// Mailboxes of all terminals, in memory that is used again: programs exchange millions of messages.
+std::vector<sconnect::Message>& mailboxes(const Engine& engine, const char* name) {
+  thread_local std::vector<sconnect::Message> all;
+  const ItemKind& k = engine.layout().kinds[1];
+  all.resize(std::size_t{k.count} * sconnect::kMailbox);
+  engine.get_field(0, 1, k.field(name), all.data());
+  return all;
+}
+
 template <class T>
 void put(Engine& engine, u32 kind, const char* name, const std::vector<T>& all) {
   engine.set_field(0, kind, engine.layout().kinds[kind].field(name), all.data());
@@ -163,7 +172,7 @@ u32 send_sconnect_control(Engine& engine, const sconnect::Table& t, u32 terminal
   for (const ControlRequest& request : requests) messages.push_back(message_of(request, terminal));
   const u32 taken = std::min(static_cast<u32>(messages.size()), sconnect::kMailbox - host.out_count);
   if (!taken) return 0;
-  std::vector<sconnect::Message> outbox = get<sconnect::Message>(engine, 1, "outbox");
+  std::vector<sconnect::Message>& outbox = mailboxes(engine, "outbox");
   for (u32 i = 0; i < taken; ++i)
     outbox[std::size_t{terminal} * sconnect::kMailbox + (host.out_first + host.out_count++) % sconnect::kMailbox] =
         messages[i];
@@ -194,7 +203,7 @@ std::vector<ControlReply> take_sconnect_replies(Engine& engine, const sconnect::
   std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
   std::vector<ControlReply> replies;
   if (!hosts[terminal].in_count) return replies;
-  const std::vector<sconnect::Message> inbox = get<sconnect::Message>(engine, 1, "inbox");
+  const std::vector<sconnect::Message>& inbox = mailboxes(engine, "inbox");
   for (u32 i = 0; i < hosts[terminal].in_count; ++i) {
     const sconnect::Message& m = inbox[std::size_t{terminal} * sconnect::kMailbox + i];
     replies.push_back({m.tag, sconnect::number_of(m), m.dst, sconnect::stamp_of(m)});
