@@ -94,6 +94,7 @@ struct HostPort {
     m.hops = tic.control.address;  // the reply goes to who asks
     host.out_first = (host.out_first + 1) % kMailbox;
     --host.out_count;
+    tic.note(p, PortEvent::kReceived);
     ControlUnit<V, W>{tic}.store(m, p, 0);
     return true;
   }
@@ -114,6 +115,7 @@ struct HostPort {
     }
     m.injected = tic.now;
     count_sent();
+    tic.note(p, PortEvent::kReceived);
     tic.store(m, p, 0);
     port.entering = static_cast<u8>(m.flits - 1);
     host.ready = 0;
