@@ -64,8 +64,12 @@ std::string Plan::barrier_state(const Engine&, u32, u32 unit) const { no_barrier
 void Plan::barrier_operation(Engine&, u32, u32 unit, const std::string&) const { no_barriers(unit); }
 BarrierSnapshot Plan::barrier_register(const Engine&, u32, u32 unit) const { no_barriers(unit); }
 
-void Plan::send_control(Engine&, u32, const ControlRequest&) const {
+u32 Plan::send_control(Engine&, u32, const std::vector<ControlRequest>&) const {
   throw ConfigError("control messages: routers of this kind know none; router.kind = \"sconnect\" does.");
+}
+void Plan::set_addresses(Engine&, const std::vector<u32>&) const {
+  throw ConfigError(
+      "addresses: terminals of this kind have none of their own; those of router.kind = \"sconnect\" have.");
 }
 std::vector<ControlReply> Plan::take_replies(Engine&, u32) const { return {}; }
 

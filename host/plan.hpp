@@ -124,11 +124,14 @@ class Plan {
   virtual std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const;
   virtual void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const;
   virtual BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const;
-  /// Hands a control message to a terminal of the first replica, between cycles. ConfigError if the model knows none,
-  /// if it makes no sense, or if the terminal's mailbox is full.
-  virtual void send_control(Engine& engine, u32 terminal, const ControlRequest& request) const;
+  /// Hands control messages to a terminal of the first replica, between cycles. Returns how many have found a place in
+  /// its mailbox. ConfigError if the model knows none, or if one makes no sense.
+  virtual u32 send_control(Engine& engine, u32 terminal, const std::vector<ControlRequest>& requests) const;
   /// Replies that have come since the last call, in the order of their arrival.
   virtual std::vector<ControlReply> take_replies(Engine& engine, u32 terminal) const;
+  /// What other hosts address messages to each terminal to, of the first replica, between cycles. ConfigError if the
+  /// model knows no such thing, or an address that cannot be.
+  virtual void set_addresses(Engine& engine, const std::vector<u32>& addresses) const;
   /// The host's end of a special network; none if the machine has none.
   virtual std::unique_ptr<t3e::SpecialFeed> special_feed() const;
 };

@@ -193,8 +193,8 @@ std::vector<ChannelEnds> SteppedNetwork::links() const {
   return links;
 }
 
-void SteppedNetwork::send_control(u32 terminal, const ControlRequest& request) {
-  plan_->send_control(*engine_, terminal, request);
+u32 SteppedNetwork::send_control(u32 terminal, const std::vector<ControlRequest>& requests) {
+  return plan_->send_control(*engine_, terminal, requests);
 }
 
 std::vector<ControlReply> SteppedNetwork::take_replies(u32 terminal) { return plan_->take_replies(*engine_, terminal); }

@@ -63,8 +63,9 @@ class SteppedNetwork {
   /// Both ends of every channel, in the same order.
   std::vector<ChannelEnds> links() const;
   /// Control messages of models that have them; see Plan.
-  void send_control(u32 terminal, const ControlRequest& request);
+  u32 send_control(u32 terminal, const std::vector<ControlRequest>& requests);
   std::vector<ControlReply> take_replies(u32 terminal);
+  void set_addresses(const std::vector<u32>& addresses) { plan_->set_addresses(*engine_, addresses); }
   /// Throws RunError if flits have been lost, the state is damaged or channels wait for one another for ever.
   void check();
   std::vector<TimedEvent> take_events();

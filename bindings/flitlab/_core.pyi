@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 __version__: str
 
 class ConfigError(ValueError):
@@ -42,8 +44,9 @@ class Network:
     def router(self, router: int) -> list[dict[str, Any]]: ...
     def router_name(self, router: int) -> str: ...
     def save(self, path: str) -> None: ...
-    def send_control(self, terminal: int, operation: str, number: int, value: int, address: int, hops: Sequence[int],
-                     priority: int, tag: int) -> None: ...
+    def send_control(self, terminal: int,
+                     requests: list[tuple[str, int, int, int, Sequence[int], int, int]]) -> int: ...
+    def set_addresses(self, addresses: Sequence[int]) -> None: ...
     def special_answers(self) -> list[tuple[int, int, int, int]]: ...
     def special_get(self, node: int, deltas: Sequence[int], name: str) -> int: ...
     def special_put(self, node: int, deltas: Sequence[int], name: str, value: int) -> None: ...
@@ -84,6 +87,14 @@ def t3e_time_of_crossing(ring: int, limited: bool) -> list[list[int]]:
 
 def t3e_machine_vcs(ring: int, limited: bool, half_way: int, last: bool) -> list[list[int]]:
     """The virtual-channel table that machines are loaded with."""
+
+def sconnect_tables(tics: int, links: Sequence[tuple[int, int, int, int]], hosts: Sequence[tuple[int, int, int]],
+                    search: int) -> tuple[np.ndarray, bool, float, float]:
+    """Entries [tics][nodes], whether they follow a spanning tree, mean hops, and these over the shortest ways'."""
+
+def sconnect_table_fault(tics: int, links: Sequence[tuple[int, int, int, int]],
+                         hosts: Sequence[tuple[int, int, int]], entries: np.ndarray) -> str:
+    """What is wrong with tables, empty if nothing."""
 
 def t3e_vc_balance(table: list[list[int]], half_way: int, last: bool, subring: int) -> tuple[float, float]:
     """Average and maximum balance over the links of a ring or its subrings."""

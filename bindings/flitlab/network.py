@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from flitlab import _core
 from flitlab.experiment import Experiment
@@ -20,6 +21,18 @@ def packet_name(src: int, number: int) -> str:
 
 
 NOWHERE = 0xFFFFFFFF  # no address
+
+
+class Request(NamedTuple):
+    """A control message; see :meth:`Network.send_control`."""
+
+    operation: str
+    number: int = 0
+    value: int = 0
+    address: int | None = None
+    hops: Sequence[int] = ()
+    priority: int = 3
+    tag: int = 0
 
 
 @dataclass(frozen=True)
@@ -285,12 +298,27 @@ class Network:
 
         operation: read_table, write_table (number: destination), read_register, write_register (number: see
         kernels/routers/sconnect/control_message.hpp), add_to_timer. address: node to which the routing tables lead it
-        first, if any; hops: ports to be taken from there on, up to 16. ConfigError if the router knows no such
-        messages or 16 already wait at the terminal.
+        first, if any; hops: ports to be taken from there on, up to 16. The reply bears what was read, or is there now;
+        a message that leads nowhere has none. ConfigError if the router knows no such messages or 16 already wait at
+        the terminal.
         """
+        if not self.send_controls(terminal, [Request(operation, number, value, address, hops, priority, tag)]):
+            raise _core.ConfigError(f"the mailbox of terminal {terminal} is full (16 messages). Step first.")
+        return self
+
+    def send_controls(self, terminal: int, requests: Sequence[Request]) -> int:
+        """Several control messages at once; returns how many have found a place, the first ones."""
         self._check_index("terminal", terminal)
-        self._core.send_control(terminal, operation, number, value, NOWHERE if address is None else address,
-                                list(hops), priority, tag)
+        return self._core.send_control(terminal, [
+            (r.operation, r.number, r.value, NOWHERE if r.address is None else r.address, r.hops, r.priority, r.tag)
+            for r in requests])
+
+    def set_addresses(self, addresses: Sequence[int]) -> Network:
+        """What other hosts address messages to each terminal to (S-Connect with ``routing.tables = "none"``): the
+        number of its node in the routing tables. Without, terminals are called by the numbers of the plan."""
+        if any(not 0 <= a < 1 << 32 for a in addresses):
+            raise _core.ConfigError("addresses must not be negative.")
+        self._core.set_addresses(list(addresses))
         return self
 
     def take_replies(self, terminal: int) -> list[Reply]:

@@ -135,7 +135,8 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 }  // namespace
 
 namespace flitlab {
-void add_t3e(py::module_& m);  // t3e.cpp
+void add_t3e(py::module_& m);              // t3e.cpp
+void add_sconnect_tables(py::module_& m);  // sconnect_tables.cpp
 }
 
 PYBIND11_MODULE(_core, m) {
@@ -156,6 +157,7 @@ PYBIND11_MODULE(_core, m) {
         "program_calls(text, name, ranks) -> list[list[tuple]]: what every rank of a program does.");
 
   flitlab::add_t3e(m);
+  flitlab::add_sconnect_tables(m);
 
   py::class_<Experiment>(m, "Experiment")
       .def(py::init([](const py::dict& flat, const std::string& base_dir, const py::dict& texts) {
@@ -227,11 +229,22 @@ PYBIND11_MODULE(_core, m) {
            })
       .def(
           "send_control",
-          [](SteppedNetwork& n, u32 terminal, const std::string& operation, u32 number, u32 value, u32 address,
-             const std::vector<u32>& hops, u32 priority,
-             u32 tag) { n.send_control(terminal, {operation, number, value, address, hops, priority, tag}); },
-          py::arg("terminal"), py::arg("operation"), py::arg("number"), py::arg("value"), py::arg("address"),
-          py::arg("hops"), py::arg("priority"), py::arg("tag"))
+          [](SteppedNetwork& n, u32 terminal, const py::list& requests) {
+            std::vector<ControlRequest> all;
+            for (const auto& item : requests) {
+              const auto r = item.cast<py::tuple>();
+              try {
+                all.push_back({r[0].cast<std::string>(), r[1].cast<u32>(), r[2].cast<u32>(), r[3].cast<u32>(),
+                               r[4].cast<std::vector<u32>>(), r[5].cast<u32>(), r[6].cast<u32>()});
+              } catch (const py::cast_error&) {
+                throw ConfigError("control message " + std::string(py::str(r)) +
+                                  ": number, value, address, hops, priority and tag are whole numbers, not negative.");
+              }
+            }
+            return n.send_control(terminal, all);
+          },
+          py::arg("terminal"), py::arg("requests"))
+      .def("set_addresses", &SteppedNetwork::set_addresses, py::arg("addresses"))
       .def(
           "take_replies",
           [](SteppedNetwork& n, u32 terminal) {

@@ -317,8 +317,12 @@ std::vector<std::string> SconnectPlan::write_register(Engine& engine, u32 node, 
   return {};
 }
 
-void SconnectPlan::send_control(Engine& engine, u32 terminal, const ControlRequest& request) const {
-  send_sconnect_control(engine, table_, terminal, request);
+u32 SconnectPlan::send_control(Engine& engine, u32 terminal, const std::vector<ControlRequest>& requests) const {
+  return send_sconnect_control(engine, table_, terminal, requests);
+}
+
+void SconnectPlan::set_addresses(Engine& engine, const std::vector<u32>& addresses) const {
+  set_sconnect_addresses(engine, table_, addresses);
 }
 
 std::vector<ControlReply> SconnectPlan::take_replies(Engine& engine, u32 terminal) const {

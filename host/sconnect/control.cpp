@@ -22,6 +22,15 @@ std::vector<T> get(const Engine& engine, u32 kind, const char* name) {
   return all;
 }
 
+/// Mailboxes of all terminals, in memory that is used again: programs exchange millions of messages.
+std::vector<sconnect::Message>& mailboxes(const Engine& engine, const char* name) {
+  thread_local std::vector<sconnect::Message> all;
+  const ItemKind& k = engine.layout().kinds[1];
+  all.resize(std::size_t{k.count} * sconnect::kMailbox);
+  engine.get_field(0, 1, k.field(name), all.data());
+  return all;
+}
+
 template <class T>
 void put(Engine& engine, u32 kind, const char* name, const std::vector<T>& all) {
   engine.set_field(0, kind, engine.layout().kinds[kind].field(name), all.data());
@@ -121,11 +130,17 @@ void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, co
   }
 }
 
-void send_sconnect_control(Engine& engine, const sconnect::Table& t, u32 terminal, const ControlRequest& r) {
-  const auto fail = [](const std::string& what) { throw ConfigError("control message: " + what); };
+namespace {
+
+void require_terminal(const sconnect::Table& t, u32 terminal) {
   if (terminal >= t.terminals)
-    fail("terminal " + std::to_string(terminal) + " does not exist: they are numbered 0 to " +
-         std::to_string(t.terminals - 1) + ".");
+    throw ConfigError("terminal " + std::to_string(terminal) + " does not exist: they are numbered 0 to " +
+                      std::to_string(t.terminals - 1) + ".");
+}
+
+/// The message of a request.
+sconnect::Message message_of(const ControlRequest& r, u32 terminal) {
+  const auto fail = [](const std::string& what) { throw ConfigError("control message: " + what); };
   const auto operation = std::find(std::begin(kOperations) + 1, std::end(kOperations), r.operation);
   if (operation == std::end(kOperations))
     fail("there is no operation \"" + r.operation +
@@ -135,42 +150,70 @@ void send_sconnect_control(Engine& engine, const sconnect::Table& t, u32 termina
          std::to_string(sconnect::kMaxHops) + ", and can be sent to an address first.");
   if (r.number > 0xFFFF || r.priority >= sconnect::kPriorities || r.tag > 0xFF)
     fail("number is 0 to 65535, priority 0 to 3, tag 0 to 255.");
+  if (r.address != kNone && r.address >= sconnect::kNoAddress)
+    fail("address " + std::to_string(r.address) + ": addresses are 0 to 65534.");
   u64 hops = 0;
   for (std::size_t i = 0; i < r.hops.size(); ++i) {
     if (r.hops[i] >= kPorts) fail("hop " + std::to_string(r.hops[i]) + ": ports are numbered 0 to 5.");
     hops |= u64{r.hops[i]} << 3 * i;
   }
-  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
-  sconnect::HostControl& host = hosts[terminal];
-  if (host.out_count == sconnect::kMailbox)
-    fail("the mailbox of terminal " + std::to_string(terminal) + " is full (" + std::to_string(sconnect::kMailbox) +
-         " messages). Step the network first.");
   sconnect::Message m{};
   m.dst = r.value;
   m.src = terminal;
   sconnect::set_way(m, sconnect::Way::of(hops, static_cast<u32>(r.hops.size()), 0));
   m.id = r.number;
   m.node = r.address == kNone ? sconnect::kNoAddress : static_cast<u16>(r.address);
-  m.hops = t.terminal_node[terminal];
   m.flits = 1;
   m.priority = static_cast<u8>(r.priority);
   m.tried = kPorts;
   m.control = static_cast<u8>(operation - std::begin(kOperations));
   m.tag = static_cast<u8>(r.tag);
-  std::vector<sconnect::Message> outbox = get<sconnect::Message>(engine, 1, "outbox");
-  outbox[std::size_t{terminal} * sconnect::kMailbox + (host.out_first + host.out_count++) % sconnect::kMailbox] = m;
+  return m;
+}
+
+}  // namespace
+
+u32 send_sconnect_control(Engine& engine, const sconnect::Table& t, u32 terminal,
+                          const std::vector<ControlRequest>& requests) {
+  require_terminal(t, terminal);
+  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
+  sconnect::HostControl& host = hosts[terminal];
+  std::vector<sconnect::Message> messages;
+  for (const ControlRequest& request : requests) messages.push_back(message_of(request, terminal));
+  const u32 taken = std::min(static_cast<u32>(messages.size()), sconnect::kMailbox - host.out_count);
+  if (!taken) return 0;
+  std::vector<sconnect::Message>& outbox = mailboxes(engine, "outbox");
+  for (u32 i = 0; i < taken; ++i)
+    outbox[std::size_t{terminal} * sconnect::kMailbox + (host.out_first + host.out_count++) % sconnect::kMailbox] =
+        messages[i];
   put(engine, 1, "outbox", outbox);
+  put(engine, 1, "host", hosts);
+  return taken;
+}
+
+void set_sconnect_addresses(Engine& engine, const sconnect::Table& t, const std::vector<u32>& addresses) {
+  if (t.table_given)
+    throw ConfigError(
+        "addresses: TICs start with tables, which go by the fabric's own numbers. Set routing.tables = \"none\".");
+  if (addresses.size() != t.terminals)
+    throw ConfigError("addresses: there are " + std::to_string(addresses.size()) + " for " +
+                      std::to_string(t.terminals) + " terminals. Give one for each.");
+  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
+  for (u32 i = 0; i < t.terminals; ++i) {
+    if (addresses[i] >= t.nodes)
+      throw ConfigError("address " + std::to_string(addresses[i]) + " of terminal " + std::to_string(i) +
+                        ": routing tables have entries 0 to " + std::to_string(t.nodes - 1) + ".");
+    hosts[i].address = static_cast<u16>(addresses[i]);
+  }
   put(engine, 1, "host", hosts);
 }
 
 std::vector<ControlReply> take_sconnect_replies(Engine& engine, const sconnect::Table& t, u32 terminal) {
-  if (terminal >= t.terminals)
-    throw ConfigError("terminal " + std::to_string(terminal) + " does not exist: they are numbered 0 to " +
-                      std::to_string(t.terminals - 1) + ".");
+  require_terminal(t, terminal);
   std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
   std::vector<ControlReply> replies;
   if (!hosts[terminal].in_count) return replies;
-  const std::vector<sconnect::Message> inbox = get<sconnect::Message>(engine, 1, "inbox");
+  const std::vector<sconnect::Message>& inbox = mailboxes(engine, "inbox");
   for (u32 i = 0; i < hosts[terminal].in_count; ++i) {
     const sconnect::Message& m = inbox[std::size_t{terminal} * sconnect::kMailbox + i];
     replies.push_back({m.tag, sconnect::number_of(m), m.dst, sconnect::stamp_of(m)});

@@ -28,7 +28,12 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
 /// ConfigError if there is no such register, it can be read only, or it does not take the value.
 void set_sconnect_register(Engine& engine, const sconnect::Table& table, u32 tic, const std::string& name, u64 value);
 
-void send_sconnect_control(Engine& engine, const sconnect::Table& table, u32 terminal, const ControlRequest& request);
+/// Returns how many of the requests have found a place in the terminal's mailbox. ConfigError, with none sent, if one
+/// makes no sense.
+u32 send_sconnect_control(Engine& engine, const sconnect::Table& table, u32 terminal,
+                          const std::vector<ControlRequest>& requests);
 std::vector<ControlReply> take_sconnect_replies(Engine& engine, const sconnect::Table& table, u32 terminal);
+/// What other hosts address messages to each terminal to; ConfigError unless TICs start without tables.
+void set_sconnect_addresses(Engine& engine, const sconnect::Table& table, const std::vector<u32>& addresses);
 
 }  // namespace flitlab

@@ -25,8 +25,9 @@ struct ControlUnit {
     count(*tic.v.shard, Total::kControlMessages);
     switch (static_cast<Operation>(m.control)) {
       case Operation::kReadTable: m.dst = number < t.nodes ? tic.item.at(t.fields.table, number) : 0; break;
-      case Operation::kWriteTable:
-        if (number < t.nodes) tic.item.at(t.fields.table, number) = static_cast<u16>(m.dst & 0xFFF);
+      case Operation::kWriteTable:  // the reply bears what is there now: nothing if there is no such entry
+        m.dst = number < t.nodes ? m.dst & 0xFFF : 0;
+        if (number < t.nodes) tic.item.at(t.fields.table, number) = static_cast<u16>(m.dst);
         break;
       case Operation::kReadRegister: m.dst = read(number, source); break;
       case Operation::kWriteRegister: write(number, m.dst); break;
@@ -43,10 +44,11 @@ struct ControlUnit {
  private:
   using Tics = Tic<V, W>;
 
-  /// The queue of a port, if that leads anywhere.
-  FLITLAB_INLINE u32 over(const Message& m, u32 p) const {
+  /// The queue of a port, if that leads anywhere. Requests go on virtual channel 0 and replies on 1, so that requests
+  /// that wait do not keep replies, which always get home, from moving.
+  FLITLAB_INLINE u32 over(const Message& m, u32 p, bool reply) const {
     if (p >= kPorts || tic.link(p).kind == LinkKind::kNone || !tic.enabled(p)) return kNowhere;
-    const u32 q = Tics::queue_of(p, m.priority, 0);
+    const u32 q = Tics::queue_of(p, m.priority, reply && tic.link(p).kind != LinkKind::kHost);
     return tic.can_take(q, m.flits) ? q : kNone;
   }
 
@@ -64,17 +66,20 @@ struct ControlUnit {
       if (way.left()) {
         const u32 next = way.go_on(source);
         set_way(m, way);
-        return over(m, next);
+        return over(m, next, false);
       }
       here = true;
-      if (way.made()) return over(m, source);
+      if (way.made()) return over(m, source, true);
     } else if (way.made()) {
       const u32 next = way.go_back();
       set_way(m, way);
-      return over(m, next);
+      return over(m, next, true);
     }
     for (u32 p = kSerial; p < kPorts; ++p)
-      if (tic.link(p).kind == LinkKind::kHost && tic.link(p).far == m.src) return over(m, p);
+      if (tic.link(p).kind == LinkKind::kHost && tic.link(p).far == m.src) return over(m, p, true);
+    if (m.hops == tic.control.address)  // the port is at the other TIC of this node
+      for (u32 p = kSerial; p < kPorts; ++p)
+        if (tic.link(p).kind == LinkKind::kParallel && p != source) return over(m, p, true);
     m.node = m.hops;
     return by_table(m, source);
   }

@@ -59,7 +59,7 @@ struct HostPort {
       while (m.priority + 1u < kPriorities && draw >= t.priority_below[m.priority]) ++m.priority;
     }
     m.src = index;
-    m.node = t.terminal_node[m.dst];
+    m.node = t.table_given ? t.terminal_node[m.dst] : v.terminals[m.dst].at(t.host_fields.host).address;
     m.tried = kPorts;
     m.entered = static_cast<u8>(p);
     host.ready = 1;
@@ -90,12 +90,14 @@ struct HostPort {
   FLITLAB_INLINE bool offer_control() const {
     if (!host.out_count) return false;
     Message m = terminal.at(tic.v.t.host_fields.outbox, host.out_first);
+    m.hops = tic.control.address;  // the reply goes to who asks
     const ControlUnit<V, W> unit{tic};
     bool here;
     const u32 q = unit.place(m, p, here);
     if (q == kNone) return false;
     host.out_first = (host.out_first + 1) % kMailbox;
     --host.out_count;
+    tic.note(p, PortEvent::kReceived);
     if (here) unit.carry_out(m, p);
     if (q != kNowhere) tic.store(m, p, 0, q);
     return true;
@@ -119,6 +121,7 @@ struct HostPort {
     }
     m.injected = tic.now;
     count_sent();
+    tic.note(p, PortEvent::kReceived);
     tic.store(m, p, 0, q);
     port.entering = static_cast<u8>(m.flits - 1);
     host.ready = 0;

@@ -49,6 +49,7 @@ struct StartHost {
     control.next = first_creation(t.traffic, *v.row, index);
     if (never_sends(t.traffic, index)) control.next.at = kNever;
     control.oldest = control.next;
+    v.terminals[index].at(t.host_fields.host).address = t.terminal_node[index];
   }
 };
 

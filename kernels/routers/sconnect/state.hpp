@@ -98,7 +98,8 @@ struct HostControl {
   u8 out_first, out_count;  ///< control messages that wait to be sent
   u8 in_count;              ///< and replies that the host has not looked at
   u32 lost;                 ///< replies that came when the mailbox was full
-  u8 pad[8];
+  u16 address;              ///< by which other hosts call this one; written between cycles only
+  u8 pad[6];
 };
 static_assert(sizeof(HostControl) == 48);
 

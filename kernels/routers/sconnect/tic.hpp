@@ -191,7 +191,8 @@ struct Tic {
     const Message& m = message(buffer);
     const u32 old = state(buffer).queue;
     hold_buffers(old, 0u - m.flits);
-    u32 q = m.control ? old : decide(m, p);
+    // A control message that names its hops has no other way.
+    u32 q = m.control && m.node == kNoAddress ? old : decide(m, p);
     if (q == kNone) q = old;
     hold_buffers(q, m.flits);
     push(q, buffer, true);
