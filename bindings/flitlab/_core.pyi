@@ -65,6 +65,15 @@ def parameters() -> list[dict[str, Any]]:
 def program_calls(text: bytes, name: str, ranks: int) -> list[list[tuple[str, int, int, int]]]:
     """What every rank of a program does: (call, peer, amount, slot), collectives expanded and sends matched."""
 
+def sconnect_explore(
+    delay: int, singles: tuple[int, int], quads: tuple[int, int], hits: tuple[bool, bool], refuses: tuple[bool, bool],
+    voids: tuple[bool, bool], switches: bool, endless: bool, defect: str, most_states: int
+) -> tuple[int, int, int, bool, str]:
+    """Everything that can happen to a channel: states, transitions, depth, complete or not, violation."""
+
+def sconnect_protocol_bits() -> dict[str, int]:
+    """What crosses a channel of S-Connect in a slot beside a message: name of each bit -> its value."""
+
 def t3e_optimise_vcs(
     ring: int, limited: bool, goals: dict[int, tuple[float, float]], seed: int, restarts: int, steps: int
 ) -> list[list[int]]:

@@ -135,8 +135,9 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 }  // namespace
 
 namespace flitlab {
-void add_t3e(py::module_& m);  // t3e.cpp
-}
+void add_t3e(py::module_& m);       // t3e.cpp
+void add_sconnect(py::module_& m);  // sconnect.cpp
+}  // namespace flitlab
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "flitlab's compiled core.";
@@ -156,6 +157,7 @@ PYBIND11_MODULE(_core, m) {
         "program_calls(text, name, ranks) -> list[list[tuple]]: what every rank of a program does.");
 
   flitlab::add_t3e(m);
+  flitlab::add_sconnect(m);
 
   py::class_<Experiment>(m, "Experiment")
       .def(py::init([](const py::dict& flat, const std::string& base_dir, const py::dict& texts) {
