@@ -40,7 +40,7 @@ def explore_protocol(delay: int = 1, *, singles: tuple[int, int] = (1, 1), quads
     most_states: give up after so many, about 50 bytes each.
 
     defect: the protocol broken on purpose: ignores_sequence, fails_unreadable, reads_first_answer, answers_too_early,
-    takes_partial_quads, takes_void or answers_if_asked_only.
+    takes_partial_quads, takes_void, answers_if_asked_only or never_asks.
     """
     return Exploration(*_core.sconnect_explore(delay, singles, quads, hits, refuses, voids, switches, endless, defect,
                                                most_states))

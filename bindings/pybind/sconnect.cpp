@@ -19,10 +19,11 @@ const std::vector<std::string> kDefects{"",
                                         "answers_too_early",
                                         "takes_partial_quads",
                                         "takes_void",
-                                        "answers_if_asked_only"};
+                                        "answers_if_asked_only",
+                                        "never_asks"};
 
 ChannelDefect defect_of(const std::string& name) {
-  static_assert(kChannelDefects == 8);
+  static_assert(kChannelDefects == 9);
   for (u32 i = 0; i < kDefects.size(); ++i)
     if (kDefects[i] == name) return static_cast<ChannelDefect>(i);
   throw ConfigError("defect = \"" + name + "\" is not known; the nearest is \"" + nearest(name, kDefects) + "\".");

@@ -224,6 +224,7 @@ DEFECTS = {
     "reads_first_answer": {"singles": (0, 0), "quads": (1, 0)},
     "takes_partial_quads": {"singles": (0, 0), "quads": (1, 0)},
     "answers_if_asked_only": {"switches": True},
+    "never_asks": {"singles": (0, 0), "quads": (1, 0)},
 }
 
 
