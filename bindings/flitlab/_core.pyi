@@ -68,6 +68,15 @@ def parameters() -> list[dict[str, Any]]:
 def program_calls(text: bytes, name: str, ranks: int) -> list[list[tuple[str, int, int, int]]]:
     """What every rank of a program does: (call, peer, amount, slot), collectives expanded and sends matched."""
 
+def sconnect_explore(
+    delay: int, singles: tuple[int, int], quads: tuple[int, int], hits: tuple[bool, bool], refuses: tuple[bool, bool],
+    voids: tuple[bool, bool], switches: bool, endless: bool, defect: str, most_states: int
+) -> tuple[int, int, int, bool, str]:
+    """Everything that can happen to a channel: states, transitions, depth, complete or not, violation."""
+
+def sconnect_protocol_bits() -> dict[str, int]:
+    """What crosses a channel of S-Connect in a slot beside a message: name of each bit -> its value."""
+
 def t3e_optimise_vcs(
     ring: int, limited: bool, goals: dict[int, tuple[float, float]], seed: int, restarts: int, steps: int
 ) -> list[list[int]]:
@@ -88,8 +97,7 @@ def t3e_time_of_crossing(ring: int, limited: bool) -> list[list[int]]:
 def t3e_machine_vcs(ring: int, limited: bool, half_way: int, last: bool) -> list[list[int]]:
     """The virtual-channel table that machines are loaded with."""
 
-def sconnect_tables(tics: int, links: Sequence[tuple[int, int, int, int]], hosts: Sequence[tuple[int, int, int]],
-                    search: int) -> tuple[np.ndarray, bool, float, float]:
+def sconnect_tables(tics: int, links: Sequence[tuple[int, int, int, int]], hosts: Sequence[tuple[int, int, int]]) -> tuple[np.ndarray, bool, float, float]:
     """Entries [tics][nodes], whether they follow a spanning tree, mean hops, and these over the shortest ways'."""
 
 def sconnect_table_fault(tics: int, links: Sequence[tuple[int, int, int, int]],

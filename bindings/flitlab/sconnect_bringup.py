@@ -317,10 +317,9 @@ def map_fabric(net: Network, terminal: int = 0, controller: Controller | None = 
     return _Explorer(controller or Controller(net, terminal)).explore()
 
 
-def compute_tables(fabric: FabricMap, search: int = 20) -> Tables:
-    """Routing tables in which nobody waits in a circle, as short as they can be found; search: thousands of steps per
-    TIC, as ``routing.search``."""
-    return Tables(*_core.sconnect_tables(fabric.tics, fabric.ends(), fabric.host_ports(), search))
+def compute_tables(fabric: FabricMap) -> Tables:
+    """Routing tables in which nobody waits in a circle, as short as they can be found."""
+    return Tables(*_core.sconnect_tables(fabric.tics, fabric.ends(), fabric.host_ports()))
 
 
 def table_fault(fabric: FabricMap, tables: Tables) -> str:
@@ -398,9 +397,7 @@ def call_nodes(net: Network, terminal: int, fabric: FabricMap, controller: Contr
     return [node for node, reply in enumerate(replies) if reply is None or reply.value != node]
 
 
-def bring_up(
-    net: Network, terminal: int = 0, window: int = 128, patience: int | None = None, search: int = 20
-) -> BringUp:
+def bring_up(net: Network, terminal: int = 0, window: int = 128, patience: int | None = None) -> BringUp:
     """Explores a fabric, computes its tables, loads them, reads them back, and calls every node."""
     ask = Controller(net, terminal, window, patience)
     messages: dict[str, int] = {}
@@ -414,7 +411,7 @@ def bring_up(
         return result
 
     fabric = counted("map", lambda: map_fabric(net, terminal, ask))
-    tables = compute_tables(fabric, search)
+    tables = compute_tables(fabric)
     wrong: list[tuple[int, int]] = []
     for stage in _stages(fabric, None):
         counted("load", lambda: load_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
@@ -443,8 +440,13 @@ def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
     home, routers = 0, int(net.experiment.derived()["routers"])
     while not any(port.to_terminal and port.peer == terminal for port in net.router(home).ports):
         home += 1
-    off = {(tic, p) for tic in range(routers) for enabled in [net.read_register(tic, "enabled")]
-           for p in range(PORTS) if not enabled >> p & 1}
+    off = {
+        (tic, p)
+        for tic in range(routers)
+        for enabled in [net.read_register(tic, "enabled")]
+        for p in range(PORTS)
+        if not enabled >> p & 1
+    }
     there = {(a, p): (b, q) for a, p, b, q in net.links() if not off & {(a, p), (b, q)}}
     # Port by port from the common beginning, each TIC found is one of the network's.
     name = {0: home}

@@ -136,8 +136,9 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 
 namespace flitlab {
 void add_t3e(py::module_& m);              // t3e.cpp
+void add_sconnect(py::module_& m);         // sconnect.cpp
 void add_sconnect_tables(py::module_& m);  // sconnect_tables.cpp
-}
+}  // namespace flitlab
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "flitlab's compiled core.";
@@ -158,6 +159,7 @@ PYBIND11_MODULE(_core, m) {
 
   flitlab::add_t3e(m);
   flitlab::add_sconnect_tables(m);
+  flitlab::add_sconnect(m);
 
   py::class_<Experiment>(m, "Experiment")
       .def(py::init([](const py::dict& flat, const std::string& base_dir, const py::dict& texts) {

@@ -75,19 +75,19 @@ SconnectFabric fabric_of(u32 tics, const std::vector<Ends>& links, const std::ve
 void add_sconnect_tables(py::module_& m) {
   m.def(
       "sconnect_tables",
-      [](u32 tics, const std::vector<Ends>& links, const std::vector<HostAt>& hosts, u32 search) {
+      [](u32 tics, const std::vector<Ends>& links, const std::vector<HostAt>& hosts) {
         const SconnectFabric f = fabric_of(tics, links, hosts);
         SconnectTables tables;
         {
           py::gil_scoped_release released;
-          tables = shortest_sconnect_tables(f, u64{1000} * search);
+          tables = shortest_sconnect_tables(f);
         }
         Entries entries({py::ssize_t{f.tics}, py::ssize_t{f.nodes}});
         std::copy(tables.entry.begin(), tables.entry.end(), entries.mutable_data());
         return py::make_tuple(entries, tables.tree, tables.mean_hops, tables.stretch);
       },
-      py::arg("tics"), py::arg("links"), py::arg("hosts"), py::arg("search"),
-      "sconnect_tables(tics, links, hosts, search) -> tuple: entries [tics][nodes], whether they follow a spanning "
+      py::arg("tics"), py::arg("links"), py::arg("hosts"),
+      "sconnect_tables(tics, links, hosts) -> tuple: entries [tics][nodes], whether they follow a spanning "
       "tree, mean hops, and these divided by those of the shortest ways.");
   m.def(
       "sconnect_table_fault",

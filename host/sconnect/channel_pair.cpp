@@ -32,7 +32,9 @@ class EndInACycle {
       case Turn::kPart: out = go_on(); break;
       case Turn::kAgain: out = {single_bits(s), s.buffer, 0}; break;
       case Turn::kStart: out = start(s); break;
-      case Turn::kAsk: break;
+      case Turn::kAsk:
+        if (has(ChannelDefect::kNeverAsks)) out.bits = 0;
+        break;
     }
     u8 answer = answer_of(end_.slot[what_.round() - 1]);
     if (has(ChannelDefect::kAnswersTooEarly)) answer = end_.reply & kAnswer;

@@ -30,8 +30,9 @@ enum class ChannelDefect : u8 {
   kTakesPartialQuads,   ///< a quad is taken if its last part is good
   kTakesVoid,           ///< late aborts are not looked at
   kAnswersIfAskedOnly,  ///< the answer bit says nothing in slots that follow an empty one
+  kNeverAsks,           ///< who waits for an answer about a quad only waits
 };
-inline constexpr u32 kChannelDefects = 8;
+inline constexpr u32 kChannelDefects = 9;
 
 /// What can happen.
 struct ChannelInstance {

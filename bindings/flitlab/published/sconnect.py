@@ -1,0 +1,282 @@
+"""Experiments on S-Connect's channels: what crosses them, how fast, and that they neither lose nor duplicate
+messages. A cycle is a routing cycle of 6 clocks, a flit a message of 80 bits."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+
+from flitlab import _core
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+from flitlab.reproduction import row
+from flitlab.sconnect import explore_protocol
+
+PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
+MESSAGE_BITS = 80  # in a TIC (3.1)
+SLOT_BITS = 96  # of a serial channel (3, footnote 1)
+PORT_BITS = 16  # of a parallel port, each way, and of a channel module (3, 3.2)
+CLOCKS = 6  # of a routing cycle (3)
+MEGAHERTZ = 66
+SECONDS_PER_YEAR = 3.156e7
+LIGHT_IN_FIBRE = 1.8e8  # m/s, which makes of 100 bits the paper's 18 m
+
+
+def fabric(**settings) -> Experiment:
+    """A line of two nodes with one host port each, unless told otherwise. Settings are dotted paths, with ``__``."""
+    flat = {"router.kind": "sconnect", "topology.kind": "mesh", "topology.shape": [2]}
+    return Experiment.from_dict(flat | {key.replace("__", "."): value for key, value in settings.items()})
+
+
+def megabytes(messages_per_cycle: float) -> float:
+    """MB/s of messages."""
+    return messages_per_cycle * MESSAGE_BITS / 8 * MEGAHERTZ / CLOCKS
+
+
+@dataclass(frozen=True)
+class Saturated:
+    """Two nodes with a host port each that send to each other all they can: one way, messages/cycle."""
+
+    sent: float  # over the channel, again and in vain included
+    delivered: float  # to the host
+    hits: float  # slots damaged a cycle; a saturated channel leaves none empty
+
+
+def saturated(cycles: int = 3000, warmup: int = 500, **settings) -> Saturated:
+    net = Network(fabric(traffic__mode="batch", traffic__batch_packets=warmup + cycles,
+                         traffic__pattern="bit_complement", **settings))
+    net.step(warmup)
+    before, sent = dict(net.totals), [flits for _, _, flits in net.channels()]
+    net.step(cycles).check()
+    grown = {key: value - before[key] for key, value in net.totals.items()}
+    sent = [flits - first for (_, _, flits), first in zip(net.channels(), sent, strict=True)]
+    return Saturated(*(n / len(sent) / cycles for n in (sum(sent), grown["flits_delivered"], grown["slots_hit"])))
+
+
+def formats() -> list[dict]:
+    """Bits of a slot, and the queues of a TIC."""
+    used = 0
+    for bit in _core.sconnect_protocol_bits().values():
+        used |= bit
+    rate = 1e-2
+    cycles = 100000
+    hits = saturated(cycles, channel__error_rate=rate).hits
+    bits = math.log(1 - hits) / math.log(1 - rate)
+    error = math.sqrt(hits / (1 - hits) / (2 * cycles)) / rate
+    tic = Network(fabric(topology__shape=[3, 3], topology__host_ports=2)).router(4)
+    priorities = len(fabric()["host.priorities"])
+    protocol = used.bit_count()
+    common = {"experiment": "sconnect.protocol", "setting": "a slot", "unit": "bits"}
+    return [
+        row(quantity="protocol", source=f"{PAPER}, 3.2", published=6, measured=protocol, tolerance=0,
+            reading="The six: a message is there, its sequence bit, the answer to the slot before, late abort, part of "
+                    "a quad, its last part. The paper names the answer and the late abort.", **common),
+        row(quantity="that errors can hit", source=f"{PAPER}, 3", published=SLOT_BITS, measured=bits,
+            tolerance=3 * error, reading="From the share of slots that come damaged at 0.01 errors/bit; the tolerance "
+                                         "is three standard errors.", **common),
+        row(quantity="left for a CRC", source=f"{PAPER}, 3; 3.2", published=None,
+            measured=SLOT_BITS - MESSAGE_BITS - protocol, tolerance=0,
+            reading="The paper gives 16 bits of CRC and handshake and 6 of protocol; 10 is what is left.", **common),
+        row(experiment="sconnect.protocol", quantity="queues", source=f"{PAPER}, 3, Figure 11",
+            setting="a TIC with two hosts", published=40,
+            measured=priorities * sum(len(port.vcs) for port in tic.ports if port.peer is not None), unit="",
+            tolerance=0,
+            reading="Priorities times virtual channels over all ports that are wired; host ports have one."),
+    ]
+
+
+def bandwidths() -> list[dict]:
+    """Saturated channels and ports, in the paper's units at 66 MHz."""
+    both = saturated()
+    common = {"experiment": "sconnect.protocol", "tolerance": 0, "unit": "MB/s"}
+    source = f"{PAPER}, 3, footnote 1"
+    return [
+        row(quantity="clocks of 6 in which a parallel port transfers", setting="saturated", source=source, published=5,
+            measured=both.delivered * MESSAGE_BITS / PORT_BITS, **common | {"unit": "clocks"}),
+        row(quantity="parallel port, each way", setting=f"{MEGAHERTZ} MHz", source=f"{PAPER}, 3, Figure 8",
+            published=110, measured=megabytes(both.delivered),
+            reading="Measured messages/cycle in two nodes that send to each other all they can, times 10 bytes every 6 "
+                    "clocks of 66 MHz. The paper's figure is 220 MB/s for both ways; 132 MB/s x 5/6 are 110 each way.",
+            **common),
+        row(quantity="parallel port, both ways", setting=f"{MEGAHERTZ} MHz", source=f"{PAPER}, 3, Figure 8; 3.2",
+            published=220, measured=2 * megabytes(both.delivered), **common),
+        row(quantity="serial channel, each way, messages", setting=f"{MEGAHERTZ} MHz", source=source, published=None,
+            measured=megabytes(both.sent), **common),
+        row(quantity="serial channel, each way, all bits", setting=f"{MEGAHERTZ} MHz", source=f"{PAPER}, 3",
+            published=1000, measured=both.sent * SLOT_BITS * MEGAHERTZ / CLOCKS, higher_is_better=True,
+            reading="The paper says more than 1 Gb/s; 16 bits at 66 MHz are 1056 Mb/s.",
+            **common | {"unit": "Mb/s"}),
+    ]
+
+
+def undetected_patterns(bits: int = SLOT_BITS, polynomial: int = 0b11000110011) -> int:
+    """Errors of four bits in so many that a CRC takes for none. It finds all of one, two or three bits if these
+    are none: checked as well. ConfigError if it does not."""
+    degree = polynomial.bit_length() - 1
+    syndromes, value = [], 1
+    for _ in range(bits):
+        syndromes.append(value)
+        value <<= 1
+        if value >> degree:
+            value ^= polynomial
+    pairs = Counter(a ^ b for a, b in combinations(syndromes, 2))
+    if pairs[0] or any(pairs[s] for s in syndromes):
+        raise _core.ConfigError(f"the CRC polynomial {polynomial:#b} misses errors of up to three bits in {bits}.")
+    # Each is three times a pair of pairs.
+    return sum(n * (n - 1) // 2 for n in pairs.values()) // 3
+
+
+def errors_that_pass() -> list[dict]:
+    rate, slots = 1e-9, MEGAHERTZ * 1e6 / CLOCKS
+    years = [1 / (patterns * rate ** 4 * slots * SECONDS_PER_YEAR) for patterns in (math.comb(SLOT_BITS, 4),
+                                                                                  undetected_patterns())]
+    common = {"experiment": "sconnect.protocol", "source": f"{PAPER}, 2.6", "unit": "log10 of years",
+              "setting": "1e-9 errors/bit", "tolerance": 0.5}
+    return [
+        row(quantity="undetected error, every one of 4 bits", published=15, measured=math.log10(years[0]),
+            reading=f"A bound: every error of four bits of 96 passes, 11 million slots a second: {years[0]:.1e} years. "
+                    "The paper says about 1e15, an order of magnitude, so half of one is the tolerance.", **common),
+        row(quantity="undetected error, a CRC of 10 bits", published=None, measured=math.log10(years[1]),
+            reading="Counted: errors of four bits that x^10 + x^9 + x^5 + x^4 + x + 1 does not see, which finds all of "
+                    f"fewer: {undetected_patterns()} of {math.comb(SLOT_BITS, 4)}. The paper does not give its "
+                    "polynomial, and its figure is that of the bound. In the emulator all errors are detected.",
+            **common),
+        row(experiment="sconnect.protocol", quantity="span of 100 bits at 1 Gb/s", source=f"{PAPER}, 2.1",
+            setting="fibre", published=18, measured=100 / 1e9 * LIGHT_IN_FIBRE, unit="m", tolerance=0,
+            reading="At 1.8e8 m/s, which the paper does not say."),
+    ]
+
+
+@dataclass(frozen=True)
+class Book:
+    """Every message by its name, at both ends."""
+
+    sent: int
+    lost: int
+    duplicated: int
+    slots: int
+    hits: int
+    again: int  # sent again in their slot since nobody could read the answer
+    known: int  # of these, those that had arrived, and were discarded by their sequence bit
+
+
+def delivered_once(rate: float, seeds: int = 3, packets: int = 400) -> Book:
+    """A mesh of 4 x 4 in which every host sends so many packets, a quarter of them quads, and stops."""
+    sent, got, sums = Counter(), Counter(), Counter()
+    for seed in range(1, seeds + 1):
+        net = Network(fabric(topology__shape=[4, 4], channel__error_rate=rate, traffic__mode="batch",
+                             traffic__batch_packets=packets, traffic__packet_flits=[[1, 3.0], [4, 1.0]],
+                             run__seed=seed), trace=True)
+        idle = 0
+        while idle < 10:  # until nothing has moved for 200 cycles: what is lost does not come any more
+            before = net.totals["slots_sent"], net.totals["packets_delivered"]
+            net.step(20).check()
+            for event in net.events():
+                if event["kind"] == "injected":
+                    sent[seed, event["src"], event["id"]] += 1
+                elif event["kind"] == "delivered":
+                    got[seed, event["src"], event["id"]] += 1
+            idle = 0 if (net.totals["slots_sent"], net.totals["packets_delivered"]) != before else idle + 1
+        sums.update(net.totals)
+    return Book(len(sent), len(sent - got), sum((got - sent).values()), sums["slots_sent"], sums["slots_hit"],
+                sums["sent_again"], sums["duplicates"])
+
+
+RATES = (1e-5, 1e-4, 1e-3)
+
+
+def losses() -> list[dict]:
+    rows = []
+    for rate in RATES:
+        book = delivered_once(rate)
+        common = {"experiment": "sconnect.protocol", "source": f"{PAPER}, 2.6; 3.2", "setting": f"{rate:g} errors/bit",
+                  "tolerance": 0}
+        rows += [
+            row(quantity=f"messages lost of {book.sent}", published=0, measured=book.lost, unit="messages",
+                reading="16 nodes, a quarter of the packets quads, followed one by one from host to host.", **common),
+            row(quantity=f"messages duplicated of {book.sent}", published=0, measured=book.duplicated, unit="messages",
+                **common),
+            row(quantity=f"slots damaged of {book.slots}", published=None, measured=book.hits, unit="slots", **common),
+            row(quantity="sent again in their slot", published=None, measured=book.again, unit="messages", **common),
+            row(quantity="of these, discarded by their sequence bit", published=None, measured=book.known,
+                unit="messages", **common),
+        ]
+    return rows
+
+
+INSTANCES = {
+    "2 messages each way": {"singles": (2, 2)},
+    "2 messages and a quad one way": {"singles": (2, 0), "quads": (1, 0)},
+    "2 quads one way": {"singles": (0, 0), "quads": (2, 0)},
+    "a quad each way": {"singles": (0, 0), "quads": (1, 1)},
+    "a message each way, a quad one way": {"quads": (1, 0)},
+    "a message each way, delay 2": {"delay": 2},
+    "2 quads one way, delay 2": {"delay": 2, "singles": (0, 0), "quads": (2, 0), "voids": (True, False)},
+    "4 messages each way, endless": {"singles": (4, 4), "voids": (False, False), "endless": True},
+    "a message and a quad each way, endless": {"quads": (1, 1), "voids": (False, False), "endless": True},
+    "a message each way, ends switched off": {"switches": True},
+    "a message and a quad one way, ends switched off": {"singles": (1, 0), "quads": (1, 0), "switches": True},
+}
+DEFECTS = {
+    "ignores_sequence": {}, "fails_unreadable": {}, "answers_too_early": {}, "takes_void": {},
+    "reads_first_answer": {"singles": (0, 0), "quads": (1, 0)},
+    "takes_partial_quads": {"singles": (0, 0), "quads": (1, 0)},
+    "answers_if_asked_only": {"switches": True},
+    "never_asks": {"singles": (0, 0), "quads": (1, 0)},
+}
+
+
+def explorations() -> list[dict]:
+    """Everything that can happen to small channels, and to such whose protocol is broken on purpose."""
+    found = {name: explore_protocol(**settings) for name, settings in INSTANCES.items()}
+    broken = [explore_protocol(**settings, defect=defect).violation for defect, settings in DEFECTS.items()]
+    common = {"experiment": "sconnect.protocol", "source": f"{PAPER}, 2.6; 3.2", "tolerance": 0}
+    return [
+        row(quantity="channels in which a message can be lost or duplicated", published=0,
+            measured=sum(not e.holds for e in found.values()), unit="channels",
+            setting=f"{len(found)} channels explored",
+            reading="The paper says that its protocol has been formally verified, and not how. Here two ends that "
+                    "follow the emulator's functions go through every state that errors, full buffers, late aborts and "
+                    "ports that are switched off can lead to, with these messages.", **common),
+        row(quantity="broken protocols that are found", published=None, measured=sum(map(bool, broken)),
+            unit="protocols", setting=f"{len(DEFECTS)} broken on purpose", **common),
+        *(row(quantity="states", published=None, measured=e.states, unit="states", setting=name, **common)
+          for name, e in found.items())]
+
+
+def goodput() -> list[dict]:
+    """What is left of a channel with errors, and of one that is longer than a TIC has buffers for."""
+    common = {"experiment": "sconnect.protocol", "published": None, "unit": "messages/cycle", "tolerance": 0}
+    rows = []
+    for rate in (0.0, 1e-5, 1e-4, 1e-3, 5e-3):
+        for flits, name in ((1, "messages"), (4, "quads")):
+            got = saturated(channel__error_rate=rate, traffic__packet_flits=flits)
+            rows.append(row(quantity=f"goodput of a channel, {name}", source=f"{PAPER}, 3.2",
+                            setting=f"{rate:g} errors/bit", measured=got.delivered,
+                            reading="One way, between two nodes that send to each other all they can.", **common))
+    for clocks in (12, 60, 120, 180, 240, 360):
+        metres = clocks / (MEGAHERTZ * 1e6) * LIGHT_IN_FIBRE
+        for buffers in ("auto", 64):
+            far = saturated(topology__channel_delay=clocks, router__host_buffers=buffers,
+                            **({} if buffers == "auto" else {"router__reserve": [1]}))
+            rows.append(row(quantity=f"throughput of {metres:.0f} m of fibre, {HOST_BUFFERS[buffers]}",
+                            source=f"{PAPER}, 3.1; 3.2", setting=f"{clocks} clocks, 64 buffers", measured=far.delivered,
+                            reading=FIBRE, **common))
+    return rows
+
+
+HOST_BUFFERS = {"auto": "room kept for arrivals", 64: "no room kept"}
+FIBRE = ("One way, of two; light takes 5.6 ns for a metre. A message keeps its buffer for a round of 2 (delay + 1) "
+         "routing cycles, so hosts that may fill 40 of the 64 buffers (router.host_buffers) keep at most 40 slots of a "
+         "round filled. If they may fill all, what arrives finds none, and goes again.")
+
+
+def protocol() -> list[dict]:
+    return [*formats(), *bandwidths(), *errors_that_pass(), *losses(), *explorations(), *goodput()]
+
+
+EXPERIMENTS = {
+    "sconnect.protocol": ("slots, bandwidths, and that channels neither lose nor duplicate messages (5 s)", protocol),
+}
