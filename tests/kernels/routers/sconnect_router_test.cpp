@@ -301,6 +301,25 @@ TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
   EXPECT_EQ(sent_by(net, 0, 1).back(), 9u);
 }
 
+/// A message that was damaged takes another port than it did, though more goes before it there.
+TEST(SconnectRouter, WhatCameBackPrefersAnotherPort) {
+  const TextFile file("0,1\n0,1\n");
+  RawConfig c = graph(file, 5);
+  const SconnectScript script(c, {{10, 0, 2, 0}, {22, 0, 2, 1}, {22, 1, 2, 1}}, 2);
+  SconnectNet net(c, script.text);
+  net.set_table(0, 1, option(0, 0));
+  net.step(12);
+  net.hit(0, 0);  // in 11: back in 11 + 12
+  net.set_table(0, 1, option(1, 0));
+  net.step(23 - 12);
+  net.set_table(0, 1, option(0, 0) | option(1, 0));
+  net.step();
+  EXPECT_EQ(net.queue(0, 1, 1, 0).size(), 1u);
+  EXPECT_EQ(net.queue(0, 1, 0, 0).size(), 1u);
+  net.deliver(3);
+  EXPECT_EQ(sent_by(net, 0, 1), (std::vector<u32>{1, 2, 0}));
+}
+
 /// Elsewhere it is a message like any other: it goes where less of its own priority waits, and to the end.
 TEST(SconnectRouter, WhatCameBackSomewhereElseDoesNot) {
   const TextFile file("0,1\n1,2\n1,2\n");  // node 1: port 0 to node 0, ports 1 and 2 to node 2
