@@ -4,13 +4,14 @@ software looks at its clocks.
 Units are those of the emulator: radians (a clock is 2 pi), routing cycles of 6 clocks, and frequencies as deviations
 from the nominal one, in radians per routing cycle. ``PPM`` of them are a part in a million.
 
-Equation (1), differentiated, is d phi/dt = K A phi + F, with F_i = omega_i + K sum_j a_ij d_ij. Equations (2) and (3) leave
-out the K before A; without it the decay rates would not depend on the gain, which section 2.5 says they do. So modes decay
-with K times the eigenvalues of A.
+Equation (1), differentiated, is d phi/dt = K A phi + F, with F_i = omega_i + K sum_j a_ij d_ij. Equations (2) and (3)
+leave out the K before A; without it the decay rates would not depend on the gain, which section 2.5 says they do. So
+modes decay with K times the eigenvalues of A.
 
-The emulated loop departs from these equations in two ways, which :class:`Loop` knows: it acts once in a routing cycle, and
-a phase takes ``delay`` routing cycles to the far end. While a fabric runs at a frequency f, a phase that is so old is too
-small by f ``delay``: that is part of d_ij, which the paper takes at the operating frequency.
+The emulated loop departs from these equations in two ways, which :class:`Loop` knows: it acts once in a routing
+cycle, and a phase takes ``delay`` routing cycles to the far end. While a fabric runs at a frequency f, a phase that
+is so old is too small by f ``delay``: that is part of d_ij, which the paper takes at the operating frequency. Delays
+do not make the loop swing up as long as K times the channels of a node (K alone, for averages) is at most 1.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def radians(value: int) -> float:
 
 
 def oscillators(net: Network) -> list[list[int]]:
-    """TICs that share each oscillator: those of a node or switch, which parallel ports join (S-Connect, 3, Figure 10)."""
+    """TICs that share each oscillator: those of a node or switch, which parallel ports join (S-Connect, 3,
+    Figure 10)."""
     first = list(range(int(net.experiment.derived()["routers"])))
     for tic, port, far, _ in net.links():
         if port >= CHANNELS:
@@ -102,8 +104,8 @@ class Loop:
 
     @property
     def matrix(self) -> np.ndarray:
-        """A of equation (3): a_ij channels from j to i, and rows that add up to 0. Its eigenvalues are not positive; one
-        is 0."""
+        """A of equation (3): a_ij channels from j to i, and rows that add up to 0. Its eigenvalues are not positive;
+        one is 0."""
         a = np.zeros((len(self.free), len(self.free)))
         for c in self.channels:
             a[c.to, c.source] += 1
@@ -169,8 +171,8 @@ class Loop:
 
     @property
     def step_matrix(self) -> np.ndarray:
-        """A routing cycle of the emulated loop, exactly: what it makes of the deviations of the phases now, a cycle ago,
-        two cycles ago, and so on."""
+        """A routing cycle of the emulated loop, exactly: what it makes of the deviations of the phases now, a cycle
+        ago, two cycles ago, and so on."""
         n, depth = len(self.free), 2 + max(c.delay for c in self.channels)
         step = np.zeros((n * depth, n * depth))
         step[n:, :-n] = np.eye(n * (depth - 1))
@@ -196,8 +198,8 @@ def frequency_difference(net: Network, tic: int, port: int, cycles: int) -> floa
     this one's, from the overflows and underflows of the channel's fifo in so many cycles. To within a word (2 pi) in
     this time; as many cycles before it fill or empty the fifo, and one that has not come to its end by then says 0.
 
-    All data streams but the one asked for are turned off, so that the far TIC hears nobody, and this TIC's loop is opened.
-    What was on is turned on again at the end. Only for TICs with an oscillator of their own.
+    All data streams but the one asked for are turned off, so that the far TIC hears nobody, and this TIC's loop is
+    opened. What was on is turned on again at the end. Only for TICs with an oscillator of their own.
     """
     ends = {(a, p): (b, q) for a, p, b, q in net.links()}
     if port >= CHANNELS or (tic, port) not in ends:

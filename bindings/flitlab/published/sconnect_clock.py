@@ -39,24 +39,25 @@ FABRICS = {
     "tree, 13 nodes": {"topology.kind": "tree"},
 }
 
-READ_LOOP = ("Phases are compared once in a routing cycle, when they are a channel's delay old. Of d_ij in equation (8), a "
-             "phase shift at the operating frequency, the delay's part is -frequency * delay, in deviations from the "
-             "nominal clock.")
-READ_K = ("Equations (2) and (3) leave out the K before A; with it the slowest mode decays with K lambda_2. K is small "
-          "against 1 / delay, as the paper's continuous equations take it; the exact rate is that of a routing cycle's "
-          "matrix, delays included.")
-READ_GAIN = ("The modes decay with K, and so do phases. Frequencies take a little longer than that: the same phases at the "
-             "start make larger differences of frequency at a higher gain.")
-READ_SLOPES = ("Centre frequencies within 5 ppm, cables d_ij from 0 to 0.5 rad. What a full fifo pulls by is given by the "
-               "converter's supply and the oscillator, so it is kept; two slopes then mean a lower gain near half full, where "
-               "cables pull the frequency away from the mean of the centre frequencies by less: the paper's claim. It does "
-               "not hold for the same gain near half full, nor with centre frequencies so far apart (50 ppm) that fifos are "
-               "nearly full. Without cables the comparators of a channel's ends cancel, and both lock at the mean, but for "
-               "what is on its way.")
-READ_FAULT = ("An oscillator 400 ppm off, in a fabric whose oscillators can be pulled by 100 ppm. A slip is a word of the "
-              "fifo, one clock; rates are compared with the data streams of all others off and the receiver's loop open.")
-READ_JITTER = ("The jitter of real oscillators is analog and not emulated: what is measured is only how far the phases of "
-               "the emulated ones wander in lock, by the rounding of integers.")
+READ_LOOP = ("Phases are compared once in a routing cycle, when they are a channel's delay old. Of d_ij in equation "
+             "(8), a phase shift at the operating frequency, the delay's part is -frequency * delay, in deviations "
+             "from the nominal clock.")
+READ_K = ("Equations (2) and (3) leave out the K before A; with it the slowest mode decays with K lambda_2. K is "
+          "small against 1 / delay, as the paper's continuous equations take it; the exact rate is that of a routing "
+          "cycle's matrix, delays included.")
+READ_GAIN = ("The modes decay with K, and so do phases. Frequencies take a little longer than that: the same phases "
+             "at the start make larger differences of frequency at a higher gain.")
+READ_SLOPES = ("Centre frequencies within 5 ppm, cables d_ij from 0 to 0.5 rad. What a full fifo pulls by is given by "
+               "the converter's supply and the oscillator, so it is kept; two slopes then mean a lower gain near half "
+               "full, where cables pull the frequency away from the mean of the centre frequencies by less: the "
+               "paper's claim. It does not hold for the same gain near half full, nor with centre frequencies so far "
+               "apart (50 ppm) that fifos are nearly full. Without cables the comparators of a channel's ends cancel, "
+               "and both lock at the mean, but for what is on its way.")
+READ_FAULT = ("An oscillator 400 ppm off, in a fabric whose oscillators can be pulled by 100 ppm. A slip is a word of "
+              "the fifo, one clock; rates are compared with the data streams of all others off and the receiver's "
+              "loop open.")
+READ_JITTER = ("The jitter of real oscillators is analog and not emulated: what is measured is only how far the "
+               "phases of the emulated ones wander in lock, by the rounding of integers.")
 
 
 def network(*changes: dict) -> Network:
@@ -200,7 +201,8 @@ def faulty(file: Path) -> list[dict]:
             measured=int(spread(sound) < 1), unit="", tolerance=0, **common),
         row(quantity="frequencies within 1 ppm, one faulty", source=lock, published=0, measured=int(apart < 1), unit="",
             tolerance=0, **common),
-        row(quantity="slips in 10000 cycles", source=lock, published=None, measured=slips, unit="", tolerance=0, **common),
+        row(quantity="slips in 10000 cycles", source=lock, published=None, measured=slips, unit="", tolerance=0,
+            **common),
         row(quantity="TIC with most slips", source=diagnosis, published=FAULTY, measured=found, unit="", tolerance=0,
             **common)]
     free, cycles = Loop.of(net).free / PPM, 200000
@@ -230,8 +232,8 @@ def jitter() -> dict:
         now = phases(net.step(100))
         wander.append(now - now[0])
     seconds = float(np.ptp(np.array(wander), axis=0).max()) / (2 * math.pi * CLOCK)
-    return row("sconnect.pll", "jitter between any two nodes", f"{PAPER}, 4.1", "hypercube, 8 nodes", None, 1e12 * seconds,
-               "ps", 0, reading=READ_JITTER)
+    return row("sconnect.pll", "jitter between any two nodes", f"{PAPER}, 4.1", "hypercube, 8 nodes", None,
+               1e12 * seconds, "ps", 0, reading=READ_JITTER)
 
 
 def pll() -> list[dict]:

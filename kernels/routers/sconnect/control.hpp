@@ -19,7 +19,7 @@ struct ControlUnit {
   }
 
   /// Does what a message asks, which is then the reply.
-  inline void carry_out(Message& m, u32 source) const {
+  FLITLAB_HD inline void carry_out(Message& m, u32 source) const {
     const auto& t = tic.v.t;
     const u32 number = number_of(m);
     count(*tic.v.shard, Total::kControlMessages);
@@ -58,7 +58,7 @@ struct ControlUnit {
   }
 
   /// Messages that lead nowhere are thrown away; whoever sent them waits in vain.
-  inline u32 place_control(Message& m, u32 source, bool& here) const {
+  FLITLAB_HD inline u32 place_control(Message& m, u32 source, bool& here) const {
     Way way = way_of(m);
     if (!(m.control & kReply)) {
       if (m.node != kNoAddress && m.node != tic.control.address) return by_table(m, source);
@@ -86,7 +86,7 @@ struct ControlUnit {
 
   FLITLAB_INLINE u16 timer() const { return static_cast<u16>(tic.now + tic.control.timer); }
 
-  inline u32 read(u32 number, u32 source) const {
+  FLITLAB_HD inline u32 read(u32 number, u32 source) const {
     const auto& t = tic.v.t;
     const TicControl& c = tic.control;
     if (number >= static_cast<u32>(Register::kOfPort)) {
@@ -134,7 +134,7 @@ struct ControlUnit {
     }
   }
 
-  inline void write(u32 number, u32 value) const {
+  FLITLAB_HD inline void write(u32 number, u32 value) const {
     const auto& t = tic.v.t;
     TicControl& c = tic.control;
     switch (static_cast<Register>(number)) {
