@@ -36,25 +36,25 @@ std::vector<u32> sconnect_reserve(const Experiment& e) {
   const auto sum = [&] { return queues * std::accumulate(reserve.begin(), reserve.end(), 0u); };
   const bool given = !reserve.empty();
   if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
+  const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
   if (!given) {
-    // Three quarters of the pool; the rest is for who comes first.
-    const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
-    for (u32 weight : weights) reserve.push_back(weight ? std::max(longest, buffers * 3 / 4 / (queues * used)) : 0);
+    // Three quarters of the pool, the rest being for who comes first; more if a quad needs it and there is as much.
+    u32 each = std::max(1u, buffers * 3 / 4 / (queues * used));
+    if (queues * used * longest <= buffers) each = std::max(each, longest);
+    for (u32 weight : weights) reserve.push_back(weight ? each : 0);
   }
   const std::string text =
       given ? "router.reserve = " + list_text(reserve) : "router.buffers = " + std::to_string(buffers);
   if (reserve.size() != sconnect::kPriorities)
     throw ConfigError(text + ": give one number, or four, for priorities 0 to 3.");
   if (sum() > buffers)
-    throw ConfigError(text + ": a buffer for each packet of " + std::to_string(longest) + " in each of " +
-                      std::to_string(queues) + " queues of a priority takes " + std::to_string(sum()) +
-                      (given ? ", and router.buffers is " + std::to_string(buffers) : "") +
-                      ". Reserve less, use fewer priorities (host.priorities) or no quads, or give more buffers.");
+    throw ConfigError(text + ": so many buffers in each of " + std::to_string(queues) + " queues of a priority take " +
+                      std::to_string(sum()) + (given ? ", and router.buffers is " + std::to_string(buffers) : "") +
+                      ". Reserve less, use fewer priorities (host.priorities), or give more buffers.");
   for (u32 p = 0; p < weights.size(); ++p)
-    if (weights[p] && reserve[p] < longest)
-      throw ConfigError(text + ": without room for " + (longest > 1 ? "a quad of 4" : "a message") +
-                        " in each queue of priority " + std::to_string(p) +
-                        ", one could keep another from moving for ever. Give " + std::to_string(longest) + " or more.");
+    if (weights[p] && !reserve[p])
+      throw ConfigError(text + ": without a buffer kept for each queue of priority " + std::to_string(p) +
+                        ", one could keep another from moving for ever. Give 1 or more.");
   return reserve;
 }
 

@@ -77,6 +77,9 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   t.buffers = e.u32_of("router.buffers");
   const std::vector<u32> reserve = sconnect_reserve(e);
   std::copy(reserve.begin(), reserve.end(), t.reserve);
+  const std::vector<u32> used = e.ints("host.priorities");
+  if (flitlab::longest_packet(e) > 1)
+    for (u32 p = 0; p < used.size(); ++p) quads_fit_ &= !used[p] || reserve[p] >= sconnect::kQuadParts;
   t.host_buffers =
       static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers * 3 / 8 : e.u32_of("router.host_buffers"));
   // A slot is hit or not: which of its bits are, nobody asks.
@@ -163,6 +166,10 @@ std::vector<std::string> SconnectPlan::warnings() const {
   if (tables_.tree && table_.table_given && tables_.stretch > 1)
     list.push_back("ways go over a spanning tree and are " + std::to_string(tables_.stretch) +
                    " times as long as the shortest ones.");
+  if (!quads_fit_)
+    list.push_back(
+        "a quad needs four buffers, and router.reserve keeps fewer for a queue: where other messages fill the pools, "
+        "quads can be kept from moving for ever. Use one priority for hosts, or no quads.");
   return list;
 }
 

@@ -55,6 +55,7 @@ class SconnectPlan final : public Plan {
   Topology topology_;
   TerminalPlan traffic_;
   std::vector<u16> slot_first_, address_, terminal_node_;
+  bool quads_fit_ = true;  ///< a queue can count on a quad's buffers
   sconnect::Table table_{};
   StateLayout layout_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 /// Random small fabrics of TICs, and a book of what their hosts have got.
+#include <algorithm>
 #include <map>
 #include <random>
 #include <utility>
@@ -25,7 +26,7 @@ class SconnectDraw {
 };
 
 /// All but the traffic's mode. `ring`: a graph file of five nodes in a circle.
-inline RawConfig random_sconnect(u64 seed, const std::string& ring) {
+inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
   SconnectDraw draw(seed);
   RawConfig c{{"router.kind", word("sconnect")}, {"run.seed", static_cast<std::int64_t>(seed)}};
   const u32 fabric = draw.below(5);
@@ -40,11 +41,14 @@ inline RawConfig random_sconnect(u64 seed, const std::string& ring) {
   c["topology.host_ports"] = draw.between(1, 2);
   c["topology.channel_delay"] = 6 * draw.between(1, 5);
   c["channel.error_rate"] = draw.one_of({1e-5, 1e-4, 1e-3, 1e-3, 5e-3});
-  c["host.priorities"] = draw.one_of<IntList>({{1, 0, 0, 0}, {3, 2, 1, 1}, {1, 1, 0, 0}});
+  // With quads of one priority each queue can count on a quad's buffers.
   const bool quads = draw.coin();
+  const IntList weights =
+      quads ? IntList{1, 0, 0, 0} : draw.one_of<IntList>({{1, 0, 0, 0}, {3, 2, 1, 1}, {1, 1, 0, 0}});
+  c["host.priorities"] = weights;
   if (quads) c["traffic.packet_flits"] = draw.one_of<Lengths>({{{4, 1.0}}, {{1, 3.0}, {4, 1.0}}, {{1, 1.0}, {4, 1.0}}});
-  c["router.buffers"] = quads ? draw.one_of<std::int64_t>({36, 40, 64}) : draw.one_of<std::int64_t>({8, 9, 16, 64});
-  c["router.reserve"] = IntList{quads ? 4u : 1u};
+  const std::int64_t used = 4 - std::count(weights.begin(), weights.end(), 0), least = used * 12 * (quads ? 4 : 1);
+  c["router.buffers"] = draw.one_of<std::int64_t>({least, least + 1, 64});
   return c;
 }
 

@@ -27,6 +27,7 @@ struct NaiveMessage {
   u32 hops = 0;
   u32 failures = 0;         // since it was sent first
   u32 vc = 0;               // that it has come to this TIC on
+  u32 next_port = 0;        // queue that it is in, or has left
   u32 next_vc = 0;          // that it has been given here
   std::optional<u32> back;  // port that it has come back from
   bool damaged = false;     // that will be known when it has come
@@ -88,9 +89,11 @@ struct NaiveTic {
   std::list<MessageRef> pool;
   bool no_route = false;
 
-  u32 held(u32 priority, u32 vc) const {
+  /// Buffers of the messages of a queue, those included that have left it and are held.
+  u32 held(u32 p, u32 priority, u32 vc) const {
     u32 n = 0;
-    for (const MessageRef& m : pool) n += m->priority == priority && m->vc == vc ? m->flits : 0;
+    for (const MessageRef& m : pool)
+      n += m->next_port == p && m->priority == priority && m->next_vc == vc ? m->flits : 0;
     return n;
   }
   u32 used() const {
@@ -117,7 +120,7 @@ class NaiveSconnect {
     const double whole = std::pow(1 - e.f64("channel.error_rate"), 96);
     threshold_ = static_cast<u32>((1 - whole) * 4294967296.0);
     buffers_ = e.u32_of("router.buffers");
-    host_buffers_ = e.is_auto("router.host_buffers") ? buffers_ * 5 / 8 : e.u32_of("router.host_buffers");
+    host_buffers_ = e.is_auto("router.host_buffers") ? buffers_ * 3 / 8 : e.u32_of("router.host_buffers");
     const SconnectFabric& f = plan.fabric();
     for (u32 n = 0; n < f.tics; ++n)
       for (u32 p = 0; p < 6; ++p) {
@@ -178,28 +181,39 @@ class NaiveSconnect {
       if (!tic.port[p].back) continue;
       const MessageRef m = std::move(tic.port[p].back);
       tic.port[p].back.reset();
-      enqueue(tic, m, p, true);
+      route_again(tic, m, p);
     }
   }
 
   // Buffers and queues.
 
-  /// All classes must still be able to get what they are promised.
-  bool room(const NaiveTic& tic, u32 priority, u32 vc, u32 flits) const {
+  /// Buffers promised to a queue.
+  u32 promised(const NaiveTic& tic, u32 p, u32 priority, u32 vc) const {
+    const LinkKind kind = tic.port[p].link.kind;
+    return kind == LinkKind::kNone || (kind == LinkKind::kHost && vc == 1) ? 0 : t_.reserve[priority];
+  }
+
+  /// All queues must still be able to get what they are promised.
+  bool room(const NaiveTic& tic, u32 p, u32 priority, u32 vc, u32 flits) const {
     u32 all = 0;
-    for (u32 c = 0; c < 8; ++c) {
-      const u32 has = tic.held(c / 2, c % 2) + (c == 2 * priority + vc ? flits : 0);
-      all += std::max<u32>(has, t_.reserve[c]);
-    }
+    for (u32 port = 0; port < 6; ++port)
+      for (u32 c = 0; c < 8; ++c) {
+        const bool mine = port == p && c == 2 * priority + vc;
+        all += std::max(tic.held(port, c / 2, c % 2) + (mine ? flits : 0), promised(tic, port, c / 2, c % 2));
+      }
     return all <= buffers_;
   }
 
   static void free(NaiveTic& tic, const MessageRef& m) { tic.pool.remove(m); }
 
-  MessageRef store(NaiveTic& tic, const NaiveMessage& message, u32 source) {
-    tic.pool.push_back(std::make_shared<NaiveMessage>(message));
-    const MessageRef m = tic.pool.back();
-    enqueue(tic, m, source, false);
+  /// Null: there is no buffer.
+  MessageRef store(NaiveTic& tic, const NaiveMessage& message, u32 source, bool from_host = false) {
+    const MessageRef m = std::make_shared<NaiveMessage>(message);
+    const auto place = choose(tic, *m, source);
+    if (!place) return nullptr;
+    if (from_host && tic.used() >= host_buffers_ && tic.held(place->port, m->priority, place->vc)) return nullptr;
+    tic.pool.push_back(m);
+    enqueue(tic, m, *place, false);
     return m;
   }
 
@@ -220,7 +234,13 @@ class NaiveSconnect {
     return n;
   }
 
-  void enqueue(NaiveTic& tic, const MessageRef& m, u32 source, bool at_head) {
+  struct Place {
+    u32 port, vc;
+  };
+
+  /// The queue for a message, among those that have a buffer for it.
+  std::optional<Place> choose(NaiveTic& tic, const NaiveMessage& message, u32 source) {
+    const NaiveMessage* m = &message;
     const std::size_t tic_number = static_cast<std::size_t>(&tic - tics_.data());
     const u32 entry = tables_.entry[tic_number * t_.nodes + m->node];
     struct Way {
@@ -249,19 +269,42 @@ class NaiveSconnect {
                                                  : list_ways(stays_on_1, untried(any)) || list_ways(stays_on_1, any);
     if (!found) {
       tic.no_route = true;
-      return;
+      return {};
     }
-    const Way* best = &ways.front();
-    for (const Way& way : ways)
-      if (ahead(tic.port[way.port], *m) < ahead(tic.port[best->port], *m)) best = &way;
-    auto& queues = tic.port[best->port].queue[m->priority];
-    m->next_vc = best->vcs.front();
-    if (best->vcs.size() == 2 && queues[1].size() < queues[0].size()) m->next_vc = 1;
+    std::optional<Place> best;
+    u32 least = 0;
+    for (const Way& way : ways) {
+      std::vector<u32> vcs;
+      for (u32 vc : way.vcs)
+        if (room(tic, way.port, m->priority, vc, m->flits)) vcs.push_back(vc);
+      const u32 load = ahead(tic.port[way.port], *m);
+      if (vcs.empty() || (best && load >= least)) continue;
+      const auto& queues = tic.port[way.port].queue[m->priority];
+      best = Place{way.port, vcs.front()};
+      if (vcs.size() == 2 && queues[1].size() < queues[0].size()) best->vc = 1;
+      least = load;
+    }
+    return best;
+  }
+
+  void enqueue(NaiveTic& tic, const MessageRef& m, const Place& place, bool at_head) {
+    m->next_port = place.port;
+    m->next_vc = place.vc;
+    auto& queue = tic.port[place.port].queue[m->priority][place.vc];
     if (at_head)
-      queues[m->next_vc].push_front(m);
+      queue.push_front(m);
     else
-      queues[m->next_vc].push_back(m);
+      queue.push_back(m);
     m->waiting = true;
+  }
+
+  /// What has come back, or waited for a port that is off. It keeps its place in the pool, if for another queue.
+  void route_again(NaiveTic& tic, const MessageRef& m, u32 p) {
+    if (m->damaged) return annihilate(tic, m);
+    tic.pool.remove(m);
+    const Place old{m->next_port, m->next_vc}, place = choose(tic, *m, p).value_or(old);
+    tic.pool.push_back(m);
+    enqueue(tic, m, place, true);
   }
 
   // Transmitters.
@@ -431,18 +474,19 @@ class NaiveSconnect {
     NaiveSlot& slot = port.slots[now_ % port.slots.size()];
     const NaiveMessage& m = parcel.message;
     if (parcel.abort) return;
-    const bool has_room = room(tic, m.priority, m.vc, 1);
     if (parcel.sequence != slot.taken) {
       if (!parcel.hit) count(Total::kDuplicates);
-    } else if (parcel.hit) {
-      if (!has_room) return;
-      port.doubtful.push_back(store(tic, m, p));
-      port.doubtful.back()->damaged = true;
-    } else if (!has_room) {
+      return;
+    }
+    const MessageRef stored = store(tic, m, p);
+    if (parcel.hit) {
+      if (!stored) return;
+      port.doubtful.push_back(stored);
+      stored->damaged = true;
+    } else if (!stored) {
       refuse(port);
     } else {
       slot.taken ^= 1;
-      store(tic, m, p);
     }
   }
 
@@ -453,11 +497,8 @@ class NaiveSconnect {
     if (!port.train) {
       if (!part || came->last) return;
       port.train = NaiveTrain{here, 1, false, nullptr};
-      if (room(tic, came->message.priority, came->message.vc, 4)) {
-        port.train->message = store(tic, came->message, p);
-      } else {
-        refuse(port);
-      }
+      port.train->message = store(tic, came->message, p);
+      if (!port.train->message) refuse(port);
       return;
     }
     NaiveTrain& train = *port.train;
@@ -512,14 +553,12 @@ class NaiveSconnect {
     }
     if (!port.on || host.queue.empty()) return;
     NaiveMessage m = first_of(port.link.far);
-    const bool few = tic.used() < host_buffers_ || tic.held(m.priority, 0) == 0;
-    if (!few || !room(tic, m.priority, 0, m.flits)) return;
+    m.injected = now_;
+    m.entered = p;
+    if (!store(tic, m, p, true)) return;
     host.queue.pop_front();
     ++host.sent;
     count(Total::kPacketsInjected);
-    m.injected = now_;
-    m.entered = p;
-    store(tic, m, p);
     port.entering = m.flits - 1;
   }
 

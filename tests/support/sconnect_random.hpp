@@ -55,22 +55,24 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   c["traffic.packet_flits"] = lengths == 0   ? Lengths{{1, 1.0}}
                               : lengths == 1 ? Lengths{{4, 1.0}}
                                              : Lengths{{1, 2.0}, {4, 1.0}};
-  const u32 least = lengths ? 32 : 8;
+  const IntList weights = draw.one_of<IntList>({{1, 0, 0, 0}, {1, 1, 1, 1}, {5, 0, 2, 1}, {0, 0, 0, 1}, {8, 1, 0, 0}});
+  c["host.priorities"] = weights;
+  const u32 used = static_cast<u32>(4 - std::count(weights.begin(), weights.end(), 0));
+  const u32 least = 12 * used;  // a buffer for each queue
   const u32 buffers = draw.coin() ? 64 : least + draw.below(65 - least);
   c["router.buffers"] = integer(buffers);
   if (draw.coin()) {
     IntList reserve;
-    for (u32 i = 0, left = buffers - least; i < 8; ++i) {
-      const u32 more = draw.below(left / 2 + 1);
-      reserve.push_back(least / 8 + more);
+    u32 left = buffers / 12 - used;
+    for (std::int64_t weight : weights) {
+      const u32 more = draw.below(left + 1);
+      reserve.push_back((weight ? 1 : 0) + more);
       left -= more;
     }
     c["router.reserve"] = reserve;
   }
   if (draw.below(3) == 0) c["router.host_buffers"] = draw.between(1, buffers);
   c["channel.error_rate"] = draw.one_of({0.0, 0.0, 1e-5, 1e-4, 1e-3, 1e-3, 3e-3, 1e-2});
-  c["host.priorities"] = draw.one_of<IntList>({{1}, {1, 1, 1, 1}, {5, 0, 2, 1}, {0, 0, 0, 1}, {8, 1, 0, 0}});
-  if (std::get<IntList>(c["host.priorities"]).size() == 1) c.erase("host.priorities");
   if (draw.below(5) == 0) c["host.refuses"] = draw.one_of<IntList>({{0}, {1, 2}, {3}});
   if (draw.below(6) == 0) {
     c["traffic.mode"] = word("batch");

@@ -83,20 +83,26 @@ TEST_P(SconnectConservation, ABatchArrivesWhole) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectConservation, ::testing::Range(0u, 30u));
 
-/// Without router.reserve, what is reserved fits into any pool that has room for a packet of every class.
+/// Without router.reserve, what is reserved fits into any pool that has a buffer for every queue.
 TEST(SconnectReservation, FitsAnyPool) {
   for (const Lengths& lengths : {Lengths{{1, 1.0}}, Lengths{{1, 1.0}, {4, 1.0}}})
     for (const IntList& priorities :
-         {IntList{1, 0, 0, 0}, IntList{0, 0, 0, 1}, IntList{3, 2, 0, 0}, IntList{1, 1, 1, 0}, IntList{1, 1, 1, 1}})
-      for (u32 buffers = lengths.size() == 1 ? 8 : 32; buffers <= 64; ++buffers) {
+         {IntList{1, 0, 0, 0}, IntList{0, 0, 0, 1}, IntList{3, 2, 0, 0}, IntList{1, 1, 1, 0}, IntList{1, 1, 1, 1}}) {
+      const u32 used = static_cast<u32>(4 - std::count(priorities.begin(), priorities.end(), 0));
+      for (u32 buffers = 9 * used; buffers <= 64; ++buffers) {
         const std::vector<u32> reserve = sconnect_reserve(sconnect_experiment({{"traffic.packet_flits", lengths},
                                                                                {"host.priorities", priorities},
                                                                                {"router.buffers", integer(buffers)}}));
         u32 sum = 0;
-        for (u32 r : reserve) sum += r;
+        for (u32 p = 0; p < 4; ++p) {
+          sum += 9 * reserve[p];
+          EXPECT_EQ(reserve[p] > 0, priorities[p] > 0);
+        }
         EXPECT_LE(sum, buffers);
-        EXPECT_GE(*std::min_element(reserve.begin(), reserve.end()), lengths.size() == 1 ? 1u : 4u);
+        const u32 most = *std::max_element(reserve.begin(), reserve.end());
+        EXPECT_GE(most, lengths.size() == 2 && buffers >= 36 * used ? 4u : 1u);
       }
+    }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 /// S-Connect against a second one (tests/support/sconnect_naive.hpp): what every port sends, what waits in every queue,
-/// the buffers that classes hold, the registers of errors and the totals must agree in every cycle, whatever the
+/// the buffers that queues hold, the registers of errors and the totals must agree in every cycle, whatever the
 /// machine and whatever is switched off.
 #include <gtest/gtest.h>
 
@@ -176,8 +176,8 @@ class Comparison {
         return [&plan = plan_, n, what] { return plan.router_name(n) + " " + what; };
       };
       same(tic.used(), control_(n).used, name("uses buffers"));
-      for (u32 c = 0; c < sconnect::kClasses; ++c)
-        same(tic.held(c / 2, c % 2), control_(n).held[c], name("holds of class " + std::to_string(c)));
+      for (u32 q = 0; q < sconnect::kQueues; ++q)
+        same(tic.held(q / 8, q / 2 % 4, q % 2), control_(n).held[q], name("holds of queue " + std::to_string(q)));
       same(tic.no_route ? kFaultNoRoute : 0u, control_(n).fault & kFaultBits, name("fault"));
       for (u32 p = 0; p < kPorts; ++p) compare_port(n, p);
     }

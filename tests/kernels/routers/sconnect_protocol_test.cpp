@@ -13,7 +13,7 @@ using testing::Deliveries;
 using testing::experiment;
 using testing::integer;
 using testing::Network;
-using testing::random_sconnect;
+using testing::random_small_sconnect;
 using testing::SconnectDraw;
 using testing::TextFile;
 using testing::word;
@@ -176,7 +176,7 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
   const TextFile ring(kRing);
   u64 slots = 0, hit = 0, again = 0, duplicates = 0, refused = 0, aborted = 0, came_back = 0;
   for (u64 seed = 1; seed <= 240; ++seed) {
-    RawConfig c = random_sconnect(seed, ring.path);
+    RawConfig c = random_small_sconnect(seed, ring.path);
     c["traffic.mode"] = word("batch");
     // Of quads over the worst channels one of seven comes through.
     const bool quads = c.contains("traffic.packet_flits");
@@ -211,7 +211,7 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
 TEST(SconnectProtocol, WhatHostsRefuseStays) {
   const TextFile ring(kRing);
   for (u64 seed = 500; seed < 520; ++seed) {
-    RawConfig c = random_sconnect(seed, ring.path);
+    RawConfig c = random_small_sconnect(seed, ring.path);
     c["traffic.load"] = 0.4;
     c["host.priorities"] = IntList{1, 1, 1, 1};
     c["host.refuses"] = IntList{static_cast<u32>(seed % 4)};
@@ -253,7 +253,7 @@ TEST(SconnectProtocol, WhatCameDamagedIsNotForgotten) {
 TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
   const TextFile ring(kRing);
   for (u64 seed = 1000; seed < 1080; ++seed) {
-    RawConfig c = random_sconnect(seed, ring.path);
+    RawConfig c = random_small_sconnect(seed, ring.path);
     c["channel.error_rate"] = seed % 2 ? 0.0 : 1e-4;
     c["traffic.mode"] = word("batch");
     c["traffic.batch_packets"] = integer(150);

@@ -114,45 +114,52 @@ TEST(SconnectRouter, AVirtualChannelThatIsAloneHasTheWholeChannel) {
 
 // Buffers.
 
-/// A class may have all that is not kept for others: 64 less 7 times 4. Of what is kept for another class, that one
-/// gets all.
-TEST(SconnectRouter, AClassGetsWhatIsKeptForIt) {
+/// Buffers of the messages to a TIC's two hosts' ports.
+u32 held_for_hosts(const SconnectNet& net, u32 tic) {
+  return u32{net.control(tic).held[4 * 8]} + net.control(tic).held[5 * 8];
+}
+
+/// Queues may have all that is not kept for others. At the end of the line these are two, of the channel back, with 3
+/// buffers each. What is kept for a queue, that one gets.
+TEST(SconnectRouter, AQueueGetsWhatIsKeptForIt) {
   RawConfig c = line(2);
-  c["router.reserve"] = IntList{10, 5, 4, 4, 4, 4, 4, 4};
+  c["router.buffers"] = integer(40);
+  c["router.reserve"] = IntList{3, 0, 0, 0};
+  c["router.host_buffers"] = integer(40);
   c["host.refuses"] = IntList{0};
   std::string trace;
-  for (u32 i = 0; i < 40; ++i) trace += sends(10, 0, 2);
-  for (u32 i = 0; i < 10; ++i) trace += sends(150, 1, 2);
+  for (u32 i = 0; i < 60; ++i) trace += sends(10, 0, 2);
+  for (u32 i = 0; i < 20; ++i) trace += sends(250, 2, 0);
   SconnectNet net(c, trace);
-  net.set_table(0, 1, option(0, 0));
-  net.step(140);
-  EXPECT_EQ(net.control(1).held[0], 64 - 5 - 6 * 4);
-  EXPECT_EQ(net.control(1).held[1], 0u);
-  EXPECT_EQ(net.control(0).held[0], 40 - 35);
-  net.set_table(0, 1, option(0, 1));
+  net.step(240);
+  EXPECT_EQ(held_for_hosts(net, 1), 40u - 2 * 3);
+  EXPECT_EQ(net.control(0).held[0], 60u - (40 - 2 * 3));
+  EXPECT_EQ(net.control(1).used, 40u - 2 * 3);
   net.step(200);
-  EXPECT_EQ(net.control(1).held[0], 35u);
-  EXPECT_EQ(net.control(1).held[1], 5u);
-  EXPECT_EQ(net.control(1).used, 40u);
+  EXPECT_GT(held_for_hosts(net, 0), 0u);
+  EXPECT_EQ(held_for_hosts(net, 1), 40u - 2 * 3);
   net.check();
 }
 
-/// A quad needs four buffers at once, of its own or of nobody's.
+/// A quad needs four buffers at once, of its own queue or of nobody's: 42 less 2 times 4 hold eight quads and two
+/// messages.
 TEST(SconnectRouter, AQuadTakesFourBuffers) {
   RawConfig c = line(2);
-  c["router.buffers"] = integer(38);
-  c["router.reserve"] = IntList{4};
+  c["router.buffers"] = integer(42);
+  c["router.reserve"] = IntList{4, 0, 0, 0};
   c["host.refuses"] = IntList{0};
-  SconnectNet net(c, sends(10, 0, 2, 4) + sends(10, 0, 2, 4) + sends(10, 0, 2, 4) + sends(10, 1, 2) + sends(100, 1, 2));
-  net.set_table(0, 1, option(0, 0));
+  std::string trace;
+  for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 2, 4);
+  for (u32 i = 0; i < 3; ++i) trace += sends(300, 1, 2);
+  SconnectNet net(c, trace);
+  net.step(290);
+  EXPECT_EQ(held_for_hosts(net, 1), 8 * 4u);
   net.step(100);
-  EXPECT_EQ(net.control(1).held[0], 2 * 4 + 1);  // 38 - 7 * 4 = 10: no third quad
-  net.step(60);
-  EXPECT_EQ(net.control(1).held[0], 2 * 4 + 2);
+  EXPECT_EQ(held_for_hosts(net, 1), 8 * 4u + 2);
   net.check();
 }
 
-/// A host's message waits outside while host_buffers or more are in use, unless none of its class is inside.
+/// A host's message waits outside while host_buffers or more are in use, unless none of its queue is inside.
 TEST(SconnectRouter, HostsLeaveRoom) {
   RawConfig c = line(2);
   c["router.host_buffers"] = integer(7);
@@ -282,7 +289,7 @@ TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
   SconnectNet net(c, script.text);
   net.set_table(0, 1, option(0, 0));
   net.step(170);
-  ASSERT_EQ(net.control(1).held[0], 36u);
+  ASSERT_EQ(held_for_hosts(net, 1), 36u);
   ASSERT_EQ(net.control(0).used, 0u);
   net.step(5);
   net.set_table(0, 1, option(1, 0));
