@@ -89,6 +89,7 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   const std::vector<u32> weights = e.ints("host.priorities");
   const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
   std::copy(below.begin(), below.end(), t.priority_below);
+  t.priority_by_port = e.str("host.priority_by") == "port";
   for (u32 priority : e.ints("host.refuses")) t.refuses |= 1u << priority;
 
   for (u32 tic = 0; tic < t.routers; ++tic)

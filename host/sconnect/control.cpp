@@ -45,6 +45,9 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
   const sconnect::TicControl c = get<sconnect::TicControl>(engine, 0, "control")[tic];
   const auto ports = get<sconnect::Port>(engine, 0, "port");
   const auto table = get<u16>(engine, 0, "table");
+  const auto slots = get<u64>(engine, 0, "mail");
+  const auto arriving = get<sconnect::Message>(engine, 0, "arriving");
+  const std::size_t place = std::size_t{tic} * (t.slot_mask + 1) + (engine.now() & t.slot_mask);
   std::map<std::string, u64> all{{"address", c.address}, {"enabled", c.enabled},
                                  {"used", c.used},       {"counting", c.counting},
                                  {"counter", c.counter}, {"timer", static_cast<u16>(engine.now() + c.timer)}};
@@ -58,6 +61,13 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
     all["failed" + suffix] = port.failed;
     all["lost" + suffix] = port.lost;
     all["carried" + suffix] = port.carried;
+    const sconnect::LinkKind kind = t.links[tic * kPorts + p].kind;
+    if (kind == sconnect::LinkKind::kNone || kind == sconnect::LinkKind::kHost) continue;
+    const u64 bits = slots[place] >> 8 * p & 0xFF;
+    all["slot" + suffix] = bits;
+    if (!(bits & sconnect::kPresent)) continue;
+    const sconnect::Message& m = arriving[place * kPorts + p];
+    all["message" + suffix] = u64{m.src} << 32 | m.id;
   }
   for (u32 n = 0; n < t.nodes; ++n) all["table." + std::to_string(n)] = table[std::size_t{tic} * t.nodes + n];
   if (!t.clocks) return all;

@@ -4,6 +4,8 @@
 ///   used (buffers), held.N (buffers of queue N = 8 port + 2 priority + virtual channel)
 ///   damaged.P, refused.P, failed.P, lost.P, carried.P   error registers of port P, and what it has sent
 ///   table.N (options to node N, bit 2 port + virtual channel)
+///   slot.P (protocol bits of the slot that comes by channel P in the next cycle, kernels/routers/sconnect/channel.hpp;
+///     0: nothing is sent), message.P (if there is one in it: source 2^32 + number there)
 /// and with clocks:
 ///   clock_on (the loop is closed), clock_limit (the pull is at the end of the tuning range)
 ///   clock_sends (ports whose data stream is on, and with it their clock), slips (words lost or repeated)

@@ -538,7 +538,7 @@ class NaiveSconnect {
     m.dst = packet_destination(t_.traffic, row_, h, first.id);
     m.node = t_.terminal_node[m.dst];
     m.flits = packet_flits(t_.traffic, row_, h, first.id);
-    const u32 draw = packet_draws(row_, h, first.id).word[3];
+    const u32 draw = packet_draws(row_, h, t_.priority_by_port ? 0 : first.id).word[3];
     while (m.priority < 3 && t_.priority_below[m.priority] != ~0u && draw >= t_.priority_below[m.priority])
       ++m.priority;
     return m;

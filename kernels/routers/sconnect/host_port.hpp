@@ -55,7 +55,7 @@ struct HostPort {
       m.flits = static_cast<u8>(packet_flits(t.traffic, *v.row, index, m.id));
     }
     if (t.priority_below[0] != ~0u) {
-      const u32 draw = packet_draws(*v.row, index, m.id).word[3];
+      const u32 draw = packet_draws(*v.row, index, t.priority_by_port ? 0 : m.id).word[3];
       while (m.priority + 1u < kPriorities && draw >= t.priority_below[m.priority]) ++m.priority;
     }
     m.src = index;

@@ -1,0 +1,48 @@
+"""What Python sees of S-Connect's channels, and hosts' ports with a priority each."""
+
+from collections import Counter
+
+import flitlab as fl
+
+PRESENT, ANSWER, OCCUPIED = 1, 4, 128
+
+
+def test_slots_that_come(tmp_path):
+    """Delay 2: a message taken in cycle 5 is sent in 6 and comes in 8; its answer leaves in 9 and comes in 11."""
+    trace = tmp_path / "trace.csv"
+    trace.write_text("5,0,1,1\n")
+    net = fl.Network(fl.Experiment.from_dict({"router.kind": "sconnect", "topology.shape": [2],
+                                              "topology.channel_delay": 12, "traffic.mode": "trace",
+                                              "traffic.trace_file": str(trace)}))
+    seen = {}
+    for _ in range(20):
+        for tic in range(2):
+            registers = net.registers(tic)
+            assert set(k for k in registers if k.startswith("slot.")) == {"slot.0"}
+            if registers["slot.0"]:
+                seen[net.cycle, tic] = registers["slot.0"], registers.get("message.0")
+        net.step()
+    assert seen == {(8, 1): (OCCUPIED | PRESENT, 0), (11, 0): (OCCUPIED | ANSWER, None)}
+
+
+def test_a_port_has_a_priority():
+    """Hosts refuse priority 0. What ports of priority 1 send gets through all the same; where packets of both
+    priorities go in by the same port, those of priority 0 hold up the others."""
+    late = {}
+    for by in ("port", "packet"):
+        net = fl.Network(fl.Experiment.from_dict({
+            "router.kind": "sconnect", "topology.shape": [4, 4], "topology.host_ports": 2, "traffic.load": 0.1,
+            "host.priorities": [1, 1, 0, 0], "host.priority_by": by, "host.refuses": [0]}), trace=True)
+        net.step(3000)
+        net.events()
+        before = net.totals["delivered_priority_1"]
+        net.step(1000)
+        late[by] = net.totals["delivered_priority_1"] - before
+        assert net.totals["delivered_priority_0"] == 0
+        if by == "port":
+            events = net.events()
+            sent = Counter(e["src"] for e in events if e["kind"] == "created")
+            ports = {e["src"] for e in events if e["kind"] == "delivered"}
+            assert 4 < len(ports) < 28
+            assert 0.9 * sum(sent[p] for p in ports) < late[by] < 1.1 * sum(sent[p] for p in ports)
+    assert late["packet"] == 0
