@@ -195,6 +195,7 @@ TEST(SconnectTiming, QuadsInARow) {
     SconnectNet net(line(2, delay), trace);
     net.deliver(9);
     net.check();
+    for (u32 i = 0; i < 5; ++i) EXPECT_EQ(net.injected({0, i}), 10 + 4 * i);  // a part a cycle
     return sending_cycles(net, 0, 0);
   };
   EXPECT_EQ(starts(2), from(11, 9, 4));
