@@ -393,7 +393,7 @@ TEST(SconnectClock, ControlMessagesReadFifos) {
   request.number =
       static_cast<u32>(sconnect::Register::kOfPort) + static_cast<u32>(sconnect::PortRegister::kUnderflows);
   request.hops = {0};
-  net.plan->send_control(*net.engine, 0, request);
+  net.plan->send_control(*net.engine, 0, {request});
   net.step(30);
   const auto replies = net.plan->take_replies(*net.engine, 0);
   ASSERT_EQ(replies.size(), 1u);
