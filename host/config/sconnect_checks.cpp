@@ -21,6 +21,11 @@ std::vector<u32> sconnect_shape(const Experiment& e) {
   return nodes ? std::vector<u32>{nodes * hosts} : std::vector<u32>{};
 }
 
+std::vector<u32> sconnect_priorities(const Experiment& e, u32 port) {
+  const std::vector<u32> second = e.ints("host.second_priorities");
+  return port && !second.empty() ? second : e.ints("host.priorities");
+}
+
 std::vector<u32> sconnect_reserve(const Experiment& e) {
   u32 longest = e.str("traffic.mode") == "trace" ? sconnect::kQuadParts : 1;
   if (e.has("traffic.packet_flits"))
@@ -31,7 +36,9 @@ std::vector<u32> sconnect_reserve(const Experiment& e) {
   // Queues of a priority at the TIC that has the most: those of four serial channels and, as the case may be, of hosts'
   // ports or of a parallel port to another TIC (two, in a switch of three).
   const u32 queues = sconnect::kVcs * sconnect::kSerial + (many ? 2 * sconnect::kVcs : hosts);
-  const std::vector<u32> weights = e.ints("host.priorities");
+  std::vector<u32> weights = sconnect_priorities(e, 0);
+  const std::vector<u32> second = sconnect_priorities(e, 1);
+  for (u32 p = 0; p < weights.size(); ++p) weights[p] += second[p];
   std::vector<u32> reserve = e.ints("router.reserve");
   const auto sum = [&] { return queues * std::accumulate(reserve.begin(), reserve.end(), 0u); };
   const bool given = !reserve.empty();
@@ -72,10 +79,15 @@ void check_sconnect(const Experiment& e) {
       if (weight > 0 && flits != 1 && flits != sconnect::kQuadParts)
         throw ConfigError("traffic.packet_flits contains " + std::to_string(flits) +
                           ": a message is 1 flit, and a quad is 4 (router.kind = \"sconnect\").");
-  const std::vector<u32> weights = e.ints("host.priorities");
-  if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)
-    throw ConfigError("host.priorities = " + list_text(weights) +
-                      ": give four weights, of priorities 0 to 3, and not all of them 0.");
+  for (u32 port = 0; port < 2; ++port) {
+    const std::vector<u32> weights = sconnect_priorities(e, port);
+    if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)
+      throw ConfigError((port ? "host.second_priorities = " : "host.priorities = ") + list_text(weights) +
+                        ": give four weights, of priorities 0 to 3, and not all of them 0.");
+  }
+  if (!e.ints("host.second_priorities").empty() && e.u32_of("topology.host_ports") == 1)
+    throw ConfigError("host.second_priorities = " + list_text(e.ints("host.second_priorities")) +
+                      ": hosts have one port each. Give topology.host_ports = 2, or leave it out.");
   sconnect_reserve(e);
   if (e.u32_of("topology.channel_delay") % sconnect::kClocks)
     throw ConfigError(

@@ -11,6 +11,7 @@
 #include "host/models/sconnect_engines.hpp"
 #include "host/result.hpp"
 #include "host/sconnect/control.hpp"
+#include "host/sconnect/metrics.hpp"
 #include "host/sconnect/zero_load.hpp"
 
 namespace flitlab {
@@ -83,9 +84,11 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   const double spared = std::pow(1 - e.f64("channel.error_rate"), sconnect::kSlotBits);
   t.hit_threshold = static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
 
-  const std::vector<u32> weights = e.ints("host.priorities");
-  const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
-  std::copy(below.begin(), below.end(), t.priority_below);
+  for (u32 port = 0; port < kPorts - sconnect::kSerial; ++port) {
+    const std::vector<u32> weights = sconnect_priorities(e, port);
+    const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
+    std::copy(below.begin(), below.end(), t.priority_below[port]);
+  }
   for (u32 priority : e.ints("host.refuses")) t.refuses |= 1u << priority;
 
   for (u32 tic = 0; tic < t.routers; ++tic)
@@ -179,6 +182,10 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
     }
     in_flight = std::max(in_flight, sum);
   }
+  // The search for a bisection takes seconds in larger fabrics.
+  constexpr u32 kSearched = 1024;
+  const bool small = t.nodes <= kSearched && fabric_.kind != "graph";
+  const SconnectMetrics metrics = small ? sconnect_metrics(fabric_) : SconnectMetrics{};
   const ZeroLoad alone = t.table_given ? zero_load(fabric_, tables_.entry) : ZeroLoad{};
   return {{"routers", t.routers},
           {"nodes", t.nodes},
@@ -187,6 +194,9 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"hops_mean", t.table_given ? tables_.mean_hops : kNotMeasured},
           {"stretch", t.table_given ? tables_.stretch : kNotMeasured},
           {"alternates", t.table_given ? tables_.alternates : kNotMeasured},
+          {"diameter", small ? metrics.diameter : kNotMeasured},
+          {"channels_mean", small ? metrics.mean_channels : kNotMeasured},
+          {"bisection_links", small ? metrics.bisection : kNotMeasured},
           {"slots_per_round", sconnect::round_of(delay)},
           {"buffers_in_flight", in_flight},
           {"zero_load_latency_cycles", alone.cycles},

@@ -488,7 +488,7 @@ class NaiveSconnect {
     }
   }
 
-  NaiveMessage first_of(u32 h) const {
+  NaiveMessage first_of(u32 h, u32 p) const {
     const NaiveHost::Waiting& first = hosts_[h].queue.front();
     NaiveMessage m{};
     m.name = {h, first.id};
@@ -497,8 +497,8 @@ class NaiveSconnect {
     m.node = t_.terminal_node[m.dst];
     m.flits = packet_flits(t_.traffic, row_, h, first.id);
     const u32 draw = packet_draws(row_, h, first.id).word[3];
-    while (m.priority < 3 && t_.priority_below[m.priority] != ~0u && draw >= t_.priority_below[m.priority])
-      ++m.priority;
+    const u32* below = t_.priority_below[p - sconnect::kSerial];
+    while (m.priority < 3 && below[m.priority] != ~0u && draw >= below[m.priority]) ++m.priority;
     return m;
   }
 
@@ -510,7 +510,7 @@ class NaiveSconnect {
       return;
     }
     if (!port.on || host.queue.empty()) return;
-    NaiveMessage m = first_of(port.link.far);
+    NaiveMessage m = first_of(port.link.far, p);
     const bool few = tic.used() < host_buffers_ || tic.held(m.priority, 0) == 0;
     if (!few || !room(tic, m.priority, 0, m.flits)) return;
     host.queue.pop_front();

@@ -54,9 +54,10 @@ struct HostPort {
       m.dst = packet_destination(t.traffic, *v.row, index, m.id);
       m.flits = static_cast<u8>(packet_flits(t.traffic, *v.row, index, m.id));
     }
-    if (t.priority_below[0] != ~0u) {
+    const u32* below = t.priority_below[p - kSerial];
+    if (below[0] != ~0u) {
       const u32 draw = packet_draws(*v.row, index, m.id).word[3];
-      while (m.priority + 1u < kPriorities && draw >= t.priority_below[m.priority]) ++m.priority;
+      while (m.priority + 1u < kPriorities && draw >= below[m.priority]) ++m.priority;
     }
     m.src = index;
     m.node = t.terminal_node[m.dst];

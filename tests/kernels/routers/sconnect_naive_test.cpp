@@ -285,6 +285,8 @@ RawConfig random_sconnect(u64 seed, const std::string& graph) {
   c["channel.error_rate"] = draw.one_of({0.0, 0.0, 1e-5, 1e-4, 1e-3, 1e-3, 3e-3, 1e-2});
   c["host.priorities"] = draw.one_of<IntList>({{1}, {1, 1, 1, 1}, {5, 0, 2, 1}, {0, 0, 0, 1}, {8, 1, 0, 0}});
   if (std::get<IntList>(c["host.priorities"]).size() == 1) c.erase("host.priorities");
+  if (draw.coin() && std::get<std::int64_t>(c["topology.host_ports"]) == 2)
+    c["host.second_priorities"] = draw.one_of<IntList>({{0, 0, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, 0}});
   if (draw.below(5) == 0) c["host.refuses"] = draw.one_of<IntList>({{0}, {1, 2}, {3}});
   if (draw.below(6) == 0) {
     c["traffic.mode"] = word("batch");
