@@ -335,7 +335,7 @@ class Point:
         return DERATING * self.raw
 
 
-def point(kind: str, nodes: int, cycles: int = 1500, warmup: int = 700) -> Point:
+def point(kind: str, nodes: int, cycles: int = 800, warmup: int = 500) -> Point:
     e = fabric(figure18_fabric(kind, nodes), {"run.warmup_cycles": warmup, "run.measure_cycles": cycles})
     d = e.derived()
     terminals = 2 * nodes
@@ -376,7 +376,7 @@ READING_LOG = (
     "of a square.")
 
 
-def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 1500) -> list[dict]:
+def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 800) -> list[dict]:
     """Bandwidth and latency of meshes and random graphs by size."""
     points = {(kind, n): point(kind, n, cycles) for kind, listed in sizes.items() for n in listed}
     common = {"experiment": "sconnect.figure18", "source": f"{PAPER}, 4.2, Figure 18"}
