@@ -13,7 +13,7 @@ from flitlab._core import ConfigError
 
 # Modules of flitlab.published.
 MACHINES = ["t3e", "t3e_manual", "t3e_faults", "bgl", "bgl_studies", "bgl_software", "metro", "sconnect",
-            "sconnect_comparators", "sconnect_routers", "sconnect_clock", "sconnect_bringup"]
+            "sconnect_comparators", "sconnect_routers", "sconnect_fabrics", "sconnect_clock", "sconnect_bringup"]
 
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,

@@ -28,6 +28,9 @@ std::vector<u32> metro_shape(const Experiment& experiment);
 std::vector<u32> sconnect_shape(const Experiment& experiment);
 std::vector<u32> switch_shape(const Experiment& experiment);
 
+/// Weights of the priorities of packets that come by a node's first or second parallel port, 0 or 1.
+std::vector<u32> sconnect_priorities(const Experiment& experiment, u32 port);
+
 /// Buffers that each queue of a priority can count on in a TIC. ConfigError if there are not so many, or too few.
 std::vector<u32> sconnect_reserve(const Experiment& experiment);
 

@@ -21,40 +21,60 @@ std::vector<u32> sconnect_shape(const Experiment& e) {
   return nodes ? std::vector<u32>{nodes * hosts} : std::vector<u32>{};
 }
 
+std::vector<u32> sconnect_priorities(const Experiment& e, u32 port) {
+  const std::vector<u32> second = e.ints("host.second_priorities");
+  return port && !second.empty() ? second : e.ints("host.priorities");
+}
+
 std::vector<u32> sconnect_reserve(const Experiment& e) {
-  u32 longest = e.str("traffic.mode") == "trace" ? sconnect::kQuadParts : 1;
+  bool quads = false;
   if (e.has("traffic.packet_flits"))
-    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
-      if (weight > 0) longest = std::max(longest, static_cast<u32>(flits));
+    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) quads |= weight > 0 && flits > 1;
   const u32 buffers = e.u32_of("router.buffers"), hosts = e.u32_of("topology.host_ports");
   const bool many = e.str("topology.node") == "dual" || e.str("topology.kind") == "tree" || is_graph(e);
   // Queues of a priority at the TIC that has the most: those of four serial channels and, as the case may be, of hosts'
   // ports or of a parallel port to another TIC (two, in a switch of three).
   const u32 queues = sconnect::kVcs * sconnect::kSerial + (many ? 2 * sconnect::kVcs : hosts);
-  const std::vector<u32> weights = e.ints("host.priorities");
+  std::vector<u32> weights = sconnect_priorities(e, 0);
+  const std::vector<u32> second = sconnect_priorities(e, 1);
+  for (u32 p = 0; p < weights.size(); ++p) weights[p] += second[p];
+  const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
+  // What keeps any queue from being kept from moving for ever: room for a message, or for a quad.
+  const auto least = [&](bool with_quads) {
+    std::vector<u32> list;
+    for (u32 p = 0; p < weights.size(); ++p)
+      list.push_back(with_quads && p == e.u32_of("host.quad_priority") ? sconnect::kQuadParts : weights[p] > 0);
+    return list;
+  };
+  const auto sum = [&](const std::vector<u32>& list) { return queues * std::accumulate(list.begin(), list.end(), 0u); };
   std::vector<u32> reserve = e.ints("router.reserve");
-  const auto sum = [&] { return queues * std::accumulate(reserve.begin(), reserve.end(), 0u); };
   const bool given = !reserve.empty();
   if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
-  const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
   if (!given) {
-    // Three quarters of the pool, the rest being for who comes first; more if a quad needs it and there is as much.
-    u32 each = std::max(1u, buffers * 3 / 4 / (queues * used));
-    if (queues * used * longest <= buffers) each = std::max(each, longest);
-    for (u32 weight : weights) reserve.push_back(weight ? each : 0);
+    // A trace may have quads if there is room for them.
+    reserve = least(quads || (e.str("traffic.mode") == "trace" && sum(least(true)) <= buffers));
+    // Three quarters of the pool, the rest being for who comes first.
+    std::vector<u32> more = reserve;
+    for (u32& r : more)
+      if (r) r = std::max(r, buffers * 3 / 4 / (queues * used));
+    if (sum(more) <= buffers) reserve = more;
   }
   const std::string text =
       given ? "router.reserve = " + list_text(reserve) : "router.buffers = " + std::to_string(buffers);
   if (reserve.size() != sconnect::kPriorities)
     throw ConfigError(text + ": give one number, or four, for priorities 0 to 3.");
-  if (sum() > buffers)
-    throw ConfigError(text + ": so many buffers in each of " + std::to_string(queues) + " queues of a priority take " +
-                      std::to_string(sum()) + (given ? ", and router.buffers is " + std::to_string(buffers) : "") +
-                      ". Reserve less, use fewer priorities (host.priorities), or give more buffers.");
+  if (sum(reserve) > buffers)
+    throw ConfigError(text + ": " + list_text(reserve) + " buffers in each of " + std::to_string(queues) +
+                      " queues of priorities 0 to 3 take " + std::to_string(sum(reserve)) +
+                      (given ? ", and router.buffers is " + std::to_string(buffers) : "") +
+                      ". Reserve less, use fewer priorities (host.priorities) or no quads, or give more buffers.");
+  const std::vector<u32> needed = least(quads);
   for (u32 p = 0; p < weights.size(); ++p)
-    if (weights[p] && !reserve[p])
-      throw ConfigError(text + ": without a buffer kept for each queue of priority " + std::to_string(p) +
-                        ", one could keep another from moving for ever. Give 1 or more.");
+    if (reserve[p] < needed[p])
+      throw ConfigError(text + ": without " + (needed[p] > 1 ? "the four buffers of a quad" : "a buffer") +
+                        " kept for each queue of priority " + std::to_string(p) +
+                        ", one could keep another from moving for ever. Give " + std::to_string(needed[p]) +
+                        " or more.");
   return reserve;
 }
 
@@ -72,10 +92,15 @@ void check_sconnect(const Experiment& e) {
       if (weight > 0 && flits != 1 && flits != sconnect::kQuadParts)
         throw ConfigError("traffic.packet_flits contains " + std::to_string(flits) +
                           ": a message is 1 flit, and a quad is 4 (router.kind = \"sconnect\").");
-  const std::vector<u32> weights = e.ints("host.priorities");
-  if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)
-    throw ConfigError("host.priorities = " + list_text(weights) +
-                      ": give four weights, of priorities 0 to 3, and not all of them 0.");
+  for (u32 port = 0; port < 2; ++port) {
+    const std::vector<u32> weights = sconnect_priorities(e, port);
+    if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)
+      throw ConfigError((port ? "host.second_priorities = " : "host.priorities = ") + list_text(weights) +
+                        ": give four weights, of priorities 0 to 3, and not all of them 0.");
+  }
+  if (!e.ints("host.second_priorities").empty() && e.u32_of("topology.host_ports") == 1)
+    throw ConfigError("host.second_priorities = " + list_text(e.ints("host.second_priorities")) +
+                      ": hosts have one port each. Give topology.host_ports = 2, or leave it out.");
   sconnect_reserve(e);
   if (e.u32_of("topology.channel_delay") % sconnect::kClocks)
     throw ConfigError(

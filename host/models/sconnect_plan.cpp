@@ -11,6 +11,7 @@
 #include "host/models/sconnect_engines.hpp"
 #include "host/result.hpp"
 #include "host/sconnect/control.hpp"
+#include "host/sconnect/metrics.hpp"
 #include "host/sconnect/zero_load.hpp"
 
 namespace flitlab {
@@ -77,19 +78,20 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   t.buffers = e.u32_of("router.buffers");
   const std::vector<u32> reserve = sconnect_reserve(e);
   std::copy(reserve.begin(), reserve.end(), t.reserve);
-  const std::vector<u32> used = e.ints("host.priorities");
-  if (flitlab::longest_packet(e) > 1)
-    for (u32 p = 0; p < used.size(); ++p) quads_fit_ &= !used[p] || reserve[p] >= sconnect::kQuadParts;
+  quads_fit_ = reserve[e.u32_of("host.quad_priority")] >= sconnect::kQuadParts;
   t.host_buffers =
       static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers * 3 / 8 : e.u32_of("router.host_buffers"));
   // A slot is hit or not: which of its bits are, nobody asks.
   const double spared = std::pow(1 - e.f64("channel.error_rate"), sconnect::kSlotBits);
   t.hit_threshold = static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
 
-  const std::vector<u32> weights = e.ints("host.priorities");
-  const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
-  std::copy(below.begin(), below.end(), t.priority_below);
+  for (u32 port = 0; port < kPorts - sconnect::kSerial; ++port) {
+    const std::vector<u32> weights = sconnect_priorities(e, port);
+    const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
+    std::copy(below.begin(), below.end(), t.priority_below[port]);
+  }
   t.priority_by_port = e.str("host.priority_by") == "port";
+  t.quad_priority = static_cast<u8>(e.u32_of("host.quad_priority"));
   for (u32 priority : e.ints("host.refuses")) t.refuses |= 1u << priority;
 
   for (u32 tic = 0; tic < t.routers; ++tic)
@@ -167,10 +169,6 @@ std::vector<std::string> SconnectPlan::warnings() const {
   if (tables_.tree && table_.table_given && tables_.stretch > 1)
     list.push_back("ways go over a spanning tree and are " + std::to_string(tables_.stretch) +
                    " times as long as the shortest ones.");
-  if (!quads_fit_)
-    list.push_back(
-        "a quad needs four buffers, and router.reserve keeps fewer for a queue: where other messages fill the pools, "
-        "quads can be kept from moving for ever. Use one priority for hosts, or no quads.");
   return list;
 }
 
@@ -187,6 +185,10 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
     }
     in_flight = std::max(in_flight, sum);
   }
+  // The search for a bisection takes seconds in larger fabrics.
+  constexpr u32 kSearched = 1024;
+  const bool small = t.nodes <= kSearched && fabric_.kind != "graph";
+  const SconnectMetrics metrics = small ? sconnect_metrics(fabric_) : SconnectMetrics{};
   const ZeroLoad alone = t.table_given ? zero_load(fabric_, tables_.entry) : ZeroLoad{};
   const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
   return {{"routers", t.routers},
@@ -196,6 +198,9 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"hops_mean", t.table_given ? tables_.mean_hops : kNotMeasured},
           {"stretch", t.table_given ? tables_.stretch : kNotMeasured},
           {"alternates", t.table_given ? tables_.alternates : kNotMeasured},
+          {"diameter", small ? metrics.diameter : kNotMeasured},
+          {"channels_mean", small ? metrics.mean_channels : kNotMeasured},
+          {"bisection_links", small ? metrics.bisection : kNotMeasured},
           {"slots_per_round", sconnect::round_of(delay)},
           {"buffers_in_flight", in_flight},
           {"zero_load_latency_cycles", uniform ? alone.cycles + traffic_.mean_flits - 1 : kNotMeasured},

@@ -19,7 +19,7 @@ class SconnectPlan final : public Plan {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
-  u32 longest_packet() const override { return sconnect::kQuadParts; }
+  u32 longest_packet() const override { return quads_fit_ ? sconnect::kQuadParts : 1; }
   /// A message may come by any of a host's ports, so a trace's line cannot need another if there are two.
   bool knows_arrivals() const override { return fabric_.host_ports == 1; }
   std::vector<std::string> warnings() const override;
@@ -55,7 +55,7 @@ class SconnectPlan final : public Plan {
   Topology topology_;
   TerminalPlan traffic_;
   std::vector<u16> slot_first_, address_, terminal_node_;
-  bool quads_fit_ = true;  ///< a queue can count on a quad's buffers
+  bool quads_fit_ = false;  ///< a queue can count on a quad's buffers
   sconnect::Table table_{};
   StateLayout layout_;
 };

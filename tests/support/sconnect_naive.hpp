@@ -530,7 +530,7 @@ class NaiveSconnect {
     }
   }
 
-  NaiveMessage first_of(u32 h) const {
+  NaiveMessage first_of(u32 h, u32 p) const {
     const NaiveHost::Waiting& first = hosts_[h].queue.front();
     NaiveMessage m{};
     m.name = {h, first.id};
@@ -539,8 +539,9 @@ class NaiveSconnect {
     m.node = t_.terminal_node[m.dst];
     m.flits = packet_flits(t_.traffic, row_, h, first.id);
     const u32 draw = packet_draws(row_, h, t_.priority_by_port ? 0 : first.id).word[3];
-    while (m.priority < 3 && t_.priority_below[m.priority] != ~0u && draw >= t_.priority_below[m.priority])
-      ++m.priority;
+    const u32* below = t_.priority_below[p - sconnect::kSerial];
+    while (m.priority < 3 && below[m.priority] != ~0u && draw >= below[m.priority]) ++m.priority;
+    if (m.flits == 4) m.priority = t_.quad_priority;
     return m;
   }
 
@@ -552,7 +553,7 @@ class NaiveSconnect {
       return;
     }
     if (!port.on || host.queue.empty()) return;
-    NaiveMessage m = first_of(port.link.far);
+    NaiveMessage m = first_of(port.link.far, p);
     m.injected = now_;
     m.entered = p;
     if (!store(tic, m, p, true)) return;

@@ -58,21 +58,27 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   const IntList weights = draw.one_of<IntList>({{1, 0, 0, 0}, {1, 1, 1, 1}, {5, 0, 2, 1}, {0, 0, 0, 1}, {8, 1, 0, 0}});
   c["host.priorities"] = weights;
   const u32 used = static_cast<u32>(4 - std::count(weights.begin(), weights.end(), 0));
-  const u32 least = 12 * used;  // a buffer for each queue
+  // A buffer for each queue, four if there are quads in it.
+  const u32 quads = lengths == 0 ? 4 : draw.one_of<u32>({0, 1, 2, 3});
+  const bool one_more = quads < 4 && !weights[quads];
+  const u32 least_each = used + one_more + (quads < 4 ? 3 : 0), least = 12 * least_each;
+  if (least > 64) return random_sconnect(seed + 100000, graph);
+  if (quads < 4) c["host.quad_priority"] = integer(quads);
   const u32 buffers = draw.coin() ? 64 : least + draw.below(65 - least);
   c["router.buffers"] = integer(buffers);
   if (draw.coin()) {
     IntList reserve;
-    u32 left = buffers / 12 - used;
-    for (std::int64_t weight : weights) {
+    u32 left = buffers / 12 - least_each;
+    for (u32 p = 0; p < 4; ++p) {
       const u32 more = draw.below(left + 1);
-      reserve.push_back((weight ? 1 : 0) + more);
+      reserve.push_back((p == quads ? 4 : weights[p] ? 1 : 0) + more);
       left -= more;
     }
     c["router.reserve"] = reserve;
   }
   if (draw.below(3) == 0) c["router.host_buffers"] = draw.between(1, buffers);
   c["channel.error_rate"] = draw.one_of({0.0, 0.0, 1e-5, 1e-4, 1e-3, 1e-3, 3e-3, 1e-2});
+  if (draw.below(4) == 0) c["host.priority_by"] = word("port");
   if (draw.below(5) == 0) c["host.refuses"] = draw.one_of<IntList>({{0}, {1, 2}, {3}});
   if (draw.below(6) == 0) {
     c["traffic.mode"] = word("batch");

@@ -54,10 +54,12 @@ struct HostPort {
       m.dst = packet_destination(t.traffic, *v.row, index, m.id);
       m.flits = static_cast<u8>(packet_flits(t.traffic, *v.row, index, m.id));
     }
-    if (t.priority_below[0] != ~0u) {
+    const u32* below = t.priority_below[p - kSerial];
+    if (below[0] != ~0u) {
       const u32 draw = packet_draws(*v.row, index, t.priority_by_port ? 0 : m.id).word[3];
-      while (m.priority + 1u < kPriorities && draw >= t.priority_below[m.priority]) ++m.priority;
+      while (m.priority + 1u < kPriorities && draw >= below[m.priority]) ++m.priority;
     }
+    if (m.flits > 1) m.priority = t.quad_priority;
     m.src = index;
     m.node = t.table_given ? t.terminal_node[m.dst] : v.terminals[m.dst].at(t.host_fields.host).address;
     m.tried = kPorts;

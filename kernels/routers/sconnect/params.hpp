@@ -141,7 +141,7 @@ inline constexpr std::array kSconnectParams{
                 .help =
                     "Buffers that each queue can count on, one number for all priorities or one for each: a queue "
                     "for every virtual channel of every channel. Without: three quarters of the pool divided "
-                    "among the queues of the priorities that hosts use, and room for the longest packet if it fits.",
+                    "among the queues of the priorities that hosts use, and four of each for quads.",
                 .cite = "S-Connect, 2.4; 3.1 (the numbers are not given)"},
     ParamRecord{.path = "router.host_buffers",
                 .type = ParamType::kIntOrAuto,
@@ -180,6 +180,21 @@ inline constexpr std::array kSconnectHostParams{
                 .help = "What has a priority: each packet, or each port of a host, whose packets all have the same; a "
                         "port gives its packets in order, so one that the fabric does not take holds up all others.",
                 .cite = "S-Connect, 2.3"},
+    ParamRecord{.path = "host.second_priorities",
+                .type = ParamType::kIntList,
+                .default_value = "[]",
+                .min = 0,
+                .max = 1000000,
+                .help = "The same of packets from a node's second parallel port; without: as from the first. A port's "
+                        "packets leave in order, so only one of another port can pass those that find no buffer.",
+                .cite = "S-Connect, 2.3; 3"},
+    ParamRecord{.path = "host.quad_priority",
+                .type = ParamType::kInt,
+                .default_value = "0",
+                .min = 0,
+                .max = 3,
+                .help = "Priority of all quads, whose queues need four buffers each.",
+                .cite = "S-Connect, 3.2 (that quads have one priority is a reading)"},
     ParamRecord{.path = "host.refuses",
                 .type = ParamType::kIntList,
                 .default_value = "[]",

@@ -114,16 +114,17 @@ struct Table {
   u32 terminals = 0;  ///< host ports
   u32 nodes = 0;      ///< destinations
   u32 buffers = kMaxBuffers;
-  u32 slots = 0;                         ///< [all ports' rounds]
-  u32 slot_mask = 0;                     ///< S - 1
-  u8 reserve[kPriorities] = {};          ///< buffers promised to each queue of a priority
-  u8 host_buffers = 0;                   ///< hosts' messages are accepted while fewer are in use
-  u32 hit_threshold = 0;                 ///< a 32-bit draw below this hits a slot
-  u32 priority_below[kPriorities] = {};  ///< a 32-bit draw below this gives the priority
-  u32 refuses = 0;                       ///< priorities that hosts do not take, as bits
-  u8 priority_by_port = 0;               ///< all packets of a terminal have the priority drawn for its packet 0
-  u8 clocks = 0;                         ///< clocks are emulated
-  u8 table_given = 1;                    ///< TICs start with tables and addresses
+  u32 slots = 0;                 ///< [all ports' rounds]
+  u32 slot_mask = 0;             ///< S - 1
+  u8 reserve[kPriorities] = {};  ///< buffers promised to each queue of a priority
+  u8 host_buffers = 0;           ///< hosts' messages are accepted while fewer are in use
+  u8 quad_priority = 0;          ///< of all quads
+  u32 hit_threshold = 0;         ///< a 32-bit draw below this hits a slot
+  u32 priority_below[kPorts - kSerial][kPriorities] = {};  ///< a 32-bit draw below this gives the priority
+  u32 refuses = 0;                                         ///< priorities that hosts do not take, as bits
+  u8 priority_by_port = 0;  ///< all packets of a terminal have the priority drawn for its packet 0
+  u8 clocks = 0;            ///< clocks are emulated
+  u8 table_given = 1;       ///< TICs start with tables and addresses
   ClockTable clock;
   const Link* links = nullptr;         ///< [routers][kPorts]
   const u16* slot_first = nullptr;     ///< [routers][kPorts] first of a port's slots

@@ -131,8 +131,8 @@ std::vector<Experiment> variations(std::string_view kind) {
     add({{"traffic.load", 0.5},
          {"channel.error_rate", 2e-3},
          {"topology.channel_delay", integer(6)},
-         {"router.buffers", integer(36)},
-         {"router.reserve", IntList{4}},
+         {"router.buffers", integer(63)},
+         {"router.reserve", IntList{4, 1, 1, 1}},
          {"traffic.packet_flits", mixed},
          {"host.priorities", priorities}});
     add({{"topology.shape", IntList{3, 3, 2, 2}},
@@ -141,7 +141,7 @@ std::vector<Experiment> variations(std::string_view kind) {
          {"traffic.load", 0.4},
          {"channel.error_rate", 5e-4},
          {"traffic.packet_flits", mixed},
-         {"host.priorities", priorities},
+         {"host.priorities", IntList{4, 2, 0, 0}},
          {"host.refuses", IntList{1}}});
     add({{"topology.kind", word("random")},
          {"topology.nodes", integer(40)},
@@ -156,7 +156,7 @@ std::vector<Experiment> variations(std::string_view kind) {
          {"topology.inner", word("switches")},
          {"topology.channel_delay", integer(30)},
          {"router.buffers", integer(12)},
-         {"router.reserve", IntList{1}},
+         {"router.reserve", IntList{1, 0, 0, 0}},
          {"router.host_buffers", integer(6)},
          {"traffic.load", 0.3}});
     std::ofstream messages(trace);

@@ -203,7 +203,7 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
     if (HasFatalFailure()) return;
   }
   // All of it has happened, and often.
-  EXPECT_GT(slots, 3000000u);
+  EXPECT_GT(slots, 2000000u);
   for (u64 n : {hit, again, duplicates, refused, aborted, came_back}) EXPECT_GT(n, 10000u);
 }
 
@@ -214,6 +214,8 @@ TEST(SconnectProtocol, WhatHostsRefuseStays) {
     RawConfig c = random_small_sconnect(seed, ring.path);
     c["traffic.load"] = 0.4;
     c["host.priorities"] = IntList{1, 1, 1, 1};
+    c["traffic.packet_flits"] = Lengths{{1, 1.0}};
+    c["router.buffers"] = integer(64);
     c["host.refuses"] = IntList{static_cast<u32>(seed % 4)};
     SCOPED_TRACE(seed);
     Network net(experiment(c), {"cpu", 1, true, 1});

@@ -165,8 +165,7 @@ TEST(SconnectTiming, OfFourBuffers) {
   std::string trace;
   for (u32 i = 0; i < 12; ++i) trace += sends(10, 0, 1);
   RawConfig c = line(2);
-  c["router.buffers"] = integer(32);
-  c["router.reserve"] = IntList{4};
+  c["router.host_buffers"] = integer(4);
   SconnectNet net(c, trace);
   net.deliver(12);
   EXPECT_EQ(sending_cycles(net, 0, 0), (std::vector<Cycle>{11, 12, 13, 14, 18, 19, 20, 21, 25, 26, 27, 28}));
@@ -237,8 +236,8 @@ TEST(SconnectTiming, OfARefusedQuad) {
   const TextFile file("0,1\n0,1\n");
   SconnectNet net({{"topology.kind", word("graph")},
                    {"topology.file", file.path},
-                   {"router.buffers", integer(32)},
-                   {"router.reserve", IntList{4}},
+                   {"router.buffers", integer(48)},
+                   {"router.reserve", IntList{4, 0, 0, 0}},
                    {"host.refuses", IntList{0}}},
                   sends(10, 0, 1, 4) + sends(10, 0, 1, 4));
   net.set_table(0, 1, option(0, 0) | option(1, 0));
