@@ -138,10 +138,9 @@ inline constexpr std::array kSconnectParams{
                 .min = 0,
                 .max = 64,
                 .unit = "messages",
-                .help =
-                    "Buffers that each queue can count on, one number for all priorities or one for each: a queue "
-                    "for every virtual channel of every channel. Without: three quarters of the pool divided "
-                    "among the queues of the priorities that hosts use, and four of each for quads.",
+                .help = "Buffers that each queue can count on, one number for all priorities or one for each: a queue "
+                        "for every virtual channel of every channel. Without: three quarters of the pool divided "
+                        "among the queues of the priorities that hosts use, and four of each for quads.",
                 .cite = "S-Connect, 2.4; 3.1 (the numbers are not given)"},
     ParamRecord{.path = "router.host_buffers",
                 .type = ParamType::kIntOrAuto,

@@ -89,18 +89,17 @@ TEST(SconnectReservation, FitsAnyPool) {
     for (const IntList& priorities :
          {IntList{1, 0, 0, 0}, IntList{0, 0, 0, 1}, IntList{3, 2, 0, 0}, IntList{1, 1, 1, 0}, IntList{1, 1, 1, 1}}) {
       const u32 used = static_cast<u32>(4 - std::count(priorities.begin(), priorities.end(), 0));
-      for (u32 buffers = 9 * used; buffers <= 64; ++buffers) {
+      const u32 quads = lengths.size() == 2 ? 3 + (priorities[0] == 0) : 0;
+      for (u32 buffers = std::max(8u, 9 * (used + quads)); buffers <= 64; ++buffers) {
         const std::vector<u32> reserve = sconnect_reserve(sconnect_experiment({{"traffic.packet_flits", lengths},
                                                                                {"host.priorities", priorities},
                                                                                {"router.buffers", integer(buffers)}}));
         u32 sum = 0;
         for (u32 p = 0; p < 4; ++p) {
           sum += 9 * reserve[p];
-          EXPECT_EQ(reserve[p] > 0, priorities[p] > 0);
+          EXPECT_GE(reserve[p], quads && p == 0 ? 4u : priorities[p] > 0);
         }
         EXPECT_LE(sum, buffers);
-        const u32 most = *std::max_element(reserve.begin(), reserve.end());
-        EXPECT_GE(most, lengths.size() == 2 && buffers >= 36 * used ? 4u : 1u);
       }
     }
 }

@@ -276,11 +276,13 @@ TEST(SconnectRouter, FromVirtualChannel1NoWayLeadsBack) {
 TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
   const TextFile file("0,1\n0,1\n0,1\n");
   RawConfig c = graph(file, 5);
-  c["router.reserve"] = IntList{4};
+  c["router.reserve"] = IntList{4, 1, 0, 0};
+  c["router.host_buffers"] = integer(64);
   c["host.refuses"] = IntList{0};
   std::vector<ScriptLine> lines;
-  for (u32 i = 0; i < 9; ++i) lines.push_back({10, 0, 2, 0, 4});  // 36 of 64 buffers: all but 7 times 4
-  lines.push_back({170, 0, 2, 0});                                // X: leaves in 171, is back in 171 + 12
+  // 32 of 64 buffers: all but 4 for each queue of three channels, and 1 for each of priority 1.
+  for (u32 i = 0; i < 8; ++i) lines.push_back({10, 0, 2, 0, 4});
+  lines.push_back({170, 0, 2, 0});  // X: leaves in 171, is back in 171 + 12
   for (u32 cycle = 179; cycle < 182; ++cycle)
     for (u32 host : {0u, 1u}) lines.push_back({cycle, host, 2, 0});
   for (u32 host : {0u, 1u}) lines.push_back({182, host, 2, 1});
@@ -288,7 +290,7 @@ TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
   SconnectNet net(c, script.text);
   net.set_table(0, 1, option(0, 0));
   net.step(170);
-  ASSERT_EQ(held_for_hosts(net, 1), 36u);
+  ASSERT_EQ(held_for_hosts(net, 1), 32u);
   ASSERT_EQ(net.control(0).used, 0u);
   net.step(5);
   net.set_table(0, 1, option(1, 0));
@@ -300,11 +302,11 @@ TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
   EXPECT_EQ(net.queue(0, 2, 1, 0).size(), 1u);
   const auto waiting = net.queue(0, 1, 0, 0);
   ASSERT_EQ(waiting.size(), 3u);
-  EXPECT_EQ(waiting[0].id, 9u);
+  EXPECT_EQ(waiting[0].id, 8u);
   EXPECT_EQ(waiting[0].age, 1u);
   EXPECT_EQ(waiting[0].tried, 0u);
   net.step();
-  EXPECT_EQ(sent_by(net, 0, 1).back(), 9u);
+  EXPECT_EQ(sent_by(net, 0, 1).back(), 8u);
 }
 
 /// A message that was damaged takes another port than it did, though more goes before it there.

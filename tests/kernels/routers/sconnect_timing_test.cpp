@@ -204,47 +204,52 @@ TEST(SconnectTiming, QuadsInARow) {
   EXPECT_EQ(starts(5), (std::vector<Cycle>{11, 15, 19, 24, 28, 32, 37, 41, 45}));
 }
 
-/// Two channels lead to a node that takes four messages and no more. The next one, for which a buffer is free a round
-/// after the first has left, goes by port 0; a round later it is back, and is sent by port 1 in the cycle after; and so
-/// on to and fro.
+/// Two channels lead to a node that takes eight messages and no more: 12 buffers less one for each of the four queues
+/// of its channels. The next one goes by port 0; a round later it is back, and is sent by port 1 in the cycle after;
+/// and so on to and fro.
 TEST(SconnectTiming, OfARefusedMessage) {
   const TextFile file("0,1\n0,1\n");
-  RawConfig c{{"topology.kind", word("graph")},
-              {"topology.file", file.path},
-              {"router.buffers", integer(32)},
-              {"router.reserve", IntList{4}},
-              {"host.refuses", IntList{0}}};
+  RawConfig c{{"topology.kind", word("graph")},     {"topology.file", file.path},
+              {"router.buffers", integer(12)},      {"router.reserve", IntList{1, 0, 0, 0}},
+              {"router.host_buffers", integer(12)}, {"host.refuses", IntList{0}}};
   std::string trace;
-  for (u32 i = 0; i < 5; ++i) trace += sends(10, 0, 1);
+  for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 1);
   for (u32 delay : {1u, 2u}) {
     c["topology.channel_delay"] = integer(6 * delay);
     SconnectNet net(c, trace);
     net.set_table(0, 1, option(0, 0) | option(1, 0));
-    const u32 round = 2 * (delay + 1), first = 11 + round + 1;
+    const u32 round = 2 * (delay + 1), first = 19;
     net.step(first + 4 * (round + 1));
-    EXPECT_EQ(sending_cycles(net, 0, 0), (std::vector<Cycle>{11, 12, 13, 14, first, first + 2 * (round + 1)})) << delay;
+    std::vector<Cycle> by_0 = from(11, 9);
+    by_0.push_back(first + 2 * (round + 1));
+    EXPECT_EQ(sending_cycles(net, 0, 0), by_0) << delay;
     EXPECT_EQ(sending_cycles(net, 0, 1), (std::vector<Cycle>{first + round + 1, first + 3 * (round + 1)})) << delay;
     EXPECT_EQ(net.register_of(1, "refused.0"), 2u);
     EXPECT_EQ(net.register_of(0, "failed.0"), 2u);
-    EXPECT_EQ(net.control(1).used, 4u);
+    EXPECT_EQ(net.control(1).used, 8u);
     net.check();
   }
 }
 
-/// A quad is back after two rounds, though it was refused when its first part came.
+/// A quad is back after two rounds, though it was refused when its first part came: 48 buffers less four for each of
+/// the four queues of its channels take eight quads.
 TEST(SconnectTiming, OfARefusedQuad) {
   const TextFile file("0,1\n0,1\n");
+  std::string trace;
+  for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 1, 4);
   SconnectNet net({{"topology.kind", word("graph")},
                    {"topology.file", file.path},
                    {"router.buffers", integer(48)},
                    {"router.reserve", IntList{4, 0, 0, 0}},
+                   {"router.host_buffers", integer(48)},
                    {"host.refuses", IntList{0}}},
-                  sends(10, 0, 1, 4) + sends(10, 0, 1, 4));
+                  trace);
   net.set_table(0, 1, option(0, 0) | option(1, 0));
-  net.step(11 + 13 * 5);
-  EXPECT_EQ(sending_cycles(net, 0, 0), (std::vector<Cycle>{11, 24, 50}));
-  EXPECT_EQ(sending_cycles(net, 0, 1), (std::vector<Cycle>{37, 63}));
-  EXPECT_EQ(net.control(1).held[0], 4u);
+  const u32 ninth = 11 + 8 * 4;
+  net.step(ninth + 13 * 4);
+  EXPECT_EQ(sending_cycles(net, 0, 0), (std::vector<Cycle>{11, 15, 19, 23, 27, 31, 35, 39, ninth, ninth + 26}));
+  EXPECT_EQ(sending_cycles(net, 0, 1), (std::vector<Cycle>{ninth + 13, ninth + 39}));
+  EXPECT_EQ(net.control(1).held[4 * 8], 32u);
   EXPECT_EQ(net.register_of(1, "refused.0"), 2u);
   EXPECT_EQ(net.register_of(1, "refused.1"), 2u);
   net.check();
