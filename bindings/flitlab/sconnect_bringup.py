@@ -443,8 +443,13 @@ def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
     home, routers = 0, int(net.experiment.derived()["routers"])
     while not any(port.to_terminal and port.peer == terminal for port in net.router(home).ports):
         home += 1
-    off = {(tic, p) for tic in range(routers) for enabled in [net.read_register(tic, "enabled")]
-           for p in range(PORTS) if not enabled >> p & 1}
+    off = {
+        (tic, p)
+        for tic in range(routers)
+        for enabled in [net.read_register(tic, "enabled")]
+        for p in range(PORTS)
+        if not enabled >> p & 1
+    }
     there = {(a, p): (b, q) for a, p, b, q in net.links() if not off & {(a, p), (b, q)}}
     # Port by port from the common beginning, each TIC found is one of the network's.
     name = {0: home}

@@ -7,15 +7,28 @@ namespace flitlab::sconnect {
 
 template <class V, int W>
 struct ControlUnit {
-  const Tic<V, W>& tic;
+  using Tics = Tic<V, W>;
+
+  const Tics& tic;
+
+  /// Priority of a reply: above that of its request, so that requests that wait keep no reply from moving. Those to
+  /// requests of the highest priority have only that.
+  FLITLAB_INLINE static u8 reply_priority(const Message& m) {
+    return static_cast<u8>(m.priority + (m.priority + 1u < kPriorities));
+  }
+
+  /// Class of the buffer that a message needs here: a request that is carried out, that of its reply.
+  FLITLAB_INLINE u32 class_here(const Message& m) const {
+    if (!m.control || m.control & kReply || way_of(m).left()) return Tics::class_of(m);
+    if (m.node != kNoAddress && m.node != tic.control.address) return Tics::class_of(m);
+    return reply_priority(m) * kVcs;
+  }
 
   FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags) const {
     return m.control ? store_control(m, source) : tic.store(m, source, flags);
   }
 
  private:
-  using Tics = Tic<V, W>;
-
   /// Into the queue of a port, if that leads anywhere. Requests go on virtual channel 0 and replies on 1, so that
   /// requests that wait do not keep replies, which always get home, from moving.
   FLITLAB_INLINE u32 over(const Message& m, u32 p, u32 source) const {
@@ -42,6 +55,8 @@ struct ControlUnit {
       }
       carry_out(m, source);
       m.control |= kReply;
+      m.priority = reply_priority(m);
+      m.vc = 0;
       if (way.made()) return over(m, source, source);
     } else if (way.made()) {
       const u32 next = way.go_back();

@@ -90,12 +90,13 @@ struct HostPort {
   FLITLAB_INLINE bool offer_control() const {
     if (!host.out_count) return false;
     Message m = terminal.at(tic.v.t.host_fields.outbox, host.out_first);
-    if (!tic.can_take(Tic<V, W>::class_of(m), 1)) return false;
+    const ControlUnit<V, W> unit{tic};
+    if (!tic.can_take(unit.class_here(m), 1)) return false;
     m.hops = tic.control.address;  // the reply goes to who asks
     host.out_first = (host.out_first + 1) % kMailbox;
     --host.out_count;
     tic.note(p, PortEvent::kReceived);
-    ControlUnit<V, W>{tic}.store(m, p, 0);
+    unit.store(m, p, 0);
     return true;
   }
 

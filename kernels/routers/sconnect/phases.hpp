@@ -48,7 +48,6 @@ struct TicPhase {
   template <class V, int W>
   FLITLAB_INLINE static void empty(const Tic<V, W>& tic, u32 p, Port& port) {
     const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kClasses & 0xFF);
-    port.heard = 0;
     if (!waiting) return;
     port.requeued = static_cast<u8>(tic.pop(p * kClasses + bit_width(waiting) - 1));
     tic.message(port.requeued).tried = static_cast<u8>(p);
@@ -66,7 +65,7 @@ struct TicPhase {
       return;
     }
     if (!tic.enabled(p)) {
-      empty(tic, p, port);
+      if (!Transmitter<V, W>{tic, p, port}.cut_off()) empty(tic, p, port);
       Receiver<V, W>{tic, p, port}.work(0);
       return;
     }

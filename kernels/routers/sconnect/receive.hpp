@@ -39,7 +39,7 @@ struct Receiver {
 
   FLITLAB_INLINE bool room() const {
     const Message& m = arriving();
-    return tic.can_take(tic.class_of(m), m.flits);
+    return tic.can_take(ControlUnit<V, W>{tic}.class_here(m), m.flits);
   }
 
   FLITLAB_INLINE void refuse() const {

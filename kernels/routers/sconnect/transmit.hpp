@@ -99,6 +99,21 @@ struct Transmitter {
     return bits | kAbort;
   }
 
+  /// The channel is off: a quad of which parts have gone has been sent to nobody, and is routed anew. No answer that
+  /// was due is given, or it would be taken for one to something else when the channel is on again. Returns whether
+  /// there was a quad.
+  FLITLAB_INLINE bool cut_off() const {
+    port.reply = 0;
+    if (port.sending == kNoBuffer) return false;
+    Slot& first = slot(port.parts);
+    first.buffer = kNoBuffer;
+    first.bits &= static_cast<u8>(~(kHoldsQuad | kTooEarly));
+    port.requeued = port.sending;
+    tic.message(port.sending).tried = static_cast<u8>(p);
+    port.sending = kNoBuffer;
+    return true;
+  }
+
   /// Puts a buffer's message into the far end's mail. Parts of a quad all bear what it is.
   FLITLAB_INLINE void send(u32 buffer) const {
     const Message& m = tic.message(buffer);
