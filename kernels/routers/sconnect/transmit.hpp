@@ -161,7 +161,9 @@ struct Transmitter {
     bits |= port.reply;
     port.reply = 0;
     if (!bits) return;
-    bits |= kOccupied;
+    // Whatever is sent has the answer to what came last, even if nothing did: the far end may ask about a message that
+    // came when one of the ports was off.
+    bits |= kOccupied | answer_of(slot(1));
     if (hit()) bits |= kHit;
     const Link& link = tic.link(p);
     reinterpret_cast<u8*>(&tic.v.tics[link.far].at(t.fields.mail, (tic.now + link.delay) & t.slot_mask))[link.port] =
