@@ -137,7 +137,7 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 namespace flitlab {
 void add_t3e(py::module_& m);              // t3e.cpp
 void add_sconnect_tables(py::module_& m);  // sconnect_tables.cpp
-}
+}  // namespace flitlab
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "flitlab's compiled core.";

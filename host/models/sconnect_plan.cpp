@@ -78,7 +78,8 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   const std::vector<u32> reserve = sconnect_reserve(e);
   std::copy(reserve.begin(), reserve.end(), t.reserve);
   t.reserved = static_cast<u8>(std::accumulate(reserve.begin(), reserve.end(), 0u));
-  t.host_buffers = static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers * 5 / 8 : e.u32_of("router.host_buffers"));
+  t.host_buffers =
+      static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers * 5 / 8 : e.u32_of("router.host_buffers"));
   // A slot is hit or not: which of its bits are, nobody asks.
   const double spared = std::pow(1 - e.f64("channel.error_rate"), sconnect::kSlotBits);
   t.hit_threshold = static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
