@@ -401,6 +401,7 @@ def test_control_messages_by_tables_take_another_way():
     ):
         assert net.send_controls(terminal, requests) == len(requests)
     net.step(300)
+    assert sum(vc.packets for vc in net.router(0).ports[0].vcs) == 0
     came = [r.number for t in (0, 1) for r in net.take_replies(t)]
     assert 5 < came.count(ADDRESS) < 28  # some were on their way to TIC 1, which has no other
     for terminal in (6, 0):
