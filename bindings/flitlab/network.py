@@ -31,7 +31,7 @@ class Request(NamedTuple):
     value: int = 0
     address: int | None = None
     hops: Sequence[int] = ()
-    priority: int = 3
+    priority: int = 2
     tag: int = 0
 
 
@@ -293,14 +293,15 @@ class Network:
         return self._core.links()
 
     def send_control(self, terminal: int, operation: str, number: int = 0, value: int = 0, *,
-                     address: int | None = None, hops: Sequence[int] = (), priority: int = 3, tag: int = 0) -> Network:
+                     address: int | None = None, hops: Sequence[int] = (), priority: int = 2, tag: int = 0) -> Network:
         """Software at a terminal sends a control message (S-Connect, 3.4), which leaves when the network is stepped.
 
         operation: read_table, write_table (number: destination), read_register, write_register (number: see
         kernels/routers/sconnect/control_message.hpp), add_to_timer. address: node to which the routing tables lead it
         first, if any; hops: ports to be taken from there on, up to 16. The reply bears what was read, or is there now;
-        a message that leads nowhere has none. ConfigError if the router knows no such messages or 16 already wait at
-        the terminal.
+        a message that leads nowhere has none. It goes at the next priority, 3 at most: requests of priority 3 and their
+        replies can wait for one another in a circle. ConfigError if the router knows no such messages or 16 already
+        wait at the terminal.
         """
         if not self.send_controls(terminal, [Request(operation, number, value, address, hops, priority, tag)]):
             raise _core.ConfigError(f"the mailbox of terminal {terminal} is full (16 messages). Step first.")

@@ -13,10 +13,14 @@ from flitlab.reproduction import row
 
 SOURCE = "S-Connect: from Networks of Workstations to Supercomputer Performance, 2.6, 3.4"
 PACKETS = 100  # of each terminal, once all is set up
-EXPECTED = ("expected: the paper says that one node with a controlling computer can explore the topology, compute "
-            "tables, load and verify them without other means of communication; it gives no numbers")
-CONTEXT = ("formats of control messages, and so their number, are ours: an entry of a table a message, 16 hops a "
-           "message, the controlling host takes and gives one a routing cycle")
+EXPECTED = (
+    "expected: the paper says that one node with a controlling computer can explore the topology, compute "
+    "tables, load and verify them without other means of communication; it gives no numbers"
+)
+CONTEXT = (
+    "formats of control messages, and so their number, are ours: an entry of a table a message, 16 hops a "
+    "message, the controlling host takes and gives one a routing cycle"
+)
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,19 @@ class Case:
 
 def network(settings: dict, start: int, packets: int = PACKETS) -> Network:
     """A fabric whose TICs know nothing, and whose hosts wait."""
-    return Network(Experiment.from_dict({
-        "router.kind": "sconnect", "routing.tables": "none", "traffic.mode": "batch",
-        "traffic.batch_packets": packets, "traffic.packet_flits": 1, "traffic.start": start} | settings))
+    return Network(
+        Experiment.from_dict(
+            {
+                "router.kind": "sconnect",
+                "routing.tables": "none",
+                "traffic.mode": "batch",
+                "traffic.batch_packets": packets,
+                "traffic.packet_flits": 1,
+                "traffic.start": start,
+            }
+            | settings
+        )
+    )
 
 
 def _break(net: Network) -> None:
@@ -111,6 +125,9 @@ def large(_: Path) -> list[dict]:
 
 
 EXPERIMENTS = {
-    "sconnect.bringup": ("a fabric explored, given tables and checked by control messages from one node", bringup,
-                         large),
+    "sconnect.bringup": (
+        "a fabric explored, given tables and checked by control messages from one node",
+        bringup,
+        large,
+    ),
 }

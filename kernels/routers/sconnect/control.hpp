@@ -9,7 +9,15 @@ inline constexpr u32 kNowhere = kNone - 1;
 
 template <class V, int W>
 struct ControlUnit {
-  const Tic<V, W>& tic;
+  using Tics = Tic<V, W>;
+
+  const Tics& tic;
+
+  /// Priority of a reply: above that of its request, so that requests that wait keep no reply from moving. Those to
+  /// requests of the highest priority have only that.
+  FLITLAB_INLINE static u8 reply_priority(const Message& m) {
+    return static_cast<u8>(m.priority + (m.priority + 1u < kPriorities));
+  }
 
   /// Where a message goes on: a queue that has a buffer for it; kNone: there is none; kNowhere: it is thrown away. A
   /// control message's way is changed accordingly; `here`: it asks something of this TIC, and leaves as the reply.
@@ -42,8 +50,6 @@ struct ControlUnit {
   }
 
  private:
-  using Tics = Tic<V, W>;
-
   /// The queue of a port, if that leads anywhere. Requests go on virtual channel 0 and replies on 1, so that requests
   /// that wait do not keep replies, which always get home, from moving.
   FLITLAB_INLINE u32 over(const Message& m, u32 p, bool reply) const {
@@ -69,6 +75,8 @@ struct ControlUnit {
         return over(m, next, false);
       }
       here = true;
+      m.priority = reply_priority(m);
+      m.vc = 0;
       if (way.made()) return over(m, source, true);
     } else if (way.made()) {
       const u32 next = way.go_back();

@@ -6,14 +6,15 @@
 
 namespace flitlab::sconnect {
 
-/// What sources ask of a model (kernels/traffic/injection.hpp). A message to a host may come by any of its ports.
+/// What sources ask of a model (kernels/traffic/injection.hpp). A message to a host may come by any of its ports. Where
+/// software makes the tables, it is software's fault if a message goes elsewhere.
 template <class V>
-FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
-  return v.t.terminal_node[index] == v.t.terminal_node[packet.dst];
+FLITLAB_INLINE bool is_misdelivered(const V& v, u32 index, const Packet& packet) {
+  return !v.t.table_given && v.t.terminal_node[index] != v.t.terminal_node[packet.dst];
 }
 template <class V>
-FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
-  return false;
+FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
+  return !v.t.table_given || v.t.terminal_node[index] == v.t.terminal_node[packet.dst];
 }
 
 template <class V, int W>

@@ -90,7 +90,6 @@ struct Transmitter {
     return bits | kAbort;
   }
 
-  /// Puts a buffer's message into the far end's mail. Parts of a quad all bear what it is.
   FLITLAB_INLINE void send(u32 buffer) const {
     const Message& m = tic.message(buffer);
     const Link& link = tic.link(p);
