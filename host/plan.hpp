@@ -60,8 +60,8 @@ struct ControlRequest {
   u32 value = 0;          ///< to be written, or added
   u32 address = kNone;    ///< goes there by the routing tables; kNone: nowhere
   std::vector<u32> hops;  ///< ports to be taken from there on
-  u32 priority = 2;  ///< the reply has the next
-  u32 tag = 0;  ///< what the reply will bear, 0 to 255
+  u32 priority = 2;       ///< the reply has the next
+  u32 tag = 0;            ///< what the reply will bear, 0 to 255
 };
 
 struct ControlReply {
