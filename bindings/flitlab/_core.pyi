@@ -97,7 +97,8 @@ def t3e_time_of_crossing(ring: int, limited: bool) -> list[list[int]]:
 def t3e_machine_vcs(ring: int, limited: bool, half_way: int, last: bool) -> list[list[int]]:
     """The virtual-channel table that machines are loaded with."""
 
-def sconnect_tables(tics: int, links: Sequence[tuple[int, int, int, int]], hosts: Sequence[tuple[int, int, int]]) -> tuple[np.ndarray, bool, float, float]:
+def sconnect_tables(tics: int, links: Sequence[tuple[int, int, int, int]],
+                    hosts: Sequence[tuple[int, int, int]]) -> tuple[np.ndarray, bool, float, float]:
     """Entries [tics][nodes], whether they follow a spanning tree, mean hops, and these over the shortest ways'."""
 
 def sconnect_table_fault(tics: int, links: Sequence[tuple[int, int, int, int]],

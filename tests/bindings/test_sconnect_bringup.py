@@ -221,7 +221,7 @@ def test_requests_outstanding():
 def test_tables_of_any_fabric():
     links = [(0, 0, 1, 1), (1, 1, 0, 0)]
     hosts = [(0, 4, 0), (1, 4, 1)]
-    entries, tree, mean_hops, stretch = _core.sconnect_tables(2, links, hosts, 0)
+    entries, tree, mean_hops, stretch = _core.sconnect_tables(2, links, hosts)
     assert entries.dtype == np.uint16 and entries[0, 0] == entries[1, 1] == 1 << 8
     assert (tree, mean_hops, stretch) == (False, 1, 1)
     assert _core.sconnect_table_fault(2, links, hosts, entries) == ""
@@ -236,7 +236,7 @@ def test_tables_of_any_fabric():
         ([], hosts, "in pieces"),
     ):
         with pytest.raises(fl.ConfigError, match=words):
-            _core.sconnect_tables(2, bad_links, bad_hosts, 0)
+            _core.sconnect_tables(2, bad_links, bad_hosts)
     with pytest.raises(fl.ConfigError, match="2 entries for 2 TICs and 2 nodes"):
         _core.sconnect_table_fault(2, links, hosts, entries[0])
 

@@ -416,7 +416,7 @@ def test_requests_that_wait_let_replies_pass(tmp_path):
     """TIC 1 is full of requests for a TIC that does not take them; a reply from far away goes through it."""
     path = tmp_path / "graph.csv"
     path.write_text("node,0\nnode,1\nnode,2\nnode,3\nchannel,0,1\nchannel,1,2\nchannel,1,3,360\n")
-    net = network(topology__kind="graph", topology__file=str(path))
+    net = network(topology__kind="graph", topology__file=str(path), router__reserve=1)
     to = {(t, f): p for t, p, f, _ in net.links()}
     ask(net, "write_register", ENABLED, 0b110000, terminal=2, cycles=2)
     # At priority 3, which replies have as well.
@@ -445,6 +445,7 @@ def busy(event, trace=False):
         traffic__packet_flits=1,
         channel__error_rate=0.002,
         router__buffers=20,
+        router__host_buffers=20,
     )
     net.send_control(8, "write_register", COUNTING, event)
     net.send_control(8, "write_register", COUNTER, 0)
@@ -531,8 +532,8 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
         channel__error_rate=errors,
         traffic__load=0.9,
         host__priorities=[1, 1, 0, 0],
-        router__buffers=48,
-        router__reserve=[4, 4, 4, 4, 8, 8, 8, 8],
+        router__buffers=64,
+        router__reserve=[4, 1, 1, 1],
         traffic__packet_flits=[[1, 2], [4, 1]],
     )
     choose = random.Random(7)
@@ -576,7 +577,7 @@ def test_replies_do_not_block_a_full_fabric():
         (3, 3),
         traffic__load=0.9,
         host__priorities=[1, 1, 1, 0],
-        router__buffers=32,
+        router__reserve=[4, 1, 1, 1],
         traffic__packet_flits=[[1, 2], [4, 1]],
     )
     choose = random.Random(7)
