@@ -15,7 +15,7 @@ sconnect::Table upload(sconnect::Table t, DeviceTables& device) {
 }  // namespace
 
 std::unique_ptr<Engine> make_sconnect_cuda_engine(const sconnect::Table& table, const StateLayout& layout,
-                                               std::vector<ReplicaRow> rows) {
+                                                  std::vector<ReplicaRow> rows) {
   return std::make_unique<TabledCudaEngine<SconnectModel>>(table, upload, layout, std::move(rows));
 }
 
