@@ -231,7 +231,8 @@ std::vector<PortSnapshot> SconnectPlan::inspect_router(const std::vector<std::by
     for (u32 vc = 0; vc < vcs; ++vc) {
       VcSnapshot s;
       for (u32 priority = sconnect::kPriorities; priority-- > 0;) {
-        const sconnect::Queue& list = tic.at(t.fields.queue, p * sconnect::kClasses + priority * sconnect::kVcs + vc);
+        const sconnect::Queue& list =
+            tic.at(t.fields.queue, p * sconnect::kQueuesOfPort + priority * sconnect::kVcs + vc);
         s.packets += list.messages;
         u32 buffer = list.head;
         for (u32 i = 0; i < list.messages; ++i, buffer = tic.at(t.fields.buffer, buffer).next) {

@@ -133,7 +133,8 @@ class SconnectNet {
 
   /// What waits in a queue, its head first.
   std::vector<sconnect::Message> queue(u32 tic, u32 p, u32 priority, u32 vc) const {
-    const auto list = fields<sconnect::Queue>(0, "queue")(tic, p * sconnect::kClasses + priority * sconnect::kVcs + vc);
+    const auto list =
+        fields<sconnect::Queue>(0, "queue")(tic, p * sconnect::kQueuesOfPort + priority * sconnect::kVcs + vc);
     const auto buffer = fields<sconnect::BufferState>(0, "buffer");
     const auto message = fields<sconnect::Message>(0, "message");
     std::vector<sconnect::Message> all;

@@ -170,7 +170,7 @@ struct HostPort {
       port.sending = kNoBuffer;
       return finish(buffer);
     }
-    const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kClasses & 0xFF);
+    const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF);
     if (!waiting || !tic.enabled(p)) return;
     const u32 priority = (bit_width(waiting) - 1) / kVcs, q = Tic<V, W>::queue_of(p, priority, 0);
     if (tic.v.t.refuses >> priority & 1 && !tic.message(tic.queue(q).head).control) return;

@@ -41,10 +41,10 @@ struct TicPhase {
   /// What waits for a port that has been switched off takes another way, a message a cycle.
   template <class V, int W>
   FLITLAB_INLINE static void empty(const Tic<V, W>& tic, u32 p, Port& port) {
-    const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kClasses & 0xFF);
+    const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF);
     port.heard = port.reply = 0;
     if (!waiting) return;
-    port.requeued = static_cast<u8>(tic.pop(p * kClasses + bit_width(waiting) - 1));
+    port.requeued = static_cast<u8>(tic.pop(p * kQueuesOfPort + bit_width(waiting) - 1));
     tic.message(port.requeued).tried = static_cast<u8>(p);
   }
 

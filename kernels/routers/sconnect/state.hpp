@@ -13,10 +13,11 @@
 
 namespace flitlab::sconnect {
 
-inline constexpr u32 kMaxBuffers = 64;               ///< of a TIC's pool
-inline constexpr u32 kClasses = kPriorities * kVcs;  ///< queues of a port
-inline constexpr u32 kQueues = kPorts * kClasses;    ///< a TIC with two hosts uses 40: hosts have no virtual channels
-inline constexpr u32 kMailbox = 16;                  ///< control messages that a host's port holds, each way
+inline constexpr u32 kMaxBuffers = 64;                    ///< of a TIC's pool
+inline constexpr u32 kQueuesOfPort = kPriorities * kVcs;  ///< queues of a port
+inline constexpr u32 kQueues =
+    kPorts * kQueuesOfPort;          ///< a TIC with two hosts uses 40: hosts have no virtual channels
+inline constexpr u32 kMailbox = 16;  ///< control messages that a host's port holds, each way
 inline constexpr u16 kNoAddress = 0xFFFF;
 
 /// A linked list of buffers.

@@ -15,9 +15,9 @@ FLITLAB_HD inline void add_to_register(u16& error) { error = static_cast<u16>(er
 /// Buffers promised to a queue, if there is anything at its port.
 template <class Table>
 FLITLAB_INLINE u32 promise(const Table& t, u32 tic, u32 q) {
-  const LinkKind kind = t.links[tic * kPorts + q / kClasses].kind;
+  const LinkKind kind = t.links[tic * kPorts + q / kQueuesOfPort].kind;
   if (kind == LinkKind::kNone || (kind == LinkKind::kHost && q % kVcs)) return 0;
-  return t.reserve[q % kClasses / kVcs];
+  return t.reserve[q % kQueuesOfPort / kVcs];
 }
 
 template <class V, int W>
@@ -80,7 +80,7 @@ struct Tic {
 
   // Queues.
 
-  FLITLAB_INLINE static u32 queue_of(u32 p, u32 priority, u32 vc) { return p * kClasses + priority * kVcs + vc; }
+  FLITLAB_INLINE static u32 queue_of(u32 p, u32 priority, u32 vc) { return p * kQueuesOfPort + priority * kVcs + vc; }
 
   FLITLAB_INLINE void push(u32 q, u32 buffer, bool at_head) const {
     Queue& list = queue(q);
@@ -126,8 +126,8 @@ struct Tic {
   FLITLAB_INLINE u32 pending(u32 p, u32 priority, bool came_back) const {
     u32 sum = port(p).sending != kNoBuffer;
     const u32 first = came_back ? priority + 1 : priority;
-    u32 waiting = static_cast<u32>(control.waiting >> p * kClasses & 0xFF) >> first * kVcs << first * kVcs;
-    for (; waiting; waiting &= waiting - 1) sum += queue(p * kClasses + lowest_bit(waiting)).messages;
+    u32 waiting = static_cast<u32>(control.waiting >> p * kQueuesOfPort & 0xFF) >> first * kVcs << first * kVcs;
+    for (; waiting; waiting &= waiting - 1) sum += queue(p * kQueuesOfPort + lowest_bit(waiting)).messages;
     return sum;
   }
 
@@ -201,7 +201,7 @@ struct Tic {
   FLITLAB_INLINE void log(EventKind kind, const Message& m, u32 p, u32 q) const {
     if constexpr (V::traced) {
       if (m.control) return;
-      v.log.write(index, Event{m.src, m.id, kind, u8(p), m.vc, u8(q / kClasses), u8(q % kVcs), 3, u16(m.flits)});
+      v.log.write(index, Event{m.src, m.id, kind, u8(p), m.vc, u8(q / kQueuesOfPort), u8(q % kVcs), 3, u16(m.flits)});
     }
   }
 };

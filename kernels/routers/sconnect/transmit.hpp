@@ -46,7 +46,7 @@ struct Transmitter {
 
   /// Queue that is served: the highest priority; virtual channels in turns.
   FLITLAB_INLINE u32 next_queue() const {
-    const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kClasses & 0xFF);
+    const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF);
     if (!waiting) return kNone;
     const u32 priority = (bit_width(waiting) - 1) / kVcs, vcs = waiting >> priority * kVcs & 3;
     const u32 first = tic.control.next_vc >> p & 1, vc = vcs >> first & 1 ? first : 1 - first;

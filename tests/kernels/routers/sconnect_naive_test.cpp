@@ -153,7 +153,7 @@ class Comparison {
       for (u32 vc = 0; vc < 2; ++vc) {
         std::vector<MessageName> expected, found;
         for (const MessageRef& m : port.queue[priority][vc]) expected.push_back(m->name);
-        const sconnect::Queue& list = queue_(n, p * sconnect::kClasses + priority * sconnect::kVcs + vc);
+        const sconnect::Queue& list = queue_(n, p * sconnect::kQueuesOfPort + priority * sconnect::kVcs + vc);
         for (u32 i = 0, b = list.head; i < list.messages && b < t.buffers; ++i, b = buffer_(n, b).next)
           found.push_back({message_(n, b).src, message_(n, b).id});
         if (expected != found)
