@@ -21,27 +21,6 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
   }
 }
 
-template <class V, int W>
-FLITLAB_INLINE bool start_from_trace(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                                     Cycle now) {
-  const TraceFields& f = v.t.terminal_fields.trace;
-  TraceControl& trace = terminal.at(f.control);
-  if (!trace.created) return false;
-  const TraceEntry& entry = terminal.at(f.entry, trace.first);
-  Packet packet;
-  packet.flits = static_cast<u16>(entry.flits);
-  packet.message_class = 0;
-  packet.tag = 0;
-  packet.id = entry.id;
-  packet.created = entry.cycle;
-  if (!start_packet(v, terminal, index, control.lane, packet, [&] { return entry.destination; }, now)) return false;
-  trace.first = (trace.first + 1) % kTraceRing;
-  --trace.entries;
-  --trace.created;
-  ++control.sent;
-  return true;
-}
-
 /// Lists an arrival for the host, and releases the queued packets that were waiting for it.
 template <class V, int W>
 FLITLAB_INLINE void note_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now) {

@@ -4,6 +4,7 @@
 #include "kernels/traffic/closed_loop.hpp"
 #include "kernels/traffic/injection.hpp"
 #include "kernels/traffic/replay.hpp"
+#include "kernels/traffic/source_queue.hpp"
 
 namespace flitlab {
 
@@ -39,25 +40,20 @@ FLITLAB_INLINE void create_packets(const V& v, u32 index, TerminalControl& contr
   }
 }
 
-/// Open loop: the oldest packet of the source queue starts to move if it can.
+/// The oldest packet of the source queue starts to move if it can.
 template <class V, int W>
 FLITLAB_INLINE bool start_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
-  const auto& t = v.t;
   if (control.sent == control.created) return false;
-  const u32 id = control.oldest.index;
+  const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
   Packet packet;
-  packet.flits = static_cast<u16>(packet_flits(t.traffic, *v.row, index, id));
+  packet.flits = static_cast<u16>(oldest.flits);
   packet.message_class = 0;
   packet.tag = 0;
-  packet.created = control.oldest.at;
-  packet.id = id;
-  const auto destination = [&] { return packet_destination(t.traffic, *v.row, index, id); };
+  packet.created = oldest.created;
+  packet.id = oldest.id;
+  const auto destination = [&] { return oldest_destination(v, terminal, index, control); };
   if (!start_packet(v, terminal, index, control.lane, packet, destination, now)) return false;
-  ++control.sent;
-  if (control.sent == control.created)
-    control.oldest = control.next;
-  else
-    next_creation(t.traffic, *v.row, index, control.oldest);
+  remove_oldest(v, terminal, index, control);
   return true;
 }
 
@@ -128,9 +124,7 @@ struct TerminalPhase {
 
     u8 mark = 0;
     if (!control.lane.left) {
-      const bool started = t.mode == TrafficMode::kTrace ? start_from_trace(v, terminal, index, control, now)
-                                                         : start_oldest(v, terminal, index, control, now);
-      if (!started) return;
+      if (!start_oldest(v, terminal, index, control, now)) return;
       mark = kHeadMark;
     }
     send_from_lane(v, terminal, index, control.lane, mark, now);

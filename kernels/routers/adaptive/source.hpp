@@ -34,29 +34,12 @@ FLITLAB_INLINE void create(const V& v, const Item<W>& terminal, u32 index, Termi
 template <class V, int W>
 FLITLAB_INLINE Packet take_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
+  const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
+  const u32 destination = oldest_destination(v, terminal, index, control);
+  remove_oldest(v, terminal, index, control);
   Packet packet{};
-  u32 destination;
-  if (t.mode == TrafficMode::kTrace) {
-    TraceControl& trace = terminal.at(t.terminal_fields.trace.control);
-    const TraceEntry& entry = terminal.at(t.terminal_fields.trace.entry, trace.first);
-    packet.id = entry.id;
-    packet.created = entry.cycle;
-    destination = entry.destination;
-    trace.first = (trace.first + 1) % kTraceRing;
-    --trace.entries;
-    --trace.created;
-  } else {
-    packet.id = control.oldest.index;
-    packet.created = control.oldest.at;
-    destination = packet_destination(t.traffic, *v.row, index, packet.id);
-  }
-  ++control.sent;
-  if (t.mode != TrafficMode::kTrace) {
-    if (control.sent == control.created)
-      control.oldest = control.next;
-    else
-      next_creation(t.traffic, *v.row, index, control.oldest);
-  }
+  packet.id = oldest.id;
+  packet.created = oldest.created;
   packet.src = index;
   packet.dst = destination / t.concentration;
   packet.dst_port = static_cast<u8>(destination % t.concentration);

@@ -79,17 +79,7 @@ FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, T
     put(v, terminal, index, fifo, packet, now);
     used |= 1u << fifo;
     software.next_put = now + t.put_interval * packet.flits;
-    ++control.sent;
-    if (trace) {
-      TraceControl& queue = terminal.at(t.terminal_fields.trace.control);
-      queue.first = (queue.first + 1) % kTraceRing;
-      --queue.entries;
-      --queue.created;
-    } else if (control.sent == control.created) {
-      control.oldest = control.next;
-    } else {
-      next_creation(t.traffic, *v.row, index, control.oldest);
-    }
+    remove_oldest(v, terminal, index, control);
   }
 }
 

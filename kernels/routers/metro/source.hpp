@@ -44,38 +44,15 @@ struct SourceCycle {
   }
   FLITLAB_INLINE const Wire& wire() const { return v.t.endpoint_wires[index * 2 * v.t.links + s.link]; }
 
-  FLITLAB_INLINE void take_oldest() {
-    const auto& t = v.t;
-    s.id = control.oldest.index;
-    s.created = control.oldest.at;
-    s.destination = packet_destination(t.traffic, *v.row, index, s.id);
-    s.body = static_cast<u16>(packet_flits(t.traffic, *v.row, index, s.id));
-    ++control.sent;
-    if (control.sent == control.created)
-      control.oldest = control.next;
-    else
-      next_creation(t.traffic, *v.row, index, control.oldest);
-  }
-  FLITLAB_INLINE void take_of_trace() {
-    TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control);
-    const TraceEntry& entry = terminal.at(v.t.terminal_fields.trace.entry, trace.first);
-    s.id = entry.id;
-    s.created = entry.cycle;
-    s.destination = entry.destination;
-    s.body = static_cast<u16>(entry.flits);
-    ++control.sent;
-    trace.first = (trace.first + 1) % kTraceRing;
-    --trace.entries;
-    --trace.created;
-  }
-
   /// The next message of the queue.
   FLITLAB_INLINE void load() {
     const auto& t = v.t;
-    if (t.mode == TrafficMode::kTrace)
-      take_of_trace();
-    else
-      take_oldest();
+    const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
+    s.id = oldest.id;
+    s.created = oldest.created;
+    s.destination = oldest_destination(v, terminal, index, control);
+    s.body = static_cast<u16>(oldest.flits);
+    remove_oldest(v, terminal, index, control);
     s.serial = terminal.at(t.endpoint_fields.next_serial, s.destination)++;
     s.header = static_cast<u16>(t.header_start[route() + 1] - t.header_start[route()]);
     s.attempts = 0;

@@ -40,21 +40,12 @@ struct HostPort {
     const auto& t = v.t;
     Message& m = host.offered;
     m = Message{};
-    if (t.mode == TrafficMode::kTrace) {
-      const TraceControl& trace = terminal.at(t.terminal_fields.trace.control);
-      if (!trace.created) return;
-      const TraceEntry& entry = terminal.at(t.terminal_fields.trace.entry, trace.first);
-      m.id = entry.id;
-      m.created = entry.cycle;
-      m.dst = entry.destination;
-      m.flits = static_cast<u8>(entry.flits);
-    } else {
-      if (control.sent == control.created) return;
-      m.id = control.oldest.index;
-      m.created = control.oldest.at;
-      m.dst = packet_destination(t.traffic, *v.row, index, m.id);
-      m.flits = static_cast<u8>(packet_flits(t.traffic, *v.row, index, m.id));
-    }
+    if (control.sent == control.created) return;
+    const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
+    m.id = oldest.id;
+    m.created = oldest.created;
+    m.dst = oldest_destination(v, terminal, index, control);
+    m.flits = static_cast<u8>(oldest.flits);
     const u32* below = t.priority_below[p - kSerial];
     if (below[0] != ~0u) {
       const u32 draw = packet_draws(*v.row, index, t.priority_by_port ? 0 : m.id).word[3];
@@ -72,17 +63,7 @@ struct HostPort {
   FLITLAB_INLINE void count_sent() const {
     const auto& v = tic.v;
     const auto& t = v.t;
-    ++control.sent;
-    if (t.mode == TrafficMode::kTrace) {
-      TraceControl& trace = terminal.at(t.terminal_fields.trace.control);
-      trace.first = (trace.first + 1) % kTraceRing;
-      --trace.entries;
-      --trace.created;
-    } else if (control.sent == control.created) {
-      control.oldest = control.next;
-    } else {
-      next_creation(t.traffic, *v.row, index, control.oldest);
-    }
+    remove_oldest(v, terminal, index, control);
     count(*v.shard, Total::kPacketsInjected);
     count(*v.shard, Total::kFlitsInjected, host.offered.flits);
     if constexpr (V::traced)

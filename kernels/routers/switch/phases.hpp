@@ -53,19 +53,11 @@ struct SwitchCycle {
     const TerminalControl& control = terminal(i);
     Input& in = input(i);
     if (control.sent == control.created) return;
-    if (t.mode == TrafficMode::kTrace) {
-      const TraceControl& trace = v.terminals[i].at(t.terminal_fields.trace.control);
-      const TraceEntry& entry = v.terminals[i].at(t.terminal_fields.trace.entry, trace.first);
-      in.id = entry.id;
-      in.created = entry.cycle;
-      in.flits = entry.flits;
-      in.output = entry.destination;
-    } else {
-      in.id = control.oldest.index;
-      in.created = control.oldest.at;
-      in.flits = packet_flits(t.traffic, *v.row, i, in.id);
-      in.output = packet_destination(t.traffic, *v.row, i, in.id);
-    }
+    const QueuedPacket oldest = oldest_packet(v, v.terminals[i], i, control);
+    in.id = oldest.id;
+    in.created = oldest.created;
+    in.flits = oldest.flits;
+    in.output = oldest_destination(v, v.terminals[i], i, control);
     const Cycle arrival = in.created < in.free ? in.free : in.created;
     in.free = arrival + in.flits;
     const Cycle ready = t.stored ? in.free : arrival;
@@ -73,22 +65,6 @@ struct SwitchCycle {
     output(in.output).wanted |= u64{1} << i;
     if constexpr (V::traced)
       v.log.write(0, Event{i, in.id, EventKind::kArrived, u8(i), 0, 0, 0, 1, static_cast<u16>(in.flits)});
-  }
-
-  /// A message has left its source queue.
-  FLITLAB_INLINE void take(u32 i) const {
-    TerminalControl& control = terminal(i);
-    ++control.sent;
-    if (v.t.mode == TrafficMode::kTrace) {
-      TraceControl& trace = v.terminals[i].at(v.t.terminal_fields.trace.control);
-      trace.first = (trace.first + 1) % kTraceRing;
-      --trace.entries;
-      --trace.created;
-    } else if (control.sent == control.created) {
-      control.oldest = control.next;
-    } else {
-      next_creation(v.t.traffic, *v.row, i, control.oldest);
-    }
   }
 
   /// The head of an input gets its output.
@@ -119,7 +95,7 @@ struct SwitchCycle {
     }
     in.since = t.release_by_tail ? now + in.flits : now + 1;
     in.output = kNone;
-    take(i);
+    remove_oldest(v, v.terminals[i], i, terminal(i));
     load(i);
   }
 

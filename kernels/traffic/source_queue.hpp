@@ -1,0 +1,57 @@
+#pragma once
+/// The source queue of a terminal: packets that have been created and not yet sent, control.created - control.sent of
+/// them. In an open loop it is two cursors over the terminal's sequence, of a trace the first places of its ring.
+#include "kernels/traffic/terminal_state.hpp"
+
+namespace flitlab {
+
+/// What a source says of a packet, but for its destination, which takes longer to work out.
+struct QueuedPacket {
+  u32 id;
+  Cycle created;
+  u32 flits;
+};
+
+/// The packet of a trace that a terminal sends next.
+template <class V, int W>
+FLITLAB_INLINE const TraceEntry& next_of_trace(const V& v, const Item<W>& terminal) {
+  const TraceFields& f = v.t.terminal_fields.trace;
+  return terminal.at(f.entry, terminal.at(f.control).first);
+}
+
+/// The oldest packet of a source queue that is not empty.
+template <class V, int W>
+FLITLAB_INLINE QueuedPacket oldest_packet(const V& v, const Item<W>& terminal, u32 index,
+                                          const TerminalControl& control) {
+  if (v.t.mode == TrafficMode::kTrace) {
+    const TraceEntry& entry = next_of_trace(v, terminal);
+    return {entry.id, entry.cycle, entry.flits};
+  }
+  const u32 id = control.oldest.index;
+  return {id, control.oldest.at, packet_flits(v.t.traffic, *v.row, index, id)};
+}
+
+/// The terminal it goes to.
+template <class V, int W>
+FLITLAB_INLINE u32 oldest_destination(const V& v, const Item<W>& terminal, u32 index, const TerminalControl& control) {
+  if (v.t.mode == TrafficMode::kTrace) return next_of_trace(v, terminal).destination;
+  return packet_destination(v.t.traffic, *v.row, index, control.oldest.index);
+}
+
+/// It leaves the queue.
+template <class V, int W>
+FLITLAB_INLINE void remove_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control) {
+  ++control.sent;
+  if (v.t.mode == TrafficMode::kTrace) {
+    TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control);
+    trace.first = (trace.first + 1) % kTraceRing;
+    --trace.entries;
+    --trace.created;
+  } else if (control.sent == control.created) {
+    control.oldest = control.next;
+  } else {
+    next_creation(v.t.traffic, *v.row, index, control.oldest);
+  }
+}
+
+}  // namespace flitlab
