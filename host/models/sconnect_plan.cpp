@@ -90,7 +90,6 @@ void SconnectPlan::set_parameters(const Experiment& e) {
     const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
     std::copy(below.begin(), below.end(), t.priority_below[port]);
   }
-  t.priority_by_port = e.str("host.priority_by") == "port";
   t.quad_priority = static_cast<u8>(e.u32_of("host.quad_priority"));
   for (u32 priority : e.ints("host.refuses")) t.refuses |= 1u << priority;
 

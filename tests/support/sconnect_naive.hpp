@@ -538,7 +538,7 @@ class NaiveSconnect {
     m.dst = packet_destination(t_.traffic, row_, h, first.id);
     m.node = t_.terminal_node[m.dst];
     m.flits = packet_flits(t_.traffic, row_, h, first.id);
-    const u32 draw = packet_draws(row_, h, t_.priority_by_port ? 0 : first.id).word[3];
+    const u32 draw = packet_draws(row_, h, first.id).word[3];
     const u32* below = t_.priority_below[p - sconnect::kSerial];
     while (m.priority < 3 && below[m.priority] != ~0u && draw >= below[m.priority]) ++m.priority;
     if (m.flits == 4) m.priority = t_.quad_priority;

@@ -78,7 +78,12 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   }
   if (draw.below(3) == 0) c["router.host_buffers"] = draw.between(1, buffers);
   c["channel.error_rate"] = draw.one_of({0.0, 0.0, 1e-5, 1e-4, 1e-3, 1e-3, 3e-3, 1e-2});
-  if (draw.below(4) == 0) c["host.priority_by"] = word("port");
+  if (draw.coin() && std::get<std::int64_t>(c["topology.host_ports"]) == 2) {
+    IntList second(4, 0);  // the highest priority has the second port to itself
+    for (u32 p = 0; p < 4; ++p)
+      if (weights[p]) second.assign(4, 0), second[p] = 1;
+    c["host.second_priorities"] = second;
+  }
   if (draw.below(5) == 0) c["host.refuses"] = draw.one_of<IntList>({{0}, {1, 2}, {3}});
   if (draw.below(6) == 0) {
     c["traffic.mode"] = word("batch");

@@ -48,7 +48,7 @@ struct HostPort {
     m.flits = static_cast<u8>(oldest.flits);
     const u32* below = t.priority_below[p - kSerial];
     if (below[0] != ~0u) {
-      const u32 draw = packet_draws(*v.row, index, t.priority_by_port ? 0 : m.id).word[3];
+      const u32 draw = packet_draws(*v.row, index, m.id).word[3];
       while (m.priority + 1u < kPriorities && draw >= below[m.priority]) ++m.priority;
     }
     if (m.flits > 1) m.priority = t.quad_priority;

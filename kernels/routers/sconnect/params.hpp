@@ -172,13 +172,6 @@ inline constexpr std::array kSconnectHostParams{
                 .max = 1000000,
                 .help = "How often packets have priority 0, 1, 2, 3, as weights; 3 goes first.",
                 .cite = "S-Connect, 2.3; 3"},
-    ParamRecord{.path = "host.priority_by",
-                .type = ParamType::kChoice,
-                .default_value = "packet",
-                .choices = "packet|port",
-                .help = "What has a priority: each packet, or each port of a host, whose packets all have the same; a "
-                        "port gives its packets in order, so one that the fabric does not take holds up all others.",
-                .cite = "S-Connect, 2.3"},
     ParamRecord{.path = "host.second_priorities",
                 .type = ParamType::kIntList,
                 .default_value = "[]",

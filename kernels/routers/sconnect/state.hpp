@@ -123,9 +123,8 @@ struct Table {
   u32 hit_threshold = 0;                                   ///< a 32-bit draw below this hits a slot
   u32 priority_below[kPorts - kSerial][kPriorities] = {};  ///< a 32-bit draw below this gives the priority
   u32 refuses = 0;                                         ///< priorities that hosts do not take, as bits
-  u8 priority_by_port = 0;  ///< all packets of a terminal have the priority drawn for its packet 0
-  u8 clocks = 0;            ///< clocks are emulated
-  u8 table_given = 1;       ///< TICs start with tables and addresses
+  u8 clocks = 0;                                           ///< clocks are emulated
+  u8 table_given = 1;                                      ///< TICs start with tables and addresses
   ClockTable clock;
   const Link* links = nullptr;         ///< [routers][kPorts]
   const u16* slot_first = nullptr;     ///< [routers][kPorts] first of a port's slots
