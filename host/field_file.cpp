@@ -1,5 +1,6 @@
 #include "host/field_file.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "host/config/value.hpp"
@@ -49,6 +50,13 @@ u32 FieldFile::number(u32 i, const char* name, u64 most) const {
     fail(std::string(name) + " = " + shown(Value{std::string(text)}) + " must be a whole number from 0 to " +
          std::to_string(most) + ".");
   return static_cast<u32>(value);
+}
+
+void FieldFile::check_form(const std::string& form) const {
+  const u32 most = static_cast<u32>(std::count(form.begin(), form.end(), ',')) + 1;
+  if (fields() > most)
+    fail("field " + std::to_string(most + 1) + ", " + shown(Value{std::string(field(most))}) +
+         ", is one too many: the line is " + form + ".");
 }
 
 std::string FieldFile::text_of(u32 line) const {

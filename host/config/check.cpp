@@ -31,12 +31,6 @@ std::string plain(double x) {
   return to_text(Value{x});
 }
 
-std::string listed(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 std::string expected(const ParamRecord& r) {
   const std::string example(r.default_value);
   switch (r.type) {
@@ -110,6 +104,12 @@ std::vector<std::string> split_words(std::string_view words, char separator) {
     words.remove_prefix(std::min(end + 1, words.size()));
   }
   return list;
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
 }
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {

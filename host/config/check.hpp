@@ -12,6 +12,9 @@ namespace flitlab {
 /// The words of a '|'-separated list.
 std::vector<std::string> split_words(std::string_view words, char separator = '|');
 
+/// Words with commas between them.
+std::string listed(const std::vector<std::string>& words);
+
 /// The candidate nearest to a word by edit distance, whatever the case of its letters.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 

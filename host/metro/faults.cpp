@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/error.hpp"
 #include "host/field_file.hpp"
@@ -66,6 +67,12 @@ std::pair<u32, u32> disconnected(const MetroNetwork& n, const std::vector<bool>&
   return {kNone, kNone};
 }
 
+/// What may happen, and what its line has behind the cycle and this word.
+constexpr std::pair<const char*, const char*> kForms[] = {
+    {"dead", "ROUTER or PORT"}, {"repair", "ROUTER or PORT"},   {"stuck0", "PORT,bit"}, {"stuck1", "PORT,bit"},
+    {"noise", "PORT,part"},     {"misallocate", "ROUTER,part"}, {"off", "PORT"},        {"on", "PORT"},
+    {"tap", "ROUTER,number"}};
+
 /// Reads a fault file.
 class Reader {
  public:
@@ -80,7 +87,8 @@ class Reader {
 
   void read(MetroFaults& faults, Dead& dead) {
     while (file_.next()) {
-      const std::string_view what = file_.field(1);
+      const std::string what(file_.field(1));
+      check_form(what);
       MetroFault f;
       f.cycle = file_.number(0, "cycle", 4000000000u);
       if (what == "dead" || what == "repair") {
@@ -113,12 +121,10 @@ class Reader {
         if (port_ != kNone) file_.fail("name a router, not a port.");
         const u32 tap = file_.number(3, "test access port", taps_ - 1);
         for_slices([&](u32 router) { add(faults, f, What::kTap, router, 0, tap); });
-      } else if (what == "off" || what == "on") {
+      } else {  // off, on
         place(false);
         for_slices([&](u32 router) { add(faults, f, What::kPort, router, port_, what == "on"); });
         note(f.cycle, what == "off", false);
-      } else {
-        file_.fail("what happens is dead, repair, stuck0, stuck1, noise, misallocate, off, on or tap.");
       }
     }
     std::stable_sort(changes_.begin(), changes_.end(),
@@ -127,6 +133,16 @@ class Reader {
   }
 
  private:
+  void check_form(const std::string& what) const {
+    std::vector<std::string> known;
+    for (const auto& [name, places] : kForms) {
+      if (what == name) return file_.check_form("cycle," + what + "," + places);
+      known.emplace_back(name);
+    }
+    file_.fail("nothing that happens is " + shown(Value{what}) + ": did you mean " + nearest(what, known) +
+               "? What happens is " + listed(known) + ".");
+  }
+
   double part() {
     const std::string_view text = file_.field(3);
     double x = 0;

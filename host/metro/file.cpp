@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 
+#include "host/config/check.hpp"
 #include "host/error.hpp"
 #include "host/field_file.hpp"
 #include "host/metro/network.hpp"
@@ -33,11 +34,11 @@ class Reader {
       if (file_.field(0) == "router")
         router();
       else if (file_.field(0) == "wire")
-        pending_.push_back({file_.line(), std::string(file_.field(1)), std::string(file_.field(2)), wire_delay()});
+        wire();
       else
-        file_.fail("a line is router,NAME,forward ports,radix,dilation or wire,FROM,TO[,delay].");
+        unknown();
     }
-    if (n_.setup.empty()) file_.fail("the file has no line router,NAME,forward ports,radix,dilation.");
+    if (n_.setup.empty()) file_.fail("the file has no line " + std::string(kRouterForm) + ".");
     n_.wires.resize(std::size_t{n_.routers()} * n_.ports());
     for (const Pending& p : pending_)
       lines_.push_back({from_end(p), to_end(p), p.delay, p.line, p.from + " to " + p.to});
@@ -49,6 +50,9 @@ class Reader {
   }
 
  private:
+  static constexpr const char* kRouterForm = "router,NAME,forward ports,radix,dilation";
+  static constexpr const char* kWireForm = "wire,FROM,TO[,delay]";
+
   struct Pending {
     u32 line;
     std::string from, to;
@@ -63,7 +67,14 @@ class Reader {
     return value;
   }
 
+  [[noreturn]] void unknown() const {
+    const std::string word(file_.field(0));
+    file_.fail("there is no line " + shown(Value{word}) + ": did you mean " + nearest(word, {"router", "wire"}) +
+               "? A line is " + kRouterForm + " or " + kWireForm + ".");
+  }
+
   void router() {
+    file_.check_form(kRouterForm);
     const std::string name(file_.field(1));
     if (name.empty() || name.find('.') != std::string::npos || is_endpoint(name))
       file_.fail("a router's name has no dots and is not that of an endpoint (e and a number).");
@@ -87,7 +98,11 @@ class Reader {
     n_.outputs = std::max(n_.outputs, radix * dilation);
   }
 
-  u32 wire_delay() { return file_.fields() > 3 ? file_.number(3, "delay", 15) : kNone; }
+  void wire() {
+    file_.check_form(kWireForm);
+    const u32 delay = file_.fields() > 3 ? file_.number(3, "delay", 15) : kNone;
+    pending_.push_back({file_.line(), std::string(file_.field(1)), std::string(file_.field(2)), delay});
+  }
 
   static bool number(std::string_view text, u32& value) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -226,7 +226,11 @@ TEST(MetroFile, MistakesAreNamedWithTheirLine) {
       {"router,d,2,2,1", "router,d,2,3,1", "radix = 3 must be a power of two"},
       {"router,d,2,2,1", "router,d.1,2,2,1", "name has no dots"},
       {"wire,e0.0,a.0", "wire,e9.0,a.0", "endpoint e0 has no wire into the network"},
-      {"wire,e0.0,a.0", "wirre,e0.0,a.0", "a line is router"},
+      {"wire,e0.0,a.0", "wirre,e0.0,a.0", "did you mean wire? A line is router,NAME,forward ports,radix,dilation or"},
+      {"router,d,2,2,1", "router,d,2,2,1,4",
+       ":5: \"router,d,2,2,1,4\": field 6, \"4\", is one too many: the line is router,NAME,forward "
+       "ports,radix,dilation."},
+      {"wire,a.0.0,c.0,1", "wire,a.0.0,c.0,1,x", "field 5, \"x\", is one too many: the line is wire,FROM,TO[,delay]."},
       {"wire,a.0.0,c.0,1", "wire,a.0.0,c.0,99", "delay"},
   };
   for (const auto& [from, to, message] : cases) {
@@ -335,7 +339,12 @@ TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
        {std::pair{"0,dead,9.9\n", "is no router, port or endpoint's link"},
         std::pair{"0,dead,0.0.9\n", "has no such port"}, std::pair{"0,stuck1,0.0\n", "name a port"},
         std::pair{"0,stuck1,0.0.1.0,11\n", "bit"}, std::pair{"0,noise,0.0.1.0,2\n", "a part from 0 to 1"},
-        std::pair{"0,melt,0.0\n", "what happens is"}, std::pair{"x,dead,0.0\n", "cycle"},
+        std::pair{"0,deed,0.0\n", ":1: \"0,deed,0.0\": nothing that happens is \"deed\": did you mean dead?"},
+        std::pair{"0,melt,0.0\n", "What happens is dead, repair, stuck0"},
+        std::pair{"0,on,e0.0\n5,dead,0.0,0.5\n",
+                  ":2: \"5,dead,0.0,0.5\": field 4, \"0.5\", is one too many: the line is cycle,dead,ROUTER or PORT."},
+        std::pair{"0,noise,0.0.1.0,0.5,1\n", "field 5, \"1\", is one too many: the line is cycle,noise,PORT,part."},
+        std::pair{"0,stuck1,0.0.1.0,1,\n", "field 5, \"\", is one too many"}, std::pair{"x,dead,0.0\n", "cycle"},
         std::pair{"0,dead,0.0:1\n", "cascaded routers are numbered 0 to 0"},
         std::pair{"0,dead,e0.0\n0,dead,e0.1\n", "no way from endpoint 0"}}) {
     const TextFile faults(line);
