@@ -5,8 +5,8 @@
 
 namespace flitlab {
 
-/// Ways by an order of the TICs (host/sconnect/order.hpp) if one of some keeps all shortest ways, else by turns
-/// (host/sconnect/turns.hpp).
+/// Ways by coordinates if there are any (host/sconnect/grid.hpp); else by an order of the TICs
+/// (host/sconnect/order.hpp) if one of some keeps all shortest ways, else by turns (host/sconnect/turns.hpp).
 SconnectTables shortest_sconnect_tables(const SconnectFabric& fabric);
 
 /// Ways by a spanning tree: up on virtual channel 0 until the destination is below, then down on 1. That is the

@@ -141,15 +141,6 @@ std::vector<SconnectOrder> sconnect_orders(const SconnectFabric& f) {
     }
     orders.push_back(std::move(order));
   };
-  if (f.kind == "mesh" || f.kind == "hypercube") {
-    // Coordinates add up; of a node's TICs the second is higher, so each crossing is made once.
-    std::vector<u32> height(f.tics, 0);
-    for (u32 tic = 0; tic < f.tics; ++tic) {
-      u32 left = f.node_of[tic];
-      for (u32 k : f.shape) height[tic] += left % k, left /= k;
-    }
-    add(height);
-  }
   constexpr u32 kRoots = 4;
   for (u32 i = 0; i < std::min(kRoots, f.tics); ++i) {
     const u32 root = i == 0 ? sconnect_centre(f) : static_cast<u32>(u64{i} * f.tics / kRoots);

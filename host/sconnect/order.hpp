@@ -68,7 +68,7 @@ SconnectLengths sconnect_lengths(const SconnectFabric& fabric, const SconnectOrd
 /// A TIC in the middle of a long shortest way.
 u32 sconnect_centre(const SconnectFabric& fabric);
 
-/// Orders worth trying: by coordinates; toward and from TICs in the middle.
+/// Orders worth trying: toward and from TICs in the middle.
 std::vector<SconnectOrder> sconnect_orders(const SconnectFabric& fabric);
 
 }  // namespace flitlab

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "host/error.hpp"
+#include "host/sconnect/grid.hpp"
 #include "host/sconnect/make_tables.hpp"
 #include "host/sconnect/order.hpp"
 #include "host/sconnect/turns.hpp"
@@ -128,19 +129,20 @@ void expect_in(const std::string& part, const std::string& text) {
 TEST(SconnectTables, OfALineByHand) {
   const SconnectFabric f = make_sconnect_mesh({3}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
-  // Up on 0; the last hop may be on 1 where nobody comes on 1 who would go on upward. Down on 1, the first hop on 0
-  // not.
+  // Nothing turns round, so both virtual channels are free.
+  const u32 up = option(0, 0) | option(0, 1), down = option(1, 0) | option(1, 1);
   EXPECT_EQ(t.entry[0 * 3 + 0], option(4, 0));
-  EXPECT_EQ(t.entry[0 * 3 + 1], option(0, 0) | option(0, 1));
-  EXPECT_EQ(t.entry[0 * 3 + 2], option(0, 0));
-  EXPECT_EQ(t.entry[1 * 3 + 2], option(0, 0) | option(0, 1));
-  EXPECT_EQ(t.entry[1 * 3 + 0], option(1, 1));
-  EXPECT_EQ(t.entry[2 * 3 + 0], option(1, 1));
+  EXPECT_EQ(t.entry[0 * 3 + 1], up);
+  EXPECT_EQ(t.entry[0 * 3 + 2], up);
+  EXPECT_EQ(t.entry[1 * 3 + 2], up);
+  EXPECT_EQ(t.entry[1 * 3 + 0], down);
+  EXPECT_EQ(t.entry[2 * 3 + 0], down);
   EXPECT_DOUBLE_EQ(t.mean_hops, 4.0 / 3);
   EXPECT_DOUBLE_EQ(t.stretch, 1);
   EXPECT_FALSE(t.tree);
-  // On the way: to 0 from 1 and 2 (1 seen on 0 and on 1), to 1 from both sides, to 2 from 0 and 1.
-  EXPECT_DOUBLE_EQ(t.alternates, (1 + 1 + 1 + 2 + 1 + 1 + 2) / 7.0);
+  // On the way: to each end from the other, and in the middle on 0 and on 1, where only 1 is left; to the middle from
+  // both sides.
+  EXPECT_DOUBLE_EQ(t.alternates, (2 * (2 + 2 + 1) + 2 + 2) / 8.0);
 }
 
 TEST(SconnectTables, AreGoodForAllKinds) {
@@ -169,15 +171,6 @@ TEST(SconnectTables, KeepAllShortestWaysOfGridsCubesAndTrees) {
   }
 }
 
-TEST(SconnectTables, CoordinatesAreEnoughForGridsAndCubes) {
-  for (const SconnectFabric& f :
-       {make_sconnect_mesh({5, 7}, single_nodes()), make_sconnect_mesh({3, 4, 3}, dual_nodes()),
-        make_sconnect_mesh({4, 3, 4, 3}, dual_nodes()), make_sconnect_hypercube(7, dual_nodes())}) {
-    const SconnectLengths lengths = sconnect_lengths(f, sconnect_orders(f)[0]);
-    EXPECT_EQ(lengths.ways, lengths.direct) << f.kind << " of " << f.nodes;
-  }
-}
-
 TEST(SconnectTables, TreeWaysAreNoLongerThanThroughTheRoot) {
   for (const SconnectFabric& f :
        {make_sconnect_random(40, 4, 2, single_nodes()), make_sconnect_random(30, 5, 2, dual_nodes(2))}) {
@@ -199,13 +192,53 @@ TEST(SconnectTables, TreeWaysAreNoLongerThanThroughTheRoot) {
   }
 }
 
-TEST(SconnectTables, GridsOfferAllDirectionsOfAPhase) {
+TEST(SconnectTables, GridsOfTwoDimensionsOfferAllShortestWays) {
   const SconnectFabric f = make_sconnect_mesh({4, 4}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
-  EXPECT_EQ(t.entry[0 * 16 + 15], option(0, 0) | option(2, 0));
-  EXPECT_EQ(t.entry[15 * 16 + 0], option(1, 1) | option(3, 1));
-  EXPECT_EQ(t.entry[3 * 16 + 12] & option(2, 0), option(2, 0));  // up in one, down in the other: up first
-  EXPECT_EQ(t.entry[3 * 16 + 12] & (option(1, 0) | option(1, 1)), 0u);
+  // Ports 0 and 1 lead up and down in the first dimension, 2 and 3 in the second.
+  EXPECT_EQ(t.entry[0 * 16 + 15], option(0, 1) | option(2, 0) | option(2, 1));
+  EXPECT_EQ(t.entry[15 * 16 + 0], option(1, 0) | option(3, 0));
+  EXPECT_EQ(t.entry[12 * 16 + 3], option(0, 1) | option(3, 0) | option(3, 1));
+  EXPECT_EQ(t.entry[3 * 16 + 12], option(1, 0) | option(2, 0));
+  EXPECT_EQ(t.entry[3 * 16 + 15], option(2, 0) | option(2, 1));
+  for (u32 s = 0; s < 16; ++s)
+    for (u32 d = 0; d < 16; ++d) {
+      const u32 set = t.entry[s * 16 + d];
+      if (s == d) continue;
+      EXPECT_EQ((set & 0x3) != 0, d % 4 > s % 4);
+      EXPECT_EQ((set & 0xC) != 0, d % 4 < s % 4);
+      EXPECT_EQ((set & 0x30) != 0, d / 4 > s / 4);
+      EXPECT_EQ((set & 0xC0) != 0, d / 4 < s / 4);
+    }
+}
+
+TEST(SconnectTables, DualNodesCrossOnce) {
+  // Dimensions 0 and 1 are on TIC 2n, 2 and 3 on 2n + 1.
+  const SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes(2));
+  const SconnectTables t = shortest_sconnect_tables(f);
+  const auto entry = [&](u32 tic, u32 d) { return u32{t.entry[tic * f.nodes + d]}; };
+  const u32 far = 80;  // 2, 2, 2, 2, seen from 0, 0, 0, 0
+  EXPECT_EQ(entry(0, far), option(0, 0) | option(2, 0));
+  EXPECT_EQ(entry(1, far), option(0, 0) | option(2, 0) | option(0, 1) | option(2, 1));
+  EXPECT_EQ(entry(0, 72) & 0xFF, 0u);  // 0, 0, 2, 2
+  EXPECT_EQ(entry(0, 72) & (option(4, 1) | option(5, 1)), 0u);
+  EXPECT_EQ(entry(1, 8) & 0xFF, 0u);  // 2, 2, 0, 0
+  EXPECT_EQ(entry(1, 8) & (option(4, 0) | option(5, 0)), 0u);
+}
+
+TEST(SconnectTables, ByCoordinatesAreGoodForAllShapes) {
+  for (u32 hosts : {1u, 2u})
+    for (const SconnectFabric& f :
+         {make_sconnect_mesh({2}, single_nodes()), make_sconnect_mesh({5, 7}, single_nodes()),
+          make_sconnect_mesh({4, 2, 2}, single_nodes()), make_sconnect_mesh({2, 2, 2, 2}, single_nodes()),
+          make_sconnect_mesh({6, 1, 3}, single_nodes()), make_sconnect_mesh({3, 4}, dual_nodes(hosts)),
+          make_sconnect_mesh({3, 4, 3}, dual_nodes(hosts)), make_sconnect_mesh({4, 3, 4, 3}, dual_nodes(hosts)),
+          make_sconnect_mesh({2, 3, 2, 3, 2, 2}, dual_nodes(hosts)), make_sconnect_hypercube(7, dual_nodes(hosts))}) {
+      SCOPED_TRACE(f.kind + " of " + std::to_string(f.nodes) + ", " + std::to_string(hosts) + " hosts");
+      const SconnectTables t = given_sconnect_tables(f, sconnect_tables_by_coordinates(f));
+      expect_good(f, t);
+      EXPECT_EQ(t.stretch, 1);  // exactly
+    }
 }
 
 TEST(SconnectTables, RandomGraphsGetGoodOnesThatDependOnTheGraphAlone) {
