@@ -31,8 +31,13 @@ std::vector<u32> switch_shape(const Experiment& experiment);
 /// Weights of the priorities of packets that come by a node's first or second parallel port, 0 or 1.
 std::vector<u32> sconnect_priorities(const Experiment& experiment, u32 port);
 
-/// Buffers that each queue of a priority can count on in a TIC. ConfigError if there are not so many, or too few.
-std::vector<u32> sconnect_reserve(const Experiment& experiment);
+/// Buffers that are promised in a TIC.
+struct SconnectPromises {
+  std::vector<u32> queue;  ///< [priorities] to each queue of a priority
+  u32 control;             ///< to control requests, and as many to replies
+};
+/// ConfigError if there are not so many, or too few.
+SconnectPromises sconnect_promises(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);

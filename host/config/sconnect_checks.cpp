@@ -26,7 +26,7 @@ std::vector<u32> sconnect_priorities(const Experiment& e, u32 port) {
   return port && !second.empty() ? second : e.ints("host.priorities");
 }
 
-std::vector<u32> sconnect_reserve(const Experiment& e) {
+SconnectPromises sconnect_promises(const Experiment& e) {
   bool quads = false;
   if (e.has("traffic.packet_flits"))
     for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) quads |= weight > 0 && flits > 1;
@@ -63,11 +63,16 @@ std::vector<u32> sconnect_reserve(const Experiment& e) {
       given ? "router.reserve = " + list_text(reserve) : "router.buffers = " + std::to_string(buffers);
   if (reserve.size() != sconnect::kPriorities)
     throw ConfigError(text + ": give one number, or four, for priorities 0 to 3.");
-  if (sum(reserve) > buffers)
+  const u32 left = buffers - std::min(buffers, sum(reserve));
+  const bool automatic = e.is_auto("router.control_buffers");
+  const u32 control = automatic ? std::min(1u, left / 2) : e.u32_of("router.control_buffers");
+  if (sum(reserve) + 2 * control > buffers)
     throw ConfigError(text + ": " + list_text(reserve) + " buffers in each of " + std::to_string(queues) +
                       " queues of priorities 0 to 3 take " + std::to_string(sum(reserve)) +
-                      (given ? ", and router.buffers is " + std::to_string(buffers) : "") +
-                      ". Reserve less, use fewer priorities (host.priorities) or no quads, or give more buffers.");
+                      (control ? ", and control messages " + std::to_string(2 * control) : "") +
+                      (given ? ", and router.buffers is " + std::to_string(buffers) : "") + ". Reserve less" +
+                      (automatic ? "" : " (router.reserve, router.control_buffers)") +
+                      ", use fewer priorities (host.priorities) or no quads, or give more buffers.");
   const std::vector<u32> needed = least(quads);
   for (u32 p = 0; p < weights.size(); ++p)
     if (reserve[p] < needed[p])
@@ -75,7 +80,7 @@ std::vector<u32> sconnect_reserve(const Experiment& e) {
                         " kept for each queue of priority " + std::to_string(p) +
                         ", one could keep another from moving for ever. Give " + std::to_string(needed[p]) +
                         " or more.");
-  return reserve;
+  return {reserve, control};
 }
 
 void check_sconnect(const Experiment& e) {
@@ -101,7 +106,7 @@ void check_sconnect(const Experiment& e) {
   if (!e.ints("host.second_priorities").empty() && e.u32_of("topology.host_ports") == 1)
     throw ConfigError("host.second_priorities = " + list_text(e.ints("host.second_priorities")) +
                       ": hosts have one port each. Give topology.host_ports = 2, or leave it out.");
-  sconnect_reserve(e);
+  sconnect_promises(e);
   if (e.u32_of("topology.channel_delay") % sconnect::kClocks)
     throw ConfigError(
         "topology.channel_delay = " + std::to_string(e.u32_of("topology.channel_delay")) +

@@ -76,11 +76,11 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   t.terminals = fabric_.terminals;
   t.nodes = fabric_.nodes;
   t.buffers = e.u32_of("router.buffers");
-  const std::vector<u32> reserve = sconnect_reserve(e);
+  const auto [reserve, control_buffers] = sconnect_promises(e);
   std::copy(reserve.begin(), reserve.end(), t.reserve);
+  t.control_buffers = static_cast<u8>(control_buffers);
   quads_fit_ = reserve[e.u32_of("host.quad_priority")] >= sconnect::kQuadParts;
-  t.host_buffers =
-      static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers * 3 / 8 : e.u32_of("router.host_buffers"));
+  t.host_buffers = static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers / 2 : e.u32_of("router.host_buffers"));
   // A slot is hit or not: which of its bits are, nobody asks.
   const double spared = std::pow(1 - e.f64("channel.error_rate"), sconnect::kSlotBits);
   t.hit_threshold = static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));

@@ -321,7 +321,9 @@ def test_what_waits_for_a_channel_takes_another_way(tmp_path):
     net = network(
         (2, 2), topology__host_ports=2, **trace_file(tmp_path, [(10 + i // 2, i % 2, 6, 1) for i in range(count)])
     )
-    assert net.read_register(0, "table.3") & 0b110011 in (0b010001, 0b100001, 0b010010, 0b100010)
+    entry = net.read_register(0, "table.3")
+    assert entry & 0b11
+    assert entry & 0b110000
     ask(net, "write_register", ENABLED, ALL_ON & ~0b100, cycles=2)  # all go over port 0, and queue up
     net.step(25)
     waiting = sum(vc.packets for vc in net.router(0).ports[0].vcs)
@@ -358,7 +360,9 @@ def test_what_a_channel_holds_waits_until_it_is_on_again(tmp_path):
     net.check()
 
 
-def test_no_message_is_lost_when_channels_go_off_and_on():
+@pytest.mark.parametrize("seed", range(8))
+def test_no_message_is_lost_when_channels_go_off_and_on(seed):
+    """However full the pools are that are told so."""
     net = network(
         (3, 3),
         traffic__mode="batch",
@@ -366,7 +370,7 @@ def test_no_message_is_lost_when_channels_go_off_and_on():
         traffic__packet_flits=[[1, 3], [4, 1]],
         channel__error_rate=0.0005,
     )
-    choose = random.Random(1)
+    choose = random.Random(seed)
     links = [link for link in net.links() if link[0] < link[2]]
     for _ in range(12):
         a, p, b, q = choose.choice(links)

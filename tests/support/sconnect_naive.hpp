@@ -120,7 +120,7 @@ class NaiveSconnect {
     const double whole = std::pow(1 - e.f64("channel.error_rate"), 96);
     threshold_ = static_cast<u32>((1 - whole) * 4294967296.0);
     buffers_ = e.u32_of("router.buffers");
-    host_buffers_ = e.is_auto("router.host_buffers") ? buffers_ * 3 / 8 : e.u32_of("router.host_buffers");
+    host_buffers_ = e.is_auto("router.host_buffers") ? buffers_ / 2 : e.u32_of("router.host_buffers");
     const SconnectFabric& f = plan.fabric();
     for (u32 n = 0; n < f.tics; ++n)
       for (u32 p = 0; p < 6; ++p) {
@@ -193,7 +193,7 @@ class NaiveSconnect {
     return kind == LinkKind::kNone || (kind == LinkKind::kHost && vc == 1) ? 0 : t_.reserve[priority];
   }
 
-  /// All queues must still be able to get what they are promised.
+  /// All queues must still be able to get what they are promised, and control messages, of which there are none here.
   bool room(const NaiveTic& tic, u32 p, u32 priority, u32 vc, u32 flits) const {
     u32 all = 0;
     for (u32 port = 0; port < 6; ++port)
@@ -201,7 +201,7 @@ class NaiveSconnect {
         const bool mine = port == p && c == 2 * priority + vc;
         all += std::max(tic.held(port, c / 2, c % 2) + (mine ? flits : 0), promised(tic, port, c / 2, c % 2));
       }
-    return all <= buffers_;
+    return all + 2 * t_.control_buffers <= buffers_;
   }
 
   static void free(NaiveTic& tic, const MessageRef& m) { tic.pool.remove(m); }

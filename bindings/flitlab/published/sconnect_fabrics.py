@@ -52,9 +52,10 @@ def send(settings: dict, messages: Iterable[Message], trace: bool = False) -> Ne
 FABRICS = {"4x4 mesh": {"topology.kind": "mesh", "topology.shape": [4, 4]},
            "random, 64 nodes": {"topology.kind": "random", "topology.nodes": 64}}
 POOL = 64  # buffers of a TIC
+CONTROL = 1  # of them for control requests, and as many for replies
 QUEUES = 2 * SERIAL + 2  # of a priority: two virtual channels for each channel, and two hosts' ports
 LOAD = 0.05  # messages per cycle from each host's port
-FILL = 2000  # cycles in which the fabric fills up
+FILL = 4000  # cycles in which the fabric fills up
 WINDOW = 2000  # cycles whose messages of the higher priority are followed
 PATIENCE = 500  # cycles without one of these delivered, after which the rest counts as stuck
 LOWER = ([0], [1], [2], [0, 1], [0, 1, 2])
@@ -77,7 +78,7 @@ def priority_settings(where: dict, lower: list[int]) -> dict:
     higher = max(lower) + 1
     promised = POOL * 3 // 4 // (QUEUES * (len(lower) + 1))  # as without router.reserve
     return where | {
-        "router.buffers": POOL, "router.reserve": [promised * (p in [*lower, higher]) for p in range(4)],
+        "router.buffers": POOL, "router.control_buffers": CONTROL, "router.reserve": [promised * (p in [*lower, higher]) for p in range(4)],
         "topology.host_ports": 2, "router.host_buffers": 64, "host.refuses": lower, "traffic.load": LOAD,
         "host.priorities": [int(p in lower) for p in range(4)],
         "host.second_priorities": [int(p == higher) for p in range(4)]}
@@ -112,13 +113,14 @@ def flood(where: dict, lower: list[int]) -> Flooded:
         net.step(50).events()
     entered = sum(net.terminal(t).sent for t in first)
     stuck = sum(net.terminal(t).queued > 0 for t in first)
+    shared = POOL - 2 * CONTROL
     common = free = room = held_lower = 0
     for r in tics:
         held = queues(net, r)
         promised = {q: net.experiment["router.reserve"][priority_of(q)] for q in held}
-        common += POOL - sum(promised.values())
-        free += POOL - sum(max(held[q], promised[q]) for q in held)
-        room += POOL - sum(promised[q] for q in held if priority_of(q) == higher)
+        common += shared - sum(promised.values())
+        free += shared - sum(max(held[q], promised[q]) for q in held)
+        room += shared - sum(promised[q] for q in held if priority_of(q) == higher)
         held_lower += sum(held[q] for q in held if priority_of(q) in lower)
     created, latency = follow(net, second, WINDOW)
     return Flooded(100 - 100 * free / common, 100 * held_lower / room, 100 * stuck / len(first),
@@ -146,7 +148,7 @@ READING_PRIORITY = (
     "Each node's host sends messages that no host takes by its first parallel port, and those of the higher priority "
     "by its second one (host.second_priorities), 0.05 of each per cycle, uniform traffic. The messages of a port "
     "leave in order: behind one that finds no room the others of the same port would wait at the host, outside of the "
-    "fabric. What is created in cycles 2000 to 3999 is followed until it is delivered. Buffers are promised to queues "
+    "fabric. What is created in cycles 4000 to 5999 is followed until it is delivered. Buffers are promised to queues "
     "of all ports, used or not, so that no lower message need fill those of its own priority. Latency begins with "
     "creation; hardly loaded: a tenth of these loads, and all is taken.")
 

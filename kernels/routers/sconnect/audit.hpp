@@ -25,7 +25,7 @@ struct AuditTic {
     const auto item = v.tics[index];
     TicControl& control = item.at(t.fields.control);
     u64 waiting = 0, seen = 0;
-    u32 fault = 0, used = 0, reserved = 0, held[kQueues] = {};
+    u32 fault = 0, used = 0, reserved = 0, held[kQueues] = {}, held_control[2] = {};
 
     const auto see = [&](u32 buffer) {
       if (buffer >= t.buffers || seen >> buffer & 1 || control.free >> buffer & 1) fault |= kFaultBookkeeping;
@@ -80,12 +80,17 @@ struct AuditTic {
       const Message& m = item.at(t.fields.message, lowest_bit(set));
       used += m.flits;
       held[item.at(t.fields.buffer, lowest_bit(set)).queue] += m.flits;
+      if (m.control) held_control[is_reply(m)] += m.flits;
     }
     if (used != control.used || seen != (~control.free & ~u64{0} >> (64 - t.buffers))) fault |= kFaultBookkeeping;
     for (u32 q = 0; q < kQueues; ++q) {
       const u32 promised = promise(t, index, q);
       if (held[q] != control.held[q]) fault |= kFaultBookkeeping;
       reserved += promised > held[q] ? promised - held[q] : 0;
+    }
+    for (u32 kind : {0u, 1u}) {
+      if (held_control[kind] != control.held_control[kind]) fault |= kFaultBookkeeping;
+      reserved += t.control_buffers > held_control[kind] ? t.control_buffers - held_control[kind] : 0;
     }
     if (reserved != control.reserved || used + reserved > t.buffers) fault |= kFaultBookkeeping;
     if (fault) raise_fault(control.fault, fault, kNoFaultPort);

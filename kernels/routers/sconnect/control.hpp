@@ -20,18 +20,18 @@ struct ControlUnit {
   }
 
   /// Where a message goes on: a queue that has a buffer for it; kNone: there is none; kNowhere: it is thrown away. A
-  /// control message's way is changed accordingly; `here`: it asks something of this TIC, and leaves as the reply.
+  /// control message's way is changed accordingly; `here`: it asks something of this TIC, and is the reply from now on.
   FLITLAB_INLINE u32 place(Message& m, u32 source, bool& here) const {
     here = false;
     return m.control ? place_control(m, source, here) : tic.decide(m, source);
   }
 
-  /// Does what a message asks, which is then the reply.
+  /// Does what a message asked that is now the reply.
   FLITLAB_HD inline void carry_out(Message& m, u32 source) const {
     const auto& t = tic.v.t;
     const u32 number = number_of(m);
     count(*tic.v.shard, Total::kControlMessages);
-    switch (static_cast<Operation>(m.control)) {
+    switch (static_cast<Operation>(m.control & ~kReply)) {
       case Operation::kReadTable: m.dst = number < t.nodes ? tic.item.at(t.fields.table, number) : 0; break;
       case Operation::kWriteTable:  // the reply bears what is there now: nothing if there is no such entry
         m.dst = number < t.nodes ? m.dst & 0xFFF : 0;
@@ -45,7 +45,6 @@ struct ControlUnit {
         break;
       default: break;
     }
-    m.control |= kReply;
     m.id = number | u32{timer()} << 16;
   }
 
@@ -55,7 +54,7 @@ struct ControlUnit {
   FLITLAB_INLINE u32 over(const Message& m, u32 p, bool reply) const {
     if (p >= kPorts || tic.link(p).kind == LinkKind::kNone || !tic.enabled(p)) return kNowhere;
     const u32 q = Tics::queue_of(p, m.priority, reply && tic.link(p).kind != LinkKind::kHost);
-    return tic.can_take(q, m.flits) ? q : kNone;
+    return tic.can_take(q, m) ? q : kNone;
   }
 
   FLITLAB_INLINE u32 by_table(const Message& m, u32 source) const {
@@ -66,7 +65,7 @@ struct ControlUnit {
   /// Messages that lead nowhere are thrown away; whoever sent them waits in vain.
   FLITLAB_HD inline u32 place_control(Message& m, u32 source, bool& here) const {
     Way way = way_of(m);
-    if (!(m.control & kReply)) {
+    if (!is_reply(m)) {
       if (m.node != kNoAddress && m.node != tic.control.address) return by_table(m, source);
       m.node = kNoAddress;
       if (way.left()) {
@@ -75,6 +74,7 @@ struct ControlUnit {
         return over(m, next, false);
       }
       here = true;
+      m.control |= kReply;
       m.priority = reply_priority(m);
       m.vc = 0;
       if (way.made()) return over(m, source, true);

@@ -8,6 +8,7 @@ namespace flitlab::sconnect {
 
 enum class Operation : u8 { kNone, kReadTable, kWriteTable, kReadRegister, kWriteRegister, kAddToTimer };
 inline constexpr u8 kReply = 0x80;
+FLITLAB_HD inline bool is_reply(const Message& m) { return m.control & kReply; }
 
 /// Registers of a TIC by number. Those of port p are kOfPort + 8 p + PortRegister.
 enum class Register : u8 {

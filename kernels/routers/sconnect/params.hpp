@@ -142,6 +142,15 @@ inline constexpr std::array kSconnectParams{
                         "for every virtual channel of every channel. Without: three quarters of the pool divided "
                         "among the queues of the priorities that hosts use, and four of each for quads.",
                 .cite = "S-Connect, 2.4; 3.1 (the numbers are not given)"},
+    ParamRecord{.path = "router.control_buffers",
+                .type = ParamType::kIntOrAuto,
+                .default_value = "auto",
+                .min = 0,
+                .max = 16,
+                .unit = "messages",
+                .help = "Buffers that control requests can count on in each TIC, and as many for replies, so that a "
+                        "fabric that is full can be asked and changed; auto: one, if router.reserve leaves two.",
+                .cite = "S-Connect, 2.4; 3.4"},
     ParamRecord{.path = "router.host_buffers",
                 .type = ParamType::kIntOrAuto,
                 .default_value = "auto",
@@ -149,7 +158,7 @@ inline constexpr std::array kSconnectParams{
                 .max = 64,
                 .unit = "messages",
                 .help = "Hosts' messages are accepted while fewer buffers than this are in use, so that there is room "
-                        "for those on their way; auto: three eighths of the pool.",
+                        "for those on their way; auto: half of the pool.",
                 .cite = "S-Connect, 3.1 (reservation; not said of hosts)"},
 };
 

@@ -48,14 +48,15 @@ struct TicControl {
   u32 fault;    ///< Fault bits
   u32 counter;  ///< events counted
   u8 used;      ///< buffers in use, four for a quad
-  u8 reserved;  ///< of the others, those kept for queues that have less than they are promised
+  u8 reserved;  ///< of the others, those kept for queues and for control messages that have less than they are promised
   u8 enabled;   ///< ports that are switched on, as bits
   u8 counting;  ///< event that the counter counts
   u8 next_vc;   ///< virtual channel that each transmitter serves first, as bits
   u8 awake;     ///< something was heard, or is to be answered
   u16 address;  ///< of the node; kNoAddress: none has been given
   u16 timer;    ///< what is to be added to the cycle
-  u8 pad[6];
+  u8 held_control[2];  ///< buffers in use by control requests, and by replies
+  u8 pad[4];
   u8 held[kQueues];  ///< buffers in use by the messages of each queue, those that have left it for a channel included
 };
 static_assert(sizeof(TicControl) == 88);
@@ -118,6 +119,7 @@ struct Table {
   u32 slots = 0;                                           ///< [all ports' rounds]
   u32 slot_mask = 0;                                       ///< S - 1
   u8 reserve[kPriorities] = {};                            ///< buffers promised to each queue of a priority
+  u8 control_buffers = 0;                                  ///< promised to control requests, and to replies
   u8 host_buffers = 0;                                     ///< hosts' messages are accepted while fewer are in use
   u8 quad_priority = 0;                                    ///< of all quads
   u32 hit_threshold = 0;                                   ///< a 32-bit draw below this hits a slot

@@ -1,5 +1,6 @@
 #pragma once
 /// A TIC in a routing cycle, as its parts see it: buffers, queues, and the routing decision (S-Connect, 3, 3.1).
+#include "kernels/routers/sconnect/control_message.hpp"
 #include "kernels/routers/sconnect/state.hpp"
 
 namespace flitlab::sconnect {
@@ -51,21 +52,38 @@ struct Tic {
     return promised > held ? promised - held : 0;
   }
 
-  /// Whether a queue's messages may have so many buffers more.
-  FLITLAB_INLINE bool can_take(u32 q, u32 buffers) const {
-    const u32 own = owed(q);
-    return u32{control.used} + control.reserved + buffers - (own < buffers ? own : buffers) <= v.t.buffers;
+  /// The same of control requests, or of replies: a fabric that is full, or stuck, can still be asked and put right.
+  FLITLAB_INLINE u32 owed_to_control(const Message& m) const {
+    const u32 held = control.held_control[is_reply(m)];
+    return v.t.control_buffers > held ? v.t.control_buffers - held : 0;
   }
 
-  FLITLAB_INLINE void hold_buffers(u32 q, u32 buffers) const {
-    control.reserved = static_cast<u8>(control.reserved - owed(q));
-    control.held[q] = static_cast<u8>(control.held[q] + buffers);
-    control.reserved = static_cast<u8>(control.reserved + owed(q));
-    control.used = static_cast<u8>(control.used + buffers);
+  /// Whether a queue has room for a message.
+  FLITLAB_INLINE bool can_take(u32 q, const Message& m) const {
+    const u32 own = owed(q);
+    u32 taken = u32{control.used} + control.reserved + m.flits - (own < m.flits ? own : m.flits);
+    if (m.control) taken -= owed_to_control(m) > 0;
+    return taken <= v.t.buffers;
+  }
+
+  /// Changes what a message's queue holds by `change` buffers.
+  FLITLAB_INLINE void hold_buffers(u32 q, const Message& m, u32 change) const {
+    u32 reserved = control.reserved - owed(q);
+    control.held[q] = static_cast<u8>(control.held[q] + change);
+    reserved += owed(q);
+    if (m.control) {
+      reserved -= owed_to_control(m);
+      u8& held = control.held_control[is_reply(m)];
+      held = static_cast<u8>(held + change);
+      reserved += owed_to_control(m);
+    }
+    control.reserved = static_cast<u8>(reserved);
+    control.used = static_cast<u8>(control.used + change);
   }
 
   FLITLAB_INLINE void release(u32 buffer) const {
-    hold_buffers(state(buffer).queue, 0u - message(buffer).flits);
+    const Message& m = message(buffer);
+    hold_buffers(state(buffer).queue, m, 0u - m.flits);
     control.free |= u64{1} << buffer;
   }
 
@@ -168,7 +186,7 @@ struct Tic {
   /// Of a port's queues that a message may enter, the shorter one that has a buffer for it.
   FLITLAB_INLINE u32 shorter_queue(u32 p, const Message& m, u32 vcs) const {
     const u32 q0 = queue_of(p, m.priority, 0), q1 = q0 + 1;
-    const bool room0 = (vcs & 1) && can_take(q0, m.flits), room1 = (vcs & 2) && can_take(q1, m.flits);
+    const bool room0 = (vcs & 1) && can_take(q0, m), room1 = (vcs & 2) && can_take(q1, m);
     if (room0 && room1) return queue(q1).messages < queue(q0).messages ? q1 : q0;
     return room0 ? q0 : room1 ? q1 : kNone;
   }
@@ -177,7 +195,7 @@ struct Tic {
   FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags, u32 q) const {
     const u32 buffer = lowest_bit(control.free);
     control.free &= control.free - 1;
-    hold_buffers(q, m.flits);
+    hold_buffers(q, m, m.flits);
     message(buffer) = m;
     state(buffer) = BufferState{kNoBuffer, 0, flags, static_cast<u8>(source)};
     push(q, buffer, false);
@@ -190,11 +208,11 @@ struct Tic {
     if (state(buffer).flags & kBad) return annihilate(buffer);
     const Message& m = message(buffer);
     const u32 old = state(buffer).queue;
-    hold_buffers(old, 0u - m.flits);
+    hold_buffers(old, m, 0u - m.flits);
     // A control message that names its hops has no other way.
     u32 q = m.control && m.node == kNoAddress ? old : decide(m, p);
     if (q == kNone) q = old;
-    hold_buffers(q, m.flits);
+    hold_buffers(q, m, m.flits);
     push(q, buffer, true);
   }
 

@@ -120,10 +120,10 @@ u32 held_for_hosts(const SconnectNet& net, u32 tic) {
 }
 
 /// Queues may have all that is not kept for others. At the end of the line these are two, of the channel back, with 3
-/// buffers each. What is kept for a queue, that one gets.
+/// buffers each, and one each for control requests and replies. What is kept for a queue, that one gets.
 TEST(SconnectRouter, AQueueGetsWhatIsKeptForIt) {
   RawConfig c = line(2);
-  c["router.buffers"] = integer(40);
+  c["router.buffers"] = integer(42);
   c["router.reserve"] = IntList{3, 0, 0, 0};
   c["router.host_buffers"] = integer(40);
   c["host.refuses"] = IntList{0};
@@ -132,19 +132,19 @@ TEST(SconnectRouter, AQueueGetsWhatIsKeptForIt) {
   for (u32 i = 0; i < 20; ++i) trace += sends(250, 2, 0);
   SconnectNet net(c, trace);
   net.step(240);
-  EXPECT_EQ(held_for_hosts(net, 1), 40u - 2 * 3);
-  EXPECT_EQ(net.control(1).used, 40u - 2 * 3);
+  EXPECT_EQ(held_for_hosts(net, 1), 42u - 2 * 3 - 2);
+  EXPECT_EQ(net.control(1).used, 42u - 2 * 3 - 2);
   net.step(200);
   EXPECT_GT(held_for_hosts(net, 0), 0u);
-  EXPECT_EQ(held_for_hosts(net, 1), 40u - 2 * 3);
+  EXPECT_EQ(held_for_hosts(net, 1), 42u - 2 * 3 - 2);
   net.check();
 }
 
-/// A quad needs four buffers at once, of its own queue or of nobody's: 42 less 2 times 4 hold eight quads and two
-/// messages.
+/// A quad needs four buffers at once, of its own queue or of nobody's: 44 less 2 times 4, and 2 for control messages,
+/// hold eight quads and two messages.
 TEST(SconnectRouter, AQuadTakesFourBuffers) {
   RawConfig c = line(2);
-  c["router.buffers"] = integer(42);
+  c["router.buffers"] = integer(44);
   c["router.reserve"] = IntList{4, 0, 0, 0};
   c["host.refuses"] = IntList{0};
   std::string trace;
@@ -277,6 +277,7 @@ TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
   const TextFile file("0,1\n0,1\n0,1\n");
   RawConfig c = graph(file, 5);
   c["router.reserve"] = IntList{4, 1, 0, 0};
+  c["router.control_buffers"] = integer(0);
   c["router.host_buffers"] = integer(64);
   c["host.refuses"] = IntList{0};
   std::vector<ScriptLine> lines;
