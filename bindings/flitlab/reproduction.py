@@ -65,13 +65,34 @@ def published(line: dict) -> str:
     return "" if line["published"] is None else f"published {line['published']:g}, "
 
 
-def texts(rows: list[dict]) -> Iterator[str]:
+def texts(rows: list[dict], readings: bool = True) -> Iterator[str]:
     """The rows of an experiment for people, and then how they are read."""
     for line in rows:
         yield (f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
                f"{published(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
-    for reading in dict.fromkeys(line["reading"] for line in rows if line["reading"]):
+    for reading in dict.fromkeys(line["reading"] for line in rows if line["reading"] and readings):
         yield f"         {rows[0]['experiment']:<16} read as: {reading}"
+
+
+VERDICTS = ("match", "better", "out", "skipped")
+
+
+def counts(rows: list[dict]) -> dict[str, int]:
+    """How many rows of each verdict."""
+    verdicts = [line["verdict"] for line in rows]
+    return {v: verdicts.count(v) for v in VERDICTS}
+
+
+def table(done: dict[str, tuple[list[dict], float]]) -> Iterator[str]:
+    """Experiments by name with their rows and seconds: a line each, the sum, and then every row that is out."""
+    yield f"{'experiment':<26}" + "".join(f"{v:>8}" for v in VERDICTS) + f"{'seconds':>9}"
+    everything = [line for rows, _ in done.values() for line in rows]
+    for name, (rows, seconds) in [*done.items(), ("all", (everything, sum(s for _, s in done.values())))]:
+        yield f"{name:<26}" + "".join(f"{n or '':>8}" for n in counts(rows).values()) + f"{seconds:>9.0f}"
+    out = [line for line in everything if line["verdict"] == "out"]
+    if out:
+        yield ""
+        yield from (text for text in texts(out, readings=False))
 
 
 def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str) -> int:
@@ -79,19 +100,21 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
         for name, (text, *_) in experiments().items():
             print(f"{name:<28} {text}")
         return 0
-    rows: list[dict] = []
+    done: dict[str, tuple[list[dict], float]] = {}
     for name, run in chosen(tuple(names), full, keep).items():
         start = time.monotonic()
-        mine = run()
-        rows += mine
+        rows = run()
+        done[name] = rows, time.monotonic() - start
         if as_json:
             continue
-        for text in texts(mine):
+        for text in texts(rows):
             print(text)
-        print(f"         {name:<16} {time.monotonic() - start:.1f} s", flush=True)
+        print(f"         {name:<16} {done[name][1]:.1f} s", flush=True)
+    everything = [line for rows, _ in done.values() for line in rows]
     if as_json:
-        print(json.dumps(rows))
+        print(json.dumps(everything))
     else:
-        verdicts = [line["verdict"] for line in rows]
-        print(", ".join(f"{verdicts.count(v)} {v}" for v in ("match", "better", "out", "skipped") if v in verdicts))
-    return 1 if any(line["verdict"] == "out" for line in rows) else 0
+        if len(done) > 1:
+            print("", *table(done), sep="\n")
+        print(", ".join(f"{n} {v}" for v, n in counts(everything).items() if n))
+    return 1 if any(line["verdict"] == "out" for line in everything) else 0

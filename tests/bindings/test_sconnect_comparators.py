@@ -62,7 +62,7 @@ def test_random_traffic_gets_further_by_cut_through():
 
 def test_one_channel_of_a_transposition_is_the_limit_for_both():
     rows = published.figure2(("transpose",), cycles=3000)
-    assert verdicts(rows, "wormhole, saturation throughput") == {"transpose": "better"}
+    assert verdicts(rows, "wormhole, saturation throughput") == {}  # its limit is below 40 %
     rows = published.figure3(("transpose",), (), cycles=3000)
     assert verdicts(rows, "cut-through over wormhole") == {"transpose": "out"}
 

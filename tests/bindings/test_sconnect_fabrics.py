@@ -81,8 +81,16 @@ def test_bisections_and_bounds_of_figure_18():
     assert derived["bisection_links"] == 64 and derived["diameter"] == 12
 
 
+def test_the_busiest_channel_of_all_shortest_ways():
+    """By hand. A line of four: 3, 4 and 3 messages each way. A mesh of three by two: the 8 channels along its sides carry
+    4, the 2 in the middle 1 + 4/2 + 2/3, the 4 at its ends 1 + 2/2 + 2/3."""
+    line, mesh = (published.fabric({"topology.shape": shape, "traffic.load": 0}) for shape in ([4], [3, 2]))
+    assert published.mean_over_busiest(line) == pytest.approx((3 + 4 + 3) / 3 / 4)
+    assert published.mean_over_busiest(mesh) == pytest.approx((8 * 4 + 2 * 11 / 3 + 4 * 8 / 3) / 14 / 4)
+
+
 def test_rows_of_figure_18():
     rows = published.figure18({"2D mesh": (64,), "random, degree 4": (64,)}, cycles=300)
-    assert len({(r["quantity"], r["setting"]) for r in rows}) == len(rows) == 20
+    assert len({(r["quantity"], r["setting"]) for r in rows}) == len(rows) == 21
     better = {r["quantity"] for r in rows if r["verdict"] == "better" and " over " in r["setting"]}
     assert better == {"latency at almost no load", "diameter", "bisection bandwidth", "bandwidth sustained across it"}

@@ -144,8 +144,8 @@ def errors_that_pass() -> list[dict]:
                     "polynomial, and its figure is that of the bound. In the emulator all errors are detected.",
             **common),
         row(experiment="sconnect.protocol", quantity="span of 100 bits at 1 Gb/s", source=f"{PAPER}, 2.1",
-            setting="fibre", published=18, measured=100 / 1e9 * LIGHT_IN_FIBRE, unit="m", tolerance=0,
-            reading="At 1.8e8 m/s, which the paper does not say."),
+            setting="fibre", published=None, measured=100 / 1e9 * LIGHT_IN_FIBRE, unit="m", tolerance=0,
+            reading="The paper's 18 m tells at which speed it has light in a fibre, 1.8e8 m/s; nothing is measured."),
     ]
 
 
@@ -269,8 +269,8 @@ def goodput() -> list[dict]:
 
 HOST_BUFFERS = {"auto": "room kept for arrivals", 64: "no room kept"}
 FIBRE = ("One way, of two; light takes 5.6 ns for a metre. A message keeps its buffer for a round of 2 (delay + 1) "
-         "routing cycles, so hosts that may fill 40 of the 64 buffers (router.host_buffers) keep at most 40 slots of a "
-         "round filled. If they may fill all, what arrives finds none, and goes again.")
+         "routing cycles, so hosts that may fill half of the 64 buffers (router.host_buffers) keep at most 32 slots of "
+         "a round filled. If they may fill all, what arrives finds none, and goes again.")
 
 
 def protocol() -> list[dict]:

@@ -78,7 +78,8 @@ def priority_settings(where: dict, lower: list[int]) -> dict:
     higher = max(lower) + 1
     promised = POOL * 3 // 4 // (QUEUES * (len(lower) + 1))  # as without router.reserve
     return where | {
-        "router.buffers": POOL, "router.control_buffers": CONTROL, "router.reserve": [promised * (p in [*lower, higher]) for p in range(4)],
+        "router.buffers": POOL, "router.control_buffers": CONTROL,
+        "router.reserve": [promised * (p in [*lower, higher]) for p in range(4)],
         "topology.host_ports": 2, "router.host_buffers": 64, "host.refuses": lower, "traffic.load": LOAD,
         "host.priorities": [int(p in lower) for p in range(4)],
         "host.second_priorities": [int(p == higher) for p in range(4)]}
@@ -337,6 +338,34 @@ class Point:
         return DERATING * self.raw
 
 
+def mean_over_busiest(e: Experiment) -> float:
+    """Load of the channels between nodes, mean over that of the busiest one, if every node sends to all others by all
+    shortest ways alike (Brandes, "A faster algorithm for betweenness centrality", 2001)."""
+    node = {tic: tic // (2 if e["topology.node"] == "dual" else 1) for tic in range(int(e.derived()["routers"]))}
+    neighbours = defaultdict(list)
+    for a, _, b, _ in Network(e).links():
+        if node[a] != node[b]:
+            neighbours[node[a]].append(node[b])
+    load: dict[tuple[int, int], float] = defaultdict(float)
+    for source in neighbours:
+        distance, ways, order = {source: 0}, defaultdict(float, {source: 1.0}), [source]
+        for at in order:
+            for to in neighbours[at]:
+                if to not in distance:
+                    distance[to] = distance[at] + 1
+                    order.append(to)
+                if distance[to] == distance[at] + 1:
+                    ways[to] += ways[at]
+        through = dict.fromkeys(order, 1.0)  # messages that end in a node or pass it
+        for to in reversed(order[1:]):
+            for at in neighbours[to]:
+                if distance[at] + 1 == distance[to]:
+                    part = through[to] * ways[at] / ways[to]
+                    load[at, to] += part
+                    through[at] += part
+    return statistics.fmean(load.values()) / max(load.values())
+
+
 def point(kind: str, nodes: int, cycles: int = 800, warmup: int = 500) -> Point:
     e = fabric(figure18_fabric(kind, nodes), {"run.warmup_cycles": warmup, "run.measure_cycles": cycles})
     d = e.derived()
@@ -369,7 +398,8 @@ READING_18 = (
     "traffic of two hosts' ports for each node, at the highest load that the run does not call saturated (steps of "
     "2.5 %), as far as it crosses the bisection. The bound of loads is where all channels across the bisection, or "
     "all channels of the fabric at mean distances, or hosts' ports would be full; the paper's 80 % is compared with "
-    "the parts of it.")
+    "the parts of it. A random graph's channels are not alike: if messages spread evenly over all shortest ways, the "
+    "busiest one is full at two thirds of that bound, and tables can do little about it.")
 READING_RANDOM = (
     "The paper prefers random topologies, which have diameters that scale with the logarithm of the number of nodes; "
     "here the ratio to the mesh of as many nodes, and as many channels but at its edges.")
@@ -398,6 +428,9 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 800) -> li
                  row(quantity="latency at almost no load", published=None, measured=p.latency, unit="us", **mine),
                  row(quantity="diameter", published=None, measured=p.diameter, unit="channels", **mine),
                  row(quantity="distance, mean", published=None, measured=p.distance, unit="channels", **mine)]
+        if kind.startswith("random"):
+            rows.append(row(quantity="load of channels by all shortest ways, mean over busiest", published=None,
+                            measured=mean_over_busiest(fabric(figure18_fabric(kind, n))), unit="", **mine))
     for mesh, graph in (("2D mesh", "random, degree 4"), ("4D mesh", "random, degree 8")):
         for n in sizes.get(mesh, ()):
             if n < 64 or (graph, n) not in points:
