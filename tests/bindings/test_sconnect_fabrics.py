@@ -82,8 +82,8 @@ def test_bisections_and_bounds_of_figure_18():
 
 
 def test_the_busiest_channel_of_all_shortest_ways():
-    """By hand. A line of four: 3, 4 and 3 messages each way. A mesh of three by two: the 8 channels along its sides carry
-    4, the 2 in the middle 1 + 4/2 + 2/3, the 4 at its ends 1 + 2/2 + 2/3."""
+    """By hand. A line of four: 3, 4 and 3 messages each way. A mesh of three by two: 4 on each of the 8 channels along
+    its sides, 1 + 4/2 + 2/3 on the 2 in the middle, 1 + 2/2 + 2/3 on the 4 at its ends."""
     line, mesh = (published.fabric({"topology.shape": shape, "traffic.load": 0}) for shape in ([4], [3, 2]))
     assert published.mean_over_busiest(line) == pytest.approx((3 + 4 + 3) / 3 / 4)
     assert published.mean_over_busiest(mesh) == pytest.approx((8 * 4 + 2 * 11 / 3 + 4 * 8 / 3) / 14 / 4)
