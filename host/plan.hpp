@@ -99,6 +99,8 @@ class Plan {
 
   /// "" or a text that names the blocked virtual channels and shows the cycle in which they wait for each other.
   virtual std::string find_deadlock(const std::vector<std::byte>& state) const = 0;
+  /// Says of a fault that the user's own software made, by a router's tables, what is wrong; "": none did.
+  virtual std::string explain_fault(const FaultReport&, const std::vector<std::byte>& /*state*/) const { return {}; }
   virtual std::string router_name(u32 router) const = 0;
   virtual std::string port_name(u32 port) const = 0;
   virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;

@@ -38,12 +38,15 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
   const CounterShard before = engine.counters(replica);
   const FaultReport fault = engine.audit(replica);
   const std::string where = "replica " + std::to_string(replica) + ", cycle " + std::to_string(engine.now());
-  if (fault.bits)
+  if (fault.bits) {
+    if (const std::string why = plan.explain_fault(fault, engine.state(replica)); !why.empty())
+      throw RunError(why + " (" + where + ").");
     throw RunError(
         "device fault (" + where + ", " +
         (fault.kind == 0 ? "router " + plan.router_name(fault.item) : "terminal " + std::to_string(fault.item)) +
         (fault.port == kNone ? "" : ", port " + plan.port_name(fault.port)) + "): " + fault_text(fault.bits) +
         ". This is a defect of flitlab; please report it.");
+  }
   const CounterShard c = engine.counters(replica);
   const auto compare = [&](const char* what, Total audited, u64 expected) {
     const u64 inside = get(c, audited) - get(before, audited);

@@ -211,6 +211,14 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"table_bytes", static_cast<double>(tables_.entry.size() * sizeof(u16))}};
 }
 
+std::string SconnectPlan::explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const {
+  if (fault.kind != 0 || fault.bits != kFaultNoRoute) return {};
+  const u32 node = item_of(state, layout_, 0, fault.item).at(table_.fields.control).missed;
+  return "routing tables: TIC " + router_name(fault.item) + " has no entry for node " + std::to_string(node) +
+         ", and a message for it has come by " + port_name(fault.port) +
+         ". Tables belong to software: write the entry before messages are sent there";
+}
+
 std::string SconnectPlan::port_name(u32 port) const {
   return port < sconnect::kSerial ? "channel " + std::to_string(port)
                                   : "parallel " + std::to_string(port - sconnect::kSerial);

@@ -26,6 +26,8 @@ class SconnectPlan final : public Plan {
   std::vector<std::pair<std::string, double>> derived() const override;
   /// Tables are checked when they are made; a message that finds no buffer comes back and tries again.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
+  /// Tables that the plan makes lead everywhere; software may write others.
+  std::string explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override { return fabric_.names[router]; }
   std::string port_name(u32 port) const override;
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;

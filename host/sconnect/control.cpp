@@ -44,6 +44,7 @@ constexpr const char* kOperations[] = {
 std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconnect::Table& t, u32 tic) {
   const sconnect::TicControl c = get<sconnect::TicControl>(engine, 0, "control")[tic];
   const auto ports = get<sconnect::Port>(engine, 0, "port");
+  const auto hosts = get<sconnect::HostControl>(engine, 1, "host");
   const auto table = get<u16>(engine, 0, "table");
   const auto slots = get<u64>(engine, 0, "mail");
   const auto arriving = get<sconnect::Message>(engine, 0, "arriving");
@@ -61,8 +62,9 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
     all["failed" + suffix] = port.failed;
     all["lost" + suffix] = port.lost;
     all["carried" + suffix] = port.carried;
-    const sconnect::LinkKind kind = t.links[tic * kPorts + p].kind;
-    if (kind == sconnect::LinkKind::kNone || kind == sconnect::LinkKind::kHost) continue;
+    const sconnect::Link& link = t.links[tic * kPorts + p];
+    if (link.kind == sconnect::LinkKind::kHost) all["unheard" + suffix] = hosts[link.far].lost;
+    if (link.kind == sconnect::LinkKind::kNone || link.kind == sconnect::LinkKind::kHost) continue;
     const u64 bits = slots[place] >> 8 * p & 0xFF;
     all["slot" + suffix] = bits;
     if (!(bits & sconnect::kPresent)) continue;
@@ -131,7 +133,11 @@ void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, co
     most(15);
     change.operator()<Clock>("clock", [&](Clock& c) { c.sends = static_cast<u8>(value); });
   } else if (name.starts_with("table.")) {
-    most(0xFFF);
+    const sconnect::Options there = sconnect::options_there(t, tic);
+    if (value & ~u64{there})
+      throw ConfigError("register " + name + " = " + std::to_string(value) + ": this TIC has the options " +
+                        std::to_string(there) +
+                        " (bit 2 port + virtual channel; a host's port has the even one), and takes a sum of these.");
     std::vector<u16> table = get<u16>(engine, 0, "table");
     table[std::size_t{tic} * t.nodes + std::stoul(name.substr(6))] = static_cast<u16>(value);
     put(engine, 0, "table", table);

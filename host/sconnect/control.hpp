@@ -3,7 +3,8 @@
 ///   address, enabled (ports, as bits), timer (16 bits), counting (event, 32: none), counter
 ///   used (buffers), held.N (buffers of queue N = 8 port + 2 priority + virtual channel)
 ///   damaged.P, refused.P, failed.P, lost.P, carried.P   error registers of port P, and what it has sent
-///   table.N (options to node N, bit 2 port + virtual channel)
+///   unheard.P (replies lost because the mailbox of the host at port P was full)
+///   table.N (options to node N, bit 2 port + virtual channel, of ports that lead anywhere; a host's has the even bit)
 ///   slot.P (protocol bits of the slot that comes by channel P in the next cycle, kernels/routers/sconnect/channel.hpp;
 ///     0: nothing is sent), message.P (if there is one in it: source 2^32 + number there)
 /// and with clocks:

@@ -60,8 +60,10 @@ def test_tables_are_read_and_written(way, tic):
     for node in range(3):
         assert ask(net, "read_table", node, **way).value == net.read_register(tic, f"table.{node}") != 0
     others = {t: net.registers(t) for t in range(3) if t != tic}
-    assert ask(net, "write_table", 1, 0x1ABC, **way).value == 0xABC  # 12 bits: 6 ports of 2 virtual channels
-    assert net.read_register(tic, "table.1") == 0xABC
+    # Both virtual channels of what leads to a TIC, one of the host's port 4: TIC 0 has port 0, TIC 2 port 1.
+    there = {0: 0x103, 1: 0x10F, 2: 0x10C}[tic]
+    assert ask(net, "write_table", 1, 0xFFFFFFFF, **way).value == there
+    assert net.read_register(tic, "table.1") == there
     assert {t: net.read_register(t, "table.1") for t in others} == {t: others[t]["table.1"] for t in others}
 
 
@@ -73,6 +75,36 @@ def test_tables_have_an_entry_for_each_node():
     assert ask(net, "write_table", 0xFFFF, 5, cycles=2).value == 0
     after = net.registers(0)
     assert {k: v for k, v in after.items() if k[:5] == "table"} == {k: v for k, v in before.items() if k[:5] == "table"}
+
+
+def test_tables_hold_only_what_a_tic_has(tmp_path):
+    """Virtual channel 1 of a host's port would make two messages of one, a port without a wire would keep them."""
+    net = network((2,), **trace_file(tmp_path, [(10 + i, 0, 1, 1) for i in range(20)]))
+    for option in (1 << 9, 1 << 10, 1 << 4, 1 << 2, 1 << 12):
+        assert ask(net, "write_table", 1, option | 1 << 8, terminal=1, cycles=2).value == 1 << 8
+    net.step(100).check()
+    assert net.totals["packets_delivered"] == 20
+    for option in (1 << 9, 1 << 10, 1 << 4, 1 << 12, 1 << 40):
+        with pytest.raises(fl.ConfigError, match=r"table\.0 = \d+: this TIC has the options 259 "):
+            net.write_register(1, "table.0", option)
+    assert net.write_register(1, "table.0", 259).read_register(1, "table.0") == 259
+    switch = tmp_path / "graph.csv"
+    switch.write_text("switch,s,2\nnode,a\nnode,b,2\nchannel,s,a\nchannel,s,b\n")
+    net = network(topology__kind="graph", topology__file=str(switch))
+    links = net.links()
+    for terminal, tic, hops in ((0, 2, []), (1, 3, []), (1, 4, [5])):
+        there = sum(3 << 2 * p for t, p, _, _ in links if t == tic) | (tic < 4) << 8
+        assert ask(net, "write_table", 0, 0xFFF, terminal=terminal, hops=hops).value == there
+
+
+def test_a_message_that_tables_do_not_know_is_the_fault_of_tables(tmp_path):
+    net = network(**trace_file(tmp_path, [(10, 0, 2, 1)]))
+    ask(net, "write_table", 2, 0, hops=[0], cycles=5)
+    with pytest.raises(fl.RunError) as error:
+        net.step(30).check()
+    said = str(error.value)
+    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has come by channel 1" in said
+    assert "defect" not in said
 
 
 def test_a_tic_says_what_it_has():
@@ -159,6 +191,24 @@ def test_clocks_are_watched_and_switched_off():
 
 
 # Ways and times.
+
+
+@pytest.mark.parametrize("number, value, there", [
+    (ADDRESS, 70000, 4464), (ENABLED, 255, 63), (TIMER, 0x12345, 0x2345), (COUNTING, 31, 31), (COUNTING, 32, 32),
+    (COUNTING, 1000, 32), (COUNTER, 0xFFFFFFFF, 0xFFFFFFFF), (PORTS, 5, 1 << 8 + 4 | 3), (CAME_BY, 5, 1),
+    (16, 5, 0), (15, 5, 0), (CLOCK, 1, 0),
+])  # fmt: skip
+def test_replies_to_writing_bear_what_is_there_now(number, value, there):
+    net = network()
+    assert ask(net, "write_register", number, value, hops=[0], cycles=20).value == there
+    if number == COUNTING:
+        assert net.read_register(1, "counting") == there
+
+
+def test_replies_to_writing_bear_what_clocks_hold():
+    net = network(clock__emulated=True)
+    for number, value, there in ((CLOCK, 0b110, 0), (CLOCK, 0b111, 1), (CLOCK_SENDS, 0xFF, 15)):
+        assert ask(net, "write_register", number, value, cycles=20).value == there
 
 
 def test_sixteen_hops_out_and_back():
@@ -265,6 +315,7 @@ def test_mailboxes_hold_sixteen_messages():
     # Nobody has looked: what found no place is lost, as by a host that does not listen.
     assert [r.tag for r in net.take_replies(0)] == list(range(16))
     assert net.take_replies(0) == []
+    assert [net.read_register(tic, "unheard.4") for tic in range(3)] == [4, 0, 0]
     assert ask(net, "read_register", TIMER, tag=3).tag == 3
 
 
@@ -416,25 +467,6 @@ def test_control_messages_by_tables_take_another_way():
     assert [net.read_register(tic, "used") for tic in range(4)] == [0] * 4
 
 
-def test_requests_that_wait_let_replies_pass(tmp_path):
-    """TIC 1 is full of requests for a TIC that does not take them; a reply from far away goes through it."""
-    path = tmp_path / "graph.csv"
-    path.write_text("node,0\nnode,1\nnode,2\nnode,3\nchannel,0,1\nchannel,1,2\nchannel,1,3,360\n")
-    net = network(topology__kind="graph", topology__file=str(path), router__reserve=1)
-    to = {(t, f): p for t, p, f, _ in net.links()}
-    ask(net, "write_register", ENABLED, 0b110000, terminal=2, cycles=2)
-    # At priority 3, which replies have as well.
-    net.send_control(0, "read_register", ADDRESS, hops=[to[0, 1], to[1, 3]], priority=3, tag=200).step(20)
-    flood = [Request("read_register", hops=[to[0, 1], to[1, 2]], priority=3)] * 16
-    for _ in range(6):
-        net.send_controls(0, flood)
-        net.step(16)
-    assert net.read_register(1, f"refused.{to[1, 0]}") > 0
-    assert net.take_replies(0) == []
-    net.step(100)
-    assert [r.tag for r in net.take_replies(0)] == [200]
-
-
 # The counter.
 
 
@@ -493,6 +525,12 @@ def test_the_counter_counts_cycles():
     net = busy(EVERY_CYCLE)
     before = net.read_register(4, "counter")
     assert net.step(CYCLES).read_register(4, "counter") - before == CYCLES
+
+
+def test_the_counter_counts_the_cycles_of_an_idle_tic():
+    net = network()
+    net.step(10).write_register(1, "counting", EVERY_CYCLE)
+    assert net.step(CYCLES).read_register(1, "counter") == CYCLES
 
 
 def test_the_counter_counts_messages_held_up():
@@ -574,26 +612,38 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
     net.check()
 
 
-def test_replies_do_not_block_a_full_fabric():
-    """Requests by tables into a fabric full of data of the same priority, from everybody: all goes on. Replies have
-    a higher priority than requests, or each could wait for the other's buffers."""
-    net = network(
-        (3, 3),
-        traffic__load=0.9,
-        host__priorities=[1, 1, 1, 0],
-        router__reserve=[4, 1, 1, 1],
-        traffic__packet_flits=[[1, 2], [4, 1]],
-    )
-    choose = random.Random(7)
-    for _ in range(1000):
-        net.send_controls(
-            choose.randrange(9),
-            [Request("add_to_timer", value=1, priority=choose.randrange(3), address=choose.randrange(9))],
-        )
-        net.step(4)
-        for terminal in range(9):
-            net.take_replies(terminal)
-    before = net.totals
-    net.step(500)
-    assert net.totals["packets_delivered"] > before["packets_delivered"] + 100
+def crossing(way, priority, **settings):
+    """Hosts at both ends of a line ask each other, 200 times each, so that requests and replies share its channels.
+    Returns how many replies there were."""
+    net = network((4,), router__buffers=36, router__reserve=1, router__control_buffers=0, **settings)
+    requests = {0: Request("read_register", **way(0), priority=priority), 3: Request("read_register", **way(1),
+                priority=priority)}  # fmt: skip
+    sent, got = dict.fromkeys(requests, 0), dict.fromkeys(requests, 0)
+    for _ in range(8000):
+        for terminal, request in requests.items():
+            sent[terminal] += net.send_controls(terminal, [request] * min(16, 200 - sent[terminal]))
+            got[terminal] += len(net.take_replies(terminal))
+        net.step()
+        if min(got.values()) == 200:
+            break
     net.check()
+    return got
+
+
+@pytest.mark.parametrize("priority", range(3))
+def test_replies_have_a_priority_of_their_own(priority):
+    """Requests and replies by tables take the same virtual channels. With the same priority, each would wait for the
+    other's buffers."""
+    assert crossing(lambda end: {"address": 0 if end else 3}, priority) == {0: 200, 3: 200}
+
+
+@pytest.mark.parametrize("priority", range(4))
+def test_replies_have_a_virtual_channel_of_their_own(priority):
+    """Over hops, even at priority 3, which replies have as well."""
+    assert crossing(lambda end: {"hops": [1 if end else 0] * 3}, priority) == {0: 200, 3: 200}
+
+
+def test_a_host_that_refuses_a_priority_takes_its_replies():
+    net = network(host__refuses=[3])
+    assert value_of(net, ADDRESS, hops=[0], priority=2) == 1
+    assert value_of(net, ADDRESS, hops=[0], priority=3) == 1

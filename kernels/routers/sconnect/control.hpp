@@ -33,12 +33,16 @@ struct ControlUnit {
     count(*tic.v.shard, Total::kControlMessages);
     switch (static_cast<Operation>(m.control & ~kReply)) {
       case Operation::kReadTable: m.dst = number < t.nodes ? tic.item.at(t.fields.table, number) : 0; break;
-      case Operation::kWriteTable:  // the reply bears what is there now: nothing if there is no such entry
-        m.dst = number < t.nodes ? m.dst & 0xFFF : 0;
+      // Replies to writing bear what is there now: nothing if there is no such entry.
+      case Operation::kWriteTable:
+        m.dst = number < t.nodes ? m.dst & options_there(t, tic.index) : 0;
         if (number < t.nodes) tic.item.at(t.fields.table, number) = static_cast<u16>(m.dst);
         break;
       case Operation::kReadRegister: m.dst = read(number, source); break;
-      case Operation::kWriteRegister: write(number, m.dst); break;
+      case Operation::kWriteRegister:
+        write(number, m.dst);
+        m.dst = read(number, source);
+        break;
       case Operation::kAddToTimer:
         tic.control.timer = static_cast<u16>(tic.control.timer + m.dst);
         m.dst = timer();
@@ -149,7 +153,7 @@ struct ControlUnit {
       case Register::kAddress: c.address = static_cast<u16>(value); return;
       case Register::kEnabled: c.enabled = static_cast<u8>(value & ((1u << kPorts) - 1)); return;
       case Register::kTimer: c.timer = static_cast<u16>(value - tic.now); return;
-      case Register::kCounting: c.counting = static_cast<u8>(value & 31); return;
+      case Register::kCounting: c.counting = static_cast<u8>(value > kEveryCycle ? kEveryCycle + 1 : value); return;
       case Register::kCounter: c.counter = value; return;
       default: break;
     }

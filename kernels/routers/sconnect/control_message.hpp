@@ -17,7 +17,7 @@ enum class Register : u8 {
   kAddress,     ///< of the node
   kEnabled,     ///< ports that are switched on
   kTimer,       ///< 16 bits, routing cycles
-  kCounting,    ///< event that the counter counts
+  kCounting,    ///< event that the counter counts; 32, and what is more: none
   kCounter,     ///< writing sets it
   kClock,       ///< bits: loop closed, pull at its limit; writing bit 0 closes or opens the loop
   kClockRate,   ///< deviation of the frequency, 2^-32 rad per routing cycle, two's complement

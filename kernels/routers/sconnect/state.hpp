@@ -56,7 +56,8 @@ struct TicControl {
   u16 address;  ///< of the node; kNoAddress: none has been given
   u16 timer;    ///< what is to be added to the cycle
   u8 held_control[2];  ///< buffers in use by control requests, and by replies
-  u8 pad[4];
+  u16 missed;          ///< node that the table had no entry for, at the first fault of that kind
+  u8 pad[2];
   u8 held[kQueues];  ///< buffers in use by the messages of each queue, those that have left it for a channel included
 };
 static_assert(sizeof(TicControl) == 88);

@@ -21,6 +21,18 @@ FLITLAB_INLINE u32 promise(const Table& t, u32 tic, u32 q) {
   return t.reserve[q % kQueuesOfPort / kVcs];
 }
 
+/// Options that a TIC has: both virtual channels of each channel, and its hosts' ports, which have but one. Tables hold
+/// no others: what went into the queue of another would stay there.
+template <class Table>
+FLITLAB_HD inline Options options_there(const Table& t, u32 tic) {
+  Options there = 0;
+  for (u32 p = 0; p < kPorts; ++p) {
+    const LinkKind kind = t.links[tic * kPorts + p].kind;
+    if (kind != LinkKind::kNone) there |= (kind == LinkKind::kHost ? 1u : 3u) << kVcs * p;
+  }
+  return there;
+}
+
 template <class V, int W>
 struct Tic {
   const V& v;
@@ -162,12 +174,18 @@ struct Tic {
     return others ? others : on;
   }
 
+  /// The table says nothing of a message's destination.
+  FLITLAB_INLINE void miss(const Message& m, u32 source) const {
+    if (!(control.fault & kFaultNoRoute)) control.missed = m.node;
+    raise_fault(control.fault, kFaultNoRoute, source);
+  }
+
   /// Queue for a message: of the ports that it may take, and that have a buffer for it, the one with the least pending;
   /// of equals, the first whose turn comes after that of the port it came by, which is the shortest way through. kNone:
   /// there is no buffer.
   FLITLAB_INLINE u32 decide(const Message& m, u32 source) const {
     const Options options = options_of(m);
-    if (!options) raise_fault(control.fault, kFaultNoRoute, source);
+    if (!options) miss(m, source);
     u32 best = kNone, least = ~0u;
     for (u32 i = 1; i <= kPorts; ++i) {
       const u32 p = source + i < kPorts ? source + i : source + i - kPorts;
