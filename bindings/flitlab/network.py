@@ -203,7 +203,11 @@ class Network:
         return self._core.channels()
 
     def check(self) -> Network:
-        """Raises RunError if flits have been lost or channels wait for one another for ever."""
+        """Raises RunError if flits have been lost or channels wait for one another for ever.
+
+        S-Connect is not searched for such waiting: its tables are proved when the plan makes them. Tables that software
+        has written, and control messages that name their hops, can wait in a circle untold.
+        """
         self._core.check()
         return self
 
@@ -299,9 +303,13 @@ class Network:
         operation: read_table, write_table (number: destination), read_register, write_register (number: see
         kernels/routers/sconnect/control_message.hpp), add_to_timer. address: node to which the routing tables lead it
         first, if any; hops: ports to be taken from there on, up to 16. The reply bears what was read, or is there now;
-        a message that leads nowhere has none. It goes at the next priority, 3 at most: requests of priority 3 and their
-        replies can wait for one another in a circle. ConfigError if the router knows no such messages or 16 already
-        wait at the terminal.
+        a message that leads nowhere has none. It goes at the next priority, 3 at most. ConfigError if the router knows
+        no such messages or 16 already wait at the terminal.
+
+        Nothing keeps requests of one priority whose hops lead round a circle from filling its queues, in which they
+        then wait for one another for ever, with all that comes behind them. Neither :meth:`check` nor a run tells.
+        Hops along a tree, or few requests at a time, avoid it. At priority 3, where replies have that of requests,
+        those by tables can wait for each other as well.
         """
         if not self.send_controls(terminal, [Request(operation, number, value, address, hops, priority, tag)]):
             raise _core.ConfigError(f"the mailbox of terminal {terminal} is full (16 messages). Step first.")

@@ -1,6 +1,7 @@
 """Fabrics brought up from one node by control messages."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -216,6 +217,40 @@ def test_requests_outstanding():
     assert replies[4:] == [] or all((a is None) == (b is None) for a, b in zip(replies, replies[4:], strict=False))
     assert (ask.messages, ask.lost) == (400, 100)
     assert ask.exchange([]) == []
+
+
+def test_requests_that_wait_for_one_another_are_given_up():
+    """All four nodes of a square ask round it as fast as they can: its queues are full, and nothing leaves them."""
+    net = network(topology__shape=[2, 2])
+    port = {(t, f): p for t, p, f, _ in net.links()}
+    following = {0: 1, 1: 3, 3: 2, 2: 0}
+    requests = {}
+    for first in following:
+        tics = [first]
+        for _ in range(16):
+            tics.append(following[tics[-1]])
+        requests[first] = Request("read_register", 4, hops=[port[hop] for hop in pairwise(tics)])
+    ask = sc.Controller(net, 0, patience=500)
+    assert all(ask.exchange([requests[0]] * 100)) and ask.lost == 0  # alone, few at a time
+    for _ in range(500):
+        for terminal, request in requests.items():
+            net.send_controls(terminal, [request] * 16)
+        net.step()
+    with pytest.raises(sc.BringUpError, match=r"requests cannot be sent: .* terminal 0 is full.* a circle"):
+        ask.exchange([requests[0]] * 1000)
+    assert net.cycle < 10_000
+    net.check()
+
+
+def test_a_late_reply_is_not_taken_for_another():
+    """A reply comes after its request was given up, when its tag is in use again."""
+    net = network(topology__shape=[2], topology__channel_delay=360)
+    ask = sc.Controller(net, 0, patience=64)
+    assert ask.exchange([Request("read_register", 0x2222, hops=(0,))]) == [None]
+    ask._free, ask._late, ask.patience = list(range(256)), {}, 400  # as after many that were given up
+    [reply] = ask.exchange([Request("read_register", sc.REGISTER["came_by"], hops=(0,))])
+    assert (reply.number, reply.value) == (sc.REGISTER["came_by"], 0)
+    assert ask.lost == 1
 
 
 def test_tables_of_any_fabric():
