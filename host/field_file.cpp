@@ -42,13 +42,13 @@ bool FieldFile::next() {
   }
 }
 
-u32 FieldFile::number(u32 i, const char* name, u64 most) const {
+u32 FieldFile::number(u32 i, const char* name, u64 most, u64 least) const {
   const std::string_view text = field(i);
   u64 value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value > most)
-    fail(std::string(name) + " = " + shown(Value{std::string(text)}) + " must be a whole number from 0 to " +
-         std::to_string(most) + ".");
+  if (error != std::errc{} || end != text.data() + text.size() || value > most || value < least)
+    fail(std::string(name) + " = " + shown(Value{std::string(text)}) + " must be a whole number from " +
+         std::to_string(least) + " to " + std::to_string(most) + ".");
   return static_cast<u32>(value);
 }
 

@@ -24,7 +24,7 @@ class FieldFile {
   /// A field of that line; "" if it is left out.
   std::string_view field(u32 i) const { return i < fields_.size() ? fields_[i] : std::string_view(); }
   /// A whole number that a field must be; its `name` is for the message.
-  u32 number(u32 i, const char* name, u64 most) const;
+  u32 number(u32 i, const char* name, u64 most, u64 least = 0) const;
   /// ConfigError if that line has a field more than `form` has, as in "wire,FROM,TO[,delay]".
   void check_form(const std::string& form) const;
 

@@ -107,6 +107,10 @@ void check_sconnect(const Experiment& e) {
     throw ConfigError("host.second_priorities = " + list_text(e.ints("host.second_priorities")) +
                       ": hosts have one port each. Give topology.host_ports = 2, or leave it out.");
   sconnect_promises(e);
+  if (!e.is_auto("router.host_buffers") && e.u32_of("router.host_buffers") > e.u32_of("router.buffers"))
+    throw ConfigError("router.host_buffers = " + std::to_string(e.u32_of("router.host_buffers")) +
+                      " is more than the pool has: router.buffers is " + std::to_string(e.u32_of("router.buffers")) +
+                      ". Give 1 to " + std::to_string(e.u32_of("router.buffers")) + ", or \"auto\".");
   if (e.u32_of("topology.channel_delay") % sconnect::kClocks)
     throw ConfigError(
         "topology.channel_delay = " + std::to_string(e.u32_of("topology.channel_delay")) +
@@ -115,7 +119,8 @@ void check_sconnect(const Experiment& e) {
   if (kind == "graph" && e.str("topology.file").empty())
     throw ConfigError("topology.kind = \"graph\" needs topology.file (CSV lines a,b).");
   if (e.str("routing.tables") == "file" && e.str("routing.file").empty())
-    throw ConfigError("routing.tables = \"file\" needs routing.file (CSV lines TIC,destination,channel,VC).");
+    throw ConfigError(
+        "routing.tables = \"file\" needs routing.file (CSV lines TIC,destination node,port,virtual channel).");
 }
 
 }  // namespace flitlab

@@ -56,6 +56,7 @@ class SconnectBuilder {
 
   u32 sites() const { return static_cast<u32>(first_.size()); }
   const std::string& site_name(u32 site) const { return site_names_[site]; }
+  bool is_node(u32 site) const { return fabric_.node_of[first_[site]] != kNone; }
   u32 channels(u32 site) const { return tics_of(site) * sconnect::kSerial; }
   /// A site that cannot be reached from site 0, or kNone.
   u32 cut_off() const;

@@ -22,8 +22,7 @@ class Reader {
       else if (word == "switch")
         site(false);
       else if (word == "channel")
-        channels_.push_back(
-            {file_.line(), std::string(file_.field(1)), std::string(file_.field(2)), delay(file_.fields() > 3)});
+        channel();
       else if (file_.fields() == 2)
         pair();
       else
@@ -49,22 +48,33 @@ class Reader {
 
   u32 delay(bool given) {
     if (!given) return nodes_.delay;
-    const u32 clocks = file_.number(3, "clocks", 360);
-    if (clocks == 0 || clocks % sconnect::kClocks)
+    const u32 clocks = file_.number(3, "clocks", 360, sconnect::kClocks);
+    if (clocks % sconnect::kClocks)
       file_.fail("clocks = " + std::to_string(clocks) +
                  " must be a whole number of routing cycles: a multiple of 6 from 6 to 360.");
     return clocks / sconnect::kClocks;
+  }
+
+  /// A channel's line, of which the ends may be described later.
+  void add_channel(std::string a, std::string b, u32 delay) {
+    if (a == b) file_.fail(a + " is joined to itself. Take the line out.");
+    channels_.push_back({file_.line(), std::move(a), std::move(b), delay});
+  }
+
+  void channel() {
+    file_.check_form("channel,A,B[,clocks]");
+    if (file_.field(1).empty() || file_.field(2).empty())
+      file_.fail("a channel's line is channel,A,B[,clocks], with the names of both ends.");
+    add_channel(std::string(file_.field(1)), std::string(file_.field(2)), delay(file_.fields() > 3));
   }
 
   void site(bool node) {
     if (first_pair_) file_.fail("lines a,b, as line " + file_.quote(first_pair_) + ", and named nodes do not mix.");
     const std::string name(file_.field(1));
     const u32 least = node ? 1 : 2, most = node ? 2 : 3;
+    file_.check_form(node ? "node,NAME[,TICs]" : "switch,NAME[,TICs]");
     u32 tics = node ? nodes_.tics() : 2;
-    if (file_.fields() > 2) tics = file_.number(2, "TICs", most);
-    if (tics < least)
-      file_.fail("a " + std::string(node ? "node" : "switch") + " has " + std::to_string(least) + " or " +
-                 std::to_string(most) + " TICs.");
+    if (file_.fields() > 2) tics = file_.number(2, "TICs", most, least);
     if (name.empty()) file_.fail("the name is missing.");
     if (sites_.contains(name)) file_.fail("the name " + name + " is there twice.");
     if (builder_.sites() == kMostSconnectNodes)
@@ -85,7 +95,7 @@ class Reader {
     const u32 b = file_.number(1, "a node", kMostSconnectNodes - 1);
     numbered_ = std::max({numbered_, a + 1, b + 1});
     last_line_ = file_.line();
-    channels_.push_back({file_.line(), std::to_string(a), std::to_string(b), nodes_.delay});
+    add_channel(std::to_string(a), std::to_string(b), nodes_.delay);
   }
 
   void add_numbered() {
@@ -104,12 +114,17 @@ class Reader {
 
   void join(const Channel& c) {
     const u32 a = site_of(c.line, c.a), b = site_of(c.line, c.b);
-    if (a == b) file_.fail(c.line, c.a + " is joined to itself. Take the line out.");
     const u32 full = builder_.join(a, b, c.delay);
-    if (full != kNone)
-      file_.fail(c.line, builder_.site_name(full) + " has more channels than the " +
-                             std::to_string(builder_.channels(full)) + " of its TICs. Give it another TIC, or take " +
-                             "channels out.");
+    if (full == kNone) return;
+    const bool node = builder_.is_node(full);
+    const u32 channels = builder_.channels(full);
+    std::string remedy = "Take channels out";
+    if (channels < (node ? 2 : 3) * sconnect::kSerial)
+      remedy = (first_pair_ ? "Set topology.node = \"dual\", with which nodes have 8"
+                            : "Give it another TIC (the third field of its line)") +
+               std::string(", or take channels out");
+    file_.fail(c.line, std::string(node ? "node " : "switch ") + builder_.site_name(full) +
+                           " has more channels than the " + std::to_string(channels) + " of its TICs. " + remedy + ".");
   }
 
   FieldFile file_;

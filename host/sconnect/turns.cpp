@@ -127,8 +127,6 @@ class Filling {
   }
   const std::vector<u16>& entry() const { return entry_; }
 
-  u32 climbs_ = 0;
-
  private:
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }
 

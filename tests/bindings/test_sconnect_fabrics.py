@@ -51,6 +51,15 @@ def test_the_second_port_has_weights_of_its_own():
             fl.Experiment.from_dict(e.flat() | bad).derived()
 
 
+def test_hosts_cannot_have_more_buffers_than_there_are():
+    e = {"router.kind": "sconnect", "traffic.load": 0.1, "router.buffers": 32}
+    with pytest.raises(fl.ConfigError, match=r"router\.host_buffers = 64 is more .* Give 1 to 32"):
+        fl.Experiment.from_dict(e | {"router.host_buffers": 64}).derived()
+    fl.Experiment.from_dict(e | {"router.host_buffers": 32}).derived()
+    with pytest.raises(fl.ConfigError, match="CSV lines TIC,destination node,port,virtual channel"):
+        fl.Experiment.from_dict(e | {"routing.tables": "file"}).derived()
+
+
 def test_a_message_leaves_when_the_turn_of_its_port_comes():
     """Ports have a clock each, in order: from port to port it takes their distance around the routing cycle."""
     ways = published.journeys(16, topology__host_ports=2)

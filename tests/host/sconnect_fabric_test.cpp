@@ -294,7 +294,11 @@ TEST(SconnectFabric, SaysWhatCannotBeBuilt) {
 
 TEST(SconnectGraphFile, SaysWhatIsWrong) {
   const auto wrong = [](const std::string& text) { return message_of([&] { sconnect_graph(text); }); };
-  expect_in(":6: \"0,5\": 0 has more channels than the 4 of its TICs", wrong("#\n0,1\n0,2\n0,3\n0,4\n0,5\n"));
+  expect_in(
+      ":6: \"0,5\": node 0 has more channels than the 4 of its TICs. Set topology.node = \"dual\", with which nodes "
+      "have 8, "
+      "or take",
+      wrong("#\n0,1\n0,2\n0,3\n0,4\n0,5\n"));
   expect_in("the graph is in pieces: no channels lead from 0 to 2", wrong("0,1\n2,3\n"));
   expect_in("from 0 to 1", wrong("0,2\n"));
   expect_in(":2: \"1,1\": 1 is joined to itself", wrong("0,1\n1,1\n"));
@@ -307,8 +311,22 @@ TEST(SconnectGraphFile, SaysWhatIsWrong) {
   expect_in("there is no node or switch \"c\"", wrong("node,a\nnode,b\nchannel,a,c\n"));
   expect_in("the name a is there twice", wrong("node,a\nnode,a\n"));
   expect_in("two TICs would have the name xa", wrong("node,xa\nnode,x,2\n"));
-  expect_in("a switch has 2 or 3 TICs", wrong("switch,a,1\n"));
-  expect_in("TICs = \"4\" must be a whole number from 0 to 3", wrong("switch,a,4\n"));
+  expect_in("TICs = \"1\" must be a whole number from 2 to 3", wrong("switch,a,1\n"));
+  expect_in("TICs = \"4\" must be a whole number from 2 to 3", wrong("switch,a,4\n"));
+  expect_in("TICs = \"0\" must be a whole number from 1 to 2", wrong("node,a,0\n"));
+  expect_in("clocks = \"0\" must be a whole number from 6 to 360", wrong("node,a\nnode,b\nchannel,a,b,0\n"));
+  expect_in(":1: \"0,0\": 0 is joined to itself", wrong("0,0\n"));
+  expect_in("a is joined to itself", wrong("node,a\nchannel,a,a\n"));
+  expect_in("a channel's line is channel,A,B[,clocks]", wrong("node,a\nnode,b\nchannel,a\n"));
+  expect_in(":3: \"channel,a,b,12,9\": a channel's line is", wrong("node,a\nnode,b\nchannel,a,b,12,9\n"));
+  expect_in(":2: \"node,b,1,1\": a node's line is node,NAME[,TICs]", wrong("node,a\nnode,b,1,1\n"));
+  expect_in("a switch's line is switch,NAME[,TICs]", wrong("switch,b,2,1\n"));
+  const std::string star = "node,h,2\nnode,a\nnode,b\n";
+  expect_in("node a has more channels than the 4 of its TICs. Give it another TIC",
+            wrong(star + "channel,a,b\nchannel,a,b\nchannel,a,h\nchannel,a,h\nchannel,a,h\n"));
+  std::string many = "switch,h,3\n";
+  for (u32 i = 0; i < 13; ++i) many += "node,n" + std::to_string(i) + "\nchannel,h,n" + std::to_string(i) + "\n";
+  expect_in("switch h has more channels than the 12 of its TICs. Take channels out.", wrong(many));
   expect_in("clocks = 8 must be a whole number of routing cycles", wrong("node,a\nnode,b\nchannel,a,b,8\n"));
   expect_in("the name is missing", wrong("node\n"));
 }
