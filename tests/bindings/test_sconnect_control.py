@@ -612,35 +612,39 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
     net.check()
 
 
-def crossing(way, priority, **settings):
-    """Hosts at both ends of a line ask each other, 200 times each, so that requests and replies share its channels.
-    Returns how many replies there were."""
-    net = network((4,), router__buffers=36, router__reserve=1, router__control_buffers=0, **settings)
-    requests = {0: Request("read_register", **way(0), priority=priority), 3: Request("read_register", **way(1),
-                priority=priority)}  # fmt: skip
-    sent, got = dict.fromkeys(requests, 0), dict.fromkeys(requests, 0)
-    for _ in range(8000):
-        for terminal, request in requests.items():
-            sent[terminal] += net.send_controls(terminal, [request] * min(16, 200 - sent[terminal]))
+def crossing(ways, priority):
+    """Two hosts at each end of a line of three TICs ask the other end, 60 times each: requests and replies share its
+    channels, which are so long that the pools are full of requests before any has come. Returns how many replies each
+    host has had."""
+    net = network(
+        topology__host_ports=2,
+        topology__channel_delay=360,
+        router__buffers=40,
+        router__reserve=1,
+        router__control_buffers=0,
+    )
+    sent, got = dict.fromkeys((0, 1, 4, 5), 0), dict.fromkeys((0, 1, 4, 5), 0)
+    while net.cycle < 8000 and sum(got.values()) < 240:
+        for terminal in got:
+            request = Request("read_register", **ways[terminal // 4], priority=priority)
+            sent[terminal] += net.send_controls(terminal, [request] * min(16, 60 - sent[terminal]))
             got[terminal] += len(net.take_replies(terminal))
-        net.step()
-        if min(got.values()) == 200:
-            break
+        net.step(4)
     net.check()
-    return got
+    return list(got.values())
 
 
 @pytest.mark.parametrize("priority", range(3))
 def test_replies_have_a_priority_of_their_own(priority):
     """Requests and replies by tables take the same virtual channels. With the same priority, each would wait for the
     other's buffers."""
-    assert crossing(lambda end: {"address": 0 if end else 3}, priority) == {0: 200, 3: 200}
+    assert crossing([{"address": 2}, {"address": 0}], priority) == [60] * 4
 
 
 @pytest.mark.parametrize("priority", range(4))
 def test_replies_have_a_virtual_channel_of_their_own(priority):
     """Over hops, even at priority 3, which replies have as well."""
-    assert crossing(lambda end: {"hops": [1 if end else 0] * 3}, priority) == {0: 200, 3: 200}
+    assert crossing([{"hops": [0, 0]}, {"hops": [1, 1]}], priority) == [60] * 4
 
 
 def test_a_host_that_refuses_a_priority_takes_its_replies():
