@@ -97,16 +97,6 @@ def test_tables_hold_only_what_a_tic_has(tmp_path):
         assert ask(net, "write_table", 0, 0xFFF, terminal=terminal, hops=hops).value == there
 
 
-def test_a_message_that_tables_do_not_know_is_the_fault_of_tables(tmp_path):
-    net = network(**trace_file(tmp_path, [(10, 0, 2, 1)]))
-    ask(net, "write_table", 2, 0, hops=[0], cycles=5)
-    with pytest.raises(fl.RunError) as error:
-        net.step(30).check()
-    said = str(error.value)
-    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has come by channel 1" in said
-    assert "defect" not in said
-
-
 def test_a_tic_says_what_it_has():
     net = network()
     assert value_of(net, PORTS) == 0b000001 | 1 << 8 + 4
@@ -610,44 +600,3 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
     if errors:
         assert net.totals["answers_lost"] > 100
     net.check()
-
-
-def crossing(ways, priority):
-    """Two hosts at each end of a line of three TICs ask the other end, 60 times each: requests and replies share its
-    channels, which are so long that the pools are full of requests before any has come. Returns how many replies each
-    host has had."""
-    net = network(
-        topology__host_ports=2,
-        topology__channel_delay=360,
-        router__buffers=40,
-        router__reserve=1,
-        router__control_buffers=0,
-    )
-    sent, got = dict.fromkeys((0, 1, 4, 5), 0), dict.fromkeys((0, 1, 4, 5), 0)
-    while net.cycle < 8000 and sum(got.values()) < 240:
-        for terminal in got:
-            request = Request("read_register", **ways[terminal // 4], priority=priority)
-            sent[terminal] += net.send_controls(terminal, [request] * min(16, 60 - sent[terminal]))
-            got[terminal] += len(net.take_replies(terminal))
-        net.step(4)
-    net.check()
-    return list(got.values())
-
-
-@pytest.mark.parametrize("priority", range(3))
-def test_replies_have_a_priority_of_their_own(priority):
-    """Requests and replies by tables take the same virtual channels. With the same priority, each would wait for the
-    other's buffers."""
-    assert crossing([{"address": 2}, {"address": 0}], priority) == [60] * 4
-
-
-@pytest.mark.parametrize("priority", range(4))
-def test_replies_have_a_virtual_channel_of_their_own(priority):
-    """Over hops, even at priority 3, which replies have as well."""
-    assert crossing([{"hops": [0, 0]}, {"hops": [1, 1]}], priority) == [60] * 4
-
-
-def test_a_host_that_refuses_a_priority_takes_its_replies():
-    net = network(host__refuses=[3])
-    assert value_of(net, ADDRESS, hops=[0], priority=2) == 1
-    assert value_of(net, ADDRESS, hops=[0], priority=3) == 1

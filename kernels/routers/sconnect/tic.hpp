@@ -21,18 +21,6 @@ FLITLAB_INLINE u32 promise(const Table& t, u32 tic, u32 q) {
   return t.reserve[q % kQueuesOfPort / kVcs];
 }
 
-/// Options that a TIC has: both virtual channels of each channel, and its hosts' ports, which have but one. Tables hold
-/// no others: what went into the queue of another would stay there.
-template <class Table>
-FLITLAB_HD inline Options options_there(const Table& t, u32 tic) {
-  Options there = 0;
-  for (u32 p = 0; p < kPorts; ++p) {
-    const LinkKind kind = t.links[tic * kPorts + p].kind;
-    if (kind != LinkKind::kNone) there |= (kind == LinkKind::kHost ? 1u : 3u) << kVcs * p;
-  }
-  return there;
-}
-
 template <class V, int W>
 struct Tic {
   const V& v;

@@ -1,0 +1,60 @@
+"""S-Connect's control messages (S-Connect, 3.4) where they stand in each other's way, or in that of data."""
+
+import pytest
+
+import flitlab as fl
+from flitlab.network import Request
+
+
+def line_of_three(settings):
+    return fl.Network(fl.Experiment.from_dict({"router.kind": "sconnect", "topology.shape": [3]} | settings))
+
+
+def crossing(ways, priority):
+    """Two hosts at each end of a line of three TICs ask the other end, 60 times each: requests and replies share its
+    channels, which are so long that the pools are full of requests before any has come. Returns how many replies each
+    host has had."""
+    net = line_of_three({
+        "topology.host_ports": 2, "topology.channel_delay": 360, "router.buffers": 40, "router.reserve": 1,
+        "router.control_buffers": 0, "traffic.load": 0,
+    })  # fmt: skip
+    sent, got = dict.fromkeys((0, 1, 4, 5), 0), dict.fromkeys((0, 1, 4, 5), 0)
+    while net.cycle < 8000 and sum(got.values()) < 240:
+        for terminal in got:
+            request = Request("read_register", **ways[terminal // 4], priority=priority)
+            sent[terminal] += net.send_controls(terminal, [request] * min(16, 60 - sent[terminal]))
+            got[terminal] += len(net.take_replies(terminal))
+        net.step(4)
+    net.check()
+    return list(got.values())
+
+
+@pytest.mark.parametrize("priority", range(3))
+def test_replies_have_a_priority_of_their_own(priority):
+    """Requests and replies by tables take the same virtual channels. With the same priority, each would wait for the
+    other's buffers."""
+    assert crossing([{"address": 2}, {"address": 0}], priority) == [60] * 4
+
+
+@pytest.mark.parametrize("priority", range(4))
+def test_replies_have_a_virtual_channel_of_their_own(priority):
+    """Over hops, even at priority 3, which replies have as well."""
+    assert crossing([{"hops": [0, 0]}, {"hops": [1, 1]}], priority) == [60] * 4
+
+
+def test_a_message_that_tables_do_not_know_is_the_fault_of_tables(tmp_path):
+    (tmp_path / "trace.csv").write_text("10,0,2,1\n")
+    net = line_of_three({"traffic.mode": "trace", "traffic.trace_file": str(tmp_path / "trace.csv")})
+    net.send_control(0, "write_table", 2, 0, hops=[0]).step(5)
+    with pytest.raises(fl.RunError) as error:
+        net.step(30).check()
+    said = str(error.value)
+    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has come by channel 1" in said
+    assert "defect" not in said
+
+
+@pytest.mark.parametrize("priority", [2, 3])
+def test_a_host_that_refuses_a_priority_takes_its_replies(priority):
+    net = line_of_three({"host.refuses": [3], "traffic.load": 0})
+    net.send_control(0, "read_register", 2, hops=[0], priority=priority).step(30)
+    assert [r.value for r in net.take_replies(0)] == [1]
