@@ -318,9 +318,10 @@ TEST(SconnectGraphFile, SaysWhatIsWrong) {
   expect_in(":1: \"0,0\": 0 is joined to itself", wrong("0,0\n"));
   expect_in("a is joined to itself", wrong("node,a\nchannel,a,a\n"));
   expect_in("a channel's line is channel,A,B[,clocks]", wrong("node,a\nnode,b\nchannel,a\n"));
-  expect_in(":3: \"channel,a,b,12,9\": a channel's line is", wrong("node,a\nnode,b\nchannel,a,b,12,9\n"));
-  expect_in(":2: \"node,b,1,1\": a node's line is node,NAME[,TICs]", wrong("node,a\nnode,b,1,1\n"));
-  expect_in("a switch's line is switch,NAME[,TICs]", wrong("switch,b,2,1\n"));
+  expect_in(":3: \"channel,a,b,12,9\": field 5, \"9\", is one too many: the line is channel,A,B[,clocks]",
+            wrong("node,a\nnode,b\nchannel,a,b,12,9\n"));
+  expect_in("field 4, \"1\", is one too many: the line is node,NAME[,TICs]", wrong("node,a\nnode,b,1,1\n"));
+  expect_in("is one too many: the line is switch,NAME[,TICs]", wrong("switch,b,2,1\n"));
   const std::string star = "node,h,2\nnode,a\nnode,b\n";
   expect_in("node a has more channels than the 4 of its TICs. Give it another TIC",
             wrong(star + "channel,a,b\nchannel,a,b\nchannel,a,h\nchannel,a,h\nchannel,a,h\n"));
