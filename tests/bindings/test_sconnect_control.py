@@ -288,6 +288,9 @@ def test_messages_that_lead_nowhere_are_thrown_away():
     assert ask(net, "read_register", address=2) is None  # none on the way
     ask(net, "write_register", ENABLED, ALL_ON & ~1, hops=[0])
     assert ask(net, "read_register", hops=[0, 0]) is None  # off
+    assert ask(net, "read_register", terminal=1, hops=[4]) is None  # a host, its own or another's
+    assert ask(net, "read_register", terminal=1, hops=[0, 4]) is None
+    assert net.take_replies(2) == []
     net.check()
     assert [net.read_register(tic, "used") for tic in range(3)] == [0, 0, 0]
     assert value_of(net, ADDRESS, hops=[0]) == 1

@@ -54,9 +54,11 @@ def sources() -> list[str]:
 
 
 def ctest(folder: Path, report: Path, *options: str) -> None:
-    """Runs a build's tests, several at a time."""
-    run([tool("ctest"), "--test-dir", str(folder), "--output-on-failure", "--parallel", JOBS, "--output-junit",
-         str(report), "--quiet", *options], env=os.environ | {"UBSAN_OPTIONS": "halt_on_error=1"})
+    """Runs a build's tests, several at a time, and shows those that fail."""
+    command = [tool("ctest"), "--test-dir", str(folder), "--parallel", JOBS]
+    environment = os.environ | {"UBSAN_OPTIONS": "halt_on_error=1"}
+    if run([*command, "--output-junit", str(report), "--quiet", *options], env=environment):
+        run([*command, "--rerun-failed", "--output-on-failure"], env=environment)
 
 
 def sanitized(preset: str, report: Path) -> None:

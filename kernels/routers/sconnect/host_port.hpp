@@ -116,6 +116,7 @@ struct HostPort {
   FLITLAB_INLINE void hand_over(const Message& m) const {
     const auto& v = tic.v;
     if (m.control) {
+      if (!is_reply(m)) return;  // a request's way has led to a host, who knows no requests
       if (host.in_count < kMailbox)
         terminal.at(v.t.host_fields.inbox, host.in_count++) = m;
       else

@@ -221,7 +221,7 @@ TEST(T3eSpecial, ReachesAllRegisters) {
     if (written.contains(name)) continue;
     const u32 number = t3e::register_number(name);
     const bool lwho = number == t3e::kLwho || number == t3e::kWhoami;  // one register with two names
-    const u64 value = lwho ? 17 : (0x0123456789ABCDEF * (number + 1)) & t3e::register_bits(number);
+    const u64 value = lwho ? 17 : (0x0123456789ABCDEFu * (number + 1)) & t3e::register_bits(number);
     net.special_put(0, {1, 1, 1, 0, 0, 0}, name, value);
     asked[net.special_get(0, {1, 1, 1, 0, 0, 0}, name)] = written[name] = value;
   }
