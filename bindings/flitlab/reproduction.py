@@ -92,7 +92,7 @@ def table(done: dict[str, tuple[list[dict], float]]) -> Iterator[str]:
     out = [line for line in everything if line["verdict"] == "out"]
     if out:
         yield ""
-        yield from (text for text in texts(out, readings=False))
+        yield from texts(out, readings=False)
 
 
 def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str) -> int:

@@ -1,7 +1,6 @@
 #include "host/sconnect/grid.hpp"
 
 #include "host/sconnect/make_tables.hpp"
-#include "host/sconnect/order.hpp"
 #include "kernels/routers/sconnect/route.hpp"
 
 namespace flitlab {

@@ -85,16 +85,13 @@ u16 own_hosts(const SconnectFabric& f, u32 tic) {
 }  // namespace
 
 SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
-  SconnectTables t = blank(f);
-  if (t.entry = sconnect_tables_by_coordinates(f); !t.entry.empty()) {
-    measure(f, t);
-    return t;
-  }
-  t = blank(f);
+  if (std::vector<u16> entry = sconnect_tables_by_coordinates(f); !entry.empty())
+    return given_sconnect_tables(f, std::move(entry));
   // An order of the TICs that keeps all shortest ways, with many alternates, if there is one among some.
   for (const SconnectOrder& order : sconnect_orders(f)) {
     const SconnectLengths lengths = sconnect_lengths(f, order);
     if (lengths.ways > lengths.direct) continue;
+    SconnectTables t = blank(f);
     SconnectWays ways(f, order);
     for (u32 d = 0; d < f.nodes; ++d) {
       ways.find(d);
@@ -103,9 +100,7 @@ SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
     measure(f, t);
     return t;
   }
-  t.entry = sconnect_tables_by_turns(f);
-  measure(f, t);
-  return t;
+  return given_sconnect_tables(f, sconnect_tables_by_turns(f));
 }
 
 SconnectTables tree_sconnect_tables(const SconnectFabric& f) {

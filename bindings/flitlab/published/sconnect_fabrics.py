@@ -399,7 +399,7 @@ READING_18 = (
     "2.5 %), as far as it crosses the bisection. The bound of loads is where all channels across the bisection, or "
     "all channels of the fabric at mean distances, or hosts' ports would be full; the paper's 80 % is compared with "
     "the parts of it. A random graph's channels are not alike: if messages spread evenly over all shortest ways, the "
-    "busiest one is full at two thirds of that bound, and tables can do little about it.")
+    "busiest one is full at two thirds to three quarters of that bound.")
 READING_RANDOM = (
     "The paper prefers random topologies, which have diameters that scale with the logarithm of the number of nodes; "
     "here the ratio to the mesh of as many nodes, and as many channels but at its edges.")

@@ -90,6 +90,7 @@ struct Transmitter {
     return bits | kAbort;
   }
 
+  /// Puts a buffer's message into the far end's mail; each part of a quad does.
   FLITLAB_INLINE void send(u32 buffer) const {
     const Message& m = tic.message(buffer);
     const Link& link = tic.link(p);
