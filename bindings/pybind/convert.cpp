@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "host/error.hpp"
+#include "kernels/common/error.hpp"
 
 namespace py = pybind11;
 

@@ -3,9 +3,9 @@
 #include <pybind11/pybind11.h>
 
 #include "host/config/experiment.hpp"
-#include "host/plan.hpp"
-#include "host/result.hpp"
-#include "host/stepped.hpp"
+#include "host/plan/plan.hpp"
+#include "host/run/result.hpp"
+#include "host/run/stepped.hpp"
 
 namespace flitlab {
 

@@ -12,10 +12,11 @@
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
-#include "host/error.hpp"
 #include "host/programs/program.hpp"
-#include "host/run.hpp"
-#include "host/stepped.hpp"
+#include "host/run/run.hpp"
+#include "host/run/stepped.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/engines/make_engine.hpp"
 
 namespace py = pybind11;
 using namespace flitlab;

@@ -3,8 +3,8 @@
 #include <pybind11/stl.h>
 
 #include "host/config/check.hpp"
-#include "host/error.hpp"
-#include "host/sconnect/explore.hpp"
+#include "host/routers/sconnect/explore.hpp"
+#include "kernels/common/error.hpp"
 
 namespace py = pybind11;
 

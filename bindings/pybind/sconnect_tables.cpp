@@ -3,10 +3,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "host/error.hpp"
-#include "host/sconnect/build.hpp"
-#include "host/sconnect/make_tables.hpp"
-#include "host/sconnect/order.hpp"
+#include "host/routers/sconnect/build.hpp"
+#include "host/routers/sconnect/make_tables.hpp"
+#include "host/routers/sconnect/order.hpp"
+#include "kernels/common/error.hpp"
 
 namespace py = pybind11;
 

@@ -1,9 +1,9 @@
 /// The T3E's tables for Python.
-#include "host/error.hpp"
-#include "host/models/t3e_plan.hpp"
-#include "host/t3e/machine.hpp"
-#include "host/t3e/registers.hpp"
-#include "host/t3e/vc_balance.hpp"
+#include "host/routers/t3e/machine.hpp"
+#include "host/routers/t3e/plan.hpp"
+#include "host/routers/t3e/registers.hpp"
+#include "host/routers/t3e/vc_balance.hpp"
+#include "kernels/common/error.hpp"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

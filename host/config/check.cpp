@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "host/config/registry.hpp"
-#include "host/error.hpp"
+#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {

@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include "host/config/registry.hpp"
-#include "host/error.hpp"
-#include "host/metro/network.hpp"
 #include "host/topology/patterns.hpp"
 #include "host/topology/topology.hpp"
+#include "kernels/common/error.hpp"
 #include "kernels/common/packet.hpp"
 
 namespace flitlab {
@@ -18,6 +17,15 @@ bool is_whole(const Experiment& e) {
   for (const char* path : {"topology.partial_planes", "topology.spares", "topology.partitions", "faults.nodes"})
     if (e.has(path) && !e.ints(path).empty()) return false;
   return true;
+}
+
+/// Models that have something, as a message names them.
+template <class Has>
+std::string kinds_that(Has has) {
+  std::string text;
+  for (const ModelRecord& model : models())
+    if (has(model)) text += (text.empty() ? "\"" : " or \"") + std::string(model.kind) + '"';
+  return text;
 }
 
 void check_program(const Experiment& e) {
@@ -175,11 +183,27 @@ double mean_packet(const Experiment& e) {
   return flits / weights;
 }
 
+void check_topology(const Experiment& e) {
+  const std::string& kind = e.str("topology.kind");
+  if (kind == "graph" && e.str("topology.file").empty())
+    throw ConfigError("topology.kind = \"graph\" needs topology.file, the name of an edge list (CSV lines a,b).");
+  if (kind == "ring" && e.ints("topology.shape").size() != 1)
+    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) +
+                      " does not fit a ring, which has one dimension: give one radix, or use "
+                      "topology.kind = \"torus\".");
+  if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
+    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) + " has " +
+                      std::to_string(e.ints("topology.shape").size()) +
+                      " dimensions: at most 10 are supported. Leave some out.");
+  terminal_count(e);
+}
+
 void check_together(const Experiment& e) {
   check_lengths(e);
-  if (e.str("traffic.mode") == "broadcast" && !e.has("broadcast.root"))
+  if (e.str("traffic.mode") == "broadcast" && !model_of(e.str("router.kind")).broadcasts)
     throw ConfigError("traffic.mode = \"broadcast\" does not fit " + quoted(e, "router.kind") +
-                      ", whose packets leave no copies on their way. Set router.kind = \"bgl\".");
+                      ", whose packets leave no copies on their way. Set router.kind = " +
+                      kinds_that([](const ModelRecord& model) { return model.broadcasts; }) + ".");
   if (e.str("traffic.mode") == "program") check_program(e);
   model_of(e.str("router.kind")).check(e);
   check_pattern(e);

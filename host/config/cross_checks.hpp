@@ -11,33 +11,8 @@ namespace flitlab {
 /// that cannot be offered). Throws ConfigError for the first that fails.
 void check_together(const Experiment& experiment);
 
-/// Conditions of the router models: virtual channels that a routing algorithm needs, buffers that must hold a packet.
-void check_vc(const Experiment& experiment);
-void check_t3e(const Experiment& experiment);
-void check_bgl(const Experiment& experiment);
-void check_metro(const Experiment& experiment);
-void check_sconnect(const Experiment& experiment);
-void check_adaptive(const Experiment& experiment);
-void check_switch(const Experiment& experiment);
-
 /// Conditions of the networks of kTopologyParams.
 void check_topology(const Experiment& experiment);
-
-/// Shapes of terminals (ModelRecord::shape).
-std::vector<u32> metro_shape(const Experiment& experiment);
-std::vector<u32> sconnect_shape(const Experiment& experiment);
-std::vector<u32> switch_shape(const Experiment& experiment);
-
-/// Weights of the priorities of packets that come by a node's first or second parallel port, 0 or 1.
-std::vector<u32> sconnect_priorities(const Experiment& experiment, u32 port);
-
-/// Buffers that are promised in a TIC.
-struct SconnectPromises {
-  std::vector<u32> queue;  ///< [priorities] to each queue of a priority
-  u32 control;             ///< to control requests, and as many to replies
-};
-/// ConfigError if there are not so many, or too few.
-SconnectPromises sconnect_promises(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
 std::string quoted(const Experiment& experiment, const std::string& path);
@@ -48,9 +23,6 @@ std::string list_text(const std::vector<u32>& list);
 bool is_graph(const Experiment& experiment);
 /// Terminals of any topology but a graph; 0 for a graph.
 u32 terminal_count(const Experiment& experiment);
-
-/// Routing classes of virtual channels that the configuration needs to be free of deadlock (1: any VC will do).
-u32 routing_classes(const Experiment& experiment);
 
 /// Message classes, each of which needs the routing classes on virtual channels of its own.
 u32 message_classes(const Experiment& experiment);

@@ -7,8 +7,8 @@
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
-#include "host/error.hpp"
-#include "host/stream_hash.hpp"
+#include "host/config/stream_hash.hpp"
+#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {

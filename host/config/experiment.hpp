@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/config/text_source.hpp"
 #include "host/config/value.hpp"
-#include "host/text_source.hpp"
 #include "kernels/common/param.hpp"
 #include "kernels/common/types.hpp"
 

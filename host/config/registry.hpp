@@ -16,19 +16,26 @@ class Plan;
 struct ModelRecord {
   std::string_view kind;  ///< value of router.kind
   std::string_view help;
-  ParamTable topology;               ///< its topology.* parameters
-  ParamTable router;                 ///< its router.* parameters
-  ParamTable routing;                ///< its routing.* parameters
-  std::vector<ParamTable> others;    ///< parameters of what only it has
-  void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
+  ParamTable topology = {};             ///< its topology.* parameters
+  ParamTable router = {};               ///< its router.* parameters
+  ParamTable routing = {};              ///< its routing.* parameters
+  std::vector<ParamTable> others = {};  ///< parameters of what only it has
+  void (*check)(const Experiment&);     ///< ConfigError if its parameters do not fit each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
   bool runs_programs = false;  ///< its terminals can run message-passing programs
+  bool broadcasts = false;     ///< its packets can leave copies on their way (traffic.mode = "broadcast")
   /// Defaults of common parameters that would not fit it: path and value.
   std::vector<std::pair<std::string_view, std::string_view>> defaults = {};
   /// Shape of its terminals for traffic patterns, {} if that takes the plan; null: topology.shape or
   /// topology.dimensions.
   std::vector<u32> (*shape)(const Experiment&) = nullptr;
 };
+
+/// ModelRecord::make_plan of a class of plans.
+template <class P>
+std::unique_ptr<Plan> plan_of(const Experiment& e) {
+  return std::make_unique<P>(e);
+}
 
 /// Every registered router model, in the order in which help lists them.
 const std::vector<ModelRecord>& models();

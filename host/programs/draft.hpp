@@ -2,7 +2,7 @@
 /// A program on its way from the file to the interpreter.
 #include <vector>
 
-#include "host/field_file.hpp"
+#include "host/config/field_file.hpp"
 #include "host/programs/program.hpp"
 
 namespace flitlab {

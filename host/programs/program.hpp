@@ -2,7 +2,7 @@
 /// Message-passing programs: read, collectives expanded, sends matched with receives.
 #include <vector>
 
-#include "host/text_source.hpp"
+#include "host/config/text_source.hpp"
 #include "kernels/traffic/program_state.hpp"
 
 namespace flitlab {

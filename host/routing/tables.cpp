@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/csv.hpp"
-#include "host/error.hpp"
-#include "host/memory.hpp"
+#include "host/config/csv.hpp"
 #include "host/routing/dependency.hpp"
+#include "host/run/memory.hpp"
 #include "host/topology/metrics.hpp"
+#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "host/csv.hpp"
-#include "host/error.hpp"
+#include "host/config/csv.hpp"
 #include "host/topology/topology.hpp"
+#include "kernels/common/error.hpp"
 
 namespace flitlab {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/config/csv.hpp"
 #include "host/config/value.hpp"
-#include "host/csv.hpp"
-#include "host/error.hpp"
+#include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/common/streams.hpp"
 

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "host/config/value.hpp"
-#include "host/error.hpp"
-#include "host/memory.hpp"
+#include "host/run/memory.hpp"
+#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {

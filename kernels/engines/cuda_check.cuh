@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "host/error.hpp"
+#include "kernels/common/error.hpp"
 
 namespace flitlab {
 

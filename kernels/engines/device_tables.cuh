@@ -21,22 +21,15 @@ class DeviceTables {
     arrays_.push_back(std::move(copy));
   }
 
-  void move(TrafficTable& t) {
-    for_each_array(t, [this](auto& array, std::size_t n) { move(array, n); });
-  }
-
  private:
   std::vector<DeviceArray<std::byte>> arrays_;
 };
 
-/// `Upload(table, device_tables)` returns the table with its pointers on the device.
 template <class Model>
 class TabledCudaEngine final : public Engine {
  public:
-  template <class Upload>
-  TabledCudaEngine(const typename Model::Table& table, Upload upload, const StateLayout& layout,
-                   std::vector<ReplicaRow> rows)
-      : engine_(upload(table, tables_), layout, std::move(rows)) {}
+  TabledCudaEngine(const typename Model::Table& table, const StateLayout& layout, const std::vector<ReplicaRow>& rows)
+      : engine_(upload(table), layout, rows) {}
 
   std::string backend() const override { return engine_.backend(); }
   std::string device() const override { return engine_.device(); }
@@ -63,6 +56,14 @@ class TabledCudaEngine final : public Engine {
   std::vector<std::vector<Event>> take_events(u32 replica) override { return engine_.take_events(replica); }
 
  private:
+  /// The table with its pointers on the device. A model's `for_each_array` names them.
+  typename Model::Table upload(typename Model::Table t) {
+    const auto move = [this](auto& array, std::size_t n) { tables_.move(array, n); };
+    for_each_array(t, move);
+    for_each_array(t.traffic, move);
+    return t;
+  }
+
   DeviceTables tables_;
   CudaEngine<Model> engine_;
 };

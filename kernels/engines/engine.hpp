@@ -5,13 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "host/state_layout.hpp"
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/replica.hpp"
+#include "kernels/engines/state_layout.hpp"
 
 namespace flitlab {
+
+struct EngineChoice {
+  std::string backend = "auto";  ///< auto, cpu, cuda
+  u32 threads = 0;               ///< 0: one per core
+  bool traced = false;           ///< write events (CPU only)
+  u32 grain = 2048;              ///< routers of one replica that are worth a thread of their own (barriers cost)
+  u32 width = 1;                 ///< items side by side in memory; the CUDA layout can be tried on the CPU
+};
 
 /// A device fault found by an audit.
 struct FaultReport {

@@ -30,6 +30,11 @@
 
 namespace flitlab {
 
+/// Tables of which more is known at compile time, the most special first. A model that has some says so (`Fast`), and
+/// which model works on one (`With<Table>`); each says whether it `fits(table)`.
+template <class... Tables>
+struct FastTables {};
+
 /// Items that `work_many` visits at once, at most; their state should fit a first-level cache.
 inline constexpr u32 kBatch = 64;
 

@@ -35,7 +35,7 @@ def test_ping_pong_is_what_the_delays_add_up_to():
 
 
 def test_the_earlier_bubble_rule_exits_3_with_its_cycle(cli, tmp_path):
-    """The fragmented ring of tests/kernels/routers/bgl_bubble_test.cpp, where it is explained."""
+    """The fragmented ring of tests/kernels/routers/bgl/bubble_test.cpp, where it is explained."""
     lines = bgl.fragmented_ring()
     (tmp_path / "ring.csv").write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     (tmp_path / "ring.toml").write_text("""

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "kernels/engines/make_engine.hpp"
 #include "tests/support/build.hpp"
 
 namespace flitlab {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "host/config/experiment.hpp"
-#include "host/plan.hpp"
-#include "host/run.hpp"
+#include "host/plan/plan.hpp"
+#include "host/run/run.hpp"
 
 namespace flitlab::testing {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/programs/program.hpp"
-#include "host/state_layout.hpp"
+#include "kernels/engines/state_layout.hpp"
 #include "kernels/traffic/program.hpp"
 
 namespace flitlab::testing {

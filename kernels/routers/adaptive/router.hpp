@@ -19,6 +19,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/adaptive/source.hpp"
+#include "kernels/routers/adaptive/streams.hpp"
 
 namespace flitlab::adaptive {
 
@@ -105,7 +106,7 @@ struct RoutingCycle {
     for (u32 rank = pending.count, draws = 0; left > room && rank-- > 0;) {
       if (pending.channel[rank] != kStays) continue;
       if (!free) return raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
-      if (draws % 4 == 0) random = philox(v.row->seed, stream::kAdaptiveMisroute, index, u64{draws / 4} << 32 | now);
+      if (draws % 4 == 0) random = philox(v.row->seed, adaptive::stream::kMisroute, index, u64{draws / 4} << 32 | now);
       const u32 channel = nth_channel(free, below(random.word[draws++ % 4], bit_count(free)));
       free &= ~(1u << channel);
       pending.channel[rank] = static_cast<u8>(channel);

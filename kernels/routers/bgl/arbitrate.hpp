@@ -4,6 +4,7 @@
 /// every receiver presents one of its heads. Phase 3: every sender takes one of those that ask it.
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/move.hpp"
+#include "kernels/routers/bgl/streams.hpp"
 
 namespace flitlab::bgl {
 
@@ -14,7 +15,7 @@ class Dice {
 
   FLITLAB_INLINE u32 operator()(u32 arbiter) {
     if (!drawn_) {
-      const Random4 r = philox(seed_, stream::kBglArbiter, node_, now_);
+      const Random4 r = philox(seed_, bgl::stream::kArbiter, node_, now_);
       word_ = u64{r.word[0]} << 32 | r.word[1];
       drawn_ = true;
     }

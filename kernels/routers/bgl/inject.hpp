@@ -2,6 +2,7 @@
 /// Putting packets into injection FIFOs: what software chooses for a packet, which FIFOs have room, whose turn it is.
 #include "kernels/routers/bgl/calendar.hpp"
 #include "kernels/routers/bgl/hints.hpp"
+#include "kernels/routers/bgl/streams.hpp"
 #include "kernels/traffic/injection.hpp"
 
 namespace flitlab::bgl {
@@ -11,7 +12,7 @@ namespace flitlab::bgl {
 template <class V>
 FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination, u32 chunks) {
   const auto& t = v.t;
-  const Random4 draws = philox(v.row->seed, stream::kBglPacket, index, number);
+  const Random4 draws = philox(v.row->seed, bgl::stream::kPacket, index, number);
   u32 route = minimal_hints(t, t.address[index], t.address[destination], draws.word[0] >> 29);
   if (t.dynamic_threshold == kNone || draws.word[1] < t.dynamic_threshold) route |= kDynamic;
   if (draws.word[2] < t.priority_threshold) route = (route & ~u32{kDynamic}) | kHighPriority;

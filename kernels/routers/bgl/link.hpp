@@ -9,6 +9,7 @@
 #include "kernels/common/fault.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/channel.hpp"
+#include "kernels/routers/bgl/streams.hpp"
 
 namespace flitlab::bgl {
 
@@ -69,7 +70,7 @@ template <class V>
 FLITLAB_INLINE Hit hit_of(const V& v, u32 index, u32 direction, u32 chunks, Cycle now) {
   const auto& t = v.t;
   if (!t.hit_threshold[chunks]) return Hit::kNone;
-  const Random4 r = philox(v.row->seed, stream::kBglLink, 16 * index + direction, now);
+  const Random4 r = philox(v.row->seed, bgl::stream::kLink, 16 * index + direction, now);
   if (r.word[0] >= t.hit_threshold[chunks]) return Hit::kNone;
   if (r.word[1] < 1u << (32 - t.crc_bits)) return Hit::kEscaped;
   return r.word[0] < t.header_threshold ? Hit::kHeader : Hit::kBody;
@@ -180,7 +181,7 @@ template <class V, int W>
 FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 receiver, Cycle now) {
   const auto& t = v.t;
   if (t.acknowledgment_threshold &&
-      philox(v.row->seed, stream::kBglLink, 16 * index + 8 + receiver, now).word[0] < t.acknowledgment_threshold) {
+      philox(v.row->seed, bgl::stream::kLink, 16 * index + 8 + receiver, now).word[0] < t.acknowledgment_threshold) {
     count(*v.shard, Total::kAcknowledgmentsLost);
     return;
   }

@@ -11,6 +11,9 @@ namespace flitlab {
 template <class TableType>
 struct BglModelOf {
   using Table = TableType;
+  template <class T>
+  using With = BglModelOf<T>;
+  using Fast = FastTables<bgl::PublishedTable>;
   template <int W, bool Traced>
   using View = bgl::View<W, Traced, Table>;
 

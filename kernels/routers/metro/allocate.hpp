@@ -3,8 +3,8 @@
 /// the direction asked for, without any memory. Requests of one cycle are served from a random one of them on.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/philox.hpp"
-#include "kernels/common/streams.hpp"
 #include "kernels/routers/metro/state.hpp"
+#include "kernels/routers/metro/streams.hpp"
 
 namespace flitlab::metro {
 
@@ -15,7 +15,7 @@ struct RandomInputs {
   Cycle now;
 
   /// Draws of input n.
-  FLITLAB_HD Random4 operator()(u32 n) const { return philox(seed, stream::kMetroChoice, item, u64{now} << 8 | n); }
+  FLITLAB_HD Random4 operator()(u32 n) const { return philox(seed, metro::stream::kChoice, item, u64{now} << 8 | n); }
 };
 
 inline constexpr u32 kOrderInput = 255;  ///< beside the inputs: where serving starts

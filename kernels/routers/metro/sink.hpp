@@ -56,7 +56,7 @@ struct SinkCycle {
       if (s.first_wrong < s.words - t.crc_words) count(*v.shard, Total::kMetroAcceptedWrong);
     }
     if (t.mode != TrafficMode::kRequestReply) return;
-    const Random4 r = philox(v.row->seed, stream::kReply, index, u64{s.source} << 8 | s.serial);
+    const Random4 r = philox(v.row->seed, flitlab::stream::kReply, index, u64{s.source} << 8 | s.serial);
     s.reply = static_cast<u16>(length_from(t.traffic.replies, r.word[0]));
     s.pause = t.traffic.reply_delay;
   }

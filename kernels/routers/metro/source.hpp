@@ -5,6 +5,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/metro/allocate.hpp"
 #include "kernels/routers/metro/message.hpp"
+#include "kernels/routers/metro/streams.hpp"
 #include "kernels/routers/metro/wire.hpp"
 #include "kernels/traffic/terminal.hpp"
 
@@ -67,7 +68,7 @@ struct SourceCycle {
     const auto& t = v.t;
     const u32 links = terminal.at(t.endpoint_fields.links_on), n = bit_count(links);
     if (!n) return;
-    const Random4 r = philox(v.row->seed, stream::kMetroLink, index, u64{s.id} << 32 | s.attempts);
+    const Random4 r = philox(v.row->seed, metro::stream::kLink, index, u64{s.id} << 32 | s.attempts);
     s.link = static_cast<u8>(nth_member(links, below(r.word[0], n)));
     s.state = SourceState::kSending;
     s.started = now + 1;
@@ -204,7 +205,7 @@ struct SourceCycle {
     }
     if (!t.backoff) return;
     const u32 doublings = s.attempts - 1 < t.backoff_doublings ? s.attempts - 1 : t.backoff_doublings;
-    const Random4 r = philox(v.row->seed, stream::kMetroBackoff, index, u64{s.id} << 32 | s.attempts);
+    const Random4 r = philox(v.row->seed, metro::stream::kBackoff, index, u64{s.id} << 32 | s.attempts);
     s.from += below(r.word[0], (t.backoff_cycles << doublings) + 1);
   }
 

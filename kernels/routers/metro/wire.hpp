@@ -2,8 +2,8 @@
 /// Words on wires: into the mail of the far end, in the slot of the cycle in which it reads them, unless a fault of the
 /// wire has it otherwise. The wire belongs to the sender, of both directions.
 #include "kernels/common/philox.hpp"
-#include "kernels/common/streams.hpp"
 #include "kernels/routers/metro/state.hpp"
+#include "kernels/routers/metro/streams.hpp"
 
 namespace flitlab::metro {
 
@@ -15,7 +15,7 @@ FLITLAB_INLINE Word through_fault(WireState state, Word word, u32 width, u64 see
     case WireFault::kStuckAt0: return word & ~(1u << state.bit);
     case WireFault::kStuckAt1: return word | 1u << state.bit;
     case WireFault::kNoise: {
-      const Random4 r = philox(seed, stream::kMetroNoise, sender, now);
+      const Random4 r = philox(seed, metro::stream::kNoise, sender, now);
       return (r.word[0] & 0xFFFF) < state.noise ? word ^ 1u << below(r.word[1], width) : word;
     }
     case WireFault::kNone: break;

@@ -18,8 +18,8 @@
 /// before the second answer to its first slot, so the first one says nothing; no answer is asked for again with an
 /// empty slot.
 ///
-/// Here is all that decides what becomes of messages; host/sconnect/explore.hpp goes through everything that can happen
-/// to two ends that follow these functions.
+/// Here is all that decides what becomes of messages; host/routers/sconnect/explore.hpp goes through everything that
+/// can happen to two ends that follow these functions.
 #include "kernels/routers/sconnect/link.hpp"
 
 namespace flitlab::sconnect {

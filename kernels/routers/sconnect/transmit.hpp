@@ -2,7 +2,7 @@
 /// The transmitter of a channel (S-Connect, 3, 3.2). Its turn in a routing cycle is the clock of its number: the order
 /// of the transmitters is that of the pipeline, and what has come by a port before it can leave at once.
 #include "kernels/common/philox.hpp"
-#include "kernels/common/streams.hpp"
+#include "kernels/routers/sconnect/streams.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 
 namespace flitlab::sconnect {
@@ -107,7 +107,7 @@ struct Transmitter {
   FLITLAB_INLINE bool hit() const {
     const auto& t = tic.v.t;
     if (!t.hit_threshold || tic.link(p).kind != LinkKind::kSerial) return false;
-    const u32 draw = philox(tic.v.row->seed, stream::kSconnectError, 8 * tic.index + p, tic.now).word[0];
+    const u32 draw = philox(tic.v.row->seed, sconnect::stream::kError, 8 * tic.index + p, tic.now).word[0];
     return draw < t.hit_threshold;
   }
 

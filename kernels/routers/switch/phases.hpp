@@ -9,6 +9,7 @@
 /// A move takes no time, so in a cycle with one the terminals' queues, inputs and outputs are one state: the switch is
 /// one item, and its phase alone touches the terminals.
 #include "kernels/common/bits.hpp"
+#include "kernels/routers/switch/streams.hpp"
 #include "kernels/routers/switch/terminal_link.hpp"
 #include "kernels/traffic/replay.hpp"
 #include "kernels/traffic/terminal.hpp"
@@ -99,7 +100,7 @@ struct SwitchCycle {
     load(i);
   }
 
-  FLITLAB_INLINE u32 draw(u32 i) const { return philox(v.row->seed, stream::kSwitch, i, now).word[0]; }
+  FLITLAB_INLINE u32 draw(u32 i) const { return philox(v.row->seed, sw::stream::kTie, i, now).word[0]; }
 
   /// Who has waited longest for an output; of several that came in the same cycle, any. kNone: nobody waits.
   FLITLAB_INLINE u32 longest_waiting(u32 o) const {

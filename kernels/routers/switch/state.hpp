@@ -59,6 +59,10 @@ struct Table {
   TerminalFields terminal_fields;
 };
 
+/// A plan has no arrays but its traffic's.
+template <class F>
+void for_each_array(Table&, F) {}
+
 template <int W, bool Traced>
 struct View {
   using Table = sw::Table;

@@ -5,8 +5,8 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/common/philox.hpp"
-#include "kernels/common/streams.hpp"
 #include "kernels/routers/t3e/state.hpp"
+#include "kernels/routers/t3e/streams.hpp"
 
 namespace flitlab::t3e {
 
@@ -103,7 +103,7 @@ template <class V>
 FLITLAB_INLINE Cycle next_action(const V& v, u32 index, u32 unit, u32 round, Cycle now) {
   if (v.t.barrier_program == BarrierProgram::kByHand) return kNever;
   if (!v.t.barrier_work) return now;
-  const Random4 r = philox(v.row->seed, stream::kBarrier, index * kBarrierUnits + unit, round);
+  const Random4 r = philox(v.row->seed, t3e::stream::kBarrier, index * kBarrierUnits + unit, round);
   return now + below(r.word[0], 2 * v.t.barrier_work + 1);
 }
 
@@ -154,7 +154,7 @@ struct BarrierPhase {
   template <class V>
   FLITLAB_INLINE static void act(const V& v, BarrierUnit& unit, u32 index, u32 number, Cycle now) {
     if (v.t.barrier_program == BarrierProgram::kEureka && unit.state == BarrierState::kBar) {
-      const Random4 r = philox(v.row->seed, stream::kBarrier, ~number, unit.round);
+      const Random4 r = philox(v.row->seed, t3e::stream::kBarrier, ~number, unit.round);
       const TrafficGroup group = group_of(v.t.traffic, index);
       if (below(r.word[0], group.count) != group.rank) return;
       unit.send_eureka = 1;

@@ -13,6 +13,9 @@ namespace flitlab {
 template <class TableType>
 struct T3eModelOf {
   using Table = TableType;
+  template <class T>
+  using With = T3eModelOf<T>;
+  using Fast = FastTables<t3e::PublishedTable>;
   template <int W, bool Traced>
   using View = t3e::View<W, Traced, Table>;
 

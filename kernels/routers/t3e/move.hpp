@@ -1,8 +1,8 @@
 #pragma once
 /// What happens when a flit leaves a router, and when a packet comes to the front of its queue.
 #include "kernels/common/philox.hpp"
-#include "kernels/common/streams.hpp"
 #include "kernels/routers/t3e/route.hpp"
+#include "kernels/routers/t3e/streams.hpp"
 
 namespace flitlab::t3e {
 
@@ -90,7 +90,7 @@ FLITLAB_INLINE void pass_descriptor(const V& v, const Item<W>& router, const Pee
 template <class V>
 FLITLAB_INLINE bool is_spoiled(const V& v, const Packet& packet, u32 flit, u32 hop) {
   const u64 counter = u64{packet.id} << 16 | hop << 4 | flit;
-  return philox(v.row->seed, stream::kChannelError, packet.src, counter).word[0] < v.t.error_threshold;
+  return philox(v.row->seed, t3e::stream::kChannelError, packet.src, counter).word[0] < v.t.error_threshold;
 }
 
 /// The destination's router corrects flits that were hit once (paper, section 9).

@@ -14,6 +14,10 @@ namespace flitlab {
 template <class TableType>
 struct VcModelOf {
   using Table = TableType;
+  template <class T>
+  using With = VcModelOf<T>;
+  /// Two- and three-dimensional networks of plain routers with 4 VCs are what is run most.
+  using Fast = FastTables<vc::FixedVcTable<5, 4>, vc::FixedVcTable<7, 4>, vc::PlainVcTable>;
   template <int W, bool Traced>
   using View = vc::View<W, Traced, Table>;
 

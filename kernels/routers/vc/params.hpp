@@ -99,4 +99,29 @@ inline constexpr std::array kVcParams{
                 .cite = "Dally & Towles 16.2"},
 };
 
+inline constexpr std::array kRoutingParams{
+    ParamRecord{.path = "routing.algorithm",
+                .type = ParamType::kChoice,
+                .default_value = "dimension_order",
+                .choices = "dimension_order|o1turn|valiant|romm|minimal_adaptive|table",
+                .help = "How a route is found. Graphs use tables, all other topologies the other algorithms.",
+                .cite = "Dally & Towles ch. 8-11; O1TURN: Seo et al. 2005; ROMM: Nesson & Johnsson 1995; adaptive "
+                        "with escape: Duato 1993"},
+    ParamRecord{.path = "routing.vc_assignment",
+                .type = ParamType::kChoice,
+                .default_value = "dateline",
+                .choices = "dateline|balanced|by_crossing|any",
+                .help = "Virtual channels on rings, in two classes. dateline: 0 until the wrap-around channel has "
+                        "been crossed, then 1; balanced: packets that never cross it may use both; by_crossing: 1 "
+                        "all along the ring for packets that cross it, 0 for the others; any: one class, which may "
+                        "deadlock.",
+                .cite = "Dally & Towles 14.2.3",
+                .only_if = "topology.kind=torus|ring"},
+    ParamRecord{.path = "routing.table_file",
+                .type = ParamType::kFile,
+                .default_value = "",
+                .help = "Routing table to use instead of computed shortest paths: CSV lines router,destination,port.",
+                .only_if = "routing.algorithm=table"},
+};
+
 }  // namespace flitlab

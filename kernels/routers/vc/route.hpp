@@ -158,7 +158,7 @@ FLITLAB_INLINE void plan_route(const T& t, u64 seed, u32 source_address, Packet&
   packet.via = 0;
   if (t.algorithm != Algorithm::kValiant && t.algorithm != Algorithm::kRomm && t.algorithm != Algorithm::kO1Turn)
     return;
-  const Random4 r = philox(seed, stream::kRouting, packet.src, packet.id);
+  const Random4 r = philox(seed, flitlab::stream::kRouting, packet.src, packet.id);
   if (t.algorithm == Algorithm::kO1Turn) {
     if (r.word[0] & 1) packet.route_bits = kReverseOrder;
   } else if (t.algorithm == Algorithm::kValiant) {

@@ -142,6 +142,16 @@ struct VcTable {
   TerminalFields terminal_fields;
 };
 
+/// Calls f(array, elements) for every array of a plan.
+template <class F>
+void for_each_array(VcTable& t, F f) {
+  const std::size_t n = t.routers;
+  f(t.peers, n * t.ports);
+  f(t.address, n);
+  f(t.next_port, n * n);
+  f(t.layer, n * n);
+}
+
 /// The most common router, with its choices known at compile time: the constants hide the members of the same name,
 /// so that code written for any table loses its branches.
 struct PlainVcTable : VcTable {
@@ -162,14 +172,15 @@ struct PlainVcTable : VcTable {
   static constexpr u32 port_words = 1;
   static constexpr u32 set_words = 1;
   static constexpr u32 set_shift = 5;
-};
 
-inline bool is_plain(const VcTable& t) {
-  return t.flow_control == FlowControl::kWormhole && t.vc_allocator == Allocator::kInputFirst &&
-         t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin &&
-         t.algorithm == Algorithm::kDimensionOrder && t.mode == TrafficMode::kOpen && !t.speculative &&
-         !t.one_port_per_dim && t.port_words == 1 && t.set_words == 1;
-}
+  /// Whether these constants describe a table.
+  static bool fits(const VcTable& t) {
+    return t.flow_control == FlowControl::kWormhole && t.vc_allocator == Allocator::kInputFirst &&
+           t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin &&
+           t.algorithm == Algorithm::kDimensionOrder && t.mode == TrafficMode::kOpen && !t.speculative &&
+           !t.one_port_per_dim && t.port_words == 1 && t.set_words == 1;
+  }
+};
 
 /// A plain router whose sizes are known as well: P ports of which one leads to a terminal, V virtual channels, mail of
 /// four slots. Addresses inside a router become constants.
@@ -212,7 +223,7 @@ struct FixedVcTable : PlainVcTable {
   static bool fits(const VcTable& t) {
     const RouterFields& r = t.router_fields;
     const TerminalFields& e = t.terminal_fields;
-    return is_plain(t) && t.ports == P && t.network_ports == P - 1 && t.vcs == V && t.slot_mask == 3 &&
+    return PlainVcTable::fits(t) && t.ports == P && t.network_ports == P - 1 && t.vcs == V && t.slot_mask == 3 &&
            t.dims == (P - 1) / 2 && r.control.offset == 0 && r.flit_mail.offset == router_fields.flit_mail.offset &&
            r.credit_mail.offset == router_fields.credit_mail.offset && r.port.offset == router_fields.port.offset &&
            r.input.offset == router_fields.input.offset && r.output.offset == router_fields.output.offset &&

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "host/error.hpp"
+#include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary.hpp"

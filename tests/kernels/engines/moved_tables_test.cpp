@@ -4,11 +4,10 @@
 
 #include <list>
 
-#include "host/models/bgl_engines.hpp"
-#include "host/models/bgl_plan.hpp"
-#include "host/models/t3e_engines.hpp"
-#include "host/models/t3e_plan.hpp"
-#include "host/models/terminal_plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "host/routers/bgl/plan.hpp"
+#include "host/routers/t3e/plan.hpp"
+#include "kernels/engines/make_engine.hpp"
 #include "tests/support/build.hpp"
 
 namespace flitlab {
@@ -18,8 +17,8 @@ using testing::experiment;
 using testing::integer;
 using testing::word;
 
-template <class MovedPlan, class MakeEngine>
-void expect_the_same_run(const Experiment& e, MakeEngine make_engine) {
+template <class MovedPlan>
+void expect_the_same_run(const Experiment& e) {
   testing::Network whole(e);
   whole.step(300);
 
@@ -53,7 +52,7 @@ TEST(MovedTables, AreAllOfTheT3e) {
                   {"io.nodes", IntList{3, 8}},
                   {"traffic.pattern", word("transpose")},
                   {"topology.partitions", IntList{0, 15}}}})
-    expect_the_same_run<T3ePlan>(experiment(of_kind("t3e", changes)), make_t3e_cpu_engine);
+    expect_the_same_run<T3ePlan>(experiment(of_kind("t3e", changes)));
 }
 
 TEST(MovedTables, AreAllOfBlueGeneL) {
@@ -64,7 +63,7 @@ TEST(MovedTables, AreAllOfBlueGeneL) {
         RawConfig{{"traffic.pattern", word("hot_spot")}, {"traffic.load", 0.2}, {"router.dynamic_vcs", integer(1)}},
         RawConfig{{"traffic.load", 0.2}, {"faults.nodes", IntList{6}}, {"routing.hints", IntList{0, 5, 0b100100}}},
         RawConfig{{"traffic.pattern", word("transpose")}, {"traffic.load", 0.2}}})
-    expect_the_same_run<BglPlan>(experiment(of_kind("bgl", changes)), make_bgl_cpu_engine);
+    expect_the_same_run<BglPlan>(experiment(of_kind("bgl", changes)));
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <set>
 
-#include "host/error.hpp"
-#include "host/models/t3e_plan.hpp"
-#include "host/models/vc_plan.hpp"
+#include "host/routers/t3e/plan.hpp"
+#include "host/routers/vc/plan.hpp"
+#include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
 
 namespace flitlab {

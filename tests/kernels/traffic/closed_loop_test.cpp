@@ -2,9 +2,9 @@
 /// avoid.
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
-#include "host/models/vc_plan.hpp"
-#include "host/run.hpp"
+#include "host/routers/vc/plan.hpp"
+#include "host/run/run.hpp"
+#include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
 
 namespace flitlab {

@@ -1,0 +1,49 @@
+#pragma once
+/// A file of comma-separated fields, words as well as numbers, line by line.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/config/text_source.hpp"
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+class FieldFile {
+ public:
+  /// `key`: the parameter that names the file. ConfigError if it cannot be read.
+  FieldFile(std::string key, TextSource source);
+
+  /// Goes back to the first line.
+  void rewind();
+  /// Reads the next line that is neither empty nor a comment. Returns false at the end.
+  bool next();
+  u32 line() const { return line_; }
+  u32 fields() const { return static_cast<u32>(fields_.size()); }
+  /// A field of that line; "" if it is left out.
+  std::string_view field(u32 i) const { return i < fields_.size() ? fields_[i] : std::string_view(); }
+  /// A whole number that a field must be; its `name` is for the message.
+  u32 number(u32 i, const char* name, u64 most, u64 least = 0) const;
+  /// ConfigError if that line has a field more than `form` has, as in "wire,FROM,TO[,delay]".
+  void check_form(const std::string& form) const;
+
+  /// ConfigError about the line that was read last, or about an earlier one.
+  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(u32 line, const std::string& what) const;
+  /// `17 ("3,recv,5")`: a line's number and what is in it, read from the file once more.
+  std::string quote(u32 line) const;
+
+ private:
+  [[noreturn]] void fail(u32 line, const std::string& text, const std::string& what) const;
+  std::string text_of(u32 line) const;
+
+  std::string key_;
+  TextSource source_;
+  std::unique_ptr<std::istream> file_;
+  std::string text_;
+  std::vector<std::string_view> fields_;  ///< of text_
+  u32 line_ = 0;
+};
+
+}  // namespace flitlab

@@ -1,0 +1,35 @@
+#include "host/config/text_source.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <streambuf>
+
+#include "host/config/value.hpp"
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+class MemoryStream final : std::streambuf, public std::istream {
+ public:
+  explicit MemoryStream(std::string_view text) : std::istream(static_cast<std::streambuf*>(this)) {
+    char* begin = const_cast<char*>(text.data());  // a get area is never written to
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<std::istream> TextSource::open(const std::string& key) const {
+  if (shared_.owner) return std::make_unique<MemoryStream>(shared_.text);
+  auto file = std::make_unique<std::ifstream>(path_, std::ios::binary);
+  // A folder opens, but cannot be read.
+  if (!*file || (file->peek(), file->bad()))
+    throw ConfigError(key + " = " + to_text(Value{path_}) +
+                      " cannot be read: " + std::strerror(errno ? errno : EISDIR) + ".");
+  file->clear();
+  return file;
+}
+
+}  // namespace flitlab

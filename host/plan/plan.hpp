@@ -1,0 +1,142 @@
+#pragma once
+/// A plan: the immutable side of a job (wiring, routes, parameters, layout of the state), and what only the model
+/// knows how to do with a state on the host.
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/config/experiment.hpp"
+#include "host/topology/topology.hpp"
+#include "kernels/engines/engine.hpp"
+
+namespace flitlab {
+
+namespace t3e {
+class SpecialFeed;
+}
+
+struct VcSnapshot {
+  std::string stage;  ///< idle, routing, waiting, head, body
+  u32 flits = 0, packets = 0, left = 0;
+  u32 out_port = kNone, out_vc = kNone;         ///< kNone unless granted (port also while waiting)
+  u32 src = kNone, id = 0, dst_router = kNone;  ///< front packet
+  u32 credits = 0;                              ///< of the output VC with the same numbers
+  u32 owner_port = kNone, owner_vc = kNone;     ///< input VC that holds that output VC
+};
+
+struct PortSnapshot {
+  std::string name;  ///< "+x", "-y", "terminal 0", "port 3"
+  u32 peer = kNone;
+  bool to_terminal = false;
+  std::vector<VcSnapshot> vcs;
+};
+
+struct TerminalSnapshot {
+  u32 created = 0, sent = 0, received = 0, queued = 0, flits_left = 0, vc = 0;
+  Cycle next_creation = kNever;
+  std::vector<u32> credits;
+};
+
+/// A barrier unit's register in a router: ports of its spanning tree.
+struct BarrierSnapshot {
+  std::vector<std::string> children, joined;
+  std::string parent;  ///< "" at the root
+};
+
+/// A control message that software at a terminal sends to a router (S-Connect).
+struct ControlRequest {
+  std::string operation;  ///< read_table, write_table, read_register, write_register, add_to_timer
+  u32 number = 0;         ///< of the register, or the destination in the table
+  u32 value = 0;          ///< to be written, or added
+  u32 address = kNone;    ///< goes there by the routing tables; kNone: nowhere
+  std::vector<u32> hops;  ///< ports to be taken from there on
+  u32 priority = 2;       ///< the reply has the next
+  u32 tag = 0;            ///< what the reply will bear, 0 to 255
+};
+
+struct ControlReply {
+  u32 tag = 0, number = 0, value = 0;
+  u32 stamp = 0;  ///< the router's timer when it carried out the request
+};
+
+class Plan {
+ public:
+  virtual ~Plan() = default;
+
+  virtual std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                              const EngineChoice& choice) const = 0;
+  virtual const Topology& topology() const = 0;
+  virtual const StateLayout& layout() const = 0;
+  /// Terminals that take part in the traffic.
+  virtual u32 active_terminals() const { return topology().terminals; }
+  /// Terminals that a trace must not name, since nothing leads from or to them.
+  virtual std::vector<u32> dead_terminals() const { return {}; }
+  /// Cycle, not before `now`, before which the plan changes the state of running replicas by itself; kNever: none.
+  virtual u64 next_change(u64) const { return kNever; }
+  /// Makes the change that is due now.
+  virtual void change(Engine&, u32 /*replica*/) const {}
+  /// What a user should know about this configuration, though it can be run.
+  virtual std::vector<std::string> warnings() const { return {}; }
+  /// Whether what a terminal sends to itself goes through the network.
+  virtual bool sends_to_itself() const { return true; }
+  /// Longest and shortest packet that the network can carry, flits.
+  virtual u32 longest_packet() const = 0;
+  virtual u32 shortest_packet() const { return 1; }
+  /// Whether terminals know which packet of a trace it is that has arrived.
+  virtual bool knows_arrivals() const { return true; }
+  /// Numbers for `flitlab inspect`, in order.
+  virtual std::vector<std::pair<std::string, double>> derived() const = 0;
+
+  /// "" or a text that names the blocked virtual channels and shows the cycle in which they wait for each other.
+  virtual std::string find_deadlock(const std::vector<std::byte>& state) const = 0;
+  /// Says of a fault that the user's own software made, by a router's tables, what is wrong; "": none did.
+  virtual std::string explain_fault(const FaultReport&, const std::vector<std::byte>& /*state*/) const { return {}; }
+  virtual std::string router_name(u32 router) const = 0;
+  virtual std::string port_name(u32 port) const = 0;
+  virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;
+  virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
+  /// Flits sent per router-to-router channel since cycle 0, in channel order.
+  virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
+
+  /// Cycle in which each terminal's program ended, kNone if it has not; empty if terminals run none.
+  virtual std::vector<u32> program_ends(const std::vector<std::byte>&) const { return {}; }
+
+  /// What only models of this kind say of the end of a run, given the totals and the state.
+  virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>&) const { return {}; }
+
+  /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
+  virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
+  /// All registers of a node by name.
+  virtual std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const;
+  /// Returns what a user should know about the value, though it has been written.
+  virtual std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
+
+  /// Barrier units, between cycles. ConfigError if the model has none, or not this one, or the operation is not
+  /// allowed.
+  virtual std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const;
+  virtual void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const;
+  virtual BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const;
+  /// Hands control messages to a terminal of the first replica, between cycles. Returns how many have found a place in
+  /// its mailbox. ConfigError if the model knows none, or if one makes no sense.
+  virtual u32 send_control(Engine& engine, u32 terminal, const std::vector<ControlRequest>& requests) const;
+  /// Replies that have come since the last call, in the order of their arrival.
+  virtual std::vector<ControlReply> take_replies(Engine& engine, u32 terminal) const;
+  /// What other hosts address messages to each terminal to, of the first replica, between cycles. ConfigError if the
+  /// model knows no such thing, or an address that cannot be.
+  virtual void set_addresses(Engine& engine, const std::vector<u32>& addresses) const;
+  /// The host's end of a special network; none if the machine has none.
+  virtual std::unique_ptr<t3e::SpecialFeed> special_feed() const;
+};
+
+/// Builds the plan of an experiment's router model.
+std::unique_ptr<Plan> make_plan(const Experiment& experiment);
+
+/// Topology of an experiment.
+Topology make_topology(const Experiment& experiment);
+
+/// Run parameters of one replica, except its measurement window.
+ReplicaRow make_row(const Experiment& experiment);
+
+}  // namespace flitlab

@@ -1,0 +1,268 @@
+#include "host/plan/terminal_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "host/config/cross_checks.hpp"
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+
+u8 word_index(const std::string& word, std::initializer_list<const char*> words) {
+  u8 i = 0;
+  for (const char* candidate : words) {
+    if (word == candidate) return i;
+    ++i;
+  }
+  throw ConfigError("no such choice: " + word);
+}
+
+void TerminalPlan::set_groups(const Groups& groups) {
+  groups_.assign(table.terminals, TrafficGroup{0, 0, 0});
+  for (const std::vector<u32>& group : groups) {
+    const u32 first = static_cast<u32>(members_.size());
+    for (u32 rank = 0; rank < group.size(); ++rank)
+      groups_[group[rank]] = {first, static_cast<u32>(group.size()), rank};
+    members_.insert(members_.end(), group.begin(), group.end());
+  }
+  active = static_cast<u32>(members_.size());
+  table.group = groups_.data();
+  table.member = members_.data();
+}
+
+void TerminalPlan::require_active(const char* path, u32 terminal) const {
+  if (table.group && !groups_[terminal].count)
+    throw ConfigError(std::string(path) + ": terminal " + std::to_string(terminal) +
+                      " takes no part in the traffic, being idle or out of service. Leave it out.");
+}
+
+void TerminalPlan::set_region(const Experiment& e, const Topology& topology) {
+  TrafficTable& t = table;
+  if (t.group)
+    throw ConfigError(
+        "traffic.pattern = \"all_to_region\" needs a machine that is whole, without partitions, spares or idle "
+        "terminals. Leave them out, or use another pattern.");
+  t.pattern = Pattern::kAllToRegion;
+  destinations_ = hot_region(topology, e.ints("traffic.hot_shape"));
+  t.hot_count = static_cast<u32>(destinations_.size());
+  if (t.hot_count == t.terminals)
+    throw ConfigError("traffic.hot_shape = " + list_text(e.ints("traffic.hot_shape")) +
+                      " is the whole network, and senders are the terminals outside of it. Make it smaller.");
+  set_turns(e, t.hot_count);
+}
+
+void TerminalPlan::set_all_to_all(const Experiment& e) {
+  TrafficTable& t = table;
+  t.pattern = Pattern::kAllToAll;
+  u32 most = 0;
+  for (u32 i = 0; i < t.terminals; ++i) most = std::max(most, group_of(t, i).count);
+  if (most < 2)
+    throw ConfigError(
+        "traffic.pattern = \"all_to_all\" needs terminals that have others to send to, and here every one is alone. "
+        "Enlarge the network or its partitions, or use another pattern.");
+  set_turns(e, most - 1);
+}
+
+void TerminalPlan::set_turns(const Experiment& e, u32 destinations) {
+  TrafficTable& t = table;
+  t.order = static_cast<Order>(word_index(e.str("traffic.order"), {"random", "rotated", "same"}));
+  t.in_a_row = e.u32_of("traffic.in_a_row");
+  if (!e.has("traffic.rounds")) return;
+  const u64 rounds = e.u32_of("traffic.rounds"), packets = rounds * t.in_a_row * destinations;
+  constexpr u64 kMost = 1000000000;
+  if (packets > kMost)
+    throw ConfigError("traffic.rounds = " + std::to_string(rounds) + " with traffic.in_a_row = " +
+                      std::to_string(t.in_a_row) + " makes a terminal send " + std::to_string(packets) +
+                      " packets, and at most " + std::to_string(kMost) + " are allowed. Lower one of them.");
+  t.batch_packets = static_cast<u32>(rounds * t.in_a_row);
+}
+
+void TerminalPlan::set_matrix(TrafficMatrix matrix) {
+  TrafficTable& t = table;
+  matrix_ = std::move(matrix);
+  t.pattern = Pattern::kMatrix;
+  t.row_start = matrix_.row_start.data();
+  t.column = matrix_.column.data();
+  t.cumulative = matrix_.cumulative.data();
+}
+
+void TerminalPlan::set_exchange(const std::string& pattern, const Groups& groups) {
+  if (!table.group) return set_matrix(even_matrix(exchange_partners(pattern, table.terminals)));
+  std::vector<std::vector<u32>> rows(table.terminals);
+  for (const std::vector<u32>& group : groups) {
+    const std::vector<std::vector<u32>> partners = exchange_partners(pattern, static_cast<u32>(group.size()));
+    for (u32 rank = 0; rank < group.size(); ++rank)
+      for (u32 partner : partners[rank]) rows[group[rank]].push_back(group[partner]);
+  }
+  set_matrix(even_matrix(rows));
+}
+
+TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool others_only, const Groups& groups) {
+  TrafficTable& t = table;
+  t.terminals = topology.terminals;
+  t.others_only = others_only;
+  active = t.terminals;
+  if (!groups.empty()) set_groups(groups);
+  mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
+         : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
+         : e.str("traffic.mode") == "program"     ? TrafficMode::kProgram
+         : e.str("traffic.mode") == "broadcast"   ? TrafficMode::kBroadcast
+                                                  : TrafficMode::kOpen;
+  if (mode == TrafficMode::kTrace || mode == TrafficMode::kBroadcast) return;
+  if (mode == TrafficMode::kProgram) {
+    set_program(e);
+    return;
+  }
+  t.start = e.u32_of("traffic.start");
+  mean_flits = mean_packet(e);
+  shortest = shortest_packet(e);
+  if (e.str("traffic.mode") == "batch") {
+    t.injection = Injection::kAllAtOnce;
+    if (e.has("traffic.batch_packets")) t.batch_packets = e.u32_of("traffic.batch_packets");
+  } else if (e.has("traffic.injection")) {
+    t.injection = static_cast<Injection>(word_index(e.str("traffic.injection"), {"bernoulli", "periodic", "on_off"}));
+  }
+  const std::string& pattern = e.str("traffic.pattern");
+  if (pattern == "matrix") {
+    set_matrix(read_matrix(e.file("traffic.matrix_file"), topology.terminals));
+    for (u32 s = 0; s < t.terminals; ++s)
+      for (u32 i = matrix_.row_start[s]; i < matrix_.row_start[s + 1]; ++i) {
+        require_active("traffic.matrix_file", s);
+        require_active("traffic.matrix_file", matrix_.column[i]);
+      }
+  } else if (is_exchange(pattern)) {
+    set_exchange(pattern, groups);
+  } else if (pattern == "hot_spot" || pattern == "hot_region") {
+    t.pattern = Pattern::kHot;
+    destinations_ =
+        pattern == "hot_spot" ? e.ints("traffic.hot_terminals") : hot_region(topology, e.ints("traffic.hot_shape"));
+    for (u32 hot : destinations_)
+      if (hot >= topology.terminals)
+        throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
+                          std::to_string(topology.terminals - 1) + ".");
+    for (u32 hot : destinations_) require_active("traffic.hot_terminals", hot);
+    t.hot_count = static_cast<u32>(destinations_.size());
+    t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
+  } else if (pattern == "all_to_all") {
+    set_all_to_all(e);
+  } else if (pattern == "all_to_region") {
+    set_region(e, topology);
+  } else if (pattern != "uniform") {
+    // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
+    destinations_ = t.group ? std::vector<u32>(t.terminals, kNone) : make_permutation(pattern, topology, 1);
+    for (const std::vector<u32>& group : groups) {
+      const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), 1);
+      for (u32 rank = 0; rank < group.size(); ++rank) destinations_[group[rank]] = group[to[rank]];
+    }
+    if (others_only)
+      for (u32 i = 0; i < topology.terminals; ++i)
+        if (destinations_[i] == i) destinations_[i] = kNone;
+    t.pattern = Pattern::kPermutation;
+  }
+  t.destination = destinations_.data();
+  if (e.str("traffic.packet_length") == "geometric") {
+    t.max_flits = geometric_longest(e);
+    t.length_law = LengthLaw::kGeometric;
+    const double uncut = geometric_mean(e);
+    t.inverse_log_continue = uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
+  }
+  t.packets = packet_lengths_.set(e.lengths("traffic.packet_flits"));
+  if (mode == TrafficMode::kRequestReply) {
+    t.replies = reply_lengths_.set(e.lengths("traffic.reply_flits"));
+    t.window = e.u32_of("traffic.window");
+    t.reply_delay = e.u32_of("traffic.reply_delay");
+    t.reply_queue = e.u32_of("traffic.reply_queue");
+  }
+}
+
+void TerminalPlan::set_program(const Experiment& e) {
+  ProgramTable& p = table.program;
+  p.format = packet_format(e);
+  p.send_overhead = e.u32_of("traffic.send_overhead");
+  p.recv_overhead = e.u32_of("traffic.recv_overhead");
+  program_ = read_program(e.text("traffic.program_file"), table.terminals, p.format);
+  p.terminals = table.terminals;
+  p.first = program_.first.data();
+  p.calls = program_.calls.data();
+  p.slots = program_.slots;
+  for (u32 i = 0; i < table.terminals; ++i)
+    if (p.first[i] != p.first[i + 1]) require_active("traffic.program_file", i);
+}
+
+LengthTable PacketLengths::set(const Lengths& lengths) {
+  std::vector<double> weights;
+  for (const auto& [length, weight] : lengths) {
+    if (!(weight > 0)) continue;
+    flits.push_back(static_cast<u32>(length));
+    weights.push_back(weight);
+  }
+  cumulative = cumulative_thresholds(weights);
+  return {static_cast<u32>(flits.size()), flits.data(), cumulative.data()};
+}
+
+void add_script_fields(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode) {
+  if (mode == TrafficMode::kTrace) {
+    g.trace.control = kind.add<TraceControl>("trace", 1);
+    g.trace.entry = kind.add<TraceEntry>("trace_entry", kTraceRing);
+    g.trace.arrival = kind.add<TraceArrival>("trace_arrival", kTraceRing);
+  } else if (mode == TrafficMode::kProgram) {
+    g.program.control = kind.add<ProgramControl>("program", 1);
+    g.program.arrived = kind.add<u16>("program_arrived", t.program.slots);
+  }
+}
+
+void add_terminal_kind(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode,
+                       const TerminalSize& size) {
+  kind.name = "terminal";
+  kind.count = size.terminals;
+  g.control = kind.add<TerminalControl>("control", 1);
+  g.flit_mail = kind.add<u8>("flit_mail", size.slots);
+  g.credit_mail = kind.add<u8>("credit_mail", size.slots);
+  g.output = kind.add<InjectionVc>("output", size.vcs);
+  g.first = kind.add<u8>("first", size.vcs);
+  if (mode == TrafficMode::kRequestReply) {
+    g.loop = kind.add<LoopControl>("loop", 1);
+    g.transaction = kind.add<Transaction>("transaction", t.window);
+    g.reply = kind.add<QueuedReply>("reply", t.reply_queue);
+    g.held = kind.add<HeldVc>("held", size.vcs);
+  }
+  add_script_fields(kind, g, t, mode);
+  g.ring = kind.add<Packet>("ring", size.vcs * size.ring);
+  kind.finish();
+}
+
+Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index) {
+  std::byte* base = const_cast<std::byte*>(state.data()) + layout.kind_offset(kind, 1);
+  return Items<1>{base, layout.kinds[kind].item_bytes}[index];
+}
+
+TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
+                                   const TerminalFields& fields, u32 index, u32 vcs) {
+  const Item<1> terminal = item_of(state, layout, 1, index);
+  const TerminalControl& c = terminal.at(fields.control);
+  TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.lane.left, c.lane.vc, c.next.at, {}};
+  for (u32 v = 0; v < vcs; ++v) s.credits.push_back(terminal.at(fields.output, v).credits);
+  return s;
+}
+
+std::vector<Cycle> program_ends(const std::vector<std::byte>& state, const StateLayout& layout,
+                                const ProgramFields& fields) {
+  const ItemKind& kind = layout.kinds[1];
+  const Items<1> terminals{const_cast<std::byte*>(state.data()) + layout.kind_offset(1, 1), kind.item_bytes};
+  std::vector<Cycle> ends;
+  for (u32 i = 0; i < kind.count; ++i) {
+    const ProgramControl& c = terminals[i].at(fields.control);
+    ends.push_back(c.done ? c.finished : kNever);
+  }
+  return ends;
+}
+
+std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas) {
+  std::vector<ReplicaRow> rows;
+  for (const Experiment& e : replicas) rows.push_back(make_row(e));
+  return rows;
+}
+
+}  // namespace flitlab

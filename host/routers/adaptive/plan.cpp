@@ -1,0 +1,198 @@
+#include "host/routers/adaptive/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "host/config/cross_checks.hpp"
+#include "host/run/memory.hpp"
+#include "host/run/result.hpp"
+#include "host/topology/metrics.hpp"
+#include "host/topology/patterns.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/engines/make_engine.hpp"
+
+namespace flitlab {
+
+AdaptivePlan::AdaptivePlan(const Experiment& e)
+    : topology_(make_topology(e)), traffic_(e, topology_), message_units_(e.u32_of("router.message_units")) {
+  set_parameters(e);
+  set_ways();
+  set_layout();
+}
+
+void AdaptivePlan::set_parameters(const Experiment& e) {
+  adaptive::Table& t = table_;
+  t.routers = topology_.routers;
+  t.terminals = topology_.terminals;
+  t.concentration = topology_.concentration;
+  t.channels = topology_.network_ports;
+  t.ports = topology_.ports;
+  if (t.channels > adaptive::kMaxChannels)
+    throw ConfigError("topology.kind = \"" + topology_.kind + "\": a router has " + std::to_string(t.channels) +
+                      " channels, and at most " + std::to_string(adaptive::kMaxChannels) +
+                      " are supported. Use fewer dimensions, or a graph of a lower degree.");
+  t.channel_buffers = e.u32_of("router.channel_buffers");
+  t.spare = e.u32_of("router.spare_buffers");
+  t.ejection = e.u32_of("router.ejection");
+  t.delay = e.u32_of("topology.channel_delay");
+  t.slot_mask = std::bit_ceil(t.delay + 1) - 1;
+  t.assignment =
+      static_cast<adaptive::Assignment>(word_index(e.str("router.assignment"), {"greedy", "fixed", "optimal"}));
+  const std::vector<u32> weights = e.ints("router.priorities");
+  const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
+  t.priorities = static_cast<u32>(weights.size());
+  // Behind the last one that occurs nothing is drawn.
+  while (weights[t.priorities - 1] == 0) --t.priorities;
+  std::copy_n(below.begin(), t.priorities, t.priority_below);
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  t.peers = topology_.peers.data();
+}
+
+void AdaptivePlan::set_ways() {
+  adaptive::Table& t = table_;
+  const std::size_t n = t.routers;
+  require_memory("topology.kind = \"" + topology_.kind + "\" with " + std::to_string(n) + " routers", n * n * 4,
+                 "The routing tables of adaptive routers have an entry for each pair of routers. Use fewer routers.");
+  wired_.assign(n, 0);
+  minimal_.assign(n * n, 0);
+  for (u32 r = 0; r < n; ++r)
+    for (u32 p = 0; p < t.channels; ++p)
+      if (topology_.peer(r, p).item != kNone) wired_[r] |= 1u << p;
+  for (u32 to = 0; to < n; ++to) {
+    const std::vector<u32> hops = hops_from(topology_, to);  // channels are there in both directions
+    for (u32 r = 0; r < n; ++r)
+      for (u32 set = wired_[r]; set; set &= set - 1) {
+        const u32 channel = lowest_bit(set);
+        if (hops[topology_.peer(r, channel).item] + 1 == hops[r]) minimal_[r * n + to] |= 1u << channel;
+      }
+  }
+  t.wired = wired_.data();
+  t.minimal = minimal_.data();
+  t.places = most_buffers() + t.channels;
+}
+
+u32 AdaptivePlan::most_buffers() const {
+  u32 most = 0;
+  for (u32 set : wired_) most = std::max(most, bit_count(set));
+  return most * table_.channel_buffers + table_.spare;
+}
+
+void AdaptivePlan::set_layout() {
+  adaptive::Table& t = table_;
+  const u32 slots = t.slot_mask + 1;
+  layout_.kinds.resize(2);
+  ItemKind& node = layout_.kinds[0];
+  node.name = "router";
+  node.count = t.routers;
+  adaptive::RouterFields& f = t.router_fields;
+  f.control = node.add<adaptive::RouterControl>("control", 1);
+  f.came = node.add<u8>("came", slots * t.channels);
+  f.order = node.add<u8>("order", t.places);
+  f.options = node.add<u32>("options", t.places);
+  f.sent = node.add<u32>("sent", t.channels);
+  f.pool = node.add<Packet>("pool", t.places);
+  f.mail = node.add<Packet>("mail", slots * t.channels);
+  node.finish();
+
+  ItemKind& terminal = layout_.kinds[1];
+  terminal.name = "terminal";
+  terminal.count = t.terminals;
+  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
+  add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
+  terminal.finish();
+}
+
+std::vector<std::pair<std::string, double>> AdaptivePlan::derived() const {
+  const adaptive::Table& t = table_;
+  const DistanceMetrics distance = distance_metrics(topology_);
+  const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const double alone = uniform ? 2 + distance.mean_hops * t.delay : kNotMeasured;
+  const double taken = t.ejection ? static_cast<double>(t.ejection) / t.concentration : 1.0;
+  const double carried = static_cast<double>(topology_.channels) / (distance.mean_hops * t.terminals);
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"ports", t.ports},
+          {"vcs", 1},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
+          {"diameter", distance.diameter},
+          {"hops_mean", distance.mean_hops},
+          {"buffers", most_buffers()},
+          {"saturation_load_bound", uniform ? std::min({1.0, taken, carried}) : kNotMeasured},
+          {"zero_load_latency_cycles", alone},
+          {"zero_load_latency_units", alone * message_units_},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", layout_.kinds[0].item_bytes},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) +
+                                              (wired_.size() + minimal_.size()) * sizeof(u32))}};
+}
+
+std::string AdaptivePlan::port_name(u32 port) const {
+  if (port >= topology_.ports) return "buffers";
+  if (port >= topology_.network_ports) return "terminal " + std::to_string(port - topology_.network_ports);
+  return "channel " + std::to_string(port);
+}
+
+std::vector<PortSnapshot> AdaptivePlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
+  const adaptive::Table& t = table_;
+  const Item<1> node = item_of(state, layout_, 0, index);
+  std::vector<PortSnapshot> ports(t.ports + 1);
+  for (u32 p = 0; p <= t.ports; ++p) {
+    ports[p].name = port_name(p);
+    if (p == t.ports) continue;
+    ports[p].peer = topology_.peer(index, p).item;
+    ports[p].to_terminal = topology_.peer(index, p).is_terminal;
+  }
+  const u32 stored = node.at(t.router_fields.control).stored;
+  for (u32 rank = 0; rank < bit_count(wired_[index]) * t.channel_buffers + t.spare; ++rank) {
+    VcSnapshot s;
+    s.stage = rank < stored ? "stored" : "idle";
+    if (rank < stored) {
+      const Packet& packet = node.at(t.router_fields.pool, node.at(t.router_fields.order, rank));
+      s.flits = s.packets = s.left = 1;
+      s.src = packet.src;
+      s.id = packet.id;
+      s.dst_router = packet.dst;
+    }
+    ports[t.ports].vcs.push_back(std::move(s));
+  }
+  return ports;
+}
+
+TerminalSnapshot AdaptivePlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
+  return terminal_snapshot(state, layout_, table_.terminal_fields, index, 0);
+}
+
+std::vector<u32> AdaptivePlan::channel_flits(const std::vector<std::byte>& state) const {
+  std::vector<u32> sent;
+  for (u32 r = 0; r < table_.routers; ++r)
+    for (u32 set = wired_[r]; set; set &= set - 1)
+      sent.push_back(item_of(state, layout_, 0, r).at(table_.router_fields.sent, lowest_bit(set)));
+  return sent;
+}
+
+std::map<std::string, double> AdaptivePlan::figures(const CounterShard& c, const std::vector<std::byte>&) const {
+  const auto get = [&](Total total, u32 i = 0) { return static_cast<double>(c.total[static_cast<u32>(total) + i]); };
+  const auto part = [&](double a, double b) { return b > 0 ? a / b : kNotMeasured; };
+  const double misrouted = get(Total::kMisrouted);
+  std::map<std::string, double> figures{
+      {"misrouted", misrouted},
+      {"misrouted_fraction", part(misrouted, get(Total::kSentByAdaptive))},
+      {"misrouted_per_message", part(misrouted, get(Total::kPacketsDelivered))},
+      {"latency_units", part(get(Total::kMeasuredLatencySum) * message_units_, get(Total::kMeasuredDelivered))}};
+  for (u32 p = 0; table_.priorities > 1 && p < table_.priorities; ++p) {
+    const std::string name = "_priority_" + std::to_string(p);
+    figures["delivered" + name] = get(Total::kPriority0Delivered, p);
+    figures["latency" + name] = part(get(Total::kPriority0LatencySum, p), get(Total::kPriority0Measured, p));
+  }
+  return figures;
+}
+
+std::unique_ptr<Engine> AdaptivePlan::make_engine(const std::vector<Experiment>& replicas,
+                                                  const EngineChoice& choice) const {
+  return flitlab::make_engine(table_, layout_, make_rows(replicas), choice);
+}
+
+}  // namespace flitlab

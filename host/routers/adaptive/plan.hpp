@@ -1,0 +1,49 @@
+#pragma once
+/// Plan of a network of adaptive routers.
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "kernels/routers/adaptive/state.hpp"
+
+namespace flitlab {
+
+class AdaptivePlan final : public Plan {
+ public:
+  explicit AdaptivePlan(const Experiment& experiment);
+  AdaptivePlan(const AdaptivePlan&) = delete;
+  AdaptivePlan& operator=(const AdaptivePlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  u32 longest_packet() const override { return 1; }
+  std::vector<std::pair<std::string, double>> derived() const override;
+  /// A message that finds no buffer is sent astray, so nobody waits for a buffer of somebody else.
+  std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
+  std::string router_name(u32 router) const override { return std::to_string(router); }
+  std::string port_name(u32 port) const override;
+  /// Ports, and behind them the buffers of the router, which belong to no port.
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+
+  const adaptive::Table& table() const { return table_; }
+
+ private:
+  void set_parameters(const Experiment& e);
+  /// Channels that are there, and those on shortest ways to each router.
+  void set_ways();
+  void set_layout();
+  u32 most_buffers() const;
+
+  Topology topology_;
+  TerminalPlan traffic_;
+  u32 message_units_;
+  std::vector<u32> wired_;
+  std::vector<u32> minimal_;
+  adaptive::Table table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

@@ -1,0 +1,105 @@
+/// Links of a Blue Gene/L torus that may spoil packets: parameters, state, and what the two ends say of each other.
+#include <bit>
+#include <cmath>
+
+#include "host/routers/bgl/plan.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/routers/bgl/link.hpp"
+
+namespace flitlab {
+namespace {
+
+constexpr double kHeaderBytes = 8;
+
+/// Probability that one of so many bytes is hit, as a part of 2^32.
+u32 threshold(double rate, double bytes) {
+  return static_cast<u32>(std::min(-std::expm1(bytes * std::log1p(-rate)) * 4294967296.0, 4294967295.0));
+}
+
+}  // namespace
+
+void BglPlan::set_links(const Experiment& e) {
+  bgl::Table& t = table_;
+  t.protocol = e.flag("router.link_protocol");
+  if (!t.protocol) return;
+  t.kept_chunks = e.u32_of("router.retransmission_flits");
+  t.kept_packets = std::bit_ceil(t.kept_chunks / std::min(traffic_.shortest, bgl::kFullPacket));
+  t.timeout = e.u32_of("router.retransmission_timeout");
+  t.crc_bits = static_cast<u8>(e.u32_of("faults.crc_bits"));
+  const double rate = e.f64("faults.error_rate");
+  for (u32 n = 1; n <= bgl::kFullPacket; ++n)
+    t.hit_threshold[n] = threshold(rate, bgl::kChunkBytes * n + e.u32_of("router.trailer_bytes"));
+  t.header_threshold = threshold(rate, kHeaderBytes);
+  t.acknowledgment_threshold = threshold(rate, e.u32_of("router.ack_bytes"));
+}
+
+void BglPlan::add_link_fields(ItemKind& node) {
+  bgl::LinkFields& f = table_.link_fields;
+  f.sender = node.add<bgl::LinkSender>("link_sender", bgl::kDirections);
+  f.receiver = node.add<bgl::LinkReceiver>("link_receiver", bgl::kDirections);
+  f.kept = node.add<bgl::LinkEntry>("kept", bgl::kDirections * table_.kept_packets);
+  f.ghosts = node.add<u64>("ghosts", 1);
+  f.acknowledged = node.add<u16>("acknowledged", (table_.slot_mask + 1) * bgl::kDirections);
+  f.checksum = node.add<u32>("checksum", bgl::kInjectionFifos);
+}
+
+std::map<std::string, double> BglPlan::figures(const CounterShard& totals, const std::vector<std::byte>& state) const {
+  if (!table_.protocol) return {};
+  const Items<1> nodes{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes};
+  const bgl::View<1, false, bgl::Table> view{table_, nodes, {}, {}, nullptr, nullptr, {}};
+  u32 different = 0;
+  for (u32 n = 0; n < table_.routers; ++n)
+    for (u32 d = 0; d < topology_.network_ports; ++d) {
+      const Peer& peer = topology_.peer(n, d);
+      if (peer.item == kNone) continue;
+      const bgl::LinkReceiver& there = bgl::receiver_at(view, nodes[peer.item], peer.port);
+      const bgl::LinkSender& here = bgl::sender_at(view, nodes[n], d);
+      u32 crc = here.crc;  // and what has been taken, the acknowledgment being under way
+      for (u8 i = here.oldest; i != there.expected; ++i) {
+        const Packet& packet = bgl::kept_at(view, nodes[n], d, i).packet;
+        if (!(packet.tag & bgl::kNotValid)) crc = bgl::add_to_crc(crc, bgl::content_of(packet));
+      }
+      different += crc != there.crc;
+    }
+  const auto get = [&](Total total) { return static_cast<double>(totals.total[static_cast<u32>(total)]); };
+  return {{"packets_hit", get(Total::kChannelErrors)},
+          {"packets_repeated", get(Total::kRepeated)},
+          {"packets_out_of_sequence", get(Total::kOutOfSequence)},
+          {"packets_not_valid", get(Total::kNotValid)},
+          {"acknowledgments_lost", get(Total::kAcknowledgmentsLost)},
+          {"links_with_different_crcs", different}};
+}
+
+std::map<std::string, u64> BglPlan::read_registers(const Engine& engine, u32 node) const {
+  std::map<std::string, u64> values;
+  if (!table_.protocol) return values;
+  const auto field = [&]<class T>(const char* name, std::vector<T> all) {
+    const FieldInfo& info = layout_.kinds[0].field(name);
+    all.resize(std::size_t{table_.routers} * info.count);
+    engine.get_field(0, 0, info, all.data());
+    return std::vector<T>(all.begin() + node * info.count, all.begin() + (node + 1) * info.count);
+  };
+  const auto senders = field("link_sender", std::vector<bgl::LinkSender>{});
+  const auto receivers = field("link_receiver", std::vector<bgl::LinkReceiver>{});
+  const auto sums = field("checksum", std::vector<u32>{});
+  for (u32 d = 0; d < topology_.network_ports; ++d) {
+    if (topology_.peer(node, d).item == kNone) continue;
+    values["SENT_CRC " + port_name(d)] = senders[d].crc;
+    values["RECEIVED_CRC " + port_name(d)] = receivers[d].crc;
+  }
+  for (u32 f = 0; f < bgl::kInjectionFifos; ++f) values["INJECTION_SUM " + std::to_string(f)] = sums[f];
+  return values;
+}
+
+u64 BglPlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
+  if (!table_.protocol)
+    throw ConfigError("register " + name + ": Blue Gene/L's are there with router.link_protocol = true only.");
+  const std::map<std::string, u64> values = read_registers(engine, node);
+  const auto found = values.find(name);
+  if (found != values.end()) return found->second;
+  std::string names;
+  for (const auto& [known, value] : values) names += (names.empty() ? "" : ", ") + known;
+  throw ConfigError("register " + name + ": node " + std::to_string(node) + " has " + names + ".");
+}
+
+}  // namespace flitlab

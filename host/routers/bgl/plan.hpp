@@ -1,0 +1,56 @@
+#pragma once
+/// Plan of a Blue Gene/L torus.
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "kernels/routers/bgl/state.hpp"
+
+namespace flitlab {
+
+class BglPlan final : public Plan {
+ public:
+  explicit BglPlan(const Experiment& experiment);
+  BglPlan(const BglPlan&) = delete;
+  BglPlan& operator=(const BglPlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  u32 active_terminals() const override { return traffic_.active; }
+  std::vector<u32> dead_terminals() const override { return dead_; }
+  std::vector<std::string> warnings() const override { return warnings_; }
+  bool sends_to_itself() const override { return false; }
+  u32 longest_packet() const override { return bgl::kFullPacket; }
+  std::vector<std::pair<std::string, double>> derived() const override;
+  std::string find_deadlock(const std::vector<std::byte>& state) const override;
+  std::string router_name(u32 router) const override;
+  std::string port_name(u32 port) const override;
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  /// Cycles in which each channel was occupied: what a packet takes with trailer, acknowledgment and gap.
+  std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+
+  std::vector<u32> program_ends(const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  /// Running CRCs of links, and checksums of injection FIFOs.
+  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
+  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
+
+  const bgl::Table& table() const { return table_; }
+
+ private:
+  void set_parameters(const Experiment& e);
+  void set_links(const Experiment& e);
+  void set_layout();
+  void add_link_fields(ItemKind& node);
+
+  std::vector<u32> dead_;  ///< nodes
+  Topology topology_;
+  TerminalPlan traffic_;
+  std::vector<bgl::GivenHints> given_;
+  std::vector<std::string> warnings_;
+  bgl::Table table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

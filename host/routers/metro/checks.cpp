@@ -1,0 +1,87 @@
+/// Conditions between the parameters of METRO.
+#include <bit>
+
+#include "host/config/cross_checks.hpp"
+#include "host/routers/metro/checks.hpp"
+#include "host/routers/metro/network.hpp"
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+void power_of_two(const char* path, u32 value) {
+  if (!std::has_single_bit(value))
+    throw ConfigError(std::string(path) + ": " + std::to_string(value) +
+                      " is not a power of two. Give 1, 2, 4 and so on.");
+}
+
+void check_multibutterfly(const Experiment& e) {
+  const std::vector<u32> radix = e.ints("topology.radix"), dilation = e.ints("topology.dilation");
+  if (radix.size() != dilation.size() || radix.empty() || radix.size() > metro::kMaxStages)
+    throw ConfigError("topology.radix = " + list_text(radix) + " and topology.dilation = " + list_text(dilation) +
+                      ": give one of each per stage, for 1 to " + std::to_string(metro::kMaxStages) + " stages.");
+  const u32 wires = metro_endpoints(e) * e.u32_of("topology.links");
+  u64 blocks = 1;
+  for (u32 s = 0; s < radix.size(); ++s) {
+    power_of_two("topology.radix", radix[s]);
+    power_of_two("topology.dilation", dilation[s]);
+    const u32 ports = radix[s] * dilation[s];
+    const std::string where = "stage " + std::to_string(s) + " of topology.radix and topology.dilation";
+    if (ports > metro::kMaxPorts)
+      throw ConfigError(where + " makes routers of " + std::to_string(ports) + " ports; at most " +
+                        std::to_string(metro::kMaxPorts) + " are possible.");
+    if (wires / blocks % ports != 0 || wires / blocks == 0)
+      throw ConfigError(where + ": " + std::to_string(wires / blocks) +
+                        " wires come to each of its classes, which do not fill routers of " + std::to_string(ports) +
+                        " ports. Change topology.links or the dilation.");
+    blocks *= radix[s];
+  }
+}
+
+void check_fat_tree(const Experiment& e) {
+  const u32 arity = e.u32_of("topology.arity"), ports = e.u32_of("topology.ports"), links = e.u32_of("topology.links");
+  power_of_two("topology.arity", arity);
+  power_of_two("topology.ports", ports);
+  power_of_two("topology.links", links);
+  if (2 * e.u32_of("topology.levels") - 1 > metro::kMaxStages)
+    throw ConfigError("topology.levels: a way has at most " + std::to_string(metro::kMaxStages) + " routers.");
+  metro_endpoints(e);
+  if (ports < 2 * arity / 2 || arity > ports || arity * links % ports != 0)
+    throw ConfigError("topology.arity = " + std::to_string(arity) + " with topology.links = " + std::to_string(links) +
+                      " brings " + std::to_string(arity * links) +
+                      " wires to a node next to endpoints, which do not "
+                      "fill routers of topology.ports = " +
+                      std::to_string(ports) + ". Change one of them.");
+}
+
+}  // namespace
+
+std::vector<u32> metro_shape(const Experiment& e) {
+  return is_graph(e) ? std::vector<u32>{} : std::vector<u32>{metro_endpoints(e)};
+}
+
+void check_metro(const Experiment& e) {
+  const std::string& mode = e.str("traffic.mode");
+  if (e.flag("endpoint.stalls") && mode != "open")
+    throw ConfigError("endpoint.stalls = true is there for traffic.mode = \"open\", and this is \"" + mode +
+                      "\": set it to false.");
+  if (mode == "request_reply" && e.u32_of("traffic.window") != 1)
+    throw ConfigError("traffic.window = " + std::to_string(e.u32_of("traffic.window")) +
+                      ": an endpoint has one message under way, and its reply comes over the same connection. Set it "
+                      "to 1.");
+  if (!e.is_auto("router.max_dilation")) power_of_two("router.max_dilation", e.u32_of("router.max_dilation"));
+  const std::string& kind = e.str("topology.kind");
+  if (kind == "file" && e.str("topology.file").empty())
+    throw ConfigError("topology.kind = \"file\" needs topology.file (CSV lines router,... and wire,...).");
+  if (kind == "multibutterfly") check_multibutterfly(e);
+  if (kind == "fat_tree") check_fat_tree(e);
+  for (u32 stage : e.has("router.detailed_stages") ? e.ints("router.detailed_stages") : std::vector<u32>{})
+    if (const u32 stages = kind == "multibutterfly" ? static_cast<u32>(e.ints("topology.radix").size())
+                           : kind == "fat_tree"     ? 2 * e.u32_of("topology.levels") - 1
+                                                    : metro::kMaxStages;
+        stage >= stages)
+      throw ConfigError("router.detailed_stages contains " + std::to_string(stage) + ": stages are numbered 0 to " +
+                        std::to_string(stages - 1) + ".");
+}
+
+}  // namespace flitlab

@@ -1,0 +1,61 @@
+#pragma once
+/// Plan of a METRO network.
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "host/routers/metro/faults.hpp"
+#include "host/routers/metro/network.hpp"
+#include "kernels/routers/metro/state.hpp"
+
+namespace flitlab {
+
+class MetroPlan final : public Plan {
+ public:
+  explicit MetroPlan(const Experiment& experiment);
+  MetroPlan(const MetroPlan&) = delete;
+  MetroPlan& operator=(const MetroPlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  u32 longest_packet() const override { return kLongestPacket; }
+  u32 shortest_packet() const override { return table_.source_words + table_.serial_words + table_.crc_words; }
+  bool knows_arrivals() const override { return false; }
+  std::vector<std::pair<std::string, double>> derived() const override;
+  /// Connections that cannot go on are given up, so nobody waits for anybody.
+  std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
+  std::string router_name(u32 router) const override;
+  std::string port_name(u32 port) const override;
+  /// Ports and what they do; nothing is buffered.
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  /// Words that connections have carried, either way.
+  std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  u64 next_change(u64 now) const override;
+  void change(Engine& engine, u32 replica) const override;
+  /// What is reached by scan, and the words on a router's wires.
+  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
+  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
+  std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
+
+  const metro::Table& table() const { return table_; }
+  const MetroNetwork& network() const { return network_; }
+
+ private:
+  void set_parameters(const Experiment& e);
+  void set_layout();
+  /// Whether any of a router's test access ports works.
+  bool reachable(const Engine& engine, u32 node) const;
+
+  MetroNetwork network_;
+  MetroRoutes routes_;
+  MetroFaults faults_;
+  Topology topology_;
+  TerminalPlan traffic_;
+  u32 scan_paths_;
+  metro::Table table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

@@ -1,0 +1,84 @@
+#include "host/config/registry.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "host/config/cross_checks.hpp"
+#include "host/run/run_params.hpp"
+#include "kernels/traffic/params.hpp"
+
+/// The models, in the order in which help lists them; the first is the default. Each is described in
+/// host/routers/<name>/model.cpp. A line here is all that the rest of the house knows of it.
+#define FLITLAB_MODELS(MODEL) \
+  MODEL(vc)                   \
+  MODEL(t3e)                  \
+  MODEL(bgl)                  \
+  MODEL(metro)                \
+  MODEL(sconnect)             \
+  MODEL(adaptive)             \
+  MODEL(switch)
+
+namespace flitlab {
+
+#define FLITLAB_DECLARE_MODEL(name) ModelRecord name##_model();
+FLITLAB_MODELS(FLITLAB_DECLARE_MODEL)
+#undef FLITLAB_DECLARE_MODEL
+
+namespace {
+
+void append(std::vector<const ParamRecord*>& list, ParamTable table) {
+  for (const ParamRecord& record : table) list.push_back(&record);
+}
+
+void append(std::vector<const ParamRecord*>& list, const ModelRecord& model) {
+  append(list, model.topology);
+  list.push_back(&model_choice());
+  append(list, model.router);
+  append(list, model.routing);
+  for (ParamTable table : model.others) append(list, table);
+}
+
+}  // namespace
+
+const std::vector<ModelRecord>& models() {
+#define FLITLAB_MODEL_RECORD(name) name##_model(),
+  static const std::vector<ModelRecord> list{FLITLAB_MODELS(FLITLAB_MODEL_RECORD)};
+#undef FLITLAB_MODEL_RECORD
+  return list;
+}
+
+const ModelRecord& model_of(std::string_view kind) {
+  return *std::find_if(models().begin(), models().end(), [&](const ModelRecord& m) { return m.kind == kind; });
+}
+
+const ParamRecord& model_choice() {
+  static const std::string kinds = [] {
+    std::string text;
+    for (const ModelRecord& model : models()) text += (text.empty() ? "" : "|") + std::string(model.kind);
+    return text;
+  }();
+  static const ParamRecord record{.path = "router.kind",
+                                  .type = ParamType::kChoice,
+                                  .default_value = models().front().kind,
+                                  .choices = kinds,
+                                  .help = "Router model."};
+  return record;
+}
+
+std::vector<const ParamRecord*> parameters_of(std::string_view kind) {
+  std::vector<const ParamRecord*> list;
+  append(list, model_of(kind));
+  append(list, kTrafficParams);
+  append(list, kRunParams);
+  return list;
+}
+
+std::vector<const ParamRecord*> all_parameters() {
+  std::vector<const ParamRecord*> list;
+  for (const ModelRecord& model : models()) append(list, model);
+  append(list, kTrafficParams);
+  append(list, kRunParams);
+  return list;
+}
+
+}  // namespace flitlab

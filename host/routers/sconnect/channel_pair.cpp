@@ -1,0 +1,390 @@
+#include "host/routers/sconnect/channel_pair.hpp"
+
+#include <algorithm>
+
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+using namespace sconnect;
+
+constexpr const char* kEndName[] = {"A", "B"};
+
+/// A routing cycle of one end: the transmitter's turn, and then the receiver's, as in work_port
+/// (kernels/routers/sconnect/phases.hpp).
+class EndInACycle {
+ public:
+  EndInACycle(const ChannelPair& pair, ChannelState& state, u32 which, Choice& choice, std::string& wrong)
+      : pair_(pair),
+        what_(pair.instance()),
+        state_(state),
+        end_(state.end[which]),
+        which_(which),
+        choice_(choice),
+        wrong_(wrong) {}
+
+  SlotOnItsWay transmit() {
+    Slot& s = end_.slot[0];
+    const Outcome outcome = settle_slot(s);
+    SlotOnItsWay out{kAskBits, kNoBuffer, 0};
+    switch (turn_of(s, outcome, end_.sending != kNoBuffer)) {
+      case Turn::kPart: out = go_on(); break;
+      case Turn::kAgain: out = {single_bits(s), s.buffer, 0}; break;
+      case Turn::kStart: out = start(s); break;
+      case Turn::kAsk:
+        if (has(ChannelDefect::kNeverAsks)) out.bits = 0;
+        break;
+    }
+    u8 answer = answer_of(end_.slot[what_.round() - 1]);
+    if (has(ChannelDefect::kAnswersTooEarly)) answer = end_.reply & kAnswer;
+    if (has(ChannelDefect::kAnswersIfAskedOnly) && !(end_.reply & kOccupied)) answer = 0;
+    out.bits = sent_bits(out.bits, end_.reply & kOccupied, answer);
+    end_.reply = 0;
+    if (choice_.tells()) tell_sent(out);
+    return out;
+  }
+
+  /// Switched off: nothing is sent, and nothing heard. Parts of a quad that is going out go by unsent.
+  void pass() {
+    if (end_.sending != kNoBuffer) go_on();
+    end_.heard = 0;
+    if (choice_.tells()) say("is off");
+    if (end_.train.parts) take_part({kHit, kNoBuffer, 0});
+  }
+
+  void receive(SlotOnItsWay in) {
+    end_.heard = 0;
+    if (!in.bits) {
+      if (end_.train.parts) take_part({kHit, kNoBuffer, 0});
+      end_.good = 0;
+      return;
+    }
+    if (what_.hits[1 - which_] && choice_.of(2)) {
+      in.bits |= kHit;
+      if (choice_.tells()) say("gets a damaged slot");
+    }
+    if (has(ChannelDefect::kTakesVoid)) in.bits = static_cast<u8>(in.bits & ~kAbort);
+    if (!(in.bits & kHit)) end_.heard = in.bits & (kOccupied | kAnswer);
+    Slot& s = end_.slot[0];
+    const u8 early = answer_of(s);
+    note_good(in);
+    if (concerns_quads(end_.train, in.bits)) take_part(in);
+    take_single(s, in);
+    if (wants_answer(in.bits)) end_.reply = kOccupied;
+    if (has(ChannelDefect::kAnswersTooEarly)) end_.reply |= early;
+  }
+
+ private:
+  bool has(ChannelDefect defect) const { return what_.defect == defect; }
+  void say(const std::string& text) { choice_.tell(std::string(kEndName[which_]) + " " + text); }
+  void blame(u32 message, const char* text) {
+    if (wrong_.empty()) wrong_ = pair_.name(message) + " " + text;
+  }
+
+  Outcome settle_slot(Slot& s) {
+    const u8 message = s.buffer;
+    Outcome outcome = settle(s, end_.heard);
+    if (has(ChannelDefect::kFailsUnreadable) && outcome == Outcome::kUnknown) {
+      outcome = Outcome::kFailed;
+      s.buffer = kNoBuffer;
+    }
+    if (outcome == Outcome::kTaken) {
+      if (!state_.taken[message]) blame(message, "is lost: its sender has been told that it was taken");
+      finish(message);
+      if (choice_.tells()) say("knows that " + pair_.name(message) + " has been taken");
+    }
+    if (outcome == Outcome::kFailed) {
+      if (state_.taken[message]) blame(message, "has been taken, and its sender has been told that it was not");
+      if (choice_.tells()) say("knows that " + pair_.name(message) + " has not been taken");
+    }
+    if (outcome == Outcome::kUnknown && choice_.tells()) say("cannot read the answer to " + pair_.name(message));
+    return outcome;
+  }
+
+  /// Its sender has been told. Without an end, another message takes its number; of the first no copy may be left.
+  void finish(u32 message) {
+    state_.done[message] = !what_.endless;
+    if (!what_.endless) return;
+    state_.taken[message] = 0;
+    for (const SlotOnItsWay& slot : state_.way[which_])
+      if (slot.message == message)
+        blame(message, "is still on its way though its sender has been told that it is taken");
+  }
+
+  static bool held(const ChannelEnd& end, u32 message) {
+    return std::any_of(end.slot.begin(), end.slot.end(), [&](const Slot& s) { return s.buffer == message; });
+  }
+  bool waits(u32 message) const { return !state_.done[message] && !held(end_, message); }
+
+  /// First message that waits, of a kind. Which of several does not matter.
+  u32 next(bool quad) const {
+    for (u32 m = pair_.first_of(which_); m < pair_.last_of(which_); ++m)
+      if (pair_.is_quad(m) == quad && waits(m)) return m;
+    return kNone;
+  }
+
+  /// A message, a quad, nothing, or a void message.
+  SlotOnItsWay start(Slot& s) {
+    const u32 single = next(false), quad = next(true);
+    // Without an end nothing is the good way: so that it is seen that what is there comes to rest.
+    enum class Start { kNothing, kSingle, kQuad, kVoid };
+    std::array<Start, 4> way{};
+    u32 ways = what_.endless;
+    if (single != kNone) way[ways++] = Start::kSingle;
+    if (quad != kNone) way[ways++] = Start::kQuad;
+    if (!what_.endless) way[ways++] = Start::kNothing;
+    if (what_.voids[which_]) way[ways++] = Start::kVoid;
+    const Start chosen = way[choice_.of(ways)];
+    if (chosen == Start::kSingle) {
+      hold(s, static_cast<u8>(single), false);
+      return {single_bits(s), static_cast<u8>(single), 0};
+    }
+    if (chosen == Start::kQuad) {
+      const u8 bits = part_bits(s, 0);
+      hold(s, static_cast<u8>(quad), true);
+      if (has(ChannelDefect::kReadsFirstAnswer)) s.bits = static_cast<u8>(s.bits & ~kTooEarly);
+      end_.sending = static_cast<u8>(quad);
+      end_.parts = 1;
+      return {bits, static_cast<u8>(quad), 0};
+    }
+    if (chosen == Start::kNothing) return {0, kNoBuffer, 0};
+    return {static_cast<u8>(single_bits(s) | kAbort), kNoBuffer, 0};
+  }
+
+  SlotOnItsWay go_on() {
+    Slot& first = end_.slot[what_.round() - end_.parts];
+    SlotOnItsWay out{part_bits(first, end_.parts), end_.sending, end_.parts};
+    if (++end_.parts < kQuadParts) return out;
+    end_.sending = kNoBuffer;
+    end_.parts = 0;
+    if (!what_.voids[which_] || !choice_.of(2)) return out;
+    let_go(first);
+    out.bits |= kAbort;
+    return out;
+  }
+
+  void note_good(const SlotOnItsWay& in) {
+    const bool part = in.bits & kQuad && !(in.bits & (kHit | kAbort));
+    if (part && (in.part == end_.good || !in.part))
+      end_.good = in.part + 1;
+    else
+      end_.good = 0;
+  }
+
+  void accept(u32 message) {
+    if (choice_.tells()) say("takes " + (message == kNoBuffer ? "a void message" : pair_.name(message)));
+    if (message == kNoBuffer) {
+      if (wrong_.empty()) wrong_ = "a void message has been taken";
+      return;
+    }
+    if (state_.done[message] || state_.taken[message]) blame(message, "has been taken twice");
+    if (!held(state_.end[1 - which_], message))
+      blame(message, "is taken after its sender has been told that it was not");
+    state_.taken[message] = 1;
+  }
+
+  bool room() {
+    if (!what_.refuses[1 - which_] || !choice_.of(2)) return true;
+    if (choice_.tells()) say("has no buffer");
+    return false;
+  }
+
+  /// So that every sequence bit seems to be the one expected.
+  u8 seen(const Slot& s, u8 bits) const {
+    if (!has(ChannelDefect::kIgnoresSequence)) return bits;
+    return static_cast<u8>((bits & ~kSequence) | (s.bits & kExpected ? kSequence : 0));
+  }
+
+  void take_single(Slot& s, const SlotOnItsWay& in) {
+    if (note_single(s, seen(s, in.bits)) != Single::kNew || !room()) return;
+    take(s);
+    accept(in.message);
+  }
+
+  void take_part(const SlotOnItsWay& in) {
+    if (has(ChannelDefect::kTakesPartialQuads)) end_.train.spoiled = 0;
+    const Train before = end_.train;
+    switch (note_part(end_.train, in.bits, 0)) {
+      case Part::kFirst:
+        if (room()) end_.train.buffer = in.message;
+        break;
+      case Part::kWhole: {
+        Slot& first = end_.slot[before.slot];
+        if (!take_quad(first, seen(first, in.bits))) break;
+        if (end_.good != kQuadParts || in.message != before.buffer)
+          blame(before.buffer, "has been taken, and has not come whole");
+        accept(before.buffer);
+        break;
+      }
+      default: break;
+    }
+  }
+
+  void tell_sent(const SlotOnItsWay& out) {
+    if (!(out.bits & kPresent)) {
+      if (out.bits) say(out.bits & kLast ? "asks for an answer" : "sends an answer");
+      return;
+    }
+    std::string text = "sends ";
+    text += out.message == kNoBuffer ? "a void message" : pair_.name(out.message);
+    if (out.bits & kQuad) text += ", part " + std::to_string(out.part);
+    if (out.bits & kAbort && out.message != kNoBuffer) text += ", void";
+    say(text + ", sequence bit " + (out.bits & kSequence ? "1" : "0"));
+  }
+
+  const ChannelPair& pair_;
+  const ChannelInstance& what_;
+  ChannelState& state_;
+  ChannelEnd& end_;
+  u32 which_;
+  Choice& choice_;
+  std::string& wrong_;
+};
+
+void turn(ChannelEnd& end, u32 round) {
+  std::rotate(end.slot.begin(), end.slot.begin() + 1, end.slot.begin() + round);
+  if (end.train.parts)
+    end.train.slot = static_cast<u8>((end.train.slot + round - 1) % round);
+  else
+    end.train = Train{0, 0, kNoBuffer, 0};
+  if (end.good == kQuadParts) end.good = 0;  // nothing follows the last part
+}
+
+}  // namespace
+
+ChannelPair::ChannelPair(const ChannelInstance& instance)
+    : instance_(instance), messages_(instance.messages()), round_(instance.round()) {
+  if (instance.delay < 1 || instance.delay > kMostChannelDelay)
+    throw ConfigError("delay = " + std::to_string(instance.delay) + ": explored are channels of 1 to " +
+                      std::to_string(kMostChannelDelay) + " routing cycles.");
+  if (messages_ > kMostChannelMessages)
+    throw ConfigError("there are " + std::to_string(messages_) + " messages and quads; explored are at most " +
+                      std::to_string(kMostChannelMessages) + ".");
+  u32 m = 0;
+  for (u32 e = 0; e < 2; ++e) {
+    if (e) first_of_1_ = m;
+    m += instance.singles[e];
+    for (u32 i = 0; i < instance.quads[e]; ++i) quad_[m++] = true;
+  }
+}
+
+std::string ChannelPair::name(u32 message) const {
+  const u32 end = message >= first_of_1_;
+  return (quad_[message] ? "quad " : "message ") + std::string(kEndName[end]) + std::to_string(message - first_of(end));
+}
+
+ChannelState ChannelPair::start() const {
+  ChannelState state{};
+  for (ChannelEnd& end : state.end) {
+    for (Slot& s : end.slot) s.buffer = kNoBuffer;
+    end.sending = end.train.buffer = kNoBuffer;
+  }
+  for (auto& way : state.way)
+    for (SlotOnItsWay& slot : way) slot.message = kNoBuffer;
+  return state;
+}
+
+std::string ChannelPair::step(ChannelState& state, Choice& choice) const {
+  std::string wrong;
+  std::array<SlotOnItsWay, 2> out{SlotOnItsWay{0, kNoBuffer, 0}, SlotOnItsWay{0, kNoBuffer, 0}};
+  for (u32 e = 0; e < 2; ++e) {
+    EndInACycle end(*this, state, e, choice, wrong);
+    if (instance_.switches && choice.of(2)) {
+      end.pass();
+      continue;
+    }
+    out[e] = end.transmit();
+    end.receive(state.way[1 - e][0]);
+  }
+  for (u32 e = 0; e < 2; ++e) {
+    turn(state.end[e], round_);
+    auto& way = state.way[e];
+    std::rotate(way.begin(), way.begin() + 1, way.begin() + instance_.delay);
+    way[instance_.delay - 1] = out[e];
+  }
+  return wrong;
+}
+
+bool ChannelPair::at_rest(const ChannelState& state) const {
+  for (u32 m = 0; m < messages_; ++m) {
+    const bool arrived = state.done[m] && state.taken[m];
+    if (instance_.endless ? state.taken[m] : !arrived) return false;
+  }
+  for (const ChannelEnd& end : state.end) {
+    if (end.train.parts || end.sending != kNoBuffer) return false;
+    for (u32 i = 0; i < round_; ++i)
+      if (end.slot[i].buffer != kNoBuffer) return false;
+  }
+  return true;
+}
+
+void ChannelPair::reduce(ChannelState& state) const {
+  if (!instance_.reduced) return;
+  sort_messages(state);
+  // What says nothing of its window looks like one of two answers.
+  if (instance_.defect != ChannelDefect::kAnswersIfAskedOnly) turn_windows_over(state);
+}
+
+void ChannelPair::turn_windows_over(ChannelState& state) const {
+  const u32 delay = instance_.delay;
+  for (u32 e = 0; e < 2; ++e) {
+    ChannelEnd &end = state.end[e], &far = state.end[1 - e];
+    const auto is_over = [&](u32 slot) { return end.slot[slot % round_].bits & kSending; };
+    // What is to arrive in i cycles went out delay - i cycles before the one to come.
+    for (u32 i = 0; i < delay; ++i) {
+      SlotOnItsWay& out = state.way[e][i];
+      if (out.bits & kPresent && is_over(round_ + i - delay - out.part)) out.bits ^= kSequence;
+      // An answer that arrives in i cycles is heard in the one after.
+      SlotOnItsWay& back = state.way[1 - e][i];
+      if (back.bits && is_over(i + 1)) back.bits ^= kAnswer;
+    }
+    if (end.heard && is_over(0)) end.heard ^= kAnswer;
+    // The far end's answer to what came last is heard a delay and a cycle after that which is to come.
+    if (instance_.defect == ChannelDefect::kAnswersTooEarly && is_over(delay + 1)) far.reply ^= kAnswer;
+    for (u32 i = 0; i < round_; ++i)
+      if (is_over(i)) far.slot[(i + delay) % round_].bits ^= kExpected;
+    for (u32 i = 0; i < round_; ++i) end.slot[i].bits &= static_cast<u8>(~kSending);
+  }
+}
+
+void ChannelPair::sort_messages(ChannelState& state) const {
+  // All places where a number of a message is, in a fixed order; what is known of a message is where it is.
+  std::array<u32, kMostChannelMessages> where{};
+  std::array<u8*, 32> place;
+  u32 places = 0;
+  for (u32 e = 0; e < 2; ++e) {
+    for (u32 i = 0; i < round_; ++i) place[places++] = &state.end[e].slot[i].buffer;
+    place[places++] = &state.end[e].sending;
+    place[places++] = &state.end[e].train.buffer;
+    for (u32 i = 0; i < instance_.delay; ++i) place[places++] = &state.way[e][i].message;
+  }
+  for (u32 i = 0; i < places; ++i)
+    if (*place[i] != kNoBuffer) where[*place[i]] |= 4u << i;
+  for (u32 m = 0; m < messages_; ++m) where[m] |= state.taken[m] | state.done[m] << 1;
+
+  std::array<u8, kMostChannelMessages> number{};  // new numbers
+  bool same = true;
+  for (u32 m = 0; m < messages_; ++m) {
+    u32 first = m >= first_of_1_ ? first_of_1_ : 0, last = last_of(m >= first_of_1_), before = 0;
+    for (u32 other = first; other < last; ++other) {
+      if (quad_[other] != quad_[m]) {
+        before += other < m;
+        continue;
+      }
+      before += where[other] < where[m] || (where[other] == where[m] && other < m);
+    }
+    number[m] = static_cast<u8>(first + before);
+    same &= number[m] == m;
+  }
+  if (same) return;
+  for (u32 i = 0; i < places; ++i)
+    if (*place[i] != kNoBuffer) *place[i] = number[*place[i]];
+  const auto taken = state.taken, done = state.done;
+  for (u32 m = 0; m < messages_; ++m) {
+    state.taken[number[m]] = taken[m];
+    state.done[number[m]] = done[m];
+  }
+}
+
+}  // namespace flitlab

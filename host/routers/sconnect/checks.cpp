@@ -1,0 +1,127 @@
+/// Conditions between the parameters of S-Connect.
+#include <algorithm>
+#include <numeric>
+
+#include "host/config/cross_checks.hpp"
+#include "host/routers/sconnect/checks.hpp"
+#include "host/topology/topology.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/routers/sconnect/channel.hpp"
+#include "kernels/routers/sconnect/state.hpp"
+
+namespace flitlab {
+
+std::vector<u32> sconnect_shape(const Experiment& e) {
+  const u32 hosts = e.u32_of("topology.host_ports");
+  if (hosts == 1 && e.has("topology.shape")) return e.ints("topology.shape");
+  if (hosts == 1 && e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+  u32 nodes = 0;
+  if (e.has("topology.nodes")) nodes = e.u32_of("topology.nodes");
+  if (e.has("topology.dimensions")) nodes = 1u << e.u32_of("topology.dimensions");
+  if (e.has("topology.shape")) nodes = count_terminals(e.ints("topology.shape"), 1);
+  return nodes ? std::vector<u32>{nodes * hosts} : std::vector<u32>{};
+}
+
+std::vector<u32> sconnect_priorities(const Experiment& e, u32 port) {
+  const std::vector<u32> second = e.ints("host.second_priorities");
+  return port && !second.empty() ? second : e.ints("host.priorities");
+}
+
+SconnectPromises sconnect_promises(const Experiment& e) {
+  bool quads = false;
+  if (e.has("traffic.packet_flits"))
+    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) quads |= weight > 0 && flits > 1;
+  const u32 buffers = e.u32_of("router.buffers"), hosts = e.u32_of("topology.host_ports");
+  const bool many = e.str("topology.node") == "dual" || e.str("topology.kind") == "tree" || is_graph(e);
+  // Queues of a priority at the TIC that has the most: those of four serial channels and, as the case may be, of hosts'
+  // ports or of a parallel port to another TIC (two, in a switch of three).
+  const u32 queues = sconnect::kVcs * sconnect::kSerial + (many ? 2 * sconnect::kVcs : hosts);
+  std::vector<u32> weights = sconnect_priorities(e, 0);
+  const std::vector<u32> second = sconnect_priorities(e, 1);
+  for (u32 p = 0; p < weights.size(); ++p) weights[p] += second[p];
+  const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
+  // What keeps any queue from being kept from moving for ever: room for a message, or for a quad.
+  const auto least = [&](bool with_quads) {
+    std::vector<u32> list;
+    for (u32 p = 0; p < weights.size(); ++p)
+      list.push_back(with_quads && p == e.u32_of("host.quad_priority") ? sconnect::kQuadParts : weights[p] > 0);
+    return list;
+  };
+  const auto sum = [&](const std::vector<u32>& list) { return queues * std::accumulate(list.begin(), list.end(), 0u); };
+  std::vector<u32> reserve = e.ints("router.reserve");
+  const bool given = !reserve.empty();
+  if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
+  if (!given) {
+    // A trace may have quads if there is room for them.
+    reserve = least(quads || (e.str("traffic.mode") == "trace" && sum(least(true)) <= buffers));
+    // Three quarters of the pool, the rest being for who comes first.
+    std::vector<u32> more = reserve;
+    for (u32& r : more)
+      if (r) r = std::max(r, buffers * 3 / 4 / (queues * used));
+    if (sum(more) <= buffers) reserve = more;
+  }
+  const std::string text =
+      given ? "router.reserve = " + list_text(reserve) : "router.buffers = " + std::to_string(buffers);
+  if (reserve.size() != sconnect::kPriorities)
+    throw ConfigError(text + ": give one number, or four, for priorities 0 to 3.");
+  const u32 left = buffers - std::min(buffers, sum(reserve));
+  const bool automatic = e.is_auto("router.control_buffers");
+  const u32 control = automatic ? std::min(1u, left / 2) : e.u32_of("router.control_buffers");
+  if (sum(reserve) + 2 * control > buffers)
+    throw ConfigError(text + ": " + list_text(reserve) + " buffers in each of " + std::to_string(queues) +
+                      " queues of priorities 0 to 3 take " + std::to_string(sum(reserve)) +
+                      (control ? ", and control messages " + std::to_string(2 * control) : "") +
+                      (given ? ", and router.buffers is " + std::to_string(buffers) : "") + ". Reserve less" +
+                      (automatic ? "" : " (router.reserve, router.control_buffers)") +
+                      ", use fewer priorities (host.priorities) or no quads, or give more buffers.");
+  const std::vector<u32> needed = least(quads);
+  for (u32 p = 0; p < weights.size(); ++p)
+    if (reserve[p] < needed[p])
+      throw ConfigError(text + ": without " + (needed[p] > 1 ? "the four buffers of a quad" : "a buffer") +
+                        " kept for each queue of priority " + std::to_string(p) +
+                        ", one could keep another from moving for ever. Give " + std::to_string(needed[p]) +
+                        " or more.");
+  return {reserve, control};
+}
+
+void check_sconnect(const Experiment& e) {
+  const std::string& mode = e.str("traffic.mode");
+  if (mode != "open" && mode != "batch" && mode != "trace")
+    throw ConfigError("traffic.mode = \"" + mode +
+                      "\" does not fit router.kind = \"sconnect\", whose hosts know open, batch and trace.");
+  if (e.has("traffic.packet_length") && e.str("traffic.packet_length") == "geometric")
+    throw ConfigError(
+        "traffic.packet_length = \"geometric\": messages of S-Connect are all of one length, or quads of four. "
+        "Use \"list\".");
+  if (e.has("traffic.packet_flits"))
+    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
+      if (weight > 0 && flits != 1 && flits != sconnect::kQuadParts)
+        throw ConfigError("traffic.packet_flits contains " + std::to_string(flits) +
+                          ": a message is 1 flit, and a quad is 4 (router.kind = \"sconnect\").");
+  for (u32 port = 0; port < 2; ++port) {
+    const std::vector<u32> weights = sconnect_priorities(e, port);
+    if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)
+      throw ConfigError((port ? "host.second_priorities = " : "host.priorities = ") + list_text(weights) +
+                        ": give four weights, of priorities 0 to 3, and not all of them 0.");
+  }
+  if (!e.ints("host.second_priorities").empty() && e.u32_of("topology.host_ports") == 1)
+    throw ConfigError("host.second_priorities = " + list_text(e.ints("host.second_priorities")) +
+                      ": hosts have one port each. Give topology.host_ports = 2, or leave it out.");
+  sconnect_promises(e);
+  if (!e.is_auto("router.host_buffers") && e.u32_of("router.host_buffers") > e.u32_of("router.buffers"))
+    throw ConfigError("router.host_buffers = " + std::to_string(e.u32_of("router.host_buffers")) +
+                      " is more than the pool has: router.buffers is " + std::to_string(e.u32_of("router.buffers")) +
+                      ". Give 1 to " + std::to_string(e.u32_of("router.buffers")) + ", or \"auto\".");
+  if (e.u32_of("topology.channel_delay") % sconnect::kClocks)
+    throw ConfigError(
+        "topology.channel_delay = " + std::to_string(e.u32_of("topology.channel_delay")) +
+        " clocks is not a whole number of slots: a routing cycle has 6 clocks. Give 6, 12, 18 and so on.");
+  const std::string& kind = e.str("topology.kind");
+  if (kind == "graph" && e.str("topology.file").empty())
+    throw ConfigError("topology.kind = \"graph\" needs topology.file (CSV lines a,b).");
+  if (e.str("routing.tables") == "file" && e.str("routing.file").empty())
+    throw ConfigError(
+        "routing.tables = \"file\" needs routing.file (CSV lines TIC,destination node,port,virtual channel).");
+}
+
+}  // namespace flitlab

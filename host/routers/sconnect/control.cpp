@@ -1,0 +1,242 @@
+#include "host/routers/sconnect/control.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "host/config/check.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/routers/sconnect/control_message.hpp"
+#include "kernels/routers/sconnect/tic.hpp"
+
+namespace flitlab {
+namespace {
+
+using sconnect::kPorts;
+
+template <class T>
+std::vector<T> get(const Engine& engine, u32 kind, const char* name) {
+  const ItemKind& k = engine.layout().kinds[kind];
+  const FieldInfo& field = k.field(name);
+  std::vector<T> all(std::size_t{k.count} * field.count);
+  engine.get_field(0, kind, field, all.data());
+  return all;
+}
+
+/// Mailboxes of all terminals, in memory that is used again: programs exchange millions of messages.
+std::vector<sconnect::Message>& mailboxes(const Engine& engine, const char* name) {
+  thread_local std::vector<sconnect::Message> all;
+  const ItemKind& k = engine.layout().kinds[1];
+  all.resize(std::size_t{k.count} * sconnect::kMailbox);
+  engine.get_field(0, 1, k.field(name), all.data());
+  return all;
+}
+
+template <class T>
+void put(Engine& engine, u32 kind, const char* name, const std::vector<T>& all) {
+  engine.set_field(0, kind, engine.layout().kinds[kind].field(name), all.data());
+}
+
+constexpr const char* kOperations[] = {
+    "", "read_table", "write_table", "read_register", "write_register", "add_to_timer"};
+
+}  // namespace
+
+std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconnect::Table& t, u32 tic) {
+  const sconnect::TicControl c = get<sconnect::TicControl>(engine, 0, "control")[tic];
+  const auto ports = get<sconnect::Port>(engine, 0, "port");
+  const auto hosts = get<sconnect::HostControl>(engine, 1, "host");
+  const auto table = get<u16>(engine, 0, "table");
+  const auto slots = get<u64>(engine, 0, "mail");
+  const auto arriving = get<sconnect::Message>(engine, 0, "arriving");
+  const std::size_t place = std::size_t{tic} * (t.slot_mask + 1) + (engine.now() & t.slot_mask);
+  std::map<std::string, u64> all{{"address", c.address}, {"enabled", c.enabled},
+                                 {"used", c.used},       {"counting", c.counting},
+                                 {"counter", c.counter}, {"timer", static_cast<u16>(engine.now() + c.timer)}};
+  for (u32 q = 0; q < sconnect::kQueues; ++q)
+    if (sconnect::promise(t, tic, q)) all["held." + std::to_string(q)] = c.held[q];
+  for (u32 p = 0; p < kPorts; ++p) {
+    const sconnect::Port& port = ports[tic * kPorts + p];
+    const std::string suffix = "." + std::to_string(p);
+    all["damaged" + suffix] = port.damaged;
+    all["refused" + suffix] = port.refused;
+    all["failed" + suffix] = port.failed;
+    all["lost" + suffix] = port.lost;
+    all["carried" + suffix] = port.carried;
+    const sconnect::Link& link = t.links[tic * kPorts + p];
+    if (link.kind == sconnect::LinkKind::kHost) all["unheard" + suffix] = hosts[link.far].lost;
+    if (link.kind == sconnect::LinkKind::kNone || link.kind == sconnect::LinkKind::kHost) continue;
+    const u64 bits = slots[place] >> 8 * p & 0xFF;
+    all["slot" + suffix] = bits;
+    if (!(bits & sconnect::kPresent)) continue;
+    const sconnect::Message& m = arriving[place * kPorts + p];
+    all["message" + suffix] = u64{m.src} << 32 | m.id;
+  }
+  for (u32 n = 0; n < t.nodes; ++n) all["table." + std::to_string(n)] = table[std::size_t{tic} * t.nodes + n];
+  if (!t.clocks) return all;
+  const sconnect::ClockState clock = get<sconnect::ClockState>(engine, 0, "clock")[tic];
+  const auto fifos = get<sconnect::Fifo>(engine, 0, "fifo");
+  all["clock_on"] = clock.on;
+  all["clock_sends"] = clock.sends;
+  all["clock_limit"] = clock.limit;
+  all["clock_free"] = static_cast<u64>(clock.free);
+  all["clock_phase"] = clock.phase;
+  all["clock_rate"] = static_cast<u64>(clock.rate);
+  all["clock_error"] = static_cast<u64>(clock.error);
+  all["slips"] = clock.slips;
+  for (u32 p = 0; p < sconnect::kSerial; ++p) {
+    if (t.links[tic * kPorts + p].kind != sconnect::LinkKind::kSerial) continue;
+    const sconnect::Fifo& fifo = fifos[tic * sconnect::kSerial + p];
+    const std::string suffix = "." + std::to_string(p);
+    all["delay" + suffix] = t.links[tic * kPorts + p].delay;
+    all["fifo" + suffix] = static_cast<u64>(fifo.depth);
+    all["cable" + suffix] = fifo.offset;
+    all["runs" + suffix] = fifo.stream == sconnect::Stream::kRuns;
+    all["overflows" + suffix] = fifo.overflows;
+    all["underflows" + suffix] = fifo.underflows;
+  }
+  return all;
+}
+
+void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, const std::string& name, u64 value) {
+  const auto most = [&](u64 limit) {
+    if (value > limit)
+      throw ConfigError("register " + name + " = " + std::to_string(value) + ": it takes 0 to " +
+                        std::to_string(limit) + ".");
+  };
+  const auto change = [&]<class T>(const char* field, const std::function<void(T&)>& f) {
+    std::vector<T> all = get<T>(engine, 0, field);
+    f(all[tic]);
+    put(engine, 0, field, all);
+  };
+  using Control = sconnect::TicControl;
+  using Clock = sconnect::ClockState;
+  const u32 now = engine.now();
+  if (name == "address") {
+    most(0xFFFF);
+    change.operator()<Control>("control", [&](Control& c) { c.address = static_cast<u16>(value); });
+  } else if (name == "enabled") {
+    most((1u << kPorts) - 1);
+    change.operator()<Control>("control", [&](Control& c) { c.enabled = static_cast<u8>(value); });
+  } else if (name == "timer") {
+    most(0xFFFF);
+    change.operator()<Control>("control", [&](Control& c) { c.timer = static_cast<u16>(value - now); });
+  } else if (name == "counting") {
+    most(32);
+    change.operator()<Control>("control", [&](Control& c) { c.counting = static_cast<u8>(value); });
+  } else if (name == "counter") {
+    most(0xFFFFFFFF);
+    change.operator()<Control>("control", [&](Control& c) { c.counter = static_cast<u32>(value); });
+  } else if (name == "clock_on") {
+    most(1);
+    change.operator()<Clock>("clock", [&](Clock& c) { c.on = value != 0; });
+  } else if (name == "clock_sends") {
+    most(15);
+    change.operator()<Clock>("clock", [&](Clock& c) { c.sends = static_cast<u8>(value); });
+  } else if (name.starts_with("table.")) {
+    const sconnect::Options there = sconnect::options_there(t, tic);
+    if (value & ~u64{there})
+      throw ConfigError("register " + name + " = " + std::to_string(value) + ": this TIC has the options " +
+                        std::to_string(there) +
+                        " (bit 2 port + virtual channel; a host's port has the even one), and takes a sum of these.");
+    std::vector<u16> table = get<u16>(engine, 0, "table");
+    table[std::size_t{tic} * t.nodes + std::stoul(name.substr(6))] = static_cast<u16>(value);
+    put(engine, 0, "table", table);
+  } else {
+    throw ConfigError("register " + name + " can be read only.");
+  }
+}
+
+namespace {
+
+void require_terminal(const sconnect::Table& t, u32 terminal) {
+  if (terminal >= t.terminals)
+    throw ConfigError("terminal " + std::to_string(terminal) + " does not exist: they are numbered 0 to " +
+                      std::to_string(t.terminals - 1) + ".");
+}
+
+/// The message of a request.
+sconnect::Message message_of(const ControlRequest& r, u32 terminal) {
+  const auto fail = [](const std::string& what) { throw ConfigError("control message: " + what); };
+  const auto operation = std::find(std::begin(kOperations) + 1, std::end(kOperations), r.operation);
+  if (operation == std::end(kOperations))
+    fail("there is no operation \"" + r.operation +
+         "\"; known: read_table, write_table, read_register, write_register, add_to_timer.");
+  if (r.hops.size() > sconnect::kMaxHops)
+    fail(std::to_string(r.hops.size()) + " hops are too many: a message names up to " +
+         std::to_string(sconnect::kMaxHops) + ", and can be sent to an address first.");
+  if (r.number > 0xFFFF || r.priority >= sconnect::kPriorities || r.tag > 0xFF)
+    fail("number is 0 to 65535, priority 0 to 3, tag 0 to 255.");
+  if (r.address != kNone && r.address >= sconnect::kNoAddress)
+    fail("address " + std::to_string(r.address) + ": addresses are 0 to 65534.");
+  u64 hops = 0;
+  for (std::size_t i = 0; i < r.hops.size(); ++i) {
+    if (r.hops[i] >= kPorts) fail("hop " + std::to_string(r.hops[i]) + ": ports are numbered 0 to 5.");
+    hops |= u64{r.hops[i]} << 3 * i;
+  }
+  sconnect::Message m{};
+  m.dst = r.value;
+  m.src = terminal;
+  sconnect::set_way(m, sconnect::Way::of(hops, static_cast<u32>(r.hops.size()), 0));
+  m.id = r.number;
+  m.node = r.address == kNone ? sconnect::kNoAddress : static_cast<u16>(r.address);
+  m.flits = 1;
+  m.priority = static_cast<u8>(r.priority);
+  m.tried = kPorts;
+  m.control = static_cast<u8>(operation - std::begin(kOperations));
+  m.tag = static_cast<u8>(r.tag);
+  return m;
+}
+
+}  // namespace
+
+u32 send_sconnect_control(Engine& engine, const sconnect::Table& t, u32 terminal,
+                          const std::vector<ControlRequest>& requests) {
+  require_terminal(t, terminal);
+  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
+  sconnect::HostControl& host = hosts[terminal];
+  std::vector<sconnect::Message> messages;
+  for (const ControlRequest& request : requests) messages.push_back(message_of(request, terminal));
+  const u32 taken = std::min(static_cast<u32>(messages.size()), sconnect::kMailbox - host.out_count);
+  if (!taken) return 0;
+  std::vector<sconnect::Message>& outbox = mailboxes(engine, "outbox");
+  for (u32 i = 0; i < taken; ++i)
+    outbox[std::size_t{terminal} * sconnect::kMailbox + (host.out_first + host.out_count++) % sconnect::kMailbox] =
+        messages[i];
+  put(engine, 1, "outbox", outbox);
+  put(engine, 1, "host", hosts);
+  return taken;
+}
+
+void set_sconnect_addresses(Engine& engine, const sconnect::Table& t, const std::vector<u32>& addresses) {
+  if (t.table_given)
+    throw ConfigError(
+        "addresses: TICs start with tables, which go by the fabric's own numbers. Set routing.tables = \"none\".");
+  if (addresses.size() != t.terminals)
+    throw ConfigError("addresses: there are " + std::to_string(addresses.size()) + " for " +
+                      std::to_string(t.terminals) + " terminals. Give one for each.");
+  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
+  for (u32 i = 0; i < t.terminals; ++i) {
+    if (addresses[i] >= t.nodes)
+      throw ConfigError("address " + std::to_string(addresses[i]) + " of terminal " + std::to_string(i) +
+                        ": routing tables have entries 0 to " + std::to_string(t.nodes - 1) + ".");
+    hosts[i].address = static_cast<u16>(addresses[i]);
+  }
+  put(engine, 1, "host", hosts);
+}
+
+std::vector<ControlReply> take_sconnect_replies(Engine& engine, const sconnect::Table& t, u32 terminal) {
+  require_terminal(t, terminal);
+  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
+  std::vector<ControlReply> replies;
+  if (!hosts[terminal].in_count) return replies;
+  const std::vector<sconnect::Message>& inbox = mailboxes(engine, "inbox");
+  for (u32 i = 0; i < hosts[terminal].in_count; ++i) {
+    const sconnect::Message& m = inbox[std::size_t{terminal} * sconnect::kMailbox + i];
+    replies.push_back({m.tag, sconnect::number_of(m), m.dst, sconnect::stamp_of(m)});
+  }
+  hosts[terminal].in_count = 0;
+  put(engine, 1, "host", hosts);
+  return replies;
+}
+
+}  // namespace flitlab

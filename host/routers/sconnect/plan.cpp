@@ -1,0 +1,359 @@
+#include "host/routers/sconnect/plan.hpp"
+#include "host/routers/sconnect/checks.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "host/config/check.hpp"
+#include "host/config/cross_checks.hpp"
+#include "host/routers/sconnect/control.hpp"
+#include "host/routers/sconnect/metrics.hpp"
+#include "host/routers/sconnect/zero_load.hpp"
+#include "host/run/result.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/engines/make_engine.hpp"
+
+namespace flitlab {
+
+namespace {
+
+using sconnect::kPorts;
+using sconnect::LinkKind;
+
+bool is_channel(const sconnect::Link& link) {
+  return link.kind == LinkKind::kSerial || link.kind == LinkKind::kParallel;
+}
+
+/// What the common code wants to know of the wiring. Coordinates are those of nodes, where these are what sends.
+Topology topology_of(const SconnectFabric& fabric) {
+  const u64 nodes = std::accumulate(fabric.shape.begin(), fabric.shape.end(), u64{1}, std::multiplies<>());
+  Topology t;
+  if (fabric.kind == "mesh" && fabric.tics == fabric.terminals && nodes == fabric.tics) t = make_mesh(fabric.shape, 1);
+  const bool grid = t.routers > 0;
+  t.kind = fabric.kind;
+  if (!grid) {
+    t.shape = {fabric.terminals};
+    t.dim_shift = {0};
+    t.dim_mask = {0xFFFFFF};
+    t.address.resize(fabric.tics);
+    std::iota(t.address.begin(), t.address.end(), 0u);
+  }
+  t.routers = fabric.tics;
+  t.terminals = fabric.terminals;
+  t.network_ports = t.ports = kPorts;
+  t.channels = 0;
+  t.peers.assign(std::size_t{t.routers} * kPorts, Peer{});
+  for (u32 i = 0; i < t.routers * kPorts; ++i) {
+    const sconnect::Link& link = fabric.links[i];
+    if (!is_channel(link)) continue;
+    t.peers[i] = Peer{link.far, link.port, 0};
+    ++t.channels;
+  }
+  return t;
+}
+
+double parts_per_million(sconnect::i64 rate) {
+  return static_cast<double>(rate) / static_cast<double>(sconnect::kRadian) / kRadiansPerPpm;
+}
+
+}  // namespace
+
+SconnectPlan::SconnectPlan(const Experiment& e)
+    : fabric_(make_sconnect_fabric(e)),
+      tables_(make_sconnect_tables(e, fabric_)),
+      topology_(topology_of(fabric_)),
+      traffic_(e, topology_) {
+  set_clocks(e, fabric_, clocks_);
+  set_parameters(e);
+  set_slots();
+  set_layout();
+}
+
+void SconnectPlan::set_parameters(const Experiment& e) {
+  sconnect::Table& t = table_;
+  t.routers = fabric_.tics;
+  t.terminals = fabric_.terminals;
+  t.nodes = fabric_.nodes;
+  t.buffers = e.u32_of("router.buffers");
+  const auto [reserve, control_buffers] = sconnect_promises(e);
+  std::copy(reserve.begin(), reserve.end(), t.reserve);
+  t.control_buffers = static_cast<u8>(control_buffers);
+  quads_fit_ = reserve[e.u32_of("host.quad_priority")] >= sconnect::kQuadParts;
+  t.host_buffers = static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers / 2 : e.u32_of("router.host_buffers"));
+  // A slot is hit or not: which of its bits are, nobody asks.
+  const double spared = std::pow(1 - e.f64("channel.error_rate"), sconnect::kSlotBits);
+  t.hit_threshold = static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
+
+  for (u32 port = 0; port < kPorts - sconnect::kSerial; ++port) {
+    const std::vector<u32> weights = sconnect_priorities(e, port);
+    const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
+    std::copy(below.begin(), below.end(), t.priority_below[port]);
+  }
+  t.quad_priority = static_cast<u8>(e.u32_of("host.quad_priority"));
+  for (u32 priority : e.ints("host.refuses")) t.refuses |= 1u << priority;
+
+  for (u32 tic = 0; tic < t.routers; ++tic)
+    address_.push_back(fabric_.node_of[tic] == kNone ? sconnect::kNoAddress : static_cast<u16>(fabric_.node_of[tic]));
+  terminal_node_.resize(t.terminals);
+  for (u32 i = 0; i < t.routers * kPorts; ++i)
+    if (fabric_.links[i].kind == LinkKind::kHost)
+      terminal_node_[fabric_.links[i].far] = static_cast<u16>(fabric_.node_of[i / kPorts]);
+  t.table_given = e.str("routing.tables") != "none";
+  t.clocks = e.flag("clock.emulated");
+  t.clock = clocks_.table;
+  t.links = fabric_.links.data();
+  t.entry = tables_.entry.data();
+  t.address = address_.data();
+  t.terminal_node = terminal_node_.data();
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+}
+
+void SconnectPlan::set_slots() {
+  sconnect::Table& t = table_;
+  u32 longest = 1;
+  for (u32 tic = 0; tic < t.routers; ++tic) {
+    u32 slots = 0;
+    for (u32 p = 0; p < kPorts; ++p) {
+      const sconnect::Link& link = fabric_.link(tic, p);
+      slot_first_.push_back(static_cast<u16>(slots));
+      if (!is_channel(link)) continue;
+      slots += sconnect::round_of(link.delay);
+      longest = std::max<u32>(longest, link.delay);
+    }
+    t.slots = std::max(t.slots, slots);
+  }
+  t.slot_mask = std::bit_ceil(longest + 1) - 1;
+  t.slot_first = slot_first_.data();
+}
+
+void SconnectPlan::set_layout() {
+  sconnect::Table& t = table_;
+  const u32 places = t.slot_mask + 1;
+  layout_.kinds.resize(2);
+  ItemKind& tic = layout_.kinds[0];
+  tic.name = "router";
+  tic.count = t.routers;
+  sconnect::TicFields& f = t.fields;
+  f.control = tic.add<sconnect::TicControl>("control", 1);
+  f.mail = tic.add<u64>("mail", places);
+  f.port = tic.add<sconnect::Port>("port", kPorts);
+  f.queue = tic.add<sconnect::Queue>("queue", sconnect::kQueues);
+  f.buffer = tic.add<sconnect::BufferState>("buffer", t.buffers);
+  f.slot = tic.add<sconnect::Slot>("slot", t.slots);
+  f.message = tic.add<sconnect::Message>("message", t.buffers);
+  f.arriving = tic.add<sconnect::Message>("arriving", places * kPorts);
+  if (t.clocks) {
+    f.clock.state = tic.add<sconnect::ClockState>("clock", 1);
+    f.clock.mail = tic.add<u64>("clock_mail", places * kPorts);
+    f.clock.fifo = tic.add<sconnect::Fifo>("fifo", sconnect::kSerial);
+  }
+  f.table = tic.add<u16>("table", t.nodes);
+  tic.finish();
+
+  ItemKind& terminal = layout_.kinds[1];
+  terminal.name = "terminal";
+  terminal.count = t.terminals;
+  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
+  t.host_fields.host = terminal.add<sconnect::HostControl>("host", 1);
+  add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
+  t.host_fields.outbox = terminal.add<sconnect::Message>("outbox", sconnect::kMailbox);
+  t.host_fields.inbox = terminal.add<sconnect::Message>("inbox", sconnect::kMailbox);
+  terminal.finish();
+}
+
+std::vector<std::string> SconnectPlan::warnings() const {
+  std::vector<std::string> list;
+  if (tables_.tree && table_.table_given && tables_.stretch > 1)
+    list.push_back("ways go over a spanning tree and are " + std::to_string(tables_.stretch) +
+                   " times as long as the shortest ones.");
+  return list;
+}
+
+std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
+  const sconnect::Table& t = table_;
+  u32 delay = 0, in_flight = 0;
+  for (u32 tic = 0; tic < t.routers; ++tic) {
+    u32 sum = 0;
+    for (u32 p = 0; p < kPorts; ++p) {
+      const sconnect::Link& link = fabric_.link(tic, p);
+      if (!is_channel(link)) continue;
+      delay = std::max<u32>(delay, link.delay);
+      sum += sconnect::round_of(link.delay);
+    }
+    in_flight = std::max(in_flight, sum);
+  }
+  // The search for a bisection takes seconds in larger fabrics.
+  constexpr u32 kSearched = 1024;
+  const bool small = t.nodes <= kSearched && fabric_.kind != "graph";
+  const SconnectMetrics metrics = small ? sconnect_metrics(fabric_) : SconnectMetrics{};
+  const ZeroLoad alone = t.table_given ? zero_load(fabric_, tables_.entry) : ZeroLoad{};
+  const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  return {{"routers", t.routers},
+          {"nodes", t.nodes},
+          {"terminals", t.terminals},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"hops_mean", t.table_given ? tables_.mean_hops : kNotMeasured},
+          {"stretch", t.table_given ? tables_.stretch : kNotMeasured},
+          {"alternates", t.table_given ? tables_.alternates : kNotMeasured},
+          {"diameter", small ? metrics.diameter : kNotMeasured},
+          {"channels_mean", small ? metrics.mean_channels : kNotMeasured},
+          {"bisection_links", small ? metrics.bisection : kNotMeasured},
+          {"slots_per_round", sconnect::round_of(delay)},
+          {"buffers_in_flight", in_flight},
+          {"zero_load_latency_cycles", uniform ? alone.cycles + traffic_.mean_flits - 1 : kNotMeasured},
+          {"zero_load_clocks", alone.clocks},
+          {"zero_load_clocks_per_hop", alone.clocks_per_hop},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", layout_.kinds[0].item_bytes},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"table_bytes", static_cast<double>(tables_.entry.size() * sizeof(u16))}};
+}
+
+std::string SconnectPlan::explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const {
+  if (fault.kind != 0 || fault.bits != kFaultNoRoute) return {};
+  const u32 node = item_of(state, layout_, 0, fault.item).at(table_.fields.control).missed;
+  return "routing tables: TIC " + router_name(fault.item) + " has no entry for node " + std::to_string(node) +
+         ", and a message for it has come by " + port_name(fault.port) +
+         ". Tables belong to software: write the entry before messages are sent there";
+}
+
+std::string SconnectPlan::port_name(u32 port) const {
+  return port < sconnect::kSerial ? "channel " + std::to_string(port)
+                                  : "parallel " + std::to_string(port - sconnect::kSerial);
+}
+
+std::vector<PortSnapshot> SconnectPlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
+  const sconnect::Table& t = table_;
+  const Item<1> tic = item_of(state, layout_, 0, index);
+  const sconnect::TicControl& control = tic.at(t.fields.control);
+  std::vector<PortSnapshot> ports(kPorts);
+  for (u32 p = 0; p < kPorts; ++p) {
+    const sconnect::Link& link = fabric_.link(index, p);
+    ports[p].name = port_name(p);
+    ports[p].peer = link.far;
+    ports[p].to_terminal = link.kind == LinkKind::kHost;
+    const u32 vcs = link.kind == LinkKind::kHost ? 1 : sconnect::kVcs;
+    for (u32 vc = 0; vc < vcs; ++vc) {
+      VcSnapshot s;
+      for (u32 priority = sconnect::kPriorities; priority-- > 0;) {
+        const sconnect::Queue& list =
+            tic.at(t.fields.queue, p * sconnect::kQueuesOfPort + priority * sconnect::kVcs + vc);
+        s.packets += list.messages;
+        u32 buffer = list.head;
+        for (u32 i = 0; i < list.messages; ++i, buffer = tic.at(t.fields.buffer, buffer).next) {
+          const sconnect::Message& m = tic.at(t.fields.message, buffer);
+          s.flits += m.flits;
+          if (s.src != kNone) continue;
+          s.src = m.src;
+          s.id = m.id;
+          s.dst_router = m.node;
+        }
+      }
+      s.out_port = s.packets ? p : kNone;
+      s.out_vc = s.packets ? vc : kNone;
+      s.stage = link.kind == LinkKind::kNone  ? "none"
+                : !(control.enabled >> p & 1) ? "off"
+                : s.packets                   ? "waiting"
+                                              : "idle";
+      ports[p].vcs.push_back(std::move(s));
+    }
+  }
+  return ports;
+}
+
+TerminalSnapshot SconnectPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
+  const Item<1> terminal = item_of(state, layout_, 1, index);
+  const TerminalControl& c = terminal.at(table_.terminal_fields.control);
+  return {c.created, c.sent, c.received, c.created - c.sent, 0, 0, c.next.at, {}};
+}
+
+std::vector<u32> SconnectPlan::channel_flits(const std::vector<std::byte>& state) const {
+  std::vector<u32> sent;
+  for (u32 tic = 0; tic < table_.routers; ++tic)
+    for (u32 p = 0; p < kPorts; ++p)
+      if (is_channel(fabric_.link(tic, p)))
+        sent.push_back(item_of(state, layout_, 0, tic).at(table_.fields.port, p).carried);
+  return sent;
+}
+
+std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const std::vector<std::byte>& state) const {
+  const auto get = [&](Total total, u32 i = 0) { return static_cast<double>(c.total[static_cast<u32>(total) + i]); };
+  const double measured = get(Total::kMeasuredDelivered);
+  std::map<std::string, double> figures{
+      {"slots_sent", get(Total::kSlotsSent)},
+      {"slots_hit", get(Total::kSlotsHit)},
+      {"refused", get(Total::kRejected)},
+      {"came_back", get(Total::kFailed)},
+      {"answers_lost", get(Total::kAnswersLost)},
+      {"sent_again", get(Total::kSentAgain)},
+      {"duplicates", get(Total::kDuplicates)},
+      {"aborted", get(Total::kAborted)},
+      {"control_messages", get(Total::kControlMessages)},
+      {"network_latency_clocks", measured > 0
+                                     ? sconnect::kClocks * (get(Total::kMeasuredNetworkLatencySum) / measured - 1) +
+                                           get(Total::kClocksSum) / measured
+                                     : kNotMeasured}};
+  for (u32 p = 0; p < sconnect::kPriorities; ++p) {
+    const std::string which = "_priority_" + std::to_string(p);
+    figures["delivered" + which] = get(Total::kPriority0Delivered, p);
+    const double mine = get(Total::kPriority0Measured, p);
+    figures["latency" + which] = mine > 0 ? get(Total::kPriority0LatencySum, p) / mine : kNotMeasured;
+  }
+  if (!table_.clocks) return figures;
+  double sum = 0, least = INFINITY, most = -INFINITY, limited = 0;
+  for (u32 tic = 0; tic < table_.routers; ++tic) {
+    const sconnect::ClockState& clock = item_of(state, layout_, 0, tic).at(table_.fields.clock.state);
+    const double rate = parts_per_million(clock.rate);
+    limited += clock.limit;
+    sum += rate;
+    least = std::min(least, rate);
+    most = std::max(most, rate);
+  }
+  figures["slips"] = get(Total::kSlips);
+  figures["clock_ppm"] = sum / table_.routers;
+  figures["clock_spread_ppm"] = most - least;
+  figures["clocks_at_limit"] = limited;
+  return figures;
+}
+
+u64 SconnectPlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
+  const std::map<std::string, u64> all = read_registers(engine, node);
+  const auto found = all.find(name);
+  if (found != all.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, value] : all) names.push_back(known);
+  throw ConfigError("register " + name + " does not exist in this TIC; the nearest is " + nearest(name, names) + ".");
+}
+
+std::map<std::string, u64> SconnectPlan::read_registers(const Engine& engine, u32 node) const {
+  return sconnect_registers(engine, table_, node);
+}
+
+std::vector<std::string> SconnectPlan::write_register(Engine& engine, u32 node, const std::string& name,
+                                                      u64 value) const {
+  read_register(engine, node, name);
+  set_sconnect_register(engine, table_, node, name, value);
+  return {};
+}
+
+u32 SconnectPlan::send_control(Engine& engine, u32 terminal, const std::vector<ControlRequest>& requests) const {
+  return send_sconnect_control(engine, table_, terminal, requests);
+}
+
+void SconnectPlan::set_addresses(Engine& engine, const std::vector<u32>& addresses) const {
+  set_sconnect_addresses(engine, table_, addresses);
+}
+
+std::vector<ControlReply> SconnectPlan::take_replies(Engine& engine, u32 terminal) const {
+  return take_sconnect_replies(engine, table_, terminal);
+}
+
+std::unique_ptr<Engine> SconnectPlan::make_engine(const std::vector<Experiment>& replicas,
+                                                  const EngineChoice& choice) const {
+  return flitlab::make_engine(table_, layout_, make_rows(replicas), choice);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,65 @@
+#pragma once
+/// Plan of an S-Connect fabric.
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "host/routers/sconnect/clocks.hpp"
+#include "host/routers/sconnect/fabric.hpp"
+#include "host/routers/sconnect/tables.hpp"
+#include "kernels/routers/sconnect/state.hpp"
+
+namespace flitlab {
+
+class SconnectPlan final : public Plan {
+ public:
+  explicit SconnectPlan(const Experiment& experiment);
+  SconnectPlan(const SconnectPlan&) = delete;
+  SconnectPlan& operator=(const SconnectPlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  u32 longest_packet() const override { return quads_fit_ ? sconnect::kQuadParts : 1; }
+  /// A message may come by any of a host's ports, so a trace's line cannot need another if there are two.
+  bool knows_arrivals() const override { return fabric_.host_ports == 1; }
+  std::vector<std::string> warnings() const override;
+  std::vector<std::pair<std::string, double>> derived() const override;
+  /// Tables are checked when they are made; a message that finds no buffer comes back and tries again.
+  std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
+  /// Tables that the plan makes lead everywhere; software may write others.
+  std::string explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const override;
+  std::string router_name(u32 router) const override { return fabric_.names[router]; }
+  std::string port_name(u32 port) const override;
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  /// Messages and parts of quads sent.
+  std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
+  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
+  std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
+  u32 send_control(Engine& engine, u32 terminal, const std::vector<ControlRequest>& requests) const override;
+  void set_addresses(Engine& engine, const std::vector<u32>& addresses) const override;
+  std::vector<ControlReply> take_replies(Engine& engine, u32 terminal) const override;
+
+  const sconnect::Table& table() const { return table_; }
+  const SconnectFabric& fabric() const { return fabric_; }
+  const SconnectTables& tables() const { return tables_; }
+
+ private:
+  void set_parameters(const Experiment& e);
+  void set_layout();
+  void set_slots();
+
+  SconnectFabric fabric_;
+  SconnectTables tables_;
+  SconnectClocks clocks_;
+  Topology topology_;
+  TerminalPlan traffic_;
+  std::vector<u16> slot_first_, address_, terminal_node_;
+  bool quads_fit_ = false;  ///< a queue can count on a quad's buffers
+  sconnect::Table table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

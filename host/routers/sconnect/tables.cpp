@@ -1,0 +1,160 @@
+#include "host/routers/sconnect/tables.hpp"
+
+#include <algorithm>
+
+#include "host/config/experiment.hpp"
+#include "host/routers/sconnect/grid.hpp"
+#include "host/routers/sconnect/make_tables.hpp"
+#include "host/routers/sconnect/order.hpp"
+#include "host/routers/sconnect/turns.hpp"
+#include "host/routers/sconnect/waits.hpp"
+#include "host/run/memory.hpp"
+#include "kernels/common/bits.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/routers/sconnect/route.hpp"
+
+namespace flitlab {
+
+using sconnect::kPorts;
+using sconnect::LinkKind;
+using sconnect::option;
+
+namespace {
+
+/// Fills in what SconnectTables says about tables that have been found good. Of large fabrics it takes a sample of the
+/// destinations.
+void measure(const SconnectFabric& f, SconnectTables& t) {
+  const auto hosts = sconnect_hosts(f);
+  const SconnectWaits waits(f, t.entry);
+  u64 pairs = 0, hops = 0, direct_hops = 0, options = 0, places = 0;
+  const u32 stride = (f.nodes + 2047) / 2048;
+  for (u32 d = 0; d < f.nodes; d += stride) {
+    const std::vector<u32> ways = waits.shortest(d), direct = sconnect_hops(f, hosts[d]);
+    for (u32 s = 0; s < f.nodes; ++s)
+      for (u32 tic : hosts[s]) {
+        if (s == d) continue;
+        ++pairs;
+        hops += ways[2 * tic];
+        direct_hops += direct[tic];
+      }
+    // TICs on ways that are as short as tables allow.
+    std::vector<bool> seen(2 * f.tics, false);
+    std::vector<u32> stack;
+    const auto visit = [&](u32 place) {
+      if (seen[place]) return;
+      seen[place] = true;
+      stack.push_back(place);
+    };
+    for (u32 s = 0; s < f.nodes; ++s)
+      if (s != d)
+        for (u32 tic : hosts[s]) visit(2 * tic);
+    while (!stack.empty()) {
+      const u32 place = stack.back(), tic = place / 2;
+      stack.pop_back();
+      if (ways[place] == 0) continue;
+      ++places;
+      const sconnect::Options all = sconnect::allowed(t.entry[std::size_t{tic} * f.nodes + d], place & 1);
+      options += bit_count(all);
+      for (sconnect::Options left = all; left; left &= left - 1) {
+        const u32 bit = lowest_bit(left), next = 2 * f.link(tic, bit / 2).far + bit % 2;
+        if (ways[next] + 1 == ways[place]) visit(next);
+      }
+    }
+  }
+  if (pairs) t.mean_hops = static_cast<double>(hops) / static_cast<double>(pairs);
+  if (direct_hops) t.stretch = static_cast<double>(hops) / static_cast<double>(direct_hops);
+  if (places) t.alternates = static_cast<double>(options) / static_cast<double>(places);
+}
+
+SconnectTables blank(const SconnectFabric& f) {
+  const u64 size = u64{f.tics} * f.nodes;
+  require_memory("topology", size * sizeof(u16), "Routing tables have an entry for every TIC and node.");
+  SconnectTables t;
+  t.entry.resize(size);
+  return t;
+}
+
+/// The options of a TIC for messages to its own node: its hosts. 0: it has none.
+u16 own_hosts(const SconnectFabric& f, u32 tic) {
+  sconnect::Options hosts = 0;
+  for (u32 port = 0; port < kPorts; ++port)
+    if (f.link(tic, port).kind == LinkKind::kHost) hosts |= option(port, 0);
+  return static_cast<u16>(hosts);
+}
+
+}  // namespace
+
+SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
+  if (std::vector<u16> entry = sconnect_tables_by_coordinates(f); !entry.empty())
+    return given_sconnect_tables(f, std::move(entry));
+  // An order of the TICs that keeps all shortest ways, with many alternates, if there is one among some.
+  for (const SconnectOrder& order : sconnect_orders(f)) {
+    const SconnectLengths lengths = sconnect_lengths(f, order);
+    if (lengths.ways > lengths.direct) continue;
+    SconnectTables t = blank(f);
+    SconnectWays ways(f, order);
+    for (u32 d = 0; d < f.nodes; ++d) {
+      ways.find(d);
+      for (u32 tic = 0; tic < f.tics; ++tic) t.entry[std::size_t{tic} * f.nodes + d] = ways.entry(tic);
+    }
+    measure(f, t);
+    return t;
+  }
+  return given_sconnect_tables(f, sconnect_tables_by_turns(f));
+}
+
+SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
+  SconnectTables t = blank(f);
+  t.tree = true;
+  // The tree of shortest ways from the root: up it on virtual channel 0, down on 1.
+  const u32 root = sconnect_centre(f);
+  const std::vector<u32> depth = sconnect_hops(f, {root});
+  std::vector<u32> parent_port(f.tics, kNone);
+  for (u32 tic = 0; tic < f.tics; ++tic)
+    for (u32 port = kPorts; port-- > 0;)
+      if (leads_to_tic(f.link(tic, port)) && depth[f.link(tic, port).far] + 1 == depth[tic]) parent_port[tic] = port;
+  const auto hosts = sconnect_hosts(f);
+  for (u32 d = 0; d < f.nodes; ++d) {
+    for (u32 tic = 0; tic < f.tics; ++tic)
+      if (tic != root) t.entry[std::size_t{tic} * f.nodes + d] = static_cast<u16>(option(parent_port[tic], 0));
+    // Of two TICs with hosts the one nearer to the root is the destination: the other may be below it, or is not met.
+    const u32 home =
+        *std::min_element(hosts[d].begin(), hosts[d].end(), [&](u32 a, u32 b) { return depth[a] < depth[b]; });
+    for (u32 tic = home; tic != root;) {
+      const sconnect::Link& up = f.link(tic, parent_port[tic]);
+      t.entry[std::size_t{up.far} * f.nodes + d] = static_cast<u16>(option(up.port, 1));
+      tic = up.far;
+    }
+    for (u32 tic : hosts[d]) t.entry[std::size_t{tic} * f.nodes + d] = own_hosts(f, tic);
+  }
+  measure(f, t);
+  return t;
+}
+
+SconnectTables given_sconnect_tables(const SconnectFabric& f, std::vector<u16> entry) {
+  SconnectTables t;
+  t.entry = std::move(entry);
+  measure(f, t);
+  return t;
+}
+
+std::vector<u16> sconnect_host_entries(const SconnectFabric& f) {
+  std::vector<u16> entry = blank(f).entry;
+  for (u32 tic = 0; tic < f.tics; ++tic)
+    if (f.node_of[tic] != kNone) entry[std::size_t{tic} * f.nodes + f.node_of[tic]] = own_hosts(f, tic);
+  return entry;
+}
+
+SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f) {
+  const std::string& how = e.str("routing.tables");
+  if (how == "none") {
+    SconnectTables t = blank(f);
+    t.entry.assign(t.entry.size(), 0);
+    return t;
+  }
+  if (how == "tree") return tree_sconnect_tables(f);
+  if (how == "file") return read_sconnect_tables(f, e.text("routing.file"));
+  return shortest_sconnect_tables(f);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,187 @@
+#include "host/routers/sconnect/waits.hpp"
+
+#include <algorithm>
+
+#include "host/routers/sconnect/order.hpp"
+#include "host/routers/sconnect/tables.hpp"
+#include "kernels/common/bits.hpp"
+#include "kernels/routers/sconnect/route.hpp"
+
+namespace flitlab {
+
+namespace {
+constexpr u32 kOptions = 2 * sconnect::kPorts;  ///< bits of a table's entry
+}
+
+using sconnect::allowed;
+using sconnect::kPorts;
+using sconnect::Link;
+using sconnect::LinkKind;
+using sconnect::Options;
+
+SconnectWaits::SconnectWaits(const SconnectFabric& fabric, const std::vector<u16>& entry)
+    : fabric_(fabric),
+      entry_(entry),
+      hosts_(sconnect_hosts(fabric)),
+      waits_(kOptions * std::size_t{fabric.tics}),
+      seen_(2 * std::size_t{fabric.tics}),
+      source_(seen_.size()) {
+  for (u32 d = 0; d < fabric_.nodes; ++d)
+    if (!walk(d)) return;
+  const auto far = [&](u32 tic, u32 bit) { return fabric_.link(tic, bit / 2).far; };
+  const std::vector<u32> waiting = circle(
+      static_cast<u32>(waits_.size()), [&](u32 queue) -> Options { return waits_[queue]; },
+      [&](u32 queue, u32 bit) { return kOptions * far(queue / kOptions, queue % kOptions) + bit; });
+  // A way that never ends is a circle as well, and says more.
+  const u32 last = waiting.empty() ? 0 : fabric_.nodes;
+  for (u32 d = 0; d < last; ++d) {
+    walk(d);
+    const std::vector<u32> endless = circle(
+        static_cast<u32>(seen_.size()),
+        [&](u32 place) -> Options {
+          if (seen_[place] != d + 1) return 0;
+          return allowed(entry_[std::size_t{place / 2} * fabric_.nodes + d], place & 1) & to_tics(place / 2);
+        },
+        [&](u32 place, u32 bit) { return 2 * far(place / 2, bit) + bit % 2; });
+    if (endless.empty()) continue;
+    fault_ = "messages to node " + node_name(d) + " may go round for ever: " + shown(endless, 2) + ".";
+    return;
+  }
+  if (!waiting.empty())
+    fault_ =
+        "messages can wait for one another in a circle of TICs (virtual channel): " + shown(waiting, kOptions) + ".";
+}
+
+bool SconnectWaits::walk(u32 d) {
+  const auto visit = [&](u32 place, u32 source) {
+    if (seen_[place] == d + 1) return;
+    seen_[place] = d + 1;
+    source_[place] = source;
+    stack_.push_back(place);
+  };
+  stack_.clear();
+  for (u32 s = 0; s < fabric_.nodes; ++s)
+    for (u32 tic : hosts_[s]) visit(2 * tic, s);
+  while (!stack_.empty()) {
+    const u32 place = stack_.back(), tic = place / 2;
+    stack_.pop_back();
+    const Options options = allowed(entry_[std::size_t{tic} * fabric_.nodes + d], place & 1);
+    const auto wrong = [&](const std::string& what) {
+      fault_ = "messages from node " + node_name(source_[place]) + " to node " + node_name(d) +
+               (tic == hosts_[source_[place]][0] ? ""
+                                                 : ", having come to TIC " + fabric_.names[tic] +
+                                                       " on virtual channel " + std::to_string(place & 1) + ",") +
+               " " + what;
+      return false;
+    };
+    if (!options) return wrong("have no way on.");
+    for (Options left = options; left; left &= left - 1) {
+      const u32 bit = lowest_bit(left), port = bit / 2;
+      const Link none, &l = port < kPorts ? fabric_.link(tic, port) : none;
+      if (leads_to_tic(l)) {
+        const Options there = allowed(entry_[std::size_t{l.far} * fabric_.nodes + d], bit % 2);
+        waits_[kOptions * tic + bit] |= static_cast<u16>(there & to_tics(l.far));
+        visit(2 * l.far + bit % 2, source_[place]);
+      } else if (l.kind != LinkKind::kHost || bit % 2) {
+        return wrong(
+            "may take port " + std::to_string(port) +
+            (l.kind == LinkKind::kHost ? " on virtual channel 1, which hosts do not have." : ", which leads nowhere."));
+      } else if (fabric_.node_of[tic] != d) {
+        return wrong("may be taken by the host of node " + node_name(fabric_.node_of[tic]) + ".");
+      }
+    }
+  }
+  return true;
+}
+
+u32 SconnectWaits::to_tics(u32 tic) const {
+  Options options = 0;
+  for (u32 port = 0; port < kPorts; ++port)
+    if (leads_to_tic(fabric_.link(tic, port))) options |= 3u << 2 * port;
+  return options;
+}
+
+template <class BitsOf, class Next>
+std::vector<u32> SconnectWaits::circle(u32 vertices, BitsOf bits_of, Next next_of) {
+  enum : u8 { kNew, kOpen, kDone };
+  std::vector<u8> state(vertices, kNew);
+  std::vector<std::pair<u32, Options>> way;  // vertices being looked at, and bits not yet followed
+  order_.clear();
+  for (u32 begin = 0; begin < vertices; ++begin) {
+    if (state[begin] != kNew) continue;
+    state[begin] = kOpen;
+    way.assign(1, {begin, bits_of(begin)});
+    while (!way.empty()) {
+      auto& [vertex, left] = way.back();
+      if (!left) {
+        state[vertex] = kDone;
+        order_.push_back(vertex);
+        way.pop_back();
+        continue;
+      }
+      const u32 next = next_of(vertex, lowest_bit(left));
+      left &= left - 1;
+      if (state[next] == kOpen) {
+        std::vector<u32> found;
+        for (auto at = std::find_if(way.begin(), way.end(), [&](const auto& w) { return w.first == next; });
+             at != way.end(); ++at)
+          found.push_back(at->first);
+        found.push_back(next);
+        return found;
+      }
+      if (state[next] != kNew) continue;
+      state[next] = kOpen;
+      way.emplace_back(next, bits_of(next));
+    }
+  }
+  return {};
+}
+
+std::vector<u32> SconnectWaits::shortest(u32 d) const {
+  std::vector<u32> from_queue(waits_.size(), kNone), hops(seen_.size());
+  const auto from_place = [&](u32 place) {
+    u32 least = kNone;
+    for (Options left = allowed(entry_[std::size_t{place / 2} * fabric_.nodes + d], place & 1); left;
+         left &= left - 1) {
+      const u32 bit = lowest_bit(left);
+      if (fabric_.link(place / 2, bit / 2).kind == LinkKind::kHost) return 0u;
+      if (const u32 on = from_queue[kOptions * (place / 2) + bit]; on != kNone) least = std::min(least, on);
+    }
+    return least;
+  };
+  for (u32 queue : order_) {
+    const u32 bit = queue % kOptions;
+    const Link& l = fabric_.link(queue / kOptions, bit / 2);
+    if (!leads_to_tic(l)) continue;
+    const u32 there = from_place(2 * l.far + bit % 2);
+    if (there != kNone) from_queue[queue] = there + 1;
+  }
+  for (u32 place = 0; place < hops.size(); ++place) hops[place] = from_place(place);
+  return hops;
+}
+
+std::string SconnectWaits::shown(const std::vector<u32>& vertices, u32 per_tic) const {
+  constexpr u32 kMost = 12;  // a circle may go through all of a large fabric
+  const u32 count = static_cast<u32>(vertices.size());
+  std::string text;
+  for (u32 i = 0; i < count; ++i) {
+    if (count > kMost && i == kMost - 1) {
+      text += " -> (" + std::to_string(count - kMost) + " more)";
+      i = count - 1;
+    }
+    text += (text.empty() ? "" : " -> ") + fabric_.names[vertices[i] / per_tic] + " (" +
+            std::to_string(vertices[i] & 1) + ")";
+  }
+  return text;
+}
+
+std::string SconnectWaits::node_name(u32 node) const {
+  const std::string number = std::to_string(node), &tic = fabric_.names[hosts_[node][0]];
+  return tic == number ? number : number + " (TIC " + tic + ")";
+}
+
+std::string sconnect_table_fault(const SconnectFabric& fabric, const std::vector<u16>& entry) {
+  return SconnectWaits(fabric, entry).fault();
+}
+
+}  // namespace flitlab

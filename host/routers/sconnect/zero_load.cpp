@@ -1,0 +1,78 @@
+#include "host/routers/sconnect/zero_load.hpp"
+
+#include "kernels/routers/sconnect/route.hpp"
+
+namespace flitlab {
+namespace {
+
+using sconnect::kPorts;
+using sconnect::LinkKind;
+
+struct Place {
+  u32 tic, port;
+};
+
+std::vector<Place> places_of(const SconnectFabric& fabric) {
+  std::vector<Place> places(fabric.terminals);
+  for (u32 tic = 0; tic < fabric.tics; ++tic)
+    for (u32 p = 0; p < kPorts; ++p)
+      if (fabric.link(tic, p).kind == LinkKind::kHost) places[fabric.link(tic, p).far] = {tic, p};
+  return places;
+}
+
+/// An idle TIC sends by the first port whose turn comes after that of the port where the message came in.
+Journey walk(const SconnectFabric& fabric, const std::vector<u16>& entry, Place at, u32 node) {
+  Journey j{0, 0, 0};
+  const u32 entered = at.port;
+  for (u32 vc = 0; j.hops <= 4 * fabric.tics;) {
+    const sconnect::Options options = sconnect::allowed(entry[std::size_t{at.tic} * fabric.nodes + node], vc);
+    if (!options) return {};
+    u32 p = at.port;
+    do p = p + 1 < kPorts ? p + 1 : 0;
+    while (!(options >> 2 * p & 3));
+    vc = options >> 2 * p & 1 ? 0 : 1;
+    if (p <= at.port) ++j.cycles;
+    const sconnect::Link& link = fabric.link(at.tic, p);
+    if (link.kind == LinkKind::kHost) {
+      j.clocks = sconnect::kClocks * j.cycles + p - entered;
+      return j;
+    }
+    j.cycles += link.delay;
+    ++j.hops;
+    at = {link.far, link.port};
+  }
+  return {};
+}
+
+}  // namespace
+
+Journey journey(const SconnectFabric& fabric, const std::vector<u16>& entry, u32 from, u32 to) {
+  const std::vector<Place> places = places_of(fabric);
+  return walk(fabric, entry, places[from], fabric.node_of[places[to].tic]);
+}
+
+ZeroLoad zero_load(const SconnectFabric& fabric, const std::vector<u16>& entry) {
+  double cycles = 0, clocks = 0, hops = 0, channel_clocks = 0;
+  u64 journeys = 0;
+  // All pairs of a fabric of up to 256 nodes; of a larger one, from some of its ports.
+  const std::vector<Place> places = places_of(fabric);
+  const u32 step = fabric.terminals > 256 ? fabric.terminals / 64 : 1;
+  for (u32 from = 0; from < fabric.terminals; from += step) {
+    for (u32 node = 0; node < fabric.nodes; ++node) {
+      const Journey j = walk(fabric, entry, places[from], node);
+      if (j.cycles == kNone) return {};
+      cycles += j.cycles;
+      clocks += j.clocks;
+      if (j.hops) {
+        hops += j.hops;
+        // Into the first TIC and out of the last are no channels: what they take is what a message to oneself does.
+        channel_clocks += j.clocks;
+      }
+      ++journeys;
+    }
+  }
+  const double n = static_cast<double>(journeys);
+  return {cycles / n, clocks / n, hops > 0 ? channel_clocks / hops : kNotMeasured};
+}
+
+}  // namespace flitlab

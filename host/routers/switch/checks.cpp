@@ -1,0 +1,23 @@
+/// Conditions between the parameters of the single switch.
+#include "host/routers/switch/checks.hpp"
+#include "host/config/cross_checks.hpp"
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+
+std::vector<u32> switch_shape(const Experiment& e) { return {e.u32_of("topology.ports")}; }
+
+void check_switch(const Experiment& e) {
+  if (e.str("traffic.mode") == "request_reply")
+    throw ConfigError(
+        "traffic.mode = \"request_reply\" does not fit router.kind = \"switch\", whose terminals do not answer. Use "
+        "\"open\", \"batch\" or \"trace\".");
+  if (!e.has("traffic.pattern")) return;
+  const std::string& pattern = e.str("traffic.pattern");
+  if (pattern == "hot_region" || pattern == "all_to_region")
+    throw ConfigError(quoted(e, "traffic.pattern") +
+                      " goes by the coordinates of routers, and router.kind = \"switch\" is one router. Use "
+                      "\"hot_spot\".");
+}
+
+}  // namespace flitlab

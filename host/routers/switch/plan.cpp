@@ -1,0 +1,122 @@
+#include "host/routers/switch/plan.hpp"
+
+#include <bit>
+
+#include "host/run/result.hpp"
+#include "kernels/engines/make_engine.hpp"
+
+namespace flitlab {
+namespace {
+
+/// One router, with a terminal at each port.
+Topology topology_of(u32 ports) {
+  Topology t;
+  t.kind = "switch";
+  t.shape = {ports};
+  t.concentration = 1;
+  t.routers = 1;
+  t.terminals = t.ports = ports;
+  t.address = {0};
+  t.dim_shift = {0};
+  t.dim_mask = {std::bit_ceil(ports) - 1};
+  for (u32 p = 0; p < ports; ++p) t.peers.push_back(Peer{p, 0, 1});
+  return t;
+}
+
+}  // namespace
+
+SwitchPlan::SwitchPlan(const Experiment& e)
+    : topology_(topology_of(e.u32_of("topology.ports"))), traffic_(e, topology_) {
+  sw::Table& t = table_;
+  t.terminals = topology_.terminals;
+  t.output_buffers = e.u32_of("router.output_buffers");
+  t.stored = e.str("router.organisation") == "crossbar";
+  t.release_by_tail = e.has("router.input_release") && e.str("router.input_release") == "tail";
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  set_layout();
+}
+
+void SwitchPlan::set_layout() {
+  sw::Table& t = table_;
+  layout_.kinds.resize(2);
+  ItemKind& node = layout_.kinds[0];
+  node.name = "router";
+  node.count = t.routers;
+  t.fields.control = node.add<sw::Control>("control", 1);
+  t.fields.output = node.add<sw::Output>("output", t.terminals);
+  t.fields.input = node.add<sw::Input>("input", t.terminals);
+  t.fields.ring = node.add<Packet>("ring", t.terminals * t.output_buffers);
+  node.finish();
+
+  ItemKind& terminal = layout_.kinds[1];
+  terminal.name = "terminal";
+  terminal.count = t.terminals;
+  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
+  add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
+  terminal.finish();
+}
+
+std::vector<std::pair<std::string, double>> SwitchPlan::derived() const {
+  const sw::Table& t = table_;
+  const bool open = t.mode == TrafficMode::kOpen;
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"ports", t.terminals},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"vcs", 1},
+          {"output_buffers", t.output_buffers},
+          {"message_flits", open ? traffic_.mean_flits : kNotMeasured},
+          // Through the output, and before that, if it is stored, into the input's buffer.
+          {"zero_load_latency_cycles", open ? (1 + t.stored) * traffic_.mean_flits : kNotMeasured},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", layout_.kinds[0].item_bytes},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes}};
+}
+
+std::vector<PortSnapshot> SwitchPlan::inspect_router(const std::vector<std::byte>& state, u32) const {
+  const sw::Table& t = table_;
+  const Item<1> node = item_of(state, layout_, 0, 0);
+  std::vector<PortSnapshot> ports(t.terminals);
+  for (u32 p = 0; p < t.terminals; ++p) {
+    ports[p].name = port_name(p);
+    ports[p].peer = p;
+    ports[p].to_terminal = true;
+    const sw::Input& in = node.at(t.fields.input, p);
+    const sw::Output& out = node.at(t.fields.output, p);
+    VcSnapshot s;
+    s.stage = in.output == kNone ? "idle" : "waiting";
+    s.credits = t.output_buffers - out.held;
+    if (in.output != kNone) {
+      s.flits = s.left = in.flits;
+      s.packets = 1;
+      s.out_port = in.output;
+      s.src = p;
+      s.id = in.id;
+      s.dst_router = 0;
+    }
+    if (out.held) {
+      s.owner_port = node.at(t.fields.ring, p * t.output_buffers + out.first).src;
+      s.owner_vc = 0;
+    }
+    ports[p].vcs.push_back(std::move(s));
+  }
+  return ports;
+}
+
+TerminalSnapshot SwitchPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
+  return terminal_snapshot(state, layout_, table_.terminal_fields, index, 0);
+}
+
+std::map<std::string, double> SwitchPlan::figures(const CounterShard&, const std::vector<std::byte>& state) const {
+  const sw::Control& c = item_of(state, layout_, 0, 0).at(table_.fields.control);
+  return {{"messages_switched", static_cast<double>(c.moves)},
+          {"head_wait_cycles", c.moves ? static_cast<double>(c.waited) / static_cast<double>(c.moves) : kNotMeasured}};
+}
+
+std::unique_ptr<Engine> SwitchPlan::make_engine(const std::vector<Experiment>& replicas,
+                                                const EngineChoice& choice) const {
+  return flitlab::make_engine(table_, layout_, make_rows(replicas), choice);
+}
+
+}  // namespace flitlab

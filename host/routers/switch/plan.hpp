@@ -1,0 +1,42 @@
+#pragma once
+/// Plan of a single switch.
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "kernels/routers/switch/state.hpp"
+
+namespace flitlab {
+
+class SwitchPlan final : public Plan {
+ public:
+  explicit SwitchPlan(const Experiment& experiment);
+  SwitchPlan(const SwitchPlan&) = delete;
+  SwitchPlan& operator=(const SwitchPlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  u32 longest_packet() const override { return kLongestPacket; }
+  std::vector<std::pair<std::string, double>> derived() const override;
+  /// An output's message always ends, so nobody waits for ever.
+  std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
+  std::string router_name(u32) const override { return "switch"; }
+  std::string port_name(u32 port) const override { return "port " + std::to_string(port); }
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  /// There are no channels between routers.
+  std::vector<u32> channel_flits(const std::vector<std::byte>&) const override { return {}; }
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+
+  const sw::Table& table() const { return table_; }
+
+ private:
+  void set_layout();
+
+  Topology topology_;
+  TerminalPlan traffic_;
+  sw::Table table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

@@ -1,0 +1,420 @@
+#include "host/routers/t3e/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "host/config/cross_checks.hpp"
+#include "host/routers/t3e/special_feed.hpp"
+#include "host/run/result.hpp"
+#include "host/topology/metrics.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/engines/make_engine.hpp"
+
+namespace flitlab {
+
+namespace {
+
+/// Slots that mail of some delays needs if it stays for up to `kept` cycles after its arrival: a power of two. Nobody
+/// may write into a slot whose word somebody else clears in the same cycle.
+u32 mail_slots(const std::vector<u32>& delays, const std::vector<u32>& kept) {
+  u32 slots = std::bit_ceil(*std::max_element(delays.begin(), delays.end()) + 1);
+  const auto clash = [&] {
+    for (u32 delay : delays)
+      for (u32 wait : kept)
+        if (delay % slots == 0 || (delay + wait) % slots == 0) return true;
+    return false;
+  };
+  while (clash()) slots *= 2;
+  return slots;
+}
+
+/// Adds I/O devices, which come after the PEs.
+Topology wire_devices(Topology topology, const std::vector<u32>& nodes) {
+  for (u32 node : nodes) topology.peers[node * t3e::kPorts + t3e::kIoPort] = {topology.terminals++, 0, 1};
+  return topology;
+}
+
+/// Who sends to whom by itself: PEs to those of their application, devices to nobody.
+TerminalPlan::Groups groups_of(const t3e::Machine& machine) {
+  if (machine.staff.everybody && machine.io_nodes.empty()) return {};
+  TerminalPlan::Groups groups = machine.staff.applications;
+  for (u32 i = 0; i < machine.io_nodes.size(); ++i) groups.push_back({machine.shape.nodes() + i});
+  return groups;
+}
+
+}  // namespace
+
+T3ePlan::T3ePlan(const Experiment& e)
+    : machine_(e),
+      topology_(wire_devices(t3e::make_topology(machine_.shape), machine_.io_nodes)),
+      traffic_(e, topology_, true, groups_of(machine_)) {
+  const TrafficTable& traffic = traffic_.table;
+  if (traffic.pattern == Pattern::kMatrix)
+    for (u32 s = 0; s < topology_.terminals; ++s)
+      for (u32 i = traffic.row_start[s]; i < traffic.row_start[s + 1]; ++i)
+        if (traffic.column[i] == s)
+          throw ConfigError("traffic.matrix_file: PE " + std::to_string(s) +
+                            " sends to itself, which does not enter the network. Leave that line out.");
+  set_parameters(e);
+  set_layout();
+}
+
+void T3ePlan::set_parameters(const Experiment& e) {
+  t3e::Table& t = table_;
+  t.routers = topology_.routers;
+  t.terminals = topology_.terminals;
+  t.link_vcs = t3e::kDeterministicVcs + e.u32_of("router.adaptive_vcs");
+  t.buffer_flits = e.u32_of("router.deterministic_buffer_flits");
+  t.adaptive_buffer_flits = e.u32_of("router.adaptive_buffer_flits");
+  const u32 straight = e.u32_of("router.straight_delay");
+  t.wait = e.u32_of("router.turn_delay") - straight;
+  t.link_delay = straight;
+  t.inject_delay = e.u32_of("router.source_delay") - straight;
+  t.eject_delay = e.u32_of("router.destination_delay") - t.wait;
+  t.credit_delay = e.u32_of("router.credit_delay");
+  t.barrier_units = e.u32_of("barrier.units");
+  if (t.barrier_units) {
+    t.barrier_wait = e.u32_of("barrier.router_delay") - straight;
+    t.barrier_eject = e.u32_of("router.destination_delay") - t.barrier_wait;
+    set_barrier_trees(e);
+  }
+  t.barrier_work = e.u32_of("barrier.work");
+  t.barrier_program =
+      static_cast<t3e::BarrierProgram>(word_index(e.str("barrier.operation"), {"barrier", "eureka", "by_hand"}));
+  t.barrier = barrier_trees_.data();
+  std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
+  if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
+  t.special = e.flag("special.enabled");
+  if (t.special) {
+    t.special_delay = e.u32_of("special.router_delay");
+    t.special_eject = e.u32_of("router.destination_delay");
+    delays.insert(delays.end(), {t.special_delay, t.special_eject});
+  }
+  t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  t.short_circuit = e.flag("router.short_circuit");
+  t.any_direction = e.str("router.adaptive_choice") == "any";
+  t.io_node = machine_.io_nodes.data();
+  t.io_interval = machine_.io_nodes.empty() ? 1 : e.u32_of("io.interval");
+  t.ordered_requests = e.flag("routing.ordered_requests");
+  t.error_threshold = static_cast<u32>(std::min(e.f64("faults.error_rate") * 4294967296.0, 4294967295.0));
+  // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
+  const auto ring = [&](u32 b) { return b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2); };
+  t.ring = ring(t.buffer_flits);
+  t.adaptive_ring = ring(t.adaptive_buffer_flits);
+  t.break_cycle = static_cast<Cycle>(machine_.break_cycle);
+  t.broken = machine_.broken.data();
+  t.peers = topology_.peers.data();
+  t.registers = machine_.tables.registers.data();
+  t.lut = machine_.tables.lut.data();
+  t.software = machine_.software.data();
+  t.lut_entries = machine_.tables.entries;
+  t.full_select = machine_.tables.full_select.empty() ? nullptr : machine_.tables.full_select.data();
+}
+
+void T3ePlan::set_layout() {
+  t3e::Table& t = table_;
+  const u32 slots = t.slot_mask + 1, vcs = t3e::kPorts * t.link_vcs;
+  layout_.kinds.resize(3);
+  ItemKind& router = layout_.kinds[0];
+  router.name = "router";
+  router.count = t.routers;
+  t3e::RouterFields& f = t.router_fields;
+  f.control = router.add<t3e::RouterControl>("control", 1);
+  f.registers = router.add<t3e::Registers>("registers", 1);
+  f.flit_mail = router.add<u64>("flit_mail", slots);
+  f.credit_mail = router.add<u64>("credit_mail", slots);
+  f.port = router.add<t3e::PortState>("port", t3e::kPorts);
+  f.input = router.add<t3e::InputVc>("input", vcs);
+  f.output = router.add<t3e::OutputVc>("output", vcs);
+  f.ring = router.add<Packet>("ring", t3e::ring_start(t, t3e::kPorts, 0));
+  if (t.barrier_units) {
+    t.barrier_fields.mail = router.add<u64>("barrier_mail", slots);
+    t.barrier_fields.pending = router.add<u32>("barrier_pending", 1);
+    t.barrier_fields.registers = router.add<t3e::BarrierRegister>("barrier", t3e::kBarrierUnits);
+  }
+  if (t.special) {
+    t.special_fields.mail = router.add<u64>("special_mail", slots);
+    t.special_fields.orientation = router.add<u64>("special_orientation", slots);
+    t.special_fields.busy = router.add<u32>("special_busy", 1);
+    t.special_fields.packet = router.add<t3e::SpecialPacket>("special_packet", slots * t3e::kPorts);
+  }
+  router.finish();
+  add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
+  if (t.barrier_units) {
+    ItemKind& pe = layout_.kinds[1];
+    t.barrier_pe_fields.mail = pe.add<u8>("barrier_mail", slots);
+    t.barrier_pe_fields.unit = pe.add<t3e::BarrierUnit>("barrier", t.barrier_units);
+    pe.finish();
+  }
+  if (t.special) {
+    ItemKind& pe = layout_.kinds[1];
+    t.special_pe_fields.control = pe.add<t3e::SpecialControl>("special", 1);
+    t.special_pe_fields.mail = pe.add<u8>("special_mail", slots);
+    t.special_pe_fields.packet = pe.add<t3e::SpecialPacket>("special_packet", slots);
+    t.special_pe_fields.queue = pe.add<t3e::SpecialPacket>("special_queue", t3e::kSpecialRing);
+    t.special_pe_fields.answers = pe.add<t3e::SpecialAnswer>("special_answers", t3e::kSpecialRing);
+    pe.finish();
+  }
+  ItemKind& node = layout_.kinds[2];
+  node.name = "tables";
+  node.count = t.routers;
+  t.table_fields.lut = node.add<t3e::Tag>("lut", t3e::kLutRegisters);
+  t.table_fields.software = node.add<t3e::SoftwareRegisters>("software", 1);
+  node.finish();
+}
+
+std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
+  const t3e::Table& t = table_;
+  double hops = 0, latency = 0;
+  u32 diameter = 0;
+  for (u32 s = 0; s < t.routers; ++s)
+    for (u32 d = 0; d < t.routers; ++d) {
+      if (s == d) continue;
+      u32 distance = 0, dims = 0;
+      for (u32 dim = 0; dim < 3; ++dim) {
+        const u32 k = machine_.shape.radix(dim), a = machine_.shape.at(s, dim), b = machine_.shape.at(d, dim);
+        const u32 ahead = (b + k - a) % k;
+        distance += machine_.shape.ring(dim) ? std::min(ahead, k - ahead) : (a < b ? b - a : a - b);
+        dims += a != b;
+      }
+      hops += distance;
+      diameter = std::max(diameter, distance);
+      latency += t3e::latency_formula(t, distance, dims - 1);
+    }
+  const double pairs = static_cast<double>(t.routers) * (t.routers - 1);
+  const bool regular = machine_.shape.full() && !machine_.breaks() && machine_.staff.everybody;
+  const auto only_if_regular = [&](double x) { return regular ? x : kNotMeasured; };
+  const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const ItemKind& kind = layout_.kinds[0];
+  return {
+      {"routers", t.routers},
+      {"terminals", t.terminals},
+      {"ports", machine_.io_nodes.empty() ? t3e::kIoPort : t3e::kPorts},
+      {"vcs", t.link_vcs},
+      {"channels", static_cast<double>(topology_.channels)},
+      {"bisection_channels",
+       machine_.shape.full() && !machine_.breaks() ? static_cast<double>(topology_.bisection_channels) : kNotMeasured},
+      {"diameter", only_if_regular(diameter)},
+      {"hops_mean", only_if_regular(hops / pairs)},
+      {"zero_load_latency_cycles", uniform ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
+      {"lut_mode", machine_.tables.registers[0].lut_mode},
+      {"state_bytes", static_cast<double>(layout_.bytes(1))},
+      {"router_state_bytes", kind.item_bytes},
+      {"router_hot_bytes", static_cast<double>(kind.field("ring").offset)},
+      {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+      {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + machine_.tables.lut.size() * 4)}};
+}
+
+std::string T3ePlan::router_name(u32 router) const {
+  std::string text = std::to_string(router) + " (";
+  for (u32 d = 0; d < 3; ++d) text += (d ? "," : "") + std::to_string(topology_.coordinate(router, d));
+  return text + ")";
+}
+
+std::string T3ePlan::port_name(u32 port) const {
+  static constexpr const char* kNames[] = {"+x", "+y", "+z", "-x", "-y", "-z", "PE", "I/O"};
+  return kNames[port];
+}
+
+Item<1> T3ePlan::router(const std::vector<std::byte>& state, u32 index) const {
+  return Items<1>{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes}[index];
+}
+
+std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
+  const t3e::Table& t = table_;
+  const Item<1> item = router(state, index);
+  static constexpr const char* kStages[] = {"idle", "asking", "flowing", "stopped"};
+  std::vector<PortSnapshot> ports(topology_.peer(index, t3e::kIoPort).item == kNone ? t3e::kIoPort : t3e::kPorts);
+  for (u32 p = 0; p < ports.size(); ++p) {
+    const Peer& peer = topology_.peer(index, p);
+    ports[p].name = port_name(p);
+    ports[p].peer = peer.item;
+    ports[p].to_terminal = peer.is_terminal;
+    for (u32 v = 0; v < (t3e::is_terminal_port(p) ? t3e::kDeterministicVcs : t.link_vcs); ++v) {
+      const t3e::InputVc& in = item.at(t.router_fields.input, p * t.link_vcs + v);
+      const t3e::OutputVc& out = item.at(t.router_fields.output, p * t.link_vcs + v);
+      VcSnapshot s;
+      s.stage = kStages[static_cast<u32>(in.stage)];
+      s.flits = in.flits;
+      s.packets = in.packets;
+      if (in.packets) {
+        const Packet& packet = item.at(t.router_fields.ring, t3e::ring_start(t, p, v) + in.first);
+        s.left = in.left;
+        s.src = packet.src;
+        s.id = packet.id;
+        s.dst_router = machine_.shape.node_at(packet.dst);
+        s.out_port = in.out_port;
+        if (in.stage == t3e::Stage::kFlowing) s.out_vc = in.out_vc;
+      }
+      s.credits = out.credits;
+      if (out.owner != t3e::kNoVc) {
+        s.owner_port = out.owner / 8;
+        s.owner_vc = out.owner % 8;
+      }
+      ports[p].vcs.push_back(std::move(s));
+    }
+  }
+  return ports;
+}
+
+TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
+  const t3e::Table& t = table_;
+  return terminal_snapshot(state, layout_, t.terminal_fields, index, t.vcs);
+}
+
+namespace {
+
+/// A field of all nodes, to be changed and put back.
+template <class T>
+struct NodeField {
+  NodeField(const Engine& engine, u32 replica, u32 kind, const char* name)
+      : info_(engine.layout().kinds[kind].field(name)),
+        kind_(kind),
+        replica_(replica),
+        all_(std::size_t{engine.layout().kinds[kind].count} * info_.count) {
+    engine.get_field(replica, kind, info_, all_.data());
+  }
+  T* of(u32 node) { return all_.data() + std::size_t{node} * info_.count; }
+  void write(Engine& engine) const { engine.set_field(replica_, kind_, info_, all_.data()); }
+
+ private:
+  const FieldInfo& info_;
+  u32 kind_, replica_;
+  std::vector<T> all_;
+};
+
+/// The registers of all nodes of a replica.
+struct AllRegisters {
+  AllRegisters(const Engine& engine, u32 replica)
+      : routing(engine, replica, 0, "registers"),
+        software(engine, replica, 2, "software"),
+        lut(engine, replica, 2, "lut") {}
+  t3e::NodeRegisters of(u32 node) {
+    return {*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}};
+  }
+  void put(u32 node, const t3e::NodeRegisters& registers) {
+    *routing.of(node) = registers.routing;
+    *software.of(node) = registers.software;
+    std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
+  }
+  void write(Engine& engine) const {
+    routing.write(engine);
+    software.write(engine);
+    lut.write(engine);
+  }
+
+  NodeField<t3e::Registers> routing;
+  NodeField<t3e::SoftwareRegisters> software;
+  NodeField<t3e::Tag> lut;
+};
+
+}  // namespace
+
+std::map<std::string, double> T3ePlan::figures(const CounterShard& totals, const std::vector<std::byte>&) const {
+  const auto get = [&](Total total) { return static_cast<double>(totals.total[static_cast<u32>(total)]); };
+  if (!get(Total::kChannelErrors)) return {};
+  return {{"channel_errors", get(Total::kChannelErrors)},
+          {"flits_corrected", get(Total::kFlitsCorrected)},
+          {"flits_uncorrectable", get(Total::kFlitsUncorrectable)}};
+}
+
+u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
+  return t3e::read_register(AllRegisters(engine, 0).of(node), t3e::register_number(name));
+}
+
+std::map<std::string, u64> T3ePlan::read_registers(const Engine& engine, u32 node) const {
+  const t3e::NodeRegisters registers = AllRegisters(engine, 0).of(node);
+  std::map<std::string, u64> values;
+  for (const std::string& name : t3e::register_names())
+    values[name] = t3e::read_register(registers, t3e::register_number(name));
+  return values;
+}
+
+std::vector<std::string> T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
+  const u32 number = t3e::register_number(name);
+  t3e::check_value(number, value);
+  AllRegisters all(engine, 0);
+  const bool select = number >= t3e::kVcsel && number < t3e::kVcsel + t3e::kDirections;
+  const u32 direction = select ? number - t3e::kVcsel : 0;
+  std::vector<u32> known;  // nodes that lose packets already
+  if (select) known = t3e::stopping_nodes(machine_.shape, all.routing.of(0), node, direction);
+  t3e::NodeRegisters registers = all.of(node);
+  t3e::write_register(registers, number, value);
+  all.put(node, registers);
+  check_registers(all.routing.of(0), node, name, registers);
+  if (number == t3e::kOrient)  // hardware tells all other nodes (manual, Direction Assignments)
+    for (u32 n = 0; n < table_.routers; ++n) all.routing.of(n)->orient = registers.routing.orient;
+  all.write(engine);
+  std::vector<std::string> warnings;
+  if (!select) return warnings;
+  for (u32 n : t3e::stopping_nodes(machine_.shape, all.routing.of(0), node, direction)) {
+    if (n != node && std::count(known.begin(), known.end(), n)) continue;
+    warnings.push_back(
+        name + " of node " + std::to_string(n) + ": SELECT bit " +
+        std::to_string(lowest_bit(t3e::stopped_entries(machine_.shape, all.routing.of(0), n, direction))) +
+        " sends packets through the dateline on virtual channel set 1, where they are lost. Clear it.");
+  }
+  return warnings;
+}
+
+void T3ePlan::check_registers(const t3e::Registers* routing, u32 node, const std::string& name,
+                              const t3e::NodeRegisters& changed) const {
+  u32 numbers = 0;  // the routing tables of all nodes must have an entry for every logical number
+  for (u32 n = 0; n < table_.routers; ++n) numbers = std::max(numbers, routing[n].lwho + 1u);
+  for (u32 n = 0; n < table_.routers; ++n) {
+    const u32 mode = routing[n].lut_mode, most = mode == 0 ? t3e::kLutRegisters : t3e::kMostPes;
+    if (mode != 3 && numbers > most)
+      throw ConfigError(name + " at node " + std::to_string(node) + ": the logical number " +
+                        std::to_string(numbers - 1) + " does not fit mode " + std::to_string(mode) + " of node " +
+                        std::to_string(n) + ", whose tables end at " + std::to_string(most - 1) + ".");
+  }
+  const std::vector<t3e::Registers> registers(routing, routing + table_.routers);
+  t3e::check_initial_hop(machine_.shape, registers, node, "R_LUT_OVERRIDE", changed.routing.override_tag);
+  for (u32 entry = 0; entry < t3e::kLutRegisters; ++entry)
+    t3e::check_initial_hop(machine_.shape, registers, node, "R_NET_LUT" + std::to_string(entry), changed.lut[entry]);
+}
+
+void T3ePlan::change(Engine& engine, u32 replica) const {
+  AllRegisters all(engine, replica);
+  const t3e::Tables& after = machine_.rerouted;
+  for (u32 n = 0; n < table_.routers; ++n) {
+    t3e::Registers& r = *all.routing.of(n);
+    const bool dead =
+        std::find(machine_.broken_nodes.begin(), machine_.broken_nodes.end(), n) != machine_.broken_nodes.end();
+    if (engine.now() == machine_.break_cycle) {
+      for (u32 direction = 0; direction < t3e::kDirections; ++direction)
+        if (machine_.broken[n] >> direction & 1) r.chan[direction] |= t3e::kIgnoreNormal | t3e::kIgnoreSpecial;
+      if (dead) r.chan[t3e::kNodePort] = r.chan[t3e::kIoPort] = t3e::kIgnoreNormal;
+    }
+    if (engine.now() != machine_.reroute_cycle) continue;
+    if (!dead) r.lwho = after.registers[n].lwho;  // who sends to a dead PE's number now sends to the spare
+    for (u32 direction = 0; direction < t3e::kDirections; ++direction) {
+      r.vcsel[direction] = after.registers[n].vcsel[direction];
+      r.chan[direction] |= after.registers[n].chan[direction];
+    }
+    std::copy_n(after.lut.begin() + std::size_t{n} * after.entries, after.entries, all.lut.of(n));
+  }
+  all.write(engine);
+}
+
+std::unique_ptr<t3e::SpecialFeed> T3ePlan::special_feed() const {
+  return table_.special ? std::make_unique<t3e::SpecialFeed>(table_.terminals) : nullptr;
+}
+
+std::vector<u32> T3ePlan::channel_flits(const std::vector<std::byte>& state) const {
+  std::vector<u32> flits;
+  for (u32 r = 0; r < table_.routers; ++r)
+    for (u32 p = 0; p < t3e::kDirections; ++p)
+      if (topology_.peer(r, p).item != kNone)
+        flits.push_back(router(state, r).at(table_.router_fields.port, p).flits_sent);
+  return flits;
+}
+
+std::unique_ptr<Engine> T3ePlan::make_engine(const std::vector<Experiment>& replicas,
+                                             const EngineChoice& choice) const {
+  return flitlab::make_engine(table_, layout_, make_rows(replicas), choice);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,64 @@
+#pragma once
+/// Plan of a Cray T3E.
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "host/routers/t3e/machine.hpp"
+#include "host/routers/t3e/registers.hpp"
+
+namespace flitlab {
+
+class T3ePlan final : public Plan {
+ public:
+  explicit T3ePlan(const Experiment& experiment);
+  T3ePlan(const T3ePlan&) = delete;
+  T3ePlan& operator=(const T3ePlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  u32 active_terminals() const override { return traffic_.active - static_cast<u32>(machine_.io_nodes.size()); }
+  bool sends_to_itself() const override { return false; }
+  u64 next_change(u64 now) const override { return machine_.next_change(now); }
+  void change(Engine& engine, u32 replica) const override;
+  std::vector<std::string> warnings() const override { return machine_.warnings; }
+  u32 longest_packet() const override { return t3e::kLongestPacket; }
+  std::vector<std::pair<std::string, double>> derived() const override;
+  std::string find_deadlock(const std::vector<std::byte>& state) const override;
+  std::string router_name(u32 router) const override;
+  std::string port_name(u32 port) const override;
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
+  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
+  std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
+
+  std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const override;
+  void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const override;
+  BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const override;
+
+  std::unique_ptr<t3e::SpecialFeed> special_feed() const override;
+
+  const t3e::Table& table() const { return table_; }
+  const t3e::Machine& machine() const { return machine_; }
+
+ private:
+  void set_parameters(const Experiment& e);
+  void set_layout();
+  void set_barrier_trees(const Experiment& e);
+  /// ConfigError if registers do not fit each other after one of `node`, `name`, has been changed. `routing`: [nodes].
+  void check_registers(const t3e::Registers* routing, u32 node, const std::string& name,
+                       const t3e::NodeRegisters& changed) const;
+  Item<1> router(const std::vector<std::byte>& state, u32 index) const;
+
+  t3e::Machine machine_;
+  Topology topology_;
+  TerminalPlan traffic_;
+  std::vector<t3e::BarrierRegister> barrier_trees_;  ///< [units][nodes]
+  t3e::Table table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

@@ -1,0 +1,199 @@
+/// Who waits for whom in a state of the virtual-channel router: input VCs, and in a closed loop the reply queues of
+/// terminals as well: a request waits for one, and it waits for the VCs of its replies.
+#include "host/plan/deadlock.hpp"
+#include "host/routers/vc/plan.hpp"
+#include "kernels/routers/vc/route.hpp"
+#include "kernels/traffic/closed_loop.hpp"
+
+namespace flitlab {
+namespace {
+
+class Search final : public WaitsFor {
+ public:
+  Search(const VcPlan& plan, const StateLayout& layout, const std::vector<std::byte>& state)
+      : plan_(plan),
+        t_(plan.table()),
+        topology_(plan.topology()),
+        routers_{const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes},
+        terminals_{const_cast<std::byte*>(state.data()) + layout.kind_offset(1, 1), layout.kinds[1].item_bytes},
+        input_vcs_(u64{t_.routers} * t_.ports * t_.vcs) {}
+
+  u64 size() const override { return input_vcs_ + (t_.mode == TrafficMode::kRequestReply ? t_.terminals : 0); }
+
+  std::string name(u64 i) const override {
+    if (is_terminal(i)) return "terminal " + std::to_string(terminal_of(i)) + " reply queue";
+    return "router " + plan_.router_name(router_of(i)) + " input " + plan_.port_name(port_of(i)) + " VC " +
+           std::to_string(vc_of(i));
+  }
+
+  bool can_move(u64 i) const override {
+    if (is_terminal(i)) return terminal_can_move(terminal_of(i));
+    const u32 index = router_of(i), flat = flat_of(i);
+    const Item<1> router = routers_[index];
+    const vc::InputVc& in = router.at(t_.router_fields.input, flat);
+    if (in.stage == vc::Stage::kIdle || in.stage == vc::Stage::kRouting) return true;
+    if (mail(router, t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
+    if (in.stage == vc::Stage::kWaiting) {
+      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      if (t_.flow_control == vc::FlowControl::kStoreAndForward && in.flits < in.left) return false;
+      for (u32 out : candidates(router, index, flat, in)) {
+        const vc::OutputVc& o = router.at(t_.router_fields.output, out);
+        const u32 adaptive = t_.class_mask[packet.message_class][t_.wraps ? 2 : 1];
+        const bool empty_only =
+            t_.atomic_adaptive && ((adaptive >> out % t_.vcs) & 1) && out / t_.vcs < t_.network_ports;
+        const u32 needed = t_.flow_control != vc::FlowControl::kWormhole ? packet.flits
+                           : empty_only                                  ? t_.buffer_flits
+                                                                         : 0;
+        if (o.owner == vc::kNoOwner && o.credits >= needed) return true;
+        if (mail(router, t_.router_fields.credit_mail, out / t_.vcs, out % t_.vcs)) return true;
+        if (out / t_.vcs >= t_.network_ports && takes(index, out)) return true;
+      }
+      return false;
+    }
+    const u32 out = in.out_port * t_.vcs + in.out_vc;
+    if (!in.flits) return topology_.peer(index, port_of(i)).is_terminal;
+    if (in.out_port >= t_.network_ports && takes(index, out)) return true;
+    return router.at(t_.router_fields.output, out).credits > 0 ||
+           mail(router, t_.router_fields.credit_mail, in.out_port, in.out_vc);
+  }
+
+  std::vector<u64> waits_for(u64 i) const override {
+    if (is_terminal(i)) return terminal_waits_for(terminal_of(i));
+    const u32 index = router_of(i), flat = flat_of(i);
+    const Item<1> router = routers_[index];
+    const vc::InputVc& in = router.at(t_.router_fields.input, flat);
+    std::vector<u64> waits;
+    const auto downstream = [&](u32 out) {
+      const Peer& peer = topology_.peer(index, out / t_.vcs);
+      waits.push_back(peer.is_terminal ? input_vcs_ + peer.item : number(peer.item, peer.port * t_.vcs + out % t_.vcs));
+    };
+    const bool short_of_flits = in.stage == vc::Stage::kWaiting ? in.flits < in.left : !in.flits;
+    if (short_of_flits && (in.stage != vc::Stage::kWaiting || t_.flow_control == vc::FlowControl::kStoreAndForward)) {
+      const Peer& peer = topology_.peer(index, port_of(i));
+      if (peer.is_terminal) return waits;
+      const vc::OutputVc& feeding = routers_[peer.item].at(t_.router_fields.output, peer.port * t_.vcs + vc_of(i));
+      if (feeding.owner != vc::kNoOwner) waits.push_back(number(peer.item, feeding.owner));
+      return waits;
+    }
+    if (in.stage == vc::Stage::kWaiting) {
+      for (u32 out : candidates(router, index, flat, in)) {
+        const vc::OutputVc& o = router.at(t_.router_fields.output, out);
+        if (o.owner != vc::kNoOwner)
+          waits.push_back(number(index, o.owner));
+        else
+          downstream(out);
+      }
+      return waits;
+    }
+    downstream(in.out_port * t_.vcs + in.out_vc);
+    return waits;
+  }
+
+ private:
+  bool is_terminal(u64 i) const { return i >= input_vcs_; }
+  u32 terminal_of(u64 i) const { return static_cast<u32>(i - input_vcs_); }
+  u32 router_of(u64 i) const { return static_cast<u32>(i / (t_.ports * t_.vcs)); }
+  u32 port_of(u64 i) const { return static_cast<u32>(i / t_.vcs % t_.ports); }
+  u32 vc_of(u64 i) const { return static_cast<u32>(i % t_.vcs); }
+  u64 number(u32 router, u32 flat) const { return u64{router} * t_.ports * t_.vcs + flat; }
+  u32 flat_of(u64 i) const { return port_of(i) * t_.vcs + vc_of(i); }
+
+  /// Whether mail of the given field is under way for (port, vc).
+  bool mail(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
+    for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
+      const u64 word = router.at(field, slot * t_.port_words + port / 8);
+      if ((static_cast<u32>(word >> (port % 8 * 8)) & kVcBits) == vc + 1) return true;
+    }
+    return false;
+  }
+
+  /// Output VCs (port * vcs + vc) that the waiting packet of an input VC could take.
+  std::vector<u32> candidates(const Item<1>& router, u32 index, u32 flat, const vc::InputVc& in) const {
+    std::vector<u32> list;
+    const auto add = [&](u32 port, u32 mask) {
+      for (; mask; mask &= mask - 1) list.push_back(port * t_.vcs + lowest_bit(mask));
+    };
+    add(in.out_port, in.allowed);
+    if (t_.algorithm == vc::Algorithm::kMinimalAdaptive) {
+      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      const u32 here = t_.address[index];
+      for (u32 d = 0; d < t_.dims; ++d) {
+        const u32 from = vc::coordinate(t_, here, d), to = vc::coordinate(t_, packet.dst, d);
+        if (from == to) continue;
+        add(vc::direction_port(t_, d, vc::goes_minus(t_, packet, d, from, to)),
+            t_.class_mask[packet.message_class][t_.wraps ? 2 : 1]);
+      }
+    }
+    return list;
+  }
+
+  const LoopControl& loop(u32 terminal) const { return terminals_[terminal].at(t_.terminal_fields.loop); }
+
+  bool queue_is_full(u32 terminal) const {
+    return u32{loop(terminal).replies} + loop(terminal).promised >= t_.traffic.reply_queue;
+  }
+
+  /// Whether the terminal behind output VC `out` of a router takes flits from it, now or soon. All terminals do but
+  /// those of a closed loop with a full reply queue and a request at the front of the ejection buffer.
+  bool takes(u32 router, u32 out) const {
+    if (t_.mode != TrafficMode::kRequestReply) return true;
+    const u32 terminal = topology_.peer(router, out / t_.vcs).item, vc = out % t_.vcs;
+    const Item<1> item = terminals_[terminal];
+    const HeldVc& held = item.at(t_.terminal_fields.held, vc);
+    if (!held.flits || held.left || !queue_is_full(terminal)) return true;
+    const u32 first = item.at(t_.terminal_fields.first, vc);
+    return item.at(t_.terminal_fields.ring, vc * t_.ring + first).id & kReplyId;
+  }
+
+  /// The injection VCs any of which would let the oldest reply of a terminal go on.
+  u32 reply_vcs(u32 terminal) const {
+    if (loop(terminal).lane.left) return 1u << loop(terminal).lane.vc;
+    const InjectionLane& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
+    if (t_.message_classes == 1 && requests.left) return 1u << requests.vc;
+    return t_.message_mask[t_.message_classes - 1];
+  }
+
+  bool terminal_can_move(u32 terminal) const {
+    if (!queue_is_full(terminal)) return true;
+    const Item<1> item = terminals_[terminal];
+    for (u32 set = reply_vcs(terminal); set; set &= set - 1)
+      if (item.at(t_.terminal_fields.output, lowest_bit(set)).credits) return true;
+    for (u32 slot = 0; slot <= t_.slot_mask; ++slot)
+      if (item.at(t_.terminal_fields.credit_mail, slot) || item.at(t_.terminal_fields.flit_mail, slot)) return true;
+    for (u32 vc = 0; vc < t_.vcs; ++vc) {
+      const HeldVc& held = item.at(t_.terminal_fields.held, vc);
+      if (held.flits && held.left) return true;
+    }
+    return false;
+  }
+
+  std::vector<u64> terminal_waits_for(u32 terminal) const {
+    std::vector<u64> waits;
+    const u32 router = terminal / t_.concentration, port = t_.network_ports + terminal % t_.concentration;
+    if (loop(terminal).replies || loop(terminal).lane.left)
+      for (u32 set = reply_vcs(terminal); set; set &= set - 1)
+        waits.push_back(number(router, port * t_.vcs + lowest_bit(set)));
+    for (u32 vc = 0; vc < t_.vcs; ++vc) {  // requests that are half taken in
+      if (!terminals_[terminal].at(t_.terminal_fields.held, vc).left) continue;
+      const u16 owner = routers_[router].at(t_.router_fields.output, port * t_.vcs + vc).owner;
+      if (owner != vc::kNoOwner) waits.push_back(number(router, owner));
+    }
+    return waits;
+  }
+
+  const VcPlan& plan_;
+  const vc::VcTable& t_;
+  const Topology& topology_;
+  Items<1> routers_, terminals_;
+  u64 input_vcs_;
+};
+
+}  // namespace
+
+std::string VcPlan::find_deadlock(const std::vector<std::byte>& state) const {
+  return describe_deadlock(Search(*this, layout_, state), table_.mode == TrafficMode::kRequestReply
+                                                              ? "virtual channels and reply queues"
+                                                              : "virtual channels");
+}
+
+}  // namespace flitlab

@@ -1,0 +1,71 @@
+/// Looking into a state of the virtual-channel router, on the host.
+#include "host/routers/vc/plan.hpp"
+
+namespace flitlab {
+namespace {
+
+const char* stage_name(vc::Stage stage) {
+  switch (stage) {
+    case vc::Stage::kIdle: return "idle";
+    case vc::Stage::kRouting: return "routing";
+    case vc::Stage::kWaiting: return "waiting";
+    case vc::Stage::kHead: return "head";
+    case vc::Stage::kBody: return "body";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
+  const vc::VcTable& t = table_;
+  const Item<1> router = Items<1>{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes}[index];
+  std::vector<PortSnapshot> ports(t.ports);
+  for (u32 p = 0; p < t.ports; ++p) {
+    const Peer& peer = topology_.peer(index, p);
+    ports[p].name = port_name(p);
+    ports[p].peer = peer.item;
+    ports[p].to_terminal = peer.is_terminal;
+    for (u32 v = 0; v < t.vcs; ++v) {
+      const vc::InputVc& in = router.at(t.router_fields.input, p * t.vcs + v);
+      const vc::OutputVc& out = router.at(t.router_fields.output, p * t.vcs + v);
+      VcSnapshot s;
+      s.stage = stage_name(in.stage);
+      s.flits = in.flits;
+      s.packets = in.packets;
+      s.left = in.stage >= vc::Stage::kWaiting ? in.left : 0u;
+      if (in.packets) {
+        const Packet& packet = router.at(t.router_fields.ring, (p * t.vcs + v) * t.ring + in.first);
+        s.src = packet.src;
+        s.id = packet.id;
+        if (in.stage == vc::Stage::kRouting) s.left = packet.flits;
+        s.dst_router = topology_.router_at(packet.dst);
+      }
+      if (in.stage >= vc::Stage::kWaiting) s.out_port = in.out_port;
+      if (in.stage >= vc::Stage::kHead) s.out_vc = in.out_vc;
+      s.credits = out.credits;
+      if (out.owner != vc::kNoOwner) {
+        s.owner_port = out.owner / t.vcs;
+        s.owner_vc = out.owner % t.vcs;
+      }
+      ports[p].vcs.push_back(std::move(s));
+    }
+  }
+  return ports;
+}
+
+TerminalSnapshot VcPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
+  return terminal_snapshot(state, layout_, table_.terminal_fields, index, table_.vcs);
+}
+
+std::vector<u32> VcPlan::channel_flits(const std::vector<std::byte>& state) const {
+  const vc::VcTable& t = table_;
+  const Items<1> routers{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes};
+  std::vector<u32> flits;
+  for (u32 r = 0; r < t.routers; ++r)
+    for (u32 p = 0; p < t.network_ports; ++p)
+      if (topology_.peer(r, p).item != kNone) flits.push_back(routers[r].at(t.router_fields.port, p).flits_sent);
+  return flits;
+}
+
+}  // namespace flitlab

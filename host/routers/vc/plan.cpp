@@ -1,0 +1,201 @@
+#include "host/routers/vc/plan.hpp"
+#include "host/routers/vc/checks.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "host/config/cross_checks.hpp"
+#include "host/run/result.hpp"
+#include "host/topology/metrics.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/engines/make_engine.hpp"
+
+namespace flitlab {
+namespace {
+
+u16 vc_range(u32 first, u32 end) { return static_cast<u16>((1u << end) - (1u << first)); }
+
+}  // namespace
+
+VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, topology_) {
+  set_parameters(e);
+  set_classes(e);
+  set_layout();
+}
+
+void VcPlan::set_parameters(const Experiment& e) {
+  vc::VcTable& t = table_;
+  t.routers = topology_.routers;
+  t.terminals = topology_.terminals;
+  t.network_ports = topology_.network_ports;
+  t.ports = topology_.ports;
+  t.concentration = topology_.concentration;
+  if (t.ports > vc::kMaxPorts)
+    throw ConfigError("topology.concentration = " + std::to_string(t.concentration) + ": routers would have " +
+                      std::to_string(t.ports) + " ports, and at most " + std::to_string(vc::kMaxPorts) +
+                      " are supported. Use fewer dimensions or a smaller topology.concentration.");
+  t.vcs = e.u32_of("router.vcs");
+  t.buffer_flits = e.u32_of("router.buffer_flits");
+  t.routing_delay = e.u32_of("router.routing_delay");
+  t.allocation_delay = e.u32_of("router.vc_allocation_delay");
+  const u32 crossing = e.u32_of("router.switch_allocation_delay") + e.u32_of("router.switch_traversal_delay");
+  t.link_delay = crossing + e.u32_of("topology.channel_delay");
+  t.eject_delay = crossing + 1;
+  t.inject_delay = 1;
+  t.credit_delay = e.u32_of("router.credit_delay");
+  t.slot_mask = std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1) - 1;
+  t.port_words = (t.ports + 7) / 8;
+  t.set_shift = t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
+  t.set_words = (t.ports + (1u << t.set_shift) - 1) >> t.set_shift;
+  t.flow_control = static_cast<vc::FlowControl>(
+      word_index(e.str("router.flow_control"), {"wormhole", "virtual_cut_through", "store_and_forward"}));
+  const auto allocator = [&](const char* path) {
+    return static_cast<vc::Allocator>(
+        word_index(e.str(path), {"separable_input_first", "separable_output_first", "islip", "wavefront"}));
+  };
+  t.vc_allocator = allocator("router.vc_allocator");
+  t.switch_allocator = allocator("router.switch_allocator");
+  t.iterations = static_cast<u8>(e.u32_of("router.allocator_iterations"));
+  t.arbiter =
+      static_cast<vc::ArbiterKind>(word_index(e.str("router.arbiter"), {"round_robin", "matrix", "oldest_first"}));
+  t.speculative = e.flag("router.speculative");
+  t.algorithm = static_cast<vc::Algorithm>(word_index(
+      e.str("routing.algorithm"), {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive", "table"}));
+  if (e.has("routing.vc_assignment"))
+    t.vc_assignment = static_cast<vc::VcAssignment>(
+        word_index(e.str("routing.vc_assignment"), {"dateline", "balanced", "by_crossing", "any"}));
+  t.wraps = topology_.wraps;
+  t.one_port_per_dim = topology_.kind == "hypercube";
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  t.message_classes = message_classes(e);
+  t.dims = static_cast<u32>(topology_.shape.size());
+  for (u32 d = 0; d < t.dims; ++d) {
+    t.dim_radix[d] = topology_.shape[d];
+    t.dim_mask[d] = topology_.dim_mask[d];
+    t.dim_shift[d] = topology_.dim_shift[d];
+    for (u32 bit = 0; bit < 32; ++bit)
+      if ((u64{t.dim_mask[d]} << t.dim_shift[d]) >> bit & 1) t.dim_of_bit[bit] = static_cast<u8>(d);
+  }
+  t.peers = topology_.peers.data();
+  t.address = topology_.address.data();
+}
+
+void VcPlan::set_classes(const Experiment& e) {
+  vc::VcTable& t = table_;
+  if (t.algorithm == vc::Algorithm::kTable) {
+    const u32 layers = t.vcs / t.message_classes;
+    routes_ = e.str("routing.table_file").empty() ? shortest_path_table(topology_, layers)
+                                                  : read_table(e.file("routing.table_file"), topology_, layers);
+    t.next_port = routes_.port.data();
+    t.layer = routes_.layer.data();
+  }
+  // Message classes divide the VCs first, routing classes divide what each of them has.
+  for (u32 m = 0; m < t.message_classes; ++m) {
+    const u32 first = m * t.vcs / t.message_classes, end = (m + 1) * t.vcs / t.message_classes;
+    t.message_mask[m] = vc_range(first, end);
+    u16* masks = t.class_mask[m];
+    if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
+      const u32 escapes = t.wraps ? 2 : 1;  // one VC for each escape class, all others adaptive
+      for (u32 c = 0; c < escapes; ++c) masks[c] = vc_range(first + c, first + c + 1);
+      masks[escapes] = vc_range(first + escapes, end);
+      t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
+      continue;
+    }
+    const u32 classes = t.algorithm == vc::Algorithm::kTable        ? routes_.layers
+                        : t.vc_assignment == vc::VcAssignment::kAny ? 1
+                                                                    : routing_classes(e);
+    for (u32 c = 0; c < vc::kMaxVcs; ++c)
+      masks[c] = c < classes ? vc_range(first + c * (end - first) / classes, first + (c + 1) * (end - first) / classes)
+                             : t.message_mask[m];
+  }
+}
+
+void VcPlan::set_layout() {
+  vc::VcTable& t = table_;
+  // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
+  const u32 b = t.buffer_flits;
+  t.ring = b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2);
+  const u32 slots = t.slot_mask + 1, vcs = t.ports * t.vcs;
+  layout_.kinds.resize(2);
+  ItemKind& router = layout_.kinds[0];
+  router.name = "router";
+  router.count = t.routers;
+  vc::RouterFields& f = t.router_fields;
+  f.control = router.add<vc::RouterControl>("control", t.set_words);
+  f.flit_mail = router.add<u64>("flit_mail", slots * t.port_words);
+  f.credit_mail = router.add<u64>("credit_mail", slots * t.port_words);
+  f.port = router.add<vc::PortState>("port", t.ports);
+  f.input = router.add<vc::InputVc>("input", vcs);
+  f.output = router.add<vc::OutputVc>("output", vcs);
+  f.claim = router.add<u16>("claim", vcs);
+  if (t.arbiter == vc::ArbiterKind::kMatrix) {
+    f.input_matrix = router.add<u32>("input_matrix", vcs);
+    f.output_matrix = router.add<u32>("output_matrix", t.ports * t.ports);
+  }
+  f.ring = router.add<Packet>("ring", vcs * t.ring);
+  router.finish();
+  add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
+}
+
+/// docs/architecture.md, "Zero-load latency": under uniform traffic; not a number for other patterns, and where a
+/// buffer is too short to keep a packet flowing.
+double VcPlan::zero_load_latency(double mean_hops) const {
+  const vc::VcTable& t = table_;
+  const bool flows = traffic_.mean_flits == 1 || t.buffer_flits >= t.link_delay + t.credit_delay;
+  if (t.traffic.pattern != Pattern::kUniform || t.mode != TrafficMode::kOpen || !flows) return kNotMeasured;
+  const double hops = mean_hops * (t.algorithm == vc::Algorithm::kValiant ? 2 : 1);
+  const double allocation = t.speculative ? 0 : t.allocation_delay;
+  // Store-and-forward routers wait for the tail, which overlaps route computation.
+  const double tail = t.flow_control == vc::FlowControl::kStoreAndForward
+                          ? std::max(traffic_.mean_flits - 1 - t.routing_delay, 0.0)
+                          : 0.0;
+  const double each = t.routing_delay + allocation + tail;
+  return t.inject_delay + hops * (each + t.link_delay) + each + t.eject_delay + traffic_.mean_flits - 1;
+}
+
+std::vector<std::pair<std::string, double>> VcPlan::derived() const {
+  const vc::VcTable& t = table_;
+  const DistanceMetrics distance = distance_metrics(topology_);
+  const double hops = distance.mean_hops;
+  const ItemKind& kind = layout_.kinds[0];
+  double tables = static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 +
+                                      routes_.port.size() + routes_.layer.size());
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"ports", t.ports},
+          {"vcs", t.vcs},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
+          {"diameter", distance.diameter},
+          {"hops_mean", hops},
+          {"zero_load_latency_cycles", zero_load_latency(hops)},
+          {"vc_layers", routes_.layers},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", kind.item_bytes},
+          {"router_hot_bytes", static_cast<double>(kind.fields.back().offset)},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"table_bytes", tables}};
+}
+
+std::string VcPlan::router_name(u32 router) const {
+  if (topology_.kind == "graph") return std::to_string(router);
+  std::string text = std::to_string(router) + " (";
+  for (u32 d = 0; d < topology_.shape.size(); ++d)
+    text += (d ? "," : "") + std::to_string(topology_.coordinate(router, d));
+  return text + ")";
+}
+
+std::string VcPlan::port_name(u32 port) const {
+  if (port >= topology_.network_ports) return "terminal " + std::to_string(port - topology_.network_ports);
+  if (topology_.kind == "graph") return "port " + std::to_string(port);
+  const u32 dim = table_.one_port_per_dim ? port : port / 2;
+  const std::string axis = topology_.shape.size() <= 3 ? std::string(1, "xyz"[dim]) : "d" + std::to_string(dim);
+  return table_.one_port_per_dim ? axis : (port % 2 ? "-" : "+") + axis;
+}
+
+std::unique_ptr<Engine> VcPlan::make_engine(const std::vector<Experiment>& replicas, const EngineChoice& choice) const {
+  return flitlab::make_engine(table_, layout_, make_rows(replicas), choice);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,48 @@
+#pragma once
+/// Plan of the canonical virtual-channel router.
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "host/routing/tables.hpp"
+#include "kernels/routers/vc/state.hpp"
+
+namespace flitlab {
+
+class VcPlan final : public Plan {
+ public:
+  explicit VcPlan(const Experiment& experiment);
+  VcPlan(const VcPlan&) = delete;
+  VcPlan& operator=(const VcPlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  /// A buffer must hold a whole packet unless packets move flit by flit.
+  u32 longest_packet() const override {
+    return table_.flow_control == vc::FlowControl::kWormhole ? kLongestPacket : table_.buffer_flits;
+  }
+  std::vector<std::pair<std::string, double>> derived() const override;
+  std::string find_deadlock(const std::vector<std::byte>& state) const override;
+  std::string router_name(u32 router) const override;
+  std::string port_name(u32 port) const override;
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+
+  const vc::VcTable& table() const { return table_; }
+  u32 route_layers() const { return routes_.layers; }
+
+ private:
+  double zero_load_latency(double mean_hops) const;
+  void set_parameters(const Experiment& e);
+  void set_classes(const Experiment& e);
+  void set_layout();
+
+  Topology topology_;
+  TerminalPlan traffic_;
+  RouteTable routes_;
+  vc::VcTable table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

@@ -1,0 +1,120 @@
+#include "host/run/checkpoint.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '2'};
+
+struct Header {
+  char magic[8];
+  u64 configuration;
+  u64 bytes;     ///< of what follows the header
+  u64 checksum;  ///< of it
+};
+
+}  // namespace
+
+void Saver::bytes(const void* data, std::size_t n) {
+  if (!n) return;
+  out_.write(static_cast<const char*>(data), static_cast<std::streamsize>(n));
+  hash_.add(data, n);
+}
+
+void Loader::bytes(void* data, std::size_t n) {
+  if (!n) return;
+  in_.read(static_cast<char*>(data), static_cast<std::streamsize>(n));
+  if (!in_) throw ConfigError("checkpoint: it ends too early; it was written by another version of flitlab.");
+}
+
+u64 Loader::count(std::size_t element_bytes) {
+  u64 n = 0;
+  one(n);
+  const auto here = in_.tellg();
+  in_.seekg(0, std::ios::end);
+  const auto left = static_cast<u64>(in_.tellg() - here);
+  in_.seekg(here);
+  if (n > left / element_bytes)
+    throw ConfigError("checkpoint: it does not fit; it was written by another version of flitlab.");
+  return n;
+}
+
+u64 configuration_hash(const std::vector<Experiment>& experiments) {
+  std::string text = FLITLAB_VERSION "\n";
+  for (const Experiment& e : experiments) {
+    for (const auto& [path, value] : e.flat()) text += path + "=" + to_text(value) + "\n";
+    text += std::to_string(e.files_hash()) + "\n";
+  }
+  StreamHash hash;
+  hash.add(text.data(), text.size());
+  return hash.value();
+}
+
+void save_replica(Saver& saver, Engine& engine, u32 replica) {
+  saver(engine.state(replica), engine.counters(replica), engine.row(replica));
+}
+
+void load_replica(Loader& loader, Engine& engine, u32 replica) {
+  std::vector<std::byte> state;
+  CounterShard counters;
+  ReplicaRow row;
+  loader(state, counters, row);
+  if (state.size() != engine.layout().bytes(1))
+    throw ConfigError("checkpoint: its state has another size; it was written by another version of flitlab.");
+  engine.set_state(replica, state);
+  engine.set_counters(replica, counters);
+  engine.set_row(replica, row);
+}
+
+void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save) {
+  const std::string partial = path + ".partial";
+  std::ofstream file(partial, std::ios::binary);
+  Header header{{}, configuration, 0, 0};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  file.write(reinterpret_cast<const char*>(&header), sizeof header);
+  Saver saver(file);
+  save(saver);
+  header.bytes = static_cast<u64>(file.tellp()) - sizeof header;
+  header.checksum = saver.checksum();
+  file.seekp(0);
+  file.write(reinterpret_cast<const char*>(&header), sizeof header);
+  file.close();
+  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const int why = errno;
+    std::remove(partial.c_str());
+    throw ConfigError("checkpoint \"" + path + "\" cannot be written: " + std::strerror(why) + ".");
+  }
+}
+
+void load_checkpoint(const std::string& path, u64 configuration, const std::function<void(Loader&)>& load) {
+  const std::string name = "checkpoint \"" + path + "\" ";
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw ConfigError(name + "cannot be read: " + std::strerror(errno) + ".");
+  Header header{};
+  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (!file || std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+    throw ConfigError(name + "is not a flitlab checkpoint.");
+  if (header.configuration != configuration)
+    throw ConfigError(name + "belongs to another configuration; load it with the one it was saved from.");
+  StreamHash hash;
+  std::vector<char> part(1 << 20);
+  for (u64 left = header.bytes; left;) {
+    file.read(part.data(), static_cast<std::streamsize>(std::min<u64>(left, part.size())));
+    if (!file.gcount()) throw ConfigError(name + "is cut short.");
+    hash.add(part.data(), static_cast<std::size_t>(file.gcount()));
+    left -= static_cast<u64>(file.gcount());
+  }
+  if (hash.value() != header.checksum) throw ConfigError(name + "is damaged: its checksum does not match.");
+  file.clear();
+  file.seekg(sizeof header);
+  Loader loader(file);
+  load(loader);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,64 @@
+#pragma once
+/// One replica on its way through warm-up, measurement window and drain.
+#include <vector>
+
+#include "host/plan/plan.hpp"
+#include "host/run/result.hpp"
+#include "host/run/trace_feed.hpp"
+
+namespace flitlab {
+
+class Measurement {
+ public:
+  /// `feed`: where the packets come from if a trace is replayed, else null. All references must outlive the object.
+  Measurement(const Experiment& experiment, u32 replica, Engine& engine, const Plan& plan, const TraceFeed* feed);
+
+  /// Looks at what the epoch that has just ended brought.
+  void look();
+  bool done() const { return phase_ == Phase::kDone; }
+  Result result;  ///< complete when done
+
+  void save(Saver& saver) const { visit(saver, *this); }
+  void load(Loader& loader) { visit(loader, *this); }
+
+ private:
+  enum class Phase { kWarmup, kMeasure, kDrain, kToTheEnd, kDone };
+
+  template <class Archive, class Self>
+  static void visit(Archive& archive, Self& self) {
+    archive(self.phase_, self.last_, self.latency_, self.throughput_, self.shortfall_, self.queued_, self.sums_,
+            self.network_sums_, self.counts_, self.offered_flits_, self.accepted_flits_, self.transactions_,
+            self.window_begin_, self.measured_cycles_, self.drain_cycles_, self.channel_start_, self.channel_end_);
+    visit_result(archive, self.result);
+  }
+
+  double delta(const CounterShard& now, Total total) const;
+  u64 window_cycles() const;
+  bool runs_program() const;
+  bool warm();
+  bool steady() const;
+  void set_window(Cycle begin, Cycle end);
+  void begin_window();
+  void add_batch(const CounterShard& now);
+  void end_window(const CounterShard& now);
+  void finish(const CounterShard& now);
+  LatencyStats stats(const std::vector<double>& sums, const u64* histogram, u64 most) const;
+
+  const Experiment& experiment_;
+  u32 index_;
+  Engine& engine_;
+  const Plan& plan_;
+  const TraceFeed* feed_;
+  u32 epoch_;
+  Phase phase_ = Phase::kWarmup;
+  CounterShard last_{};
+  std::vector<double> latency_, throughput_;  // per warm-up epoch
+  std::vector<double> shortfall_;             // per epoch of the window: flits created minus delivered
+  std::vector<double> queued_;                // at the end of every epoch of the window: packets in source queues
+  std::vector<double> sums_, network_sums_, counts_;  // per epoch from the window on
+  double offered_flits_ = 0, accepted_flits_ = 0, transactions_ = 0;
+  u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;
+  std::vector<u32> channel_start_, channel_end_;
+};
+
+}  // namespace flitlab

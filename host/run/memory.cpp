@@ -1,0 +1,41 @@
+#include "host/run/memory.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+constexpr u64 kUnlimited = ~u64{0};
+
+/// The number in a file, or kUnlimited ("max", no such file).
+u64 number_in(const char* path) {
+  std::ifstream file(path);
+  u64 number = 0;
+  return file >> number ? number : kUnlimited;
+}
+
+}  // namespace
+
+u64 free_memory() {
+  u64 bytes = kUnlimited;
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string key; meminfo >> key;) {
+    u64 kib = 0;
+    if (key == "MemAvailable:" && meminfo >> kib) bytes = kib * 1024;
+  }
+  const u64 limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
+  if (limit != kUnlimited && used != kUnlimited) bytes = std::min(bytes, limit > used ? limit - used : 0);
+  return bytes;
+}
+
+void require_memory(const std::string& what, u64 bytes, const std::string& advice) {
+  const u64 available = free_memory();
+  if (bytes > available)
+    throw ConfigError(what + ": " + std::to_string(bytes / 1000000) + " MB are needed, and " +
+                      std::to_string(available / 1000000) + " MB are free. " + advice);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,220 @@
+#include "host/run/run.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "host/run/measurement.hpp"
+#include "host/run/memory.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/fault.hpp"
+#include "kernels/common/packet.hpp"
+
+namespace flitlab {
+namespace {
+
+u64 get(const CounterShard& c, Total total) { return c.total[static_cast<u32>(total)]; }
+
+std::string fault_text(u32 bits) {
+  std::string text;
+  const auto add = [&](u32 bit, const char* what) {
+    if (bits & bit) text += (text.empty() ? "" : "; ") + std::string(what);
+  };
+  add(kFaultBufferOverflow, "a flit arrived at a full buffer");
+  add(kFaultCreditOverflow, "more credits than buffer places");
+  add(kFaultMisrouted, "a packet reached the wrong terminal");
+  add(kFaultNoRoute, "no route toward a destination");
+  add(kFaultCreditLost, "credits and flits of a channel do not add up to its buffer");
+  add(kFaultQueueOverflow, "a terminal's queue overflowed");
+  add(kFaultBookkeeping, "the sets of virtual channels do not fit their states");
+  add(kFaultLostMessage, "a message was lost, or taken twice");
+  return text;
+}
+
+}  // namespace
+
+void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
+  const CounterShard before = engine.counters(replica);
+  const FaultReport fault = engine.audit(replica);
+  const std::string where = "replica " + std::to_string(replica) + ", cycle " + std::to_string(engine.now());
+  if (fault.bits) {
+    if (const std::string why = plan.explain_fault(fault, engine.state(replica)); !why.empty())
+      throw RunError(why + " (" + where + ").");
+    throw RunError(
+        "device fault (" + where + ", " +
+        (fault.kind == 0 ? "router " + plan.router_name(fault.item) : "terminal " + std::to_string(fault.item)) +
+        (fault.port == kNone ? "" : ", port " + plan.port_name(fault.port)) + "): " + fault_text(fault.bits) +
+        ". This is a defect of flitlab; please report it.");
+  }
+  const CounterShard c = engine.counters(replica);
+  const auto compare = [&](const char* what, Total audited, u64 expected) {
+    const u64 inside = get(c, audited) - get(before, audited);
+    if (inside != expected)
+      throw RunError(std::string(what) + " are not conserved (" + where + "): " + std::to_string(expected) +
+                     " should be in the network, " + std::to_string(inside) +
+                     " are. This is a defect of flitlab; please report it.");
+  };
+  compare("flits", Total::kAuditedFlits,
+          get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered) - get(c, Total::kFlitsDropped));
+  compare("packets", Total::kAuditedPackets,
+          get(c, Total::kPacketsInjected) - get(c, Total::kPacketsDelivered) - get(c, Total::kPacketsDropped));
+  compare("special packets", Total::kAuditedSpecial,
+          get(c, Total::kSpecialSent) - get(c, Total::kSpecialArrived) - get(c, Total::kSpecialLost));
+}
+
+void check_deadlock(const Engine& engine, const Plan& plan, u32 replica) {
+  const std::string deadlock = plan.find_deadlock(engine.state(replica));
+  if (!deadlock.empty())
+    throw RunError("deadlock (replica " + std::to_string(replica) + ", found at cycle " + std::to_string(engine.now()) +
+                   "): " + deadlock);
+}
+
+std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
+  std::vector<TraceFeed> feeds;
+  for (const Experiment& e : experiments) {
+    if (e.str("traffic.mode") != "trace") continue;
+    feeds.emplace_back(e.file("traffic.trace_file"), plan.topology().terminals, plan.longest_packet(),
+                       plan.sends_to_itself(), plan.dead_terminals(), plan.shortest_packet(), plan.knows_arrivals());
+  }
+  return feeds;
+}
+
+u64 check_memory(const Plan& plan, u32 replicas) {
+  const u64 each = plan.layout().bytes(1) + sizeof(CounterShard), available = free_memory();
+  require_memory("topology.shape", each * replicas,
+                 available >= each
+                     ? "The state takes " + std::to_string(each / 1000000) +
+                           " MB a replica: " + std::to_string(available / each) + " replicas would fit."
+                     : "About " + std::to_string(available / (each / plan.topology().routers)) + " routers would fit.");
+  return each * replicas;
+}
+
+namespace {
+
+/// Everything that a job is made of while it runs.
+class Job {
+ public:
+  Job(const std::vector<Experiment>& experiments, const EngineChoice& choice)
+      : experiments_(experiments), plan_(make_plan(experiments.front())) {
+    check_memory(*plan_, static_cast<u32>(experiments.size()));
+    engine_ = plan_->make_engine(experiments, choice);
+    feeds_ = make_feeds(experiments, *plan_);
+    for (u32 i = 0; i < experiments.size(); ++i)
+      replicas_.emplace_back(experiments[i], i, *engine_, *plan_, feeds_.empty() ? nullptr : &feeds_[i]);
+    next_search_ = watchdog();
+  }
+
+  bool done() const { return active().empty(); }
+  std::vector<std::string> warnings() const { return plan_->warnings(); }
+
+  /// Advances all unfinished replicas by an epoch, checks them, and says which have finished.
+  Progress advance() {
+    const u32 epoch = experiments_.front().u32_of("run.epoch_cycles");
+    const std::vector<u32> running = active();
+    flitlab::advance(*engine_, *plan_, feeds_, epoch, running);
+    router_cycles_ += static_cast<double>(running.size()) * epoch * plan_->topology().routers;
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    const bool search = engine_->now() >= next_search_;
+    if (search) next_search_ += watchdog();
+    Progress progress;
+    for (u32 i : running) {
+      check_conservation(*engine_, *plan_, i);
+      if (search) check_deadlock(*engine_, *plan_, i);
+      replicas_[i].look();
+      if (!replicas_[i].done()) continue;
+      replicas_[i].result.wall_seconds = seconds;
+      replicas_[i].result.router_cycles_per_second = router_cycles_ / seconds;
+      progress.finished.emplace(i, replicas_[i].result);
+    }
+    progress.cycle = engine_->now();
+    progress.running = static_cast<u32>(active().size());
+    return progress;
+  }
+
+  std::vector<Result> results() const {
+    std::vector<Result> list;
+    for (const Measurement& replica : replicas_) list.push_back(replica.result);
+    return list;
+  }
+
+  void save(const std::string& path) {
+    save_checkpoint(path, configuration_hash(experiments_), [this](Saver& saver) {
+      saver(engine_->now(), next_search_);
+      for (u32 i = 0; i < replicas_.size(); ++i) {
+        save_replica(saver, *engine_, i);
+        replicas_[i].save(saver);
+      }
+      for (const TraceFeed& feed : feeds_) feed.save(saver);
+    });
+  }
+
+  void load(const std::string& path) {
+    load_checkpoint(path, configuration_hash(experiments_), [this](Loader& loader) {
+      Cycle now = 0;
+      loader(now, next_search_);
+      engine_->set_now(now);
+      for (u32 i = 0; i < replicas_.size(); ++i) {
+        load_replica(loader, *engine_, i);
+        replicas_[i].load(loader);
+      }
+      for (TraceFeed& feed : feeds_) feed.load(loader);
+    });
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  u64 watchdog() const { return experiments_.front().u32_of("run.watchdog_cycles"); }
+
+  std::vector<u32> active() const {
+    std::vector<u32> list;
+    for (u32 i = 0; i < replicas_.size(); ++i)
+      if (!replicas_[i].done()) list.push_back(i);
+    return list;
+  }
+
+  const Clock::time_point start_ = Clock::now();
+  const std::vector<Experiment>& experiments_;
+  std::unique_ptr<Plan> plan_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<TraceFeed> feeds_;
+  std::vector<Measurement> replicas_;
+  u64 next_search_ = 0;
+  double router_cycles_ = 0;
+};
+
+}  // namespace
+
+std::vector<Result> run_job(const std::vector<Experiment>& experiments, const EngineChoice& choice,
+                            const std::function<void(const Progress&)>& report, const CheckpointChoice& checkpoint) {
+  using Clock = std::chrono::steady_clock;
+  Job job(experiments, choice);
+  const bool saves = !checkpoint.path.empty();
+  std::error_code unused;
+  if (saves && std::filesystem::exists(checkpoint.path, unused))
+    job.load(checkpoint.path);
+  else if (saves)
+    job.save(checkpoint.path);  // a path that cannot be written is better known now than at the end of a long run
+  auto last_saved = Clock::now();
+  std::vector<std::string> warnings = job.warnings();
+  while (!job.done()) {
+    Progress progress = job.advance();
+    progress.warnings = std::exchange(warnings, {});
+    if (saves && std::chrono::duration<double>(Clock::now() - last_saved).count() >= checkpoint.every_seconds) {
+      job.save(checkpoint.path);
+      last_saved = Clock::now();
+    }
+    if (!report) continue;
+    try {
+      report(progress);
+    } catch (...) {  // the user stops the run
+      if (saves) job.save(checkpoint.path);
+      throw;
+    }
+  }
+  if (saves) std::filesystem::remove(checkpoint.path, unused);
+  return job.results();
+}
+
+}  // namespace flitlab

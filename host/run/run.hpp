@@ -1,0 +1,47 @@
+#pragma once
+/// Run control: warm-up until steady, a measurement window, drain; for all replicas of a job side by side.
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "host/plan/plan.hpp"
+#include "host/run/result.hpp"
+#include "host/run/trace_feed.hpp"
+
+namespace flitlab {
+
+struct Progress {
+  std::vector<std::string> warnings;  ///< of the plan, with the first report
+  u64 cycle = 0;
+  u32 running = 0;                 ///< replicas not finished
+  std::map<u32, Result> finished;  ///< newly finished, by position in the job
+};
+
+/// Where a long run keeps what it has done.
+struct CheckpointChoice {
+  std::string path;  ///< empty: nowhere
+  double every_seconds = 60;
+};
+
+/// Runs experiments that share a structure as the replicas of one job. `report` is called after every epoch; what
+/// it throws stops the run. A replica's result does not depend on which others share its job. With a checkpoint path
+/// the job goes on from the file if there is one, saves itself now and then and when it is stopped, and removes the
+/// file at the end; a run that was interrupted gives the same results bit by bit. Throws RunError on deadlock, a
+/// broken conservation law or a device fault.
+std::vector<Result> run_job(const std::vector<Experiment>& experiments, const EngineChoice& choice,
+                            const std::function<void(const Progress&)>& report,
+                            const CheckpointChoice& checkpoint = {});
+
+/// One feed per experiment that replays a trace; none otherwise. Throws ConfigError if a file cannot be read.
+std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
+
+/// Throws RunError if the audit of a replica finds a fault or flits are missing.
+void check_conservation(Engine& engine, const Plan& plan, u32 replica);
+
+/// Throws RunError if channels of a replica wait for one another for ever.
+void check_deadlock(const Engine& engine, const Plan& plan, u32 replica);
+
+/// Bytes that a job of `replicas` takes; throws ConfigError if that is more than the machine has free.
+u64 check_memory(const Plan& plan, u32 replicas);
+
+}  // namespace flitlab

@@ -1,0 +1,121 @@
+#include "host/run/statistics.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace flitlab {
+namespace {
+
+struct Moments {
+  double mean = 0, variance = 0;  ///< variance of the mean
+};
+
+Moments moments(const double* x, std::size_t n) {
+  Moments m;
+  for (std::size_t i = 0; i < n; ++i) m.mean += x[i] / static_cast<double>(n);
+  for (std::size_t i = 0; i < n; ++i) m.variance += (x[i] - m.mean) * (x[i] - m.mean);
+  m.variance /= static_cast<double>(n) * static_cast<double>(std::max<std::size_t>(n - 1, 1));
+  return m;
+}
+
+/// Correlation of neighbours.
+double lag_one(const std::vector<double>& x) {
+  const double mean = moments(x.data(), x.size()).mean;
+  double squares = 0, products = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    squares += (x[i] - mean) * (x[i] - mean);
+    if (i) products += (x[i] - mean) * (x[i - 1] - mean);
+  }
+  return squares > 0 ? products / squares : 0;
+}
+
+}  // namespace
+
+double histogram_quantile(const u64* bins, double q) {
+  u64 total = 0;
+  for (u32 i = 0; i < kHistogramBins; ++i) total += bins[i];
+  if (!total) return std::numeric_limits<double>::quiet_NaN();
+  const double target = q * static_cast<double>(total);
+  u64 below = 0;
+  for (u32 i = 0; i < kHistogramBins; ++i) {
+    if (!bins[i]) continue;
+    if (static_cast<double>(below + bins[i]) >= target) {
+      const double first = static_cast<double>(histogram_bin_start(i));
+      const double width = static_cast<double>(histogram_bin_start(i + 1)) - first;
+      const double part = (target - static_cast<double>(below)) / static_cast<double>(bins[i]);
+      return first + std::ceil(part * width) - (width > 0 && part > 0 ? 1 : 0);
+    }
+    below += bins[i];
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+double student_t95(std::size_t degrees) {
+  static constexpr double kTable[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                      2.201, 2.179,  2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
+  if (degrees < std::size(kTable)) return kTable[std::max<std::size_t>(degrees, 1)];
+  return 1.96 + 2.5 / static_cast<double>(degrees);
+}
+
+MeanOf batch_means(const std::vector<double>& sums, const std::vector<double>& counts) {
+  constexpr std::size_t kBatches = 20;
+  double all_sum = 0, all_count = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    all_sum += sums[i];
+    all_count += counts[i];
+  }
+  MeanOf result{all_sum / all_count, std::numeric_limits<double>::quiet_NaN()};
+  std::vector<double> means;
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sum += sums[i];
+    count += counts[i];
+    if (count > 0 && count * kBatches >= all_count) {
+      means.push_back(sum / count);
+      sum = count = 0;
+    }
+  }
+  if (means.size() < 5) return result;
+  const Moments m = moments(means.data(), means.size());
+  // Batches that resemble their neighbours say less than as many independent ones (first-order autoregression). The
+  // estimate of their correlation is too low by about 1 / n.
+  const double n = static_cast<double>(means.size()), resemblance = std::clamp(lag_one(means) + 1 / n, 0.0, 0.9);
+  const double independent = std::max(2.0, n * (1 - resemblance) / (1 + resemblance));
+  result.half_width = student_t95(static_cast<std::size_t>(independent) - 1) * std::sqrt(m.variance * n / independent);
+  return result;
+}
+
+bool settled(const std::vector<double>& series, std::size_t window, double tolerance) {
+  if (series.size() < 2 * window) return false;
+  const double* last = series.data() + series.size() - window;
+  const Moments a = moments(last - window, window), b = moments(last, window);
+  const double difference = std::fabs(a.mean - b.mean);
+  if (difference <= tolerance * std::fabs(b.mean)) return true;
+  return difference <= student_t95(2 * window - 2) * std::sqrt(a.variance + b.variance);
+}
+
+double rise(const std::vector<double>& series) {
+  const double n = static_cast<double>(series.size());
+  if (series.size() < 6) return 0;
+  const double middle = (n - 1) / 2, mean = moments(series.data(), series.size()).mean;
+  double spread = 0, slope = 0;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const double time = static_cast<double>(i) - middle;
+    spread += time * time;
+    slope += time * (series[i] - mean);
+  }
+  slope /= spread;
+  double squares = 0, products = 0, before = 0;  // of what the line leaves over
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const double rest = series[i] - mean - slope * (static_cast<double>(i) - middle);
+    squares += rest * rest;
+    products += rest * before;
+    before = rest;
+  }
+  // Neighbours that resemble each other make the samples worth fewer: the variance of a first-order process.
+  const double alike = squares > 0 ? std::clamp(products / squares, 0.0, 0.95) : 0;
+  const double error = std::sqrt(squares / (n - 2) / spread * (1 + alike) / (1 - alike));
+  return slope > 3 * error ? slope * n : 0;
+}
+
+}  // namespace flitlab

@@ -1,0 +1,243 @@
+#include "host/run/stepped.hpp"
+
+#include <cstdio>
+#include <sstream>
+
+#include "host/run/checkpoint.hpp"
+#include "host/run/run.hpp"
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+
+SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace)
+    : experiment_(experiment), plan_(make_plan(experiment)), trace_(trace) {
+  check_memory(*plan_, 1);
+  engine_ = plan_->make_engine({experiment_}, EngineChoice{backend, threads, trace});
+  feeds_ = make_feeds({experiment_}, *plan_);
+  special_ = plan_->special_feed();
+}
+
+void SteppedNetwork::advance(u32 cycles) {
+  const u32 only[] = {0};
+  if (!special_) return flitlab::advance(*engine_, *plan_, feeds_, cycles, only);
+  for (u32 part; cycles; cycles -= part) {
+    part = std::min(cycles, t3e::kSpecialRing);
+    special_->exchange(*engine_);
+    flitlab::advance(*engine_, *plan_, feeds_, part, only);
+  }
+  special_->exchange(*engine_);
+}
+
+void SteppedNetwork::step(u32 cycles) {
+  if (!trace_) return advance(cycles);
+  const u32 routers = plan_->topology().routers;
+  for (u32 i = 0; i < cycles; ++i) {
+    const u64 cycle = engine_->now();
+    advance(1);
+    const std::vector<std::vector<Event>> lists = engine_->take_events(0);
+    for (u32 item = 0; item < lists.size(); ++item)
+      for (const Event& event : lists[item])
+        events_.push_back({cycle, item >= routers, item >= routers ? item - routers : item, event});
+  }
+}
+
+std::string SteppedNetwork::state_hash() const {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(engine_->state_hash(0)));
+  return text;
+}
+
+void SteppedNetwork::require_router(u32 index) const {
+  if (index >= plan_->topology().routers)
+    throw ConfigError("router " + std::to_string(index) + " does not exist: routers are numbered 0 to " +
+                      std::to_string(plan_->topology().routers - 1) + ".");
+}
+
+u64 SteppedNetwork::read_register(u32 node, const std::string& name) const {
+  require_router(node);
+  return plan_->read_register(*engine_, node, name);
+}
+
+std::map<std::string, u64> SteppedNetwork::read_registers(u32 node) const {
+  require_router(node);
+  return plan_->read_registers(*engine_, node);
+}
+
+std::vector<std::string> SteppedNetwork::write_register(u32 node, const std::string& name, u64 value) {
+  require_router(node);
+  return plan_->write_register(*engine_, node, name, value);
+}
+
+std::string SteppedNetwork::barrier_state(u32 pe, u32 unit) const {
+  require_router(pe);
+  return plan_->barrier_state(*engine_, pe, unit);
+}
+
+void SteppedNetwork::barrier_operation(u32 pe, u32 unit, const std::string& operation) {
+  require_router(pe);
+  plan_->barrier_operation(*engine_, pe, unit, operation);
+}
+
+BarrierSnapshot SteppedNetwork::barrier_register(u32 node, u32 unit) const {
+  require_router(node);
+  return plan_->barrier_register(*engine_, node, unit);
+}
+
+t3e::SpecialFeed& SteppedNetwork::special_at(u32 node) {
+  require_router(node);
+  if (!special_) throw ConfigError("there is no special network: set special.enabled = true in a T3E.");
+  return *special_;
+}
+
+void SteppedNetwork::special_put(u32 node, const t3e::Deltas& deltas, const std::string& name, u64 value) {
+  special_at(node).put(node, deltas, name, value);
+}
+
+u32 SteppedNetwork::special_get(u32 node, const t3e::Deltas& deltas, const std::string& name) {
+  return special_at(node).get(node, deltas, name);
+}
+
+std::vector<t3e::TimedAnswer> SteppedNetwork::special_answers() { return special_at(0).take_answers(); }
+
+std::vector<PortSnapshot> SteppedNetwork::router(u32 index) const {
+  require_router(index);
+  return plan_->inspect_router(engine_->state(0), index);
+}
+
+TerminalSnapshot SteppedNetwork::terminal(u32 index) const {
+  if (index >= plan_->topology().terminals)
+    throw ConfigError("terminal " + std::to_string(index) + " does not exist: terminals are numbered 0 to " +
+                      std::to_string(plan_->topology().terminals - 1) + ".");
+  return plan_->inspect_terminal(engine_->state(0), index);
+}
+
+std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_name(index); }
+
+std::map<std::string, u64> SteppedNetwork::totals() {
+  const CounterShard c = engine_->counters(0);
+  const auto get = [&](Total total) { return c.total[static_cast<u32>(total)]; };
+  std::map<std::string, u64> totals{{"packets_created", get(Total::kPacketsCreated)},
+                                    {"flits_created", get(Total::kFlitsCreated)},
+                                    {"packets_injected", get(Total::kPacketsInjected)},
+                                    {"flits_injected", get(Total::kFlitsInjected)},
+                                    {"packets_delivered", get(Total::kPacketsDelivered)},
+                                    {"flits_delivered", get(Total::kFlitsDelivered)},
+                                    {"packets_dropped", get(Total::kPacketsDropped)},
+                                    {"packets_misdelivered", get(Total::kPacketsMisdelivered)},
+                                    {"flits_dropped", get(Total::kFlitsDropped)},
+                                    {"channel_errors", get(Total::kChannelErrors)},
+                                    {"flits_corrected", get(Total::kFlitsCorrected)},
+                                    {"flits_uncorrectable", get(Total::kFlitsUncorrectable)},
+                                    {"flit_moves", get(Total::kFlitMoves)},
+                                    {"latency_sum", get(Total::kLatencySum)},
+                                    {"transactions", get(Total::kTransactions)},
+                                    {"programs_finished", get(Total::kProgramsFinished)},
+                                    {"barriers", get(Total::kBarriers)},
+                                    {"barrier_wait_sum", get(Total::kBarrierWaitSum)},
+                                    {"token_messages", get(Total::kTokenMessages)},
+                                    {"unblocking", get(Total::kUnblocking)},
+                                    {"copies", get(Total::kCopies)},
+                                    {"packets_repeated", get(Total::kRepeated)},
+                                    {"packets_out_of_sequence", get(Total::kOutOfSequence)},
+                                    {"packets_not_valid", get(Total::kNotValid)},
+                                    {"acknowledgments_lost", get(Total::kAcknowledgmentsLost)},
+                                    {"last_delivery", get(Total::kLastDelivery)},
+                                    {"special_sent", get(Total::kSpecialSent)},
+                                    {"special_arrived", get(Total::kSpecialArrived)},
+                                    {"special_lost", get(Total::kSpecialLost)}};
+  for (u32 vc = 0; vc < 8; ++vc)
+    totals["vc" + std::to_string(vc) + "_flits"] = c.total[static_cast<u32>(Total::kVc0Flits) + vc];
+  totals["misrouted"] = get(Total::kMisrouted);
+  totals["sent_by_adaptive"] = get(Total::kSentByAdaptive);
+  totals["attempts"] = get(Total::kMetroAttempts);
+  totals["refused"] = get(Total::kMetroRefused) + get(Total::kRejected);
+  totals["connections_shut"] = get(Total::kMetroShut);
+  totals["messages_accepted"] = get(Total::kMetroAccepted);
+  totals["messages_accepted_wrong"] = get(Total::kMetroAcceptedWrong);
+  totals["duplicates"] = get(Total::kMetroDuplicates) + get(Total::kDuplicates);
+  totals["slots_sent"] = get(Total::kSlotsSent);
+  totals["slots_hit"] = get(Total::kSlotsHit);
+  totals["came_back"] = get(Total::kFailed);
+  totals["answers_lost"] = get(Total::kAnswersLost);
+  totals["sent_again"] = get(Total::kSentAgain);
+  totals["aborted"] = get(Total::kAborted);
+  totals["slips"] = get(Total::kSlips);
+  totals["control_messages"] = get(Total::kControlMessages);
+  for (u32 p = 0; p < 4; ++p)
+    totals["delivered_priority_" + std::to_string(p)] = c.total[static_cast<u32>(Total::kPriority0Delivered) + p];
+  for (u32 s = 0; s < 8; ++s) {
+    const std::string stage = "_stage_" + std::to_string(s);
+    totals["blocked" + stage] = c.total[static_cast<u32>(Total::kMetroBlocked0) + s];
+    totals["lost" + stage] = c.total[static_cast<u32>(Total::kMetroLost0) + s];
+    totals["damaged" + stage] = c.total[static_cast<u32>(Total::kMetroDamaged0) + s];
+  }
+  return totals;
+}
+
+std::vector<ChannelUse> SteppedNetwork::channels() const {
+  const std::vector<u32> flits = plan_->channel_flits(engine_->state(0));
+  std::vector<ChannelUse> channels;
+  const Topology& topology = plan_->topology();
+  for (u32 r = 0; r < topology.routers; ++r)
+    for (u32 p = 0; p < topology.network_ports; ++p)
+      if (topology.peer(r, p).item != kNone) channels.push_back({r, p, flits.at(channels.size())});
+  return channels;
+}
+
+std::vector<ChannelEnds> SteppedNetwork::links() const {
+  std::vector<ChannelEnds> links;
+  const Topology& topology = plan_->topology();
+  for (u32 r = 0; r < topology.routers; ++r)
+    for (u32 p = 0; p < topology.network_ports; ++p)
+      if (const Peer& far = topology.peer(r, p); far.item != kNone) links.push_back({r, p, far.item, far.port});
+  return links;
+}
+
+u32 SteppedNetwork::send_control(u32 terminal, const std::vector<ControlRequest>& requests) {
+  return plan_->send_control(*engine_, terminal, requests);
+}
+
+std::vector<ControlReply> SteppedNetwork::take_replies(u32 terminal) { return plan_->take_replies(*engine_, terminal); }
+
+void SteppedNetwork::check() {
+  check_conservation(*engine_, *plan_, 0);
+  check_deadlock(*engine_, *plan_, 0);
+}
+
+std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }
+
+void SteppedNetwork::save_state(Saver& saver) const {
+  saver(engine_->now());
+  save_replica(saver, *engine_, 0);
+  for (const TraceFeed& feed : feeds_) feed.save(saver);
+  if (special_) special_->save(saver);
+}
+
+void SteppedNetwork::load_state(Loader& loader) {
+  Cycle now = 0;
+  loader(now);
+  engine_->set_now(now);
+  load_replica(loader, *engine_, 0);
+  for (TraceFeed& feed : feeds_) feed.load(loader);
+  if (special_) special_->load(loader);
+}
+
+void SteppedNetwork::save(const std::string& path) {
+  save_checkpoint(path, configuration_hash({experiment_}), [this](Saver& saver) { save_state(saver); });
+}
+
+void SteppedNetwork::load(const std::string& path) {
+  load_checkpoint(path, configuration_hash({experiment_}), [this](Loader& loader) { load_state(loader); });
+}
+
+void SteppedNetwork::go_on_from(const SteppedNetwork& other) {
+  if (configuration_hash({experiment_}) != configuration_hash({other.experiment_}))
+    throw ConfigError("the other network has another configuration; go on from one of the same.");
+  std::stringstream memory;
+  Saver saver(memory);
+  other.save_state(saver);
+  Loader loader(memory);
+  load_state(loader);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,223 @@
+#include "host/run/trace_feed.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include "host/config/value.hpp"
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+constexpr u64 kLatestCycle = 4294900000u;  // clocks have 32 bits
+
+}  // namespace
+
+TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead,
+                     u32 min_flits, bool knows_arrivals)
+    : path_(std::move(path)),
+      terminals_(terminals),
+      min_flits_(min_flits),
+      max_flits_(max_flits),
+      to_itself_(to_itself),
+      knows_arrivals_(knows_arrivals),
+      dead_(std::move(dead)),
+      destinations_(kReach),
+      queues_(terminals),
+      controls_(terminals),
+      entries_(std::size_t{terminals} * kTraceRing),
+      arrivals_(std::size_t{terminals} * kTraceRing) {
+  open();
+}
+
+void TraceFeed::open() {
+  file_.open(path_, std::ios::binary | std::ios::ate);
+  // A directory opens, but has no size.
+  const auto size = file_ ? static_cast<std::streamoff>(file_.tellg()) : -1;
+  file_.seekg(0);
+  if (!file_ || size < 0 || size == std::numeric_limits<std::streamoff>::max())
+    throw ConfigError("traffic.trace_file = \"" + path_ +
+                      "\" cannot be read: " + std::strerror(errno ? errno : EISDIR) + ".");
+  size_ = static_cast<u64>(size);
+}
+
+void TraceFeed::fail(const std::string& what) const {
+  throw ConfigError("traffic.trace_file: " + path_ + ":" + std::to_string(line_) + ": " + shown(Value{text_}) + ": " +
+                    what);
+}
+
+/// Reads the next packet into next_. Returns false at the end of the file.
+bool TraceFeed::read_line() {
+  for (;;) {
+    line_start_ = static_cast<u64>(file_.tellg());
+    if (!std::getline(file_, text_)) {
+      if (file_.bad()) fail("the file cannot be read any further.");
+      return false;
+    }
+    ++line_;
+    if (file_.eof() && !text_.empty())
+      fail("the file ends in the middle of a line; if it is whole, end its last line with a newline.");
+    if (!text_.empty() && text_.back() == '\r') text_.pop_back();
+    if (!text_.empty() && text_[0] != '#') break;
+  }
+  constexpr const char* kForm = "a line is cycle,source,destination,flits[,needs], whole numbers from 0.";
+  u64 numbers[5];
+  u32 count = 0;
+  const char* at = text_.data();
+  const char* end = at + text_.size();
+  for (;;) {
+    while (at < end && *at == ' ') ++at;
+    if (count == 5) fail(kForm);
+    const auto [next, error] = std::from_chars(at, end, numbers[count]);
+    if (error != std::errc{}) fail(kForm);
+    ++count;
+    at = next;
+    while (at < end && *at == ' ') ++at;
+    if (at == end) break;
+    if (*at++ != ',') fail(kForm);
+  }
+  if (count < 4) fail(kForm);
+  if (numbers[0] < last_cycle_)
+    fail("time goes backwards: the line before is at cycle " + std::to_string(last_cycle_) +
+         ". Sort the file by cycle.");
+  if (numbers[0] > kLatestCycle) fail("the cycle must be at most " + std::to_string(kLatestCycle) + ".");
+  for (u32 i = 1; i <= 2; ++i)
+    if (numbers[i] >= terminals_)
+      fail("terminal " + std::to_string(numbers[i]) + " does not exist: terminals are numbered 0 to " +
+           std::to_string(terminals_ - 1) + ".");
+  for (u32 i = 1; i <= 2; ++i)
+    if (std::count(dead_.begin(), dead_.end(), numbers[i]))
+      fail("terminal " + std::to_string(numbers[i]) + " is at a dead node (faults.nodes). Leave the line out.");
+  if (numbers[1] == numbers[2] && !to_itself_)
+    fail("terminal " + std::to_string(numbers[1]) +
+         " sends to itself, which does not enter this network. Leave the line out.");
+  if (numbers[3] < min_flits_ || numbers[3] > max_flits_)
+    fail("a packet must have " + std::to_string(min_flits_) + " to " + std::to_string(max_flits_) + " flits.");
+  next_.cycle = last_cycle_ = static_cast<Cycle>(numbers[0]);
+  next_.source = static_cast<u32>(numbers[1]);
+  next_.entry = {packets_, static_cast<u32>(numbers[2]), next_.cycle, kNone, static_cast<u32>(numbers[3])};
+  if (count == 5 && !knows_arrivals_)
+    fail(
+        "terminals of this network are not told which packet has arrived, so none can need another. Leave the fifth "
+        "number out.");
+  if (count == 5) {
+    const u64 needed = numbers[4];
+    if (needed >= packets_)
+      fail("this is packet " + std::to_string(packets_) + " (counted from 0), and it can only need an earlier one.");
+    if (packets_ - needed > kReach)
+      fail("packet " + std::to_string(needed) + " is more than " + std::to_string(kReach) + " packets back.");
+    const u32 goes_to = destinations_[needed % kReach];
+    if (goes_to != next_.source)
+      fail("packet " + std::to_string(needed) + " goes to terminal " + std::to_string(goes_to) + ", and terminal " +
+           std::to_string(next_.source) +
+           " cannot know of its arrival: a packet may only need one that arrives at "
+           "its source.");
+    next_.entry.needs = static_cast<u32>(needed);
+  }
+  if (packets_ == kNone - 1) fail("a trace can have at most 4294967294 packets.");
+  return true;
+}
+
+/// Hands over all lines before `cycle` to the queues of their sources.
+void TraceFeed::read_until(u64 cycle) {
+  while (!at_end_) {
+    if (!pending_) pending_ = read_line();
+    if (!pending_) at_end_ = true;
+    if (at_end_ || next_.cycle >= cycle) return;
+    TraceEntry entry = next_.entry;
+    if (entry.needs != kNone) {
+      if (has_arrived(entry.needs))
+        entry.needs = kNone;
+      else
+        awaited_.insert(entry.needs);
+    }
+    destinations_[packets_ % kReach] = entry.destination;
+    arrived_.push_back(0);
+    queues_[next_.source].push_back(entry);
+    ++packets_;
+    pending_ = false;
+  }
+}
+
+void TraceFeed::collect(u32 terminal, const TraceArrival& arrival) {
+  arrived_[arrival.id - first_open_] = 1;
+  if (!awaited_.erase(arrival.id)) return;
+  // The terminal itself has released what was in its ring.
+  for (TraceEntry& entry : queues_[terminal]) {
+    if (entry.needs != arrival.id) continue;
+    entry.needs = kNone;
+    entry.cycle = std::max(entry.cycle, arrival.at + 1);
+  }
+}
+
+void TraceFeed::exchange(Engine& engine, u32 replica) {
+  const ItemKind& kind = engine.layout().kinds[1];
+  const FieldInfo &control = kind.field("trace"), &entry = kind.field("trace_entry"),
+                  &arrival = kind.field("trace_arrival");
+  engine.get_field(replica, 1, control, controls_.data());
+  engine.get_field(replica, 1, entry, entries_.data());
+  engine.get_field(replica, 1, arrival, arrivals_.data());
+  for (u32 t = 0; t < terminals_; ++t) {
+    for (u32 i = 0; i < controls_[t].arrivals; ++i) collect(t, arrivals_[std::size_t{t} * kTraceRing + i]);
+    controls_[t].arrivals = 0;
+  }
+  while (!arrived_.empty() && arrived_.front()) {
+    arrived_.pop_front();
+    ++first_open_;
+  }
+  read_until(u64{engine.now()} + kTraceRing);
+  for (u32 t = 0; t < terminals_; ++t) {
+    TraceControl& c = controls_[t];
+    TraceEntry* ring = &entries_[std::size_t{t} * kTraceRing];
+    for (; c.entries < kTraceRing && !queues_[t].empty(); ++c.entries) {
+      ring[(c.first + c.entries) % kTraceRing] = queues_[t].front();
+      queues_[t].pop_front();
+    }
+  }
+  engine.set_field(replica, 1, control, controls_.data());
+  engine.set_field(replica, 1, entry, entries_.data());
+}
+
+void TraceFeed::save(Saver& saver) const {
+  const u64 offset = pending_ ? line_start_ : at_end_ ? size_ : 0;
+  saver(size_, offset, pending_ ? line_ - 1 : line_);
+  visit(saver, *this);
+}
+
+void TraceFeed::load(Loader& loader) {
+  u64 size = 0, offset = 0;
+  loader(size, offset, line_);
+  if (size != size_)
+    throw ConfigError("traffic.trace_file = \"" + path_ +
+                      "\" is not the file it was when the checkpoint was saved: its "
+                      "size has changed.");
+  visit(loader, *this);
+  file_.clear();
+  file_.seekg(static_cast<std::streamoff>(offset));
+  at_end_ = pending_ = false;
+}
+
+void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active) {
+  while (cycles) {
+    const u64 now = engine.now();
+    u64 step = cycles;
+    if (!feeds.empty()) {
+      const u32 phase = now % kTraceRing;
+      if (phase == 0)
+        for (u32 replica : active) feeds[replica].exchange(engine, replica);
+      step = std::min<u64>(step, kTraceRing - phase);
+    }
+    u64 change = plan.next_change(now);
+    if (change == now) {
+      for (u32 replica : active) plan.change(engine, replica);
+      change = plan.next_change(now + 1);
+    }
+    step = std::min(step, change - now);
+    engine.advance(static_cast<u32>(step), active);
+    cycles -= static_cast<u32>(step);
+  }
+}
+
+}  // namespace flitlab

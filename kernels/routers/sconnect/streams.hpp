@@ -1,0 +1,11 @@
+#pragma once
+/// Random streams of S-Connect.
+#include "kernels/common/streams.hpp"
+
+namespace flitlab::sconnect::stream {
+
+inline constexpr u32 kError = 40;   ///< hits of slots; item = 8 * sender + port, counter = cycle
+inline constexpr u32 kFabric = 41;  ///< host: random regular graphs; counter = draw
+inline constexpr u32 kClock = 42;   ///< host: free-running frequencies and phases; item = router
+
+}  // namespace flitlab::sconnect::stream

@@ -1,0 +1,9 @@
+#pragma once
+/// Random streams of the single switch.
+#include "kernels/common/streams.hpp"
+
+namespace flitlab::sw::stream {
+
+inline constexpr u32 kTie = 45;  ///< ties; counter = cycle
+
+}  // namespace flitlab::sw::stream

@@ -1,0 +1,267 @@
+/// What is wrong with a configuration is said in one message: path, value, what is allowed, the fix.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "host/config/check.hpp"
+#include "host/config/cross_checks.hpp"
+#include "host/config/registry.hpp"
+#include "host/routers/vc/plan.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+struct Wrong {
+  const char* name;
+  RawConfig changes;
+  std::vector<std::string> said;
+};
+
+class BadInput : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(BadInput, IsNamedWithAFix) {
+  try {
+    const Experiment e = experiment(GetParam().changes);
+    make_plan(e);
+    FAIL() << "accepted";
+  } catch (const ConfigError& error) {
+    const std::string text = error.what();
+    for (const std::string& part : GetParam().said) EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadInput,
+    ::testing::Values(
+        Wrong{"unknown", {{"router.vc", integer(4)}}, {"router.vc = 4", "did you mean router.vcs"}},
+        Wrong{"wrong_section", {{"network.load", 0.5}}, {"network.load = 0.5", "traffic.load"}},
+        Wrong{"type", {{"router.vcs", word("four")}}, {"router.vcs = \"four\"", "integer", "e.g. 4"}},
+        Wrong{"float_for_int", {{"router.vcs", 4.5}}, {"router.vcs = 4.5", "wrong type", "integer"}},
+        Wrong{"range", {{"router.vcs", integer(99)}}, {"router.vcs = 99", "1 to 16"}},
+        Wrong{"load", {{"traffic.load", 1.5}}, {"traffic.load = 1.5", "0 to 1 flits/cycle/terminal"}},
+        Wrong{
+            "choice", {{"traffic.pattern", word("tornadoo")}}, {"\"tornadoo\"", "did you mean \"tornado\"", "uniform"}},
+        Wrong{"zero_radix", {{"topology.shape", IntList{4, 0}}}, {"topology.shape = [4, 0]", "1 to 65535"}},
+        Wrong{"negative_radix", {{"topology.shape", IntList{-4, 4}}}, {"topology.shape = [-4, 4]", "1 to 65535"}},
+        Wrong{"no_shape", {{"topology.shape", IntList{}}}, {"topology.shape", "empty"}},
+        Wrong{"too_many_routers", {{"topology.shape", IntList{4096, 4096, 4096}}}, {"topology.shape", "16777216"}},
+        Wrong{"power_of_two",
+              {{"topology.shape", IntList{3, 3}}, {"traffic.pattern", word("bit_reverse")}},
+              {"traffic.pattern = \"bit_reverse\"", "power-of-two", "9"}},
+        Wrong{"fft",
+              {{"topology.shape", IntList{3, 4}}, {"traffic.pattern", word("fft")}},
+              {"traffic.pattern = \"fft\"", "12 terminals", "power-of-two"}},
+        Wrong{"divide",
+              {{"topology.shape", IntList{5}}, {"traffic.pattern", word("divide")}},
+              {"traffic.pattern = \"divide\"", "5 terminals", "power-of-two"}},
+        Wrong{"few_vcs", {{"router.vcs", integer(1)}}, {"router.vcs = 1", "at least 2", "deadlock"}},
+        Wrong{"valiant", {{"router.vcs", integer(3)}, {"routing.algorithm", word("valiant")}}, {"at least 4"}},
+        Wrong{"huge", {{"topology.shape", IntList(3, 65535)}}, {"topology.shape = [65535, 65535, 65535]", "16777216"}},
+        // 2^64 terminals, which 64 bits count as none.
+        Wrong{"overflow", {{"topology.shape", IntList(8, 256)}, {"traffic.pattern", word("hot_spot")}}, {"16777216"}},
+        Wrong{"shuffle",
+              {{"topology.shape", IntList{6, 2}}, {"traffic.pattern", word("shuffle")}},
+              {"traffic.pattern = \"shuffle\"", "12 terminals", "power-of-two"}},
+        Wrong{"transpose",
+              {{"topology.shape", IntList{4, 8}}, {"traffic.pattern", word("transpose")}},
+              {"traffic.pattern = \"transpose\"", "32 terminals", "square", "power of four", "Change the topology"}},
+        Wrong{"transpose_ring",
+              {{"topology.kind", word("ring")}, {"traffic.pattern", word("transpose")}, {"topology.shape", integer(8)}},
+              {"traffic.pattern = \"transpose\"", "8 terminals", "power of four"}},
+        Wrong{"tornado",
+              {{"topology.kind", word("graph")}, {"topology.file", word("x")}, {"traffic.pattern", word("tornado")}},
+              {"traffic.pattern = \"tornado\"", "coordinates", "use uniform"}},
+        Wrong{"tornado_nowhere",
+              {{"topology.shape", IntList{2, 1, 2}}, {"traffic.pattern", word("tornado")}},
+              {"traffic.pattern = \"tornado\"", "[2, 1, 2]", "nowhere", "3 or more"}},
+        Wrong{"tornado_cube",
+              {{"topology.kind", word("hypercube")},
+               {"topology.dimensions", integer(3)},
+               {"traffic.pattern", word("tornado")}},
+              {"[2, 2, 2]", "another pattern"}},
+        Wrong{
+            "tornado_t3e",
+            {{"router.kind", word("t3e")}, {"topology.shape", IntList{2, 2, 2}}, {"traffic.pattern", word("tornado")}},
+            {"[2, 2, 2]", "another pattern"}},
+        Wrong{"hot_region",
+              {{"traffic.pattern", word("hot_region")}, {"traffic.hot_shape", IntList{5, 1}}},
+              {"traffic.hot_shape = [5, 1]", "at most [4, 4]"}},
+        Wrong{"hot_region_dimensions",
+              {{"topology.kind", word("hypercube")},
+               {"topology.dimensions", integer(3)},
+               {"traffic.pattern", word("hot_region")},
+               {"traffic.hot_shape", IntList{1, 1}}},
+              {"traffic.hot_shape = [1, 1]", "at most [2, 2, 2]"}},
+        Wrong{"elsewhere",
+              {{"traffic.hot_fraction", 0.5}},
+              {"traffic.hot_fraction = 0.5",
+               "it belongs to traffic.pattern = \"hot_spot\" or \"hot_region\", and "
+               "traffic.pattern is \"uniform\""}},
+        Wrong{"batch_load",
+              {{"traffic.mode", word("batch")}, {"traffic.load", 0.5}},
+              {"it belongs to traffic.mode = \"open\" or \"request_reply\", and traffic.mode is \"batch\""}},
+        Wrong{"batch_burst",
+              {{"traffic.mode", word("batch")}, {"traffic.burst_load", 0.5}},
+              {"traffic.injection = \"on_off\", which itself belongs to traffic.mode = \"open\", and "
+               "traffic.mode is \"batch\""}},
+        Wrong{"hasty_bursts",
+              {{"traffic.injection", word("on_off")},
+               {"traffic.load", 0.4},
+               {"traffic.burst_load", 0.5},
+               {"traffic.burst_cycles", 1.0}},
+              {"traffic.load = 0.4", "at most 0.25", "traffic.burst_cycles"}},
+        Wrong{"deep_speculation",
+              {{"router.speculative", true}, {"router.vc_allocation_delay", integer(2)}},
+              {"router.speculative = true", "router.vc_allocation_delay = 2", "0 or 1"}},
+        Wrong{"geometric_list",
+              {{"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}}, {"traffic.packet_length", word("geometric")}},
+              {"traffic.packet_flits = [[1, 0.5], [5, 0.5]]", "\"geometric\"", "one number, the mean"}},
+        Wrong{"flag", {{"router.speculative", integer(1)}}, {"router.speculative = 1", "true or false"}},
+        Wrong{"quoted_flag", {{"router.speculative", word("true")}}, {"\"true\"", "Leave out the quotes"}},
+        Wrong{"string",
+              {{"topology.kind", word("graph")}, {"topology.file", integer(3)}},
+              {"topology.file = 3", "a string"}},
+        Wrong{"choice_type", {{"router.arbiter", true}}, {"router.arbiter = true", "round_robin"}},
+        Wrong{"list", {{"topology.shape", word("8x8")}}, {"topology.shape = \"8x8\"", "a list of integers"}},
+        Wrong{"list_of_pairs", {{"topology.shape", Lengths{{4, 1.0}}}}, {"topology.shape = [[4, 1.0]]", "[8, 8]"}},
+        Wrong{"lengths", {{"traffic.packet_flits", IntList{1, 5}}}, {"traffic.packet_flits = [1, 5]", "[[1, 0.5]"}},
+        Wrong{"word_or_auto", {{"run.warmup_cycles", word("some")}}, {"run.warmup_cycles = \"some\"", "\"auto\""}},
+        Wrong{"one_zero_radix", {{"topology.shape", integer(0)}}, {"topology.shape = 0", "1 to 65535"}},
+        Wrong{"two_rings",
+              {{"topology.kind", word("ring")}, {"topology.shape", IntList{4, 4}}},
+              {"topology.shape = [4, 4]", "one dimension", "\"torus\""}},
+        Wrong{"ports",
+              {{"topology.shape", IntList(10, 2)}, {"topology.concentration", integer(16)}},
+              {"topology.concentration = 16", "36 ports", "at most 32"}},
+        Wrong{"o1turn",
+              {{"routing.algorithm", word("o1turn")}},
+              {"routing.algorithm = \"o1turn\"", "mesh of two dimensions", "valiant"}},
+        Wrong{"o1turn_3d",
+              {{"routing.algorithm", word("o1turn")},
+               {"topology.kind", word("mesh")},
+               {"topology.shape", IntList{4, 4, 4}}},
+              {"routing.algorithm = \"o1turn\"", "mesh of two dimensions"}},
+        Wrong{"o1turn_vcs",
+              {{"routing.algorithm", word("o1turn")}, {"topology.kind", word("mesh")}, {"router.vcs", integer(1)}},
+              {"router.vcs = 1", "\"o1turn\"", "at least 2", "Raise router.vcs"}},
+        Wrong{"romm",
+              {{"routing.algorithm", word("romm")}},
+              {"routing.algorithm = \"romm\"", "mesh or a hypercube", "valiant"}},
+        Wrong{"table", {{"routing.algorithm", word("table")}}, {"routing.algorithm = \"table\"", "graphs"}},
+        Wrong{"buffer",
+              {{"router.flow_control", word("store_and_forward")}, {"traffic.packet_flits", integer(9)}},
+              {"router.buffer_flits = 8", "9 flits"}},
+        Wrong{"graph", {{"topology.kind", word("graph")}}, {"topology.file"}},
+        Wrong{"no_matrix", {{"traffic.pattern", word("matrix")}}, {"traffic.matrix_file", "source,destination,weight"}},
+        Wrong{"matrix_nowhere",
+              {{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", word("nowhere.csv")}},
+              {"traffic.matrix_file = \"./nowhere.csv\"", "cannot be read", "Give the name"}},
+        Wrong{"matrix_folder",
+              {{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", word("/")}},
+              {"traffic.matrix_file = \"/\"", "cannot be read", "directory"}},
+        Wrong{"no_file",
+              {{"topology.kind", word("graph")}, {"topology.file", word("nowhere.csv")}},
+              {"topology.file", "nowhere.csv", "cannot be read"}},
+        Wrong{
+            "hot", {{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{16}}}, {"16", "0 to 15"}},
+        Wrong{"weights", {{"traffic.packet_flits", Lengths{{1, -1.0}}}}, {"traffic.packet_flits", "negative"}},
+        Wrong{"burst",
+              {{"traffic.injection", word("on_off")}, {"traffic.load", 0.6}},
+              {"traffic.load = 0.6", "traffic.burst_load = 0.5"}}),
+    [](const auto& p) { return p.param.name; });
+
+TEST(BadMatrix, IsNamedWithItsLine) {
+  const auto refused = [](const std::string& text, const std::vector<std::string>& said) {
+    const testing::TextFile file(text);
+    try {
+      make_plan(experiment({{"topology.shape", integer(2)},
+                            {"traffic.pattern", word("matrix")},
+                            {"traffic.matrix_file", word(file.path.c_str())}}));
+      FAIL() << text;
+    } catch (const ConfigError& error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.find("traffic.matrix_file: "), 0u) << message;
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+      for (const std::string& part : said) EXPECT_NE(message.find(part), std::string::npos) << message;
+    }
+  };
+  refused("0,1,1\n1;0;1\n", {":2: \"1;0;1\"", "comma-separated numbers", "Correct it"});
+  refused(std::string("\x01\0\xff\n", 4), {":1: \"\\u0001", "comma-separated numbers"});
+  refused("0,1,1\n", {"terminal 1", "has no line", "Add one, 1,DESTINATION,WEIGHT"});
+  refused("", {"terminal 0", "has no line"});
+  refused("0,2,1\n", {":1: ", "0 to 1"});
+  refused("0,nan,1\n", {":1: ", "0 to 1"});
+  refused("0,1\n", {":1: ", "source,destination,weight"});
+  refused("0,1,-1\n", {":1: ", "0 to 1e100"});
+  refused("0,1,inf\n", {":1: ", "0 to 1e100"});
+}
+
+TEST(Defaults, FitTheTopology) {
+  const auto ints = [](const RawConfig& raw, const char* path) { return Experiment::resolve(raw, ".").ints(path); };
+  const Value hot = word("hot_region");
+  EXPECT_EQ(ints({{"topology.kind", word("ring")}}, "topology.shape"), (std::vector<u32>{8}));
+  EXPECT_EQ(ints({{"topology.kind", word("mesh")}}, "topology.shape"), (std::vector<u32>{8, 8}));
+  EXPECT_EQ(ints({{"topology.kind", word("ring")}, {"traffic.pattern", hot}}, "traffic.hot_shape"),
+            (std::vector<u32>{2}));
+  EXPECT_EQ(ints({{"topology.shape", IntList{4, 1, 3}}, {"traffic.pattern", hot}}, "traffic.hot_shape"),
+            (std::vector<u32>{2, 1, 2}));
+  EXPECT_EQ(ints({{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(3)}, {"traffic.pattern", hot}},
+                 "traffic.hot_shape"),
+            (std::vector<u32>{2, 2, 2}));
+}
+
+TEST(Models, AreTheChoicesOfRouterKind) {
+  std::vector<std::string> kinds;
+  for (const ModelRecord& model : models()) kinds.emplace_back(model.kind);
+  EXPECT_EQ(split_words(model_choice().choices), kinds);
+  EXPECT_EQ(experiment().str("router.kind"), kinds.front());
+}
+
+/// The packet rate is the load over the mean length, which must be that of the lengths really drawn.
+TEST(GeometricLengths, HaveTheMeanThatTheLoadIsDividedBy) {
+  for (const std::int64_t asked : {1, 2, 4, 100, 1000, 4095}) {
+    const Experiment e = experiment({{"traffic.packet_length", word("geometric")},
+                                     {"traffic.packet_flits", integer(asked)},
+                                     {"traffic.load", 0.5}});
+    const VcPlan plan(e);
+    const u32 n = 100000;
+    double sum = 0, squares = 0;
+    for (u32 i = 0; i < n; ++i) {
+      const double flits = packet_flits(plan.table().traffic, packet_draws(make_row(e), 0, i));
+      sum += flits;
+      squares += flits * flits;
+    }
+    const double mean = sum / n, deviation = std::sqrt(squares / n - mean * mean);
+    EXPECT_NEAR(mean_packet(e), mean, 4 * deviation / std::sqrt(n) + 1e-9) << asked;
+    EXPECT_DOUBLE_EQ(make_row(e).period, mean_packet(e) / 0.5);
+    if (asked == 4095) {
+      EXPECT_LT(mean_packet(e), 2600);  // cut at 4095
+    }
+  }
+}
+
+TEST(Defaults, AreResolvedAndListed) {
+  const Experiment e = experiment();
+  EXPECT_EQ(e.u32_of("router.vcs"), 4u);
+  EXPECT_EQ(e.str("traffic.pattern"), "uniform");
+  EXPECT_EQ(mean_packet(e), 4.0);
+  EXPECT_FALSE(e.has("traffic.hot_fraction"));
+  EXPECT_TRUE(e.is_auto("run.warmup_cycles"));
+}
+
+TEST(StructureKey, IgnoresLoadAndSeedOnly) {
+  const std::string key = experiment().structure_key();
+  EXPECT_EQ(experiment({{"traffic.load", 0.7}, {"run.seed", integer(9)}}).structure_key(), key);
+  EXPECT_NE(experiment({{"router.vcs", integer(8)}}).structure_key(), key);
+}
+
+}  // namespace
+}  // namespace flitlab

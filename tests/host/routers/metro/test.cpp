@@ -1,0 +1,381 @@
+/// Networks of METRO routers, the headers that lead through them, faults, and what is refused.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "host/routers/metro/faults.hpp"
+#include "host/routers/metro/plan.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::TextFile;
+using testing::word;
+
+RawConfig metro(RawConfig changes = {}) {
+  changes.insert({{"router.kind", word("metro")}, {"traffic.packet_flits", Lengths{{20, 1.0}}}});
+  return changes;
+}
+
+std::string error_of(RawConfig changes) {
+  try {
+    make_plan(experiment(metro(std::move(changes))));
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// Every wire is known at both ends.
+void expect_whole(const MetroNetwork& n) {
+  std::set<std::pair<u32, u32>> taken;
+  for (u32 t = 0; t < n.terminals; ++t)
+    for (u32 l = 0; l < n.links; ++l) {
+      const metro::Wire &out = n.leaving(t, l), &in = n.entering(t, l);
+      ASSERT_NE(out.item, kNone);
+      ASSERT_NE(in.item, kNone);
+      EXPECT_TRUE(taken.insert({out.item, out.port}).second);
+      EXPECT_EQ(n.wire(out.item, out.port).item, t);
+      EXPECT_EQ(n.wire(out.item, out.port).port, l);
+      EXPECT_EQ(n.wire(in.item, in.port).item, t);
+      EXPECT_EQ(n.wire(in.item, in.port).port, n.links + l);
+    }
+  for (u32 r = 0; r < n.routers(); ++r)
+    for (u32 q = 0; q < n.setup[r].backward; ++q) {
+      const metro::Wire& wire = n.wire(r, n.inputs + q);
+      ASSERT_NE(wire.item, kNone) << n.backward_name(r, q);
+      if (wire.to_endpoint) continue;
+      EXPECT_TRUE(taken.insert({wire.item, wire.port}).second);
+      EXPECT_EQ(n.wire(wire.item, wire.port).item, r);
+      EXPECT_EQ(n.wire(wire.item, wire.port).port, n.inputs + q);
+    }
+  for (u32 r = 0; r < n.routers(); ++r)
+    for (u32 p = 0; p < n.setup[r].forward; ++p) EXPECT_TRUE(taken.count({r, p})) << n.names[r] << " " << p;
+}
+
+/// Whatever ports are taken, the directions lead to the destination and nowhere else.
+void expect_routed(const MetroNetwork& n) {
+  for (u32 s = 0; s < n.terminals; ++s)
+    for (u32 d = 0; d < n.terminals; ++d) {
+      const std::vector<u32> directions = metro_directions(n, s, d);
+      ASSERT_FALSE(directions.empty()) << s << " " << d;
+      std::set<u32> places;
+      for (u32 l = 0; l < n.links; ++l) places.insert(n.leaving(s, l).item);
+      for (u32 i = 0; i < directions.size(); ++i) {
+        std::set<u32> next;
+        for (u32 r : places)
+          for (u32 k = 0; k < 1u << n.setup[r].log_dilation; ++k) {
+            const metro::Wire& wire = n.wire(r, n.inputs + (directions[i] << n.setup[r].log_dilation) + k);
+            EXPECT_EQ(bool(wire.to_endpoint), i + 1 == directions.size());
+            if (wire.to_endpoint)
+              EXPECT_EQ(wire.item, d);
+            else
+              next.insert(wire.item);
+          }
+        places = next;
+      }
+    }
+}
+
+TEST(MetroNetworks, MultibutterfliesAreWiredThrough) {
+  const std::vector<std::pair<IntList, IntList>> shapes{
+      {{2, 2, 4}, {2, 2, 1}},       {{4, 4}, {2, 1}}, {{4, 4}, {1, 1}},
+      {{2, 2, 2, 2}, {2, 2, 2, 1}}, {{8}, {1}},       {{2, 8}, {4, 1}}};
+  for (const auto& [radix, dilation] : shapes)
+    for (const char* wiring : {"random", "regular"})
+      for (int links : {1, 2, 4}) {
+        RawConfig c = metro({{"topology.radix", radix},
+                             {"topology.dilation", dilation},
+                             {"topology.links", integer(links)},
+                             {"topology.wiring", word(wiring)}});
+        Experiment e;
+        try {
+          e = experiment(c);
+        } catch (const ConfigError&) {
+          continue;  // as many links do not fill the routers
+        }
+        const MetroNetwork n = make_metro_network(e);
+        expect_whole(n);
+        expect_routed(n);
+      }
+}
+
+TEST(MetroNetworks, EqualPortsLeadToDifferentRouters) {
+  for (const char* wiring : {"random", "regular"}) {
+    const MetroNetwork n = make_metro_network(experiment(metro({{"topology.radix", IntList{4, 4, 4}},
+                                                                {"topology.dilation", IntList{2, 2, 1}},
+                                                                {"topology.wiring", word(wiring)}})));
+    for (u32 r = 0; r < n.routers(); ++r) {
+      if (!n.setup[r].log_dilation) continue;
+      for (u32 q = 0; q < n.setup[r].backward; q += 2)
+        EXPECT_NE(n.wire(r, n.inputs + q).item, n.wire(r, n.inputs + q + 1).item) << n.backward_name(r, q);
+    }
+    for (u32 t = 0; t < n.terminals; ++t) {
+      EXPECT_NE(n.leaving(t, 0).item, n.leaving(t, 1).item);
+      EXPECT_NE(n.entering(t, 0).item, n.entering(t, 1).item);
+    }
+  }
+}
+
+/// METRO, Figure 1: 16 endpoints, eight routers a stage; no router of the last stage and no link cuts anybody off.
+TEST(MetroNetworks, Figure1SurvivesAnyLossBehindItsFirstStages) {
+  const MetroNetwork n = make_metro_network(
+      experiment(metro({{"topology.radix", IntList{2, 2, 4}}, {"topology.dilation", IntList{2, 2, 1}}})));
+  ASSERT_EQ(n.terminals, 16u);
+  ASSERT_EQ(n.routers(), 24u);
+  const std::vector<bool> no_routers(n.routers()), no_ports(n.wires.size());
+  EXPECT_TRUE(metro_connected(n, no_routers, no_ports));
+  for (u32 r = 0; r < n.routers(); ++r) {
+    std::vector<bool> dead = no_routers;
+    dead[r] = true;
+    EXPECT_TRUE(metro_connected(n, dead, no_ports)) << n.names[r];
+  }
+  for (u32 r = 0; r < n.routers(); ++r)
+    for (u32 p = 0; p < n.ports(); ++p) {
+      if (n.wire(r, p).item == kNone) continue;
+      std::vector<bool> dead = no_ports;
+      dead[std::size_t{r} * n.ports() + p] = true;
+      EXPECT_TRUE(metro_connected(n, no_routers, dead)) << n.names[r] << " " << p;
+    }
+  std::vector<bool> both = no_routers;  // an endpoint's two routers of the last stage
+  both[n.entering(0, 0).item] = both[n.entering(0, 1).item] = true;
+  EXPECT_FALSE(metro_connected(n, both, no_ports));
+}
+
+TEST(MetroNetworks, FatTreesAreWiredThrough) {
+  for (int levels : {1, 2, 3})
+    for (const char* wiring : {"random", "regular"}) {
+      const MetroNetwork n = make_metro_network(experiment(metro({{"topology.kind", word("fat_tree")},
+                                                                  {"topology.levels", integer(levels)},
+                                                                  {"topology.wiring", word(wiring)}})));
+      EXPECT_EQ(n.terminals, 1u << 2 * levels);
+      expect_whole(n);
+      expect_routed(n);
+      EXPECT_EQ(metro_directions(n, 0, 1).size(), levels == 1 ? 1u : 2u);  // up and across, or the root, and down
+      EXPECT_EQ(metro_directions(n, 0, n.terminals - 1).size(), 2u * levels - 1);
+    }
+}
+
+/// METRO, Table 4: hbits; the paper's radices 2,2,2,4 in words of 4 take two words, 4,8 two, in words of 8 one.
+TEST(MetroRoutesTest, HeadersAreAsLongAsTable4Says) {
+  const auto words = [](IntList radix, IntList dilation, u32 width, u32 header_words) {
+    MetroNetwork n =
+        make_metro_network(experiment(metro({{"topology.radix", radix}, {"topology.dilation", dilation}})));
+    const MetroRoutes routes = make_metro_routes(n, width, header_words);
+    for (u32 d = 0; d < n.terminals; ++d) EXPECT_EQ(routes.start[d + 1] - routes.start[d], routes.start[1]);
+    return routes.start[1];
+  };
+  EXPECT_EQ(words({2, 2, 2, 4}, {2, 2, 2, 1}, 4, 0), 2u);
+  EXPECT_EQ(words({4, 8}, {2, 1}, 4, 0), 2u);
+  EXPECT_EQ(words({2, 2, 2, 4}, {2, 2, 2, 1}, 8, 0), 1u);
+  EXPECT_EQ(words({4, 4, 4}, {2, 2, 1}, 8, 0), 1u);
+  EXPECT_EQ(words({2, 2, 2, 4}, {2, 2, 2, 1}, 4, 1), 4u);
+  EXPECT_EQ(words({4, 8}, {2, 1}, 4, 2), 4u);
+}
+
+constexpr const char* kSmall =
+    "# two routers, four endpoints\n"
+    "router,a,2,2,1\nrouter,b,2,2,1\nrouter,c,2,2,1\nrouter,d,2,2,1\n"
+    "wire,e0.0,a.0\nwire,e1.0,a.1\nwire,e2.0,b.0\nwire,e3.0,b.1\n"
+    "wire,a.0.0,c.0,1\nwire,a.1.0,d.0,1\nwire,b.0.0,c.1,2\nwire,b.1.0,d.1,2\n"
+    "wire,c.0.0,e0.0\nwire,c.1.0,e1.0\nwire,d.0.0,e2.0\nwire,d.1.0,e3.0\n";
+
+RawConfig from_file(const TextFile& file) { return {{"topology.kind", word("file")}, {"topology.file", file.path}}; }
+
+TEST(MetroFile, IsReadAndRun) {
+  const TextFile file(kSmall);
+  const MetroNetwork n = make_metro_network(experiment(metro(from_file(file))));
+  EXPECT_EQ(n.terminals, 4u);
+  EXPECT_EQ(n.routers(), 4u);
+  EXPECT_EQ(n.wire(1, n.inputs).delay, 2);
+  expect_whole(n);
+  expect_routed(n);
+  RawConfig c = metro(from_file(file));
+  c["traffic.mode"] = word("batch");
+  c["traffic.batch_packets"] = integer(50);
+  testing::Network net(experiment(c));
+  net.step(20000);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 200u);
+  check_conservation(*net.engine, *net.plan, 0);
+}
+
+std::string error_of_file(const std::string& from, const std::string& to) {
+  std::string text = kSmall;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  const TextFile file(text);
+  return error_of(from_file(file));
+}
+
+TEST(MetroFile, MistakesAreNamedWithTheirLine) {
+  const std::vector<std::tuple<const char*, const char*, const char*>> cases{
+      {"wire,d.1.0,e3.0\n", "", "backward port d.1.0 is dangling"},
+      {"wire,e3.0,b.1\n", "", "forward port b.1 is dangling"},
+      {"wire,e1.0,a.1", "wire,e1.0,a.0", ":7: \"wire,e1.0,a.0\": e1.0 to a.0: the second end has a wire already"},
+      {"wire,a.1.0,d.0", "wire,a.0.0,d.0", "the first end has a wire already"},
+      {"wire,c.0.0,e0.0", "wire,c.2.0,e0.0", "direction from 0 to 1"},
+      {"wire,c.0.0,e0.0", "wire,x.0.0,e0.0", "no router of that name"},
+      {"router,d,2,2,1", "router,a,2,2,1", "router a is there twice"},
+      {"router,d,2,2,1", "router,d,3,2,1", "forward ports = 3 must be a power of two"},
+      {"router,d,2,2,1", "router,d,2,3,1", "radix = 3 must be a power of two"},
+      {"router,d,2,2,1", "router,d.1,2,2,1", "name has no dots"},
+      {"wire,e0.0,a.0", "wire,e9.0,a.0", "endpoint e0 has no wire into the network"},
+      {"wire,e0.0,a.0", "wirre,e0.0,a.0", "did you mean wire? A line is router,NAME,forward ports,radix,dilation or"},
+      {"router,d,2,2,1", "router,d,2,2,1,4",
+       ":5: \"router,d,2,2,1,4\": field 6, \"4\", is one too many: the line is router,NAME,forward "
+       "ports,radix,dilation."},
+      {"wire,a.0.0,c.0,1", "wire,a.0.0,c.0,1,x", "field 5, \"x\", is one too many: the line is wire,FROM,TO[,delay]."},
+      {"wire,a.0.0,c.0,1", "wire,a.0.0,c.0,99", "delay"},
+  };
+  for (const auto& [from, to, message] : cases) {
+    const std::string error = error_of_file(from, to);
+    EXPECT_NE(error.find(message), std::string::npos) << from << " -> " << to << ": " << error;
+    EXPECT_NE(error.find("topology.file"), std::string::npos) << error;
+  }
+  // Endpoints that cannot be told apart: both of d's directions lead to the same one.
+  const TextFile file(
+      "router,a,1,2,1\nwire,e0.0,a.0\nwire,a.0.0,e0.0\nwire,a.1.0,e1.0\nrouter,b,1,2,1\nwire,e1.0,b.0\n"
+      "wire,b.0.0,e1.1\nwire,b.1.0,e1.2\n");
+  EXPECT_NE(error_of(from_file(file)).find("no way leads from endpoint 1 to endpoint 0"), std::string::npos);
+}
+
+TEST(MetroChecks, BadInputIsRefused) {
+  const std::vector<std::pair<RawConfig, const char*>> cases{
+      {{{"topology.radix", IntList{3, 4}}}, "topology.radix: 3 is not a power of two"},
+      {{{"topology.dilation", IntList{3, 1}}}, "topology.dilation: 3 is not a power of two"},
+      {{{"topology.radix", IntList{4, 4, 4}}}, "one of each per stage"},
+      {{{"router.max_dilation", integer(1)}}, "router.max_dilation = 1: the network needs routers of dilation 2"},
+      {{{"router.max_dilation", integer(16)}}, "router.max_dilation = 16 is more than the 8 backward ports"},
+      {{{"topology.dilation", IntList{2, 4}}, {"topology.links", integer(1)}}, "do not fill routers of 16 ports"},
+      {{{"router.max_dilation", integer(3)}}, "router.max_dilation: 3 is not a power of two"},
+      {{{"router.width", integer(2)}}, "router.width = 2 bits cannot name one of 8 backward ports"},
+      {{{"topology.wire_delay", integer(3)}, {"router.max_turn_delay", integer(2)}},
+       "router.max_turn_delay = 2: the network has a wire of 3 stages"},
+      {{{"traffic.packet_flits", Lengths{{3, 1.0}}}}, "a message of 3 words is too short"},
+      {{{"traffic.mode", word("request_reply")}, {"traffic.window", integer(4)}}, "traffic.window = 4"},
+      {{{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{16}}},
+       "traffic.hot_terminals contains 16"},
+      {{{"router.detailed_stages", IntList{2}}}, "router.detailed_stages contains 2"},
+      {{{"topology.kind", word("file")}}, "needs topology.file"},
+      {{{"endpoint.stalls", true}, {"traffic.mode", word("batch")}}, "endpoint.stalls = true is there for"},
+      {{{"topology.kind", word("fat_tree")}, {"topology.arity", integer(3)}},
+       "topology.arity: 3 is not a power of two"},
+      {{{"topology.kind", word("fat_tree")}, {"topology.links", integer(1)}},
+       "do not fill routers of topology.ports = 8"},
+      {{{"faults.dead_routers", 0.9}}, "without cutting anybody off"},
+      {{{"traffic.mode", word("broadcast")}}, "broadcast"},
+  };
+  for (const auto& [changes, message] : cases) {
+    const std::string error = error_of(changes);
+    EXPECT_NE(error.find(message), std::string::npos) << message << ": " << error;
+  }
+}
+
+/// METRO, Table 1, holds for routers from a file too.
+TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
+  const TextFile file(
+      "router,a,4,4,2\nwire,e0.0,a.0\nwire,e1.0,a.1\nwire,e2.0,a.2\nwire,e3.0,a.3,9\n"
+      "wire,a.0.0,e0.0\nwire,a.0.1,e0.1\nwire,a.1.0,e1.0\nwire,a.1.1,e1.1\n"
+      "wire,a.2.0,e2.0\nwire,a.2.1,e2.1\nwire,a.3.0,e3.0\nwire,a.3.1,e3.1\n");
+  const std::vector<std::pair<RawConfig, const char*>> cases{
+      {{}, ""},
+      {{{"router.width", integer(2)}}, "router.width = 2 bits cannot name one of 8 backward ports, as router a has"},
+      {{{"router.max_dilation", integer(1)}}, "the network needs routers of dilation 2"},
+      {{{"router.max_turn_delay", integer(8)}}, "the network has a wire of 9 stages"}};
+  for (auto [changes, message] : cases) {
+    changes.insert({{"topology.kind", word("file")}, {"topology.file", file.path}});
+    const std::string error = error_of(changes);
+    if (*message)
+      EXPECT_NE(error.find(message), std::string::npos) << message << ": " << error;
+    else
+      EXPECT_EQ(error, "");
+  }
+}
+
+/// Equal ports must lead to routers that read the same header.
+TEST(MetroFile, EqualPortsLeadToEqualRadices) {
+  const TextFile file(
+      "router,a,2,2,2\nrouter,b,2,2,1\nrouter,c,2,4,1\nwire,e0.0,a.0\nwire,e1.0,a.1\n"
+      "wire,a.0.0,b.0\nwire,a.0.1,c.0\nwire,a.1.0,b.1\nwire,a.1.1,c.1\n"
+      "wire,b.0.0,e0.0\nwire,b.1.0,e1.0\nwire,c.0.0,e0.1\nwire,c.1.0,e1.1\nwire,c.2.0,e0.2\nwire,c.3.0,e1.2\n");
+  EXPECT_NE(error_of(from_file(file)).find("no way leads from endpoint 0 to endpoint 0"), std::string::npos);
+}
+
+/// What has been repaired cuts nobody off.
+TEST(MetroFaultFile, JudgesWhatIsLeftInTheEnd) {
+  const TextFile apart("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,repair,e0.1\n");
+  EXPECT_EQ(error_of({{"faults.file", apart.path}}), "");
+  const TextFile unsorted("40,repair,e0.1\n30,dead,e0.1\n20,dead,e0.0\n");
+  EXPECT_EQ(error_of({{"faults.file", unsorted.path}}), "");
+  const TextFile last("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,dead,e0.0\n");
+  EXPECT_NE(error_of({{"faults.file", last.path}}).find("no way from endpoint 0"), std::string::npos);
+}
+
+TEST(MetroChecks, ATraceNamesOnlyWhatIsThere) {
+  for (const auto& [line, message] :
+       {std::pair{"0,0,16,20\n", "terminals are numbered 0 to 15"}, std::pair{"0,0,1,3\n", "must have 4 to 4095 flits"},
+        std::pair{"0,0,1,20\n1,1,0,20,0\n", "are not told which packet has arrived"}}) {
+    const TextFile trace(line);
+    RawConfig c = metro({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}});
+    c.erase("traffic.packet_flits");
+    try {
+      testing::Network net(experiment(c));
+      net.step(10);
+      FAIL() << line;
+    } catch (const ConfigError& e) {
+      EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
+  for (const auto& [line, message] :
+       {std::pair{"0,dead,9.9\n", "is no router, port or endpoint's link"},
+        std::pair{"0,dead,0.0.9\n", "has no such port"}, std::pair{"0,stuck1,0.0\n", "name a port"},
+        std::pair{"0,stuck1,0.0.1.0,11\n", "bit"}, std::pair{"0,noise,0.0.1.0,2\n", "a part from 0 to 1"},
+        std::pair{"0,deed,0.0\n", ":1: \"0,deed,0.0\": nothing that happens is \"deed\": did you mean dead?"},
+        std::pair{"0,melt,0.0\n", "What happens is dead, repair, stuck0"},
+        std::pair{"0,on,e0.0\n5,dead,0.0,0.5\n",
+                  ":2: \"5,dead,0.0,0.5\": field 4, \"0.5\", is one too many: the line is cycle,dead,ROUTER or PORT."},
+        std::pair{"0,noise,0.0.1.0,0.5,1\n", "field 5, \"1\", is one too many: the line is cycle,noise,PORT,part."},
+        std::pair{"0,stuck1,0.0.1.0,1,\n", "field 5, \"\", is one too many"}, std::pair{"x,dead,0.0\n", "cycle"},
+        std::pair{"0,dead,0.0:1\n", "cascaded routers are numbered 0 to 0"},
+        std::pair{"0,dead,e0.0\n0,dead,e0.1\n", "no way from endpoint 0"}}) {
+    const TextFile faults(line);
+    const std::string error = error_of({{"faults.file", faults.path}});
+    EXPECT_NE(error.find(message), std::string::npos) << line << ": " << error;
+    EXPECT_NE(error.find("faults.file"), std::string::npos) << error;
+  }
+}
+
+/// As many as asked for, others with another seed, and everybody still reaches everybody.
+TEST(MetroFaultDraw, IsOfTheSizeAskedFor) {
+  std::set<std::set<u32>> draws;
+  for (int seed : {1, 2, 3}) {
+    const Experiment e = experiment(metro({{"topology.radix", IntList{4, 4, 4}},
+                                           {"topology.dilation", IntList{2, 2, 1}},
+                                           {"faults.dead_routers", 0.125},
+                                           {"faults.seed", integer(seed)}}));
+    const MetroNetwork n = make_metro_network(e);
+    std::set<u32> dead;
+    std::vector<bool> routers(n.routers());
+    for (const MetroFault& f : make_metro_faults(e, n, 1).list) {
+      EXPECT_EQ(f.what, MetroFault::What::kDeadRouter);
+      dead.insert(f.item);
+      routers[f.item] = true;
+    }
+    EXPECT_EQ(dead.size(), n.routers() / 8);
+    EXPECT_TRUE(metro_connected(n, routers, std::vector<bool>(n.wires.size())));
+    draws.insert(dead);
+  }
+  EXPECT_EQ(draws.size(), 3u);
+}
+
+}  // namespace
+}  // namespace flitlab

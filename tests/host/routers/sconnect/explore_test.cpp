@@ -1,0 +1,153 @@
+/// The channel protocol of S-Connect explored: it keeps its promise in every state, and the exploration sees what is
+/// broken on purpose.
+#include "host/routers/sconnect/explore.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+using Two = std::array<u32, 2>;
+using Both = std::array<bool, 2>;
+
+ChannelInstance of(Two singles, Two quads, u32 delay = 1) {
+  ChannelInstance instance;
+  instance.singles = singles;
+  instance.quads = quads;
+  instance.delay = delay;
+  return instance;
+}
+
+void expect_holds(const ChannelInstance& instance, u64 least_states) {
+  const Exploration found = explore_channel(instance);
+  EXPECT_EQ(found.violation, "");
+  EXPECT_TRUE(found.complete);
+  EXPECT_GE(found.states, least_states);
+  EXPECT_GT(found.transitions, found.states);
+}
+
+/// One message, no errors, nobody else. A is told 4 cycles after it has sent, and the states are those of the cycles
+/// between: nothing sent yet, on its way, answer due, answer on its way, answer heard, done; and the last answer of
+/// nobody is none. With one way on from each but the first, in which A may wait.
+TEST(SconnectExplore, OfAMessageAloneByHand) {
+  ChannelInstance alone = of({1, 0}, {0, 0});
+  alone.hits = alone.refuses = alone.voids = Both{false, false};
+  const Exploration found = explore_channel(alone);
+  EXPECT_EQ(found.violation, "");
+  EXPECT_EQ(found.states, 6u);
+  EXPECT_EQ(found.transitions, 7u);
+  EXPECT_EQ(found.depth, 5u);
+}
+
+TEST(SconnectExplore, SinglesBothWays) { expect_holds(of({2, 2}, {0, 0}), 50000); }
+TEST(SconnectExplore, AQuadAndSinglesOneWay) { expect_holds(of({2, 0}, {1, 0}), 10000); }
+TEST(SconnectExplore, TwoQuadsOneWay) { expect_holds(of({0, 0}, {2, 0}), 8000); }
+TEST(SconnectExplore, AQuadEachWay) { expect_holds(of({0, 0}, {1, 1}), 20000); }
+TEST(SconnectExplore, SinglesBothWaysAndAQuad) { expect_holds(of({1, 1}, {1, 0}), 50000); }
+TEST(SconnectExplore, OfALongerChannel) {
+  expect_holds(of({1, 1}, {0, 0}, 2), 50000);
+  ChannelInstance quads = of({0, 0}, {2, 0}, 2);
+  quads.voids = Both{true, false};
+  expect_holds(quads, 10000);
+}
+
+/// As many messages after one another as one likes, so that every slot goes on for ever.
+TEST(SconnectExplore, WithoutAnEnd) {
+  for (const ChannelInstance& finite : {of({4, 4}, {0, 0}), of({2, 1}, {2, 0}), of({1, 1}, {1, 1})}) {
+    ChannelInstance instance = finite;
+    instance.voids = Both{false, false};
+    instance.endless = true;
+    expect_holds(instance, 10000);
+  }
+}
+
+TEST(SconnectExplore, WithEndsSwitchedOff) {
+  for (const ChannelInstance& on : {of({1, 1}, {0, 0}), of({1, 0}, {1, 0})}) {
+    ChannelInstance instance = on;
+    instance.switches = true;
+    expect_holds(instance, 10000);
+  }
+}
+
+/// States that behave alike are one: with all of them apart nothing else is found.
+TEST(SconnectExplore, ReductionChangesNoVerdict) {
+  for (u32 defect = 0; defect < kChannelDefects; ++defect)
+    for (const ChannelInstance& whole : {of({2, 1}, {0, 0}), of({0, 0}, {1, 0}), of({0, 0}, {2, 0}, 2)}) {
+      ChannelInstance instance = whole;
+      instance.defect = static_cast<ChannelDefect>(defect);
+      instance.voids = Both{true, false};
+      instance.switches = instance.messages() == 1;
+      const Exploration reduced = explore_channel(instance);
+      instance.reduced = false;
+      const Exploration all = explore_channel(instance);
+      EXPECT_EQ(reduced.violation.empty(), all.violation.empty()) << defect << "\n" << all.violation;
+      // Both stop in the first state where something is wrong; what never ends is seen when all states are known.
+      if (!all.violation.empty() && instance.defect != ChannelDefect::kNeverAsks) {
+        EXPECT_EQ(reduced.depth, all.depth) << defect;
+      }
+      EXPECT_LE(reduced.states, all.states);
+    }
+}
+
+struct Broken {
+  ChannelDefect defect;
+  ChannelInstance instance;
+  const char* what;
+  u32 depth;  ///< of the state in which it shows
+};
+
+std::vector<Broken> broken() {
+  ChannelInstance singles = of({1, 0}, {0, 0}), quad = of({0, 0}, {1, 0}), off = of({1, 1}, {0, 0});
+  singles.voids = quad.voids = off.voids = Both{false, false};
+  off.switches = true;
+  ChannelInstance voids = singles;
+  voids.voids = Both{true, false};
+  // A message sent in cycle 0 is taken in cycle 1, and its sender told in cycle 4; if it cannot read that, the same
+  // comes again in cycle 5. The last part of a quad is taken in cycle 4.
+  return {{ChannelDefect::kIgnoresSequence, singles, "taken twice", 5},
+          {ChannelDefect::kFailsUnreadable, singles, "told that it was not", 4},
+          {ChannelDefect::kReadsFirstAnswer, quad, "told that it was not", 4},
+          {ChannelDefect::kAnswersTooEarly, singles, "told that it was not", 4},
+          {ChannelDefect::kTakesPartialQuads, quad, "has not come whole", 4},
+          {ChannelDefect::kTakesVoid, voids, "a void message has been taken", 1},
+          {ChannelDefect::kAnswersIfAskedOnly, off, "told that it was", 8}};
+}
+
+/// A quad of which nobody asks what has become: everything is as it should be, and stays so for ever.
+TEST(SconnectExplore, FindsWhatNeverEnds) {
+  ChannelInstance instance = of({0, 0}, {1, 0});
+  instance.defect = ChannelDefect::kNeverAsks;
+  EXPECT_EQ(explore_channel(instance).violation, "without further errors this goes on for ever:\n");
+}
+
+TEST(SconnectExplore, FindsWhatIsBroken) {
+  EXPECT_EQ(broken().size() + 2, kChannelDefects);
+  for (Broken b : broken()) {
+    EXPECT_EQ(explore_channel(b.instance).violation, "") << b.what;
+    b.instance.defect = b.defect;
+    const Exploration found = explore_channel(b.instance);
+    const auto lines = static_cast<u32>(std::count(found.violation.begin(), found.violation.end(), '\n'));
+    EXPECT_NE(found.violation.find(b.what), std::string::npos) << b.what << ": " << found.violation;
+    EXPECT_EQ(found.depth, b.depth) << b.what;
+    EXPECT_EQ(lines, b.depth + 2) << found.violation;  // the sentence, and a line for each cycle
+  }
+}
+
+TEST(SconnectExplore, SaysWhenItHasNotSeenAll) {
+  const Exploration found = explore_channel(of({2, 2}, {0, 0}), 1000);
+  EXPECT_FALSE(found.complete);
+  EXPECT_EQ(found.violation, "");
+}
+
+TEST(SconnectExplore, RefusesWhatIsTooLarge) {
+  EXPECT_THROW(explore_channel(of({1, 1}, {0, 0}, 3)), ConfigError);
+  EXPECT_THROW(explore_channel(of({1, 1}, {0, 0}, 0)), ConfigError);
+  EXPECT_THROW(explore_channel(of({5, 4}, {0, 0})), ConfigError);
+}
+
+}  // namespace
+}  // namespace flitlab

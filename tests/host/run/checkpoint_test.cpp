@@ -1,0 +1,187 @@
+/// A job that is stopped again and again gives the same results, bit by bit; damaged files are refused whole.
+#include "host/run/checkpoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "host/run/run.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+struct Stop {};
+
+/// Runs a job, stopped after every `epochs` epochs and started anew from its file.
+std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int epochs, int* pieces = nullptr) {
+  const std::string path = testing::temporary(".checkpoint");
+  for (int piece = 1;; ++piece) {
+    int left = epochs;
+    try {
+      auto results = run_job(experiments, {"cpu", 1, false},
+                             [&](const Progress&) {
+                               if (--left == 0) throw Stop{};
+                             },
+                             {path, 1e9});
+      EXPECT_FALSE(std::filesystem::exists(path));
+      if (pieces) *pieces = piece;
+      return results;
+    } catch (const Stop&) {
+      EXPECT_TRUE(std::filesystem::exists(path));
+    }
+  }
+}
+
+void expect_same(const std::vector<Result>& a, const std::vector<Result>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].state_hash, b[i].state_hash);
+    EXPECT_EQ(a[i].cycles, b[i].cycles);
+    EXPECT_EQ(a[i].created, b[i].created);
+    EXPECT_EQ(a[i].saturated, b[i].saturated);
+    EXPECT_EQ(std::memcmp(&a[i].latency, &b[i].latency, sizeof(LatencyStats)), 0);
+    EXPECT_EQ(a[i].accepted, b[i].accepted);
+    EXPECT_EQ(a[i].channel_utilization_max, b[i].channel_utilization_max);
+    EXPECT_EQ(a[i].model, b[i].model);
+  }
+}
+
+/// Replicas in different phases: one is saturated and done early, others still warm up or drain.
+TEST(Checkpoint, InterruptedJobsEndTheSame) {
+  std::vector<Experiment> replicas;
+  for (double load : {0.05, 0.3, 0.9})
+    replicas.push_back(experiment({{"traffic.load", load}, {"run.measure_cycles", integer(3000)}}));
+  int pieces = 0;
+  expect_same(run_job(replicas, {"cpu", 1, false}, nullptr), in_pieces(replicas, 3, &pieces));
+  EXPECT_GT(pieces, 5);
+}
+
+TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
+  const Experiment loop = experiment({{"traffic.mode", word("request_reply")}, {"traffic.load", 0.5}});
+  expect_same(run_job({loop}, {"cpu", 1, false}, nullptr), in_pieces({loop}, 7));
+  const std::string path = testing::temporary(".csv");
+  std::ofstream file(path);
+  for (u32 n = 0; n < 4000; ++n)  // every third packet needs the one that came to its source seven lines before
+    file << n / 2 << ',' << n % 16 << ',' << (n + 7) % 16 << ',' << 1 + n % 5
+         << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
+  file.close();
+  const Experiment trace = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", path}});
+  expect_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
+}
+
+/// Blue Gene/L's torus: what the calendar holds is kept too.
+TEST(Checkpoint, InterruptedTorusesOfBlueGeneEndTheSame) {
+  const std::string path = testing::temporary(".csv");
+  std::ofstream file(path);
+  for (u32 n = 0; n < 800; ++n)
+    file << n * 20 << ',' << n % 16 << ',' << (n + 7) % 16 << ',' << 1 + n % 8
+         << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
+  file.close();
+  const RawConfig kModes[] = {
+      {{"traffic.load", 0.03}, {"injection.infinite", true}, {"run.measure_cycles", integer(4000)}},
+      {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(30)}, {"topology.shape", IntList{3, 3, 2}}},
+      {{"traffic.mode", word("trace")}, {"traffic.trace_file", path}, {"reception.take_interval", integer(90)}}};
+  for (RawConfig config : kModes) {
+    config["router.kind"] = word("bgl");
+    config["run.epoch_cycles"] = integer(200);
+    const Experiment e = experiment(config);
+    int pieces = 0;
+    expect_same(run_job({e}, {"cpu", 1, false}, nullptr), in_pieces({e}, 2, &pieces));
+    EXPECT_GT(pieces, 3);
+  }
+}
+
+/// The error that a job ends with, stopped after every epoch or not at all.
+std::string error_of(const Experiment& e, bool stopped) {
+  const std::string path = testing::temporary(".checkpoint");
+  for (;;) {
+    try {
+      run_job({e}, {"cpu", 1, false},
+              [&](const Progress&) {
+                if (stopped) throw Stop{};
+              },
+              {stopped ? path : "", 1e9});
+      return "";
+    } catch (const Stop&) {
+    } catch (const std::exception& error) {
+      std::filesystem::remove(path);
+      return error.what();
+    }
+  }
+}
+
+/// The next search is when it would have been: not in every epoch of a job that is stopped often.
+TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
+  const auto deadlock = [](int watchdog) {
+    return experiment({{"topology.kind", word("mesh")},
+                       {"traffic.mode", word("request_reply")},
+                       {"traffic.load", 1.0},
+                       {"traffic.window", integer(64)},
+                       {"traffic.reply_queue", integer(1)},
+                       {"traffic.message_classes", integer(1)},
+                       {"router.vcs", integer(2)},
+                       {"run.epoch_cycles", integer(10)},
+                       {"run.watchdog_cycles", integer(watchdog)}});
+  };
+  const std::string whole = error_of(deadlock(150), false);
+  EXPECT_NE(whole.find("found at cycle"), std::string::npos) << whole;
+  const auto cycle = [](const std::string& text) { return std::stoi(text.substr(text.find("found at cycle ") + 15)); };
+  // It comes between two searches: one at every epoch would find it earlier.
+  const int earliest = cycle(error_of(deadlock(10), false));
+  EXPECT_GT(earliest, 150);
+  EXPECT_LT(earliest, cycle(whole));
+  EXPECT_EQ(error_of(deadlock(150), true), whole);
+}
+
+/// Lines are counted on: a bad one is named by its number in the file.
+TEST(Checkpoint, TraceLinesKeepTheirNumbers) {
+  std::string text = "# cycle,source,destination,flits\n\n";
+  for (u32 n = 0; n < 300; ++n) text += std::to_string(20 * n) + ",0,1,1\n";
+  const testing::TextFile trace(text + "6000,0,99,1\n");
+  const Experiment e = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", word(trace.path.c_str())}});
+  const std::string whole = error_of(e, false);
+  EXPECT_NE(whole.find(":303: \"6000,0,99,1\""), std::string::npos) << whole;
+  EXPECT_EQ(error_of(e, true), whole);
+}
+
+/// Every byte counts: a checkpoint with any one of them changed, or any of its ends missing, is refused.
+TEST(Checkpoint, DamageIsFound) {
+  const std::string path = testing::temporary(".checkpoint");
+  save_checkpoint(path, 7, [](Saver& saver) {
+    saver(std::vector<u32>{1, 2, 3}, std::string("text"), std::map<std::string, double>{{"a", 1.5}});
+  });
+  const auto read = [&](u64 configuration) {
+    std::vector<u32> list;
+    std::string text;
+    std::map<std::string, double> map;
+    load_checkpoint(path, configuration, [&](Loader& loader) { loader(list, text, map); });
+    EXPECT_EQ(list, (std::vector<u32>{1, 2, 3}));
+    EXPECT_EQ(text, "text");
+    EXPECT_EQ(map.at("a"), 1.5);
+  };
+  read(7);
+  EXPECT_THROW(read(8), ConfigError);
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  const auto write = [&](const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; };
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string changed = whole;
+    changed[i] ^= 0x10;
+    write(changed);
+    EXPECT_THROW(read(7), ConfigError) << i;
+    write(whole.substr(0, i));
+    EXPECT_THROW(read(7), ConfigError) << i;
+  }
+}
+
+}  // namespace
+}  // namespace flitlab

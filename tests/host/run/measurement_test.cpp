@@ -1,0 +1,132 @@
+/// What a run reports, against numbers derived by hand: the window, hops, quantiles, channels, warm-up and drain.
+#include "host/run/measurement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "host/run/run.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+Result run(const RawConfig& config) { return run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front(); }
+
+/// Every terminal of an 8-ring sends one flit to the next terminal every 1 / load cycles.
+RawConfig neighbours(double load) {
+  return {{"topology.kind", word("ring")},        {"topology.shape", integer(8)},
+          {"traffic.pattern", word("neighbour")}, {"traffic.injection", word("periodic")},
+          {"traffic.packet_flits", integer(1)},   {"traffic.load", load}};
+}
+
+/// At full load every terminal creates a packet in every cycle, so a window of n cycles has n of each.
+TEST(Window, HasAllCyclesFromItsBeginToBeforeItsEnd) {
+  for (const auto& [begin, end] : {std::pair{0u, 40u}, {17u, 18u}, {17u, 57u}}) {
+    Network net(experiment(neighbours(1)));
+    ReplicaRow row = net.engine->row(0);
+    row.window_begin = begin;
+    row.window_end = end;
+    net.engine->set_row(0, row);
+    net.step(begin);
+    EXPECT_EQ(net.total(Total::kMeasuredCreated), 0u);
+    net.step(300 - begin);
+    EXPECT_EQ(net.total(Total::kMeasuredCreated), 8u * (end - begin));
+    EXPECT_EQ(net.total(Total::kMeasuredDelivered), 8u * (end - begin));
+    EXPECT_EQ(net.total(Total::kPacketsCreated), 8u * 300);
+  }
+}
+
+TEST(Hops, AreTheChannelsOnTheWay) {
+  RawConfig ring = neighbours(0.1);
+  ring["run.measure_cycles"] = integer(2000);
+  EXPECT_EQ(run(ring).hops_mean, 1);
+  ring["topology.shape"] = integer(9);
+  ring["traffic.pattern"] = word("tornado");  // 4 of 9 routers on
+  EXPECT_EQ(run(ring).hops_mean, 4);
+  ring["topology.kind"] = word("torus");
+  ring["topology.shape"] = IntList{4, 4};
+  ring["traffic.pattern"] = word("neighbour");  // one on in each dimension
+  EXPECT_EQ(run(ring).hops_mean, 2);
+}
+
+/// Packets of 1, 11, 21 and 31 flits that never meet, over one channel: a packet of L flits takes L + 10 cycles
+/// (docs/architecture.md). Of 200 packets the half is reached among the shortest, 95 % (190) among the second, 99 %
+/// (198) among the third.
+TEST(Quantiles, AreThoseOfTheDistribution) {
+  std::string text;
+  double sum = 0;
+  u32 n = 0;
+  for (const auto& [packets, flits] : {std::pair{160, 1}, {34, 11}, {5, 21}, {1, 31}})
+    for (int i = 0; i < packets; ++i) {
+      text += std::to_string(100 * n++) + ",0,1," + std::to_string(flits) + "\n";
+      sum += flits + 10;
+    }
+  ASSERT_EQ(n, 200u);
+  const testing::TextFile trace(text);
+  const Result r = run({{"topology.kind", word("mesh")},
+                        {"traffic.mode", word("trace")},
+                        {"traffic.trace_file", word(trace.path.c_str())}});
+  ASSERT_EQ(r.delivered, 200u);
+  for (const LatencyStats& latency : {r.latency, r.network_latency}) {  // nobody waits at the source
+    EXPECT_DOUBLE_EQ(latency.mean, sum / 200);
+    EXPECT_EQ(latency.p50, 11);
+    EXPECT_EQ(latency.p95, 21);
+    EXPECT_EQ(latency.p99, 31);
+    EXPECT_EQ(latency.max, 41);
+  }
+}
+
+/// A flit every four cycles over each of the eight channels of one direction, none over the others.
+TEST(ChannelUtilization, LeavesOutTheWarmup) {
+  RawConfig config = neighbours(0.25);
+  config["run.warmup_cycles"] = integer(3000);
+  config["run.measure_cycles"] = integer(1000);
+  const Result r = run(config);
+  EXPECT_EQ(r.warmup_cycles, 3000u);
+  EXPECT_EQ(r.measured_cycles, 1000u);
+  EXPECT_DOUBLE_EQ(r.channel_utilization_max, 0.25);
+  EXPECT_DOUBLE_EQ(r.channel_utilization_mean, 0.125);
+  EXPECT_DOUBLE_EQ(r.accepted, 0.25);
+}
+
+/// Packets take 1 + 5 * 4 + 4 * 64 + 1 = 278 cycles over four long channels, and the last are created in the last 100
+/// cycles of the window (a packet every 100 cycles): the drain takes more than 178 cycles and about 278 at most, since
+/// packets hardly ever meet.
+TEST(Drain, EndsAtItsLimit) {
+  RawConfig config = neighbours(0.01);
+  config["topology.shape"] = integer(9);
+  config["traffic.pattern"] = word("tornado");
+  config["topology.channel_delay"] = integer(64);
+  config["run.warmup_cycles"] = integer(1000);
+  config["run.measure_cycles"] = integer(600);
+  config["run.epoch_cycles"] = integer(10);
+  config["run.drain_cycles"] = integer(1000);
+  const Result whole = run(config);
+  EXPECT_FALSE(whole.saturated);
+  EXPECT_GT(whole.drain_cycles, 178u);
+  EXPECT_LE(whole.drain_cycles, 290u);
+  EXPECT_NEAR(whole.latency.mean, 278, 1);
+  config["run.drain_cycles"] = integer(20);
+  const Result cut = run(config);
+  EXPECT_TRUE(cut.saturated);
+  EXPECT_EQ(cut.drain_cycles, 20u);
+  EXPECT_TRUE(std::isnan(cut.latency.mean));
+}
+
+/// Far past saturation latency grows for ever, and nobody waits for it to settle: throughput has.
+TEST(Warmup, EndsPastSaturation) {
+  const Result r = run({{"topology.kind", word("mesh")}, {"traffic.load", 1.0}, {"run.measure_cycles", integer(1000)}});
+  EXPECT_TRUE(r.warmup_steady);
+  EXPECT_LT(r.warmup_cycles, 200u * 500 / 2);
+  EXPECT_TRUE(r.saturated);
+}
+
+}  // namespace
+}  // namespace flitlab

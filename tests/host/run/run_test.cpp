@@ -1,0 +1,122 @@
+/// Run control: which runs are called saturated, and which warm-ups steady.
+#include "host/run/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::integer;
+using testing::word;
+
+Result run(const Experiment& e) { return run_job({e}, {"cpu", 1, false}, nullptr).front(); }
+
+struct Load {
+  const char* name;
+  const char* kind;
+  const char* pattern;
+  double saturation;  ///< flits/cycle/terminal
+};
+
+/// The saturation loads were found by bisection with windows of 40000 cycles (`find_saturation` in Python).
+class Saturation : public ::testing::TestWithParam<Load> {
+ protected:
+  static Result at(double part, std::int64_t seed, const Value& warmup) {
+    const Load& p = GetParam();
+    return run(Experiment::resolve({{"topology.kind", word(p.kind)},
+                                    {"topology.shape", IntList{8, 8}},
+                                    {"routing.algorithm", word("dimension_order")},
+                                    {"traffic.pattern", word(p.pattern)},
+                                    {"traffic.load", part * p.saturation},
+                                    {"run.warmup_cycles", warmup},
+                                    {"run.seed", seed}},
+                                   "."));
+  }
+};
+
+TEST_P(Saturation, IsNotImaginedAtFourFifths) {
+  for (std::int64_t seed = 1; seed <= 2; ++seed) {
+    const Result r = at(0.8, seed, word("auto"));
+    EXPECT_FALSE(r.saturated) << seed;
+    EXPECT_TRUE(r.warmup_steady) << seed;
+    EXPECT_LT(r.latency.ci95, 0.05 * r.latency.mean) << seed;
+  }
+}
+
+TEST_P(Saturation, IsSeenATenthAbove) {
+  for (std::int64_t seed = 1; seed <= 2; ++seed) EXPECT_TRUE(at(1.1, seed, integer(8000)).saturated) << seed;
+}
+
+INSTANTIATE_TEST_SUITE_P(Grids, Saturation,
+                         ::testing::Values(Load{"mesh_uniform", "mesh", "uniform", 0.395},
+                                           Load{"mesh_transpose", "mesh", "transpose", 0.145},
+                                           Load{"mesh_tornado", "mesh", "tornado", 0.262},
+                                           Load{"mesh_bit_complement", "mesh", "bit_complement", 0.236},
+                                           Load{"mesh_hot_spot", "mesh", "hot_spot", 0.136},
+                                           Load{"torus_uniform", "torus", "uniform", 0.508},
+                                           Load{"torus_transpose", "torus", "transpose", 0.242},
+                                           Load{"torus_tornado", "torus", "tornado", 0.19},
+                                           Load{"torus_bit_complement", "torus", "bit_complement", 0.388},
+                                           Load{"torus_hot_spot", "torus", "hot_spot", 0.134}),
+                         [](const auto& p) { return p.param.name; });
+
+/// Terminals 0 and 1 of a 4x4 mesh send to terminal 3, which takes one flit a cycle; all others send to themselves,
+/// terminal 3 too. From a load of a third on, the two fall short, but by little against the total of sixteen.
+struct TwoToOne {
+  TwoToOne() : matrix(rows()) {}
+
+  static std::string rows() {
+    std::string text = "0,3,1\n1,3,1\n";
+    for (int t = 2; t < 16; ++t) text += std::to_string(t) + "," + std::to_string(t) + ",1\n";
+    return text;
+  }
+  Experiment at(double load, const RawConfig& more = {}) const {
+    RawConfig raw{{"topology.kind", word("mesh")},
+                  {"traffic.pattern", word("matrix")},
+                  {"traffic.matrix_file", word(matrix.path.c_str())},
+                  {"traffic.load", load}};
+    for (const auto& [path, value] : more) raw[path] = value;
+    return testing::experiment(raw);
+  }
+  testing::TextFile matrix;
+};
+
+TEST(SaturatedSources, AreSeenThoughTheirShortfallIsSmall) {
+  const TwoToOne network;
+  const Result r = run(network.at(0.35, {{"run.warmup_cycles", integer(5000)}}));
+  EXPECT_LT(r.offered - r.accepted, 0.02 * r.offered);
+  EXPECT_TRUE(r.saturated);
+  EXPECT_TRUE(std::isnan(r.latency.mean));
+  for (std::int64_t seed = 1; seed <= 10; ++seed)
+    EXPECT_FALSE(run(network.at(0.8 / 3, {{"run.seed", seed}})).saturated) << seed;
+}
+
+TEST(Warmup, SaysWhenItWasGivenUp) {
+  const TwoToOne network;
+  const RawConfig periodic{{"traffic.injection", word("periodic")}};
+  const Result growing = run(network.at(0.36, periodic)), steady = run(network.at(0.25, periodic));
+  EXPECT_FALSE(growing.warmup_steady);
+  EXPECT_EQ(growing.warmup_cycles, 200u * 500);
+  EXPECT_TRUE(growing.saturated);
+  EXPECT_TRUE(steady.warmup_steady);
+  EXPECT_LT(steady.warmup_cycles, 200u * 500);
+}
+
+/// Bursts fill queues for a while, and no growth must be read into that.
+TEST(Bursts, AreNoSaturation) {
+  for (std::int64_t seed = 1; seed <= 10; ++seed)
+    EXPECT_FALSE(run(testing::experiment({{"traffic.load", 0.2},
+                                          {"traffic.injection", word("on_off")},
+                                          {"traffic.burst_cycles", integer(100)},
+                                          {"run.seed", seed}}))
+                     .saturated)
+        << seed;
+}
+
+}  // namespace
+}  // namespace flitlab

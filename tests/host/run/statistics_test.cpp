@@ -1,0 +1,108 @@
+#include "host/run/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/common/philox.hpp"
+
+namespace flitlab {
+namespace {
+
+TEST(Quantiles, AreExactForSmallValues) {
+  std::vector<u64> bins(kHistogramBins, 0);
+  for (u32 v = 1; v <= 100; ++v) ++bins[v];
+  EXPECT_EQ(histogram_quantile(bins.data(), 0.5), 50);
+  EXPECT_EQ(histogram_quantile(bins.data(), 0.95), 95);
+  EXPECT_EQ(histogram_quantile(bins.data(), 0.99), 99);
+  EXPECT_EQ(histogram_quantile(bins.data(), 1.0), 100);
+}
+
+TEST(Quantiles, AreWithinABinForLargeOnes) {
+  std::vector<u64> bins(kHistogramBins, 0);
+  std::vector<u32> values;
+  for (u32 i = 0; i < 20000; ++i) values.push_back(philox(1, 0, 0, i).word[0] % 100000);
+  for (u32 v : values) ++bins[histogram_bin(v)];
+  std::sort(values.begin(), values.end());
+  for (double q : {0.1, 0.5, 0.9, 0.99})
+    EXPECT_NEAR(histogram_quantile(bins.data(), q), values[static_cast<std::size_t>(q * 20000) - 1], 100000.0 / 64);
+}
+
+/// The 95 % interval of batch means covers the true mean about 95 times in 100.
+TEST(BatchMeans, CoverTheTrueMean) {
+  int covered = 0;
+  for (u32 run = 0; run < 400; ++run) {
+    std::vector<double> sums, counts;
+    for (u32 i = 0; i < 40; ++i) {
+      double sum = 0;
+      for (u32 j = 0; j < 10; ++j) sum += philox(run, 0, j, i).word[0] / 4294967296.0;
+      sums.push_back(sum);
+      counts.push_back(10);
+    }
+    const MeanOf m = batch_means(sums, counts);
+    covered += std::fabs(m.mean - 0.5) <= m.half_width;
+  }
+  EXPECT_GT(covered, 365);
+  EXPECT_LT(covered, 395);
+}
+
+TEST(BatchMeans, SayNothingAboutTooFewBatches) {
+  EXPECT_TRUE(std::isnan(batch_means({1, 2, 3}, {1, 1, 1}).half_width));
+}
+
+/// The same twenty values tell less about the mean in an order in which neighbours resemble each other.
+TEST(BatchMeans, WidenWhereNeighboursResembleEachOther) {
+  std::vector<double> mixed, sorted;
+  for (int i = 0; i < 20; ++i) {
+    mixed.push_back(i % 2 ? 9 - i / 2 : 10 + i / 2);
+    sorted.push_back(i);
+  }
+  const std::vector<double> ones(20, 1.0);
+  EXPECT_NEAR(batch_means(mixed, ones).mean, batch_means(sorted, ones).mean, 1e-12);
+  EXPECT_GT(batch_means(sorted, ones).half_width, 2 * batch_means(mixed, ones).half_width);
+}
+
+TEST(Settled, SeesATrendThroughNoise) {
+  std::vector<double> flat, rising;
+  for (u32 i = 0; i < 32; ++i) {
+    const double noise = philox(5, 0, 0, i).word[0] / 4294967296.0;
+    flat.push_back(100 + 10 * noise);
+    rising.push_back(100 + 10 * noise + 5 * i);
+  }
+  EXPECT_TRUE(settled(flat, 8, 0.0));
+  EXPECT_FALSE(settled(rising, 8, 0.01));
+  EXPECT_FALSE(settled({1, 1, 1}, 8, 0.01));  // too short to tell
+}
+
+/// A series of 20 samples whose noise carries over from each to the next by `memory`, and that rises by `slope`.
+std::vector<double> noisy_line(u32 seed, double memory, double slope) {
+  std::vector<double> series;
+  double noise = 0;
+  for (u32 i = 0; i < 60; ++i) {
+    noise = memory * noise + philox(seed, 0, 0, i).word[0] / 4294967296.0 - 0.5;
+    if (i >= 40) series.push_back(noise + slope * i);
+  }
+  return series;
+}
+
+TEST(Rise, IsSeenAndNotImagined) {
+  for (double memory : {0.0, 0.5, 0.8}) {
+    int imagined = 0, seen = 0;
+    for (u32 seed = 0; seed < 1000; ++seed) {
+      imagined += rise(noisy_line(seed, memory, 0)) > 0;
+      const double found = rise(noisy_line(seed, memory, 1));
+      seen += found > 0.8 * 20 && found < 1.2 * 20;
+    }
+    // 4 by design; more if samples resemble each other much, which twenty of them do not tell exactly.
+    EXPECT_LE(imagined, memory == 0 ? 10 : memory < 0.8 ? 30 : 90) << memory;
+    EXPECT_EQ(seen, 1000) << memory;
+  }
+  EXPECT_DOUBLE_EQ(rise({0, 1, 2, 3, 4, 5}), 6);
+  EXPECT_EQ(rise({6, 5, 4, 3, 2, 1}), 0);
+  EXPECT_EQ(rise({2, 2, 2, 2, 2, 2}), 0);
+  EXPECT_EQ(rise({0, 10, 20}), 0);  // too short to tell
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,212 @@
+/// Trace replay against a naive model of when packets are created, streaming, checkpoints, and bad files.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "host/run/run.hpp"
+#include "host/run/stepped.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/philox.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+struct Line {
+  u32 cycle, source, destination, flits, needs;
+};
+
+std::string write_trace(const std::string& text) {
+  const std::string path = testing::temporary(".csv");
+  std::ofstream(path) << text;
+  return path;
+}
+
+std::string write_trace(const std::vector<Line>& lines) {
+  std::string text = "# cycle,source,destination,flits,needs\n";
+  for (const Line& l : lines) {
+    text += std::to_string(l.cycle) + "," + std::to_string(l.source) + "," + std::to_string(l.destination) + "," +
+            std::to_string(l.flits);
+    if (l.needs != kNone) text += "," + std::to_string(l.needs);
+    text += "\n";
+  }
+  return write_trace(text);
+}
+
+/// Random packets between 16 terminals; every other one needs an earlier packet that arrives at its source.
+std::vector<Line> random_lines(u32 count, u32 spacing, u64 seed) {
+  std::vector<Line> lines;
+  u32 cycle = 0;
+  for (u32 n = 0; n < count; ++n) {
+    const Random4 r = philox(seed, 99, 0, n);
+    cycle += r.word[0] % (spacing + 1);
+    Line line{cycle, r.word[1] % 16, r.word[2] % 16, 1 + r.word[3] % 6, kNone};
+    if (n % 2)
+      for (u32 back = 1; back <= n && back < 200; ++back)
+        if (lines[n - back].destination == line.source) {
+          line.needs = n - back;
+          break;
+        }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+Experiment replay(const std::string& path, RawConfig more = {}) {
+  more["topology.kind"] = word("mesh");
+  more["traffic.mode"] = word("trace");
+  more["traffic.trace_file"] = std::filesystem::absolute(path).string();
+  return experiment(more);
+}
+
+/// When each packet must have been created, given when packets arrived.
+std::vector<u64> creations(const std::vector<Line>& lines, const std::vector<u64>& arrived) {
+  std::vector<u64> created(lines.size()), last(16, 0);
+  for (std::size_t n = 0; n < lines.size(); ++n) {
+    u64 at = std::max<u64>(lines[n].cycle, last[lines[n].source]);
+    if (lines[n].needs != kNone) at = std::max(at, arrived[lines[n].needs] + 1);
+    created[n] = last[lines[n].source] = at;
+  }
+  return created;
+}
+
+/// Replays to the end and compares all latencies with the naive model.
+void expect_naive_creations(const std::vector<Line>& lines) {
+  SteppedNetwork net(replay(write_trace(lines)), "cpu", 1, true);
+  std::vector<u64> arrived(lines.size(), 0);
+  u64 delivered = 0;
+  for (int i = 0; delivered < lines.size() && i < 2000; ++i) {
+    net.step(37);
+    for (const TimedEvent& e : net.take_events()) {
+      if (e.event.kind != EventKind::kDelivered) continue;
+      EXPECT_EQ(e.event.src, lines[e.event.id].source);
+      EXPECT_EQ(e.index, lines[e.event.id].destination);
+      EXPECT_EQ(e.event.flits, lines[e.event.id].flits);
+      EXPECT_EQ(arrived[e.event.id], 0u) << "delivered twice";
+      arrived[e.event.id] = e.cycle;
+      ++delivered;
+    }
+  }
+  ASSERT_EQ(delivered, lines.size());
+  const std::vector<u64> created = creations(lines, arrived);
+  u64 latency = 0;
+  for (std::size_t n = 0; n < lines.size(); ++n) latency += arrived[n] - created[n];
+  EXPECT_EQ(net.totals()["latency_sum"], latency);
+  EXPECT_EQ(net.totals()["packets_created"], lines.size());
+}
+
+class Replay : public ::testing::TestWithParam<u32> {};
+
+/// From nearly idle (spacing 12) to far past saturation (0: everything at once, long queues at the sources).
+TEST_P(Replay, CreatesPacketsWhenItShould) { expect_naive_creations(random_lines(3000, GetParam(), 7)); }
+
+INSTANTIATE_TEST_SUITE_P(Spacings, Replay, ::testing::Values(0u, 1u, 3u, 12u));
+
+/// The last packet needs one that arrives while it is still far back in a long queue.
+TEST(Trace, ReleasesPacketsThatAreStillQueuedOnTheHost) {
+  std::vector<Line> lines{{0, 2, 0, 1, kNone}};
+  for (int i = 0; i < 150; ++i) lines.push_back({0, 0, 1, 1, kNone});
+  lines.push_back({0, 0, 1, 1, 0});
+  expect_naive_creations(lines);
+}
+
+TEST(Trace, RunsToItsEnd) {
+  const std::vector<Line> lines = random_lines(2000, 3, 1);
+  const Experiment e = replay(write_trace(lines));
+  const Result r = run_job({e, e}, {"cpu", 2, false}, nullptr).front();
+  EXPECT_EQ(r.created, 2000u);
+  EXPECT_EQ(r.delivered, 2000u);
+  EXPECT_GT(r.model.at("trace_cycles"), lines.back().cycle);
+}
+
+/// An early end of the creations must not be taken for the end of the trace.
+TEST(Trace, WaitsThroughSilence) {
+  const Result r = run_job({replay(write_trace("0,0,1,1\n20000,1,0,1\n"))}, {"cpu", 1, false}, nullptr).front();
+  EXPECT_EQ(r.delivered, 2u);
+  EXPECT_EQ(r.model.at("trace_cycles"), 20012);  // 11 cycles for one flit over one channel, and cycle 0 counts
+}
+
+TEST(Trace, StepsInAnyPortionsAreTheSame) {
+  const std::string path = write_trace(random_lines(1500, 1, 3));
+  SteppedNetwork whole(replay(path), "cpu", 1, false), parts(replay(path), "cpu", 1, false);
+  whole.step(1000);
+  for (int i = 0; i < 100; ++i) parts.step(10);
+  EXPECT_EQ(whole.state_hash(), parts.state_hash());
+}
+
+TEST(Trace, CheckpointsGoOn) {
+  const std::string path = write_trace(random_lines(1500, 1, 4));
+  const std::string file = testing::temporary(".checkpoint");
+  SteppedNetwork whole(replay(path), "cpu", 1, false), first(replay(path), "cpu", 1, false),
+      second(replay(path), "cpu", 1, false);
+  whole.step(3000);
+  first.step(333);
+  first.save(file);
+  second.load(file);
+  second.step(2667);
+  EXPECT_EQ(whole.state_hash(), second.state_hash());
+  EXPECT_EQ(whole.totals(), second.totals());
+  EXPECT_EQ(second.totals()["packets_delivered"], 1500u);
+  std::ofstream(path, std::ios::app) << "900000,0,1,1\n";
+  SteppedNetwork third(replay(path), "cpu", 1, false);
+  EXPECT_THROW(third.load(file), ConfigError);
+}
+
+/// Text that the message must hold; a bad line is found when the clock comes near it.
+std::string message_of(const std::string& trace, RawConfig more = {}) {
+  try {
+    run_job({replay(write_trace(trace), more)}, {"cpu", 1, false}, nullptr);
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Trace, BadFilesAreNamed) {
+  const auto has = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_NE(text.find("traffic.trace_file"), std::string::npos) << text;
+  };
+  has(message_of("0,0,1,1\n0,0,16,1\n"),
+      ":2: \"0,0,16,1\": terminal 16 does not exist: terminals are numbered 0 to 15.");
+  has(message_of("0,16,0,1\n"), "terminal 16 does not exist");
+  has(message_of("5,0,1,1\n4,0,1,1\n"), "time goes backwards: the line before is at cycle 5");
+  has(message_of("0,0,1\n"), "a line is cycle,source,destination,flits[,needs]");
+  has(message_of("0,0,1,1,0,0\n"), "a line is");
+  has(message_of("0,0,1,1\n0,0,1"), "the file ends in the middle of a line");
+  has(message_of("0,0,x,1\n"), "a line is");
+  has(message_of("0,0,-1,1\n"), "a line is");
+  has(message_of("0,0,1.5,1\n"), "a line is");
+  has(message_of("0,0,1,0\n"), "1 to 4095 flits");
+  has(message_of("0,0,1,9\n", {{"router.flow_control", word("virtual_cut_through")}}), "1 to 8 flits");
+  has(message_of("0,0,1,1,0\n"), "it can only need an earlier one");
+  has(message_of("0,0,1,1\n0,2,1,1,0\n"), "packet 0 goes to terminal 1, and terminal 2 cannot know of its arrival");
+  has(message_of("99999999999,0,1,1\n"), "the cycle must be at most");
+  has(message_of(std::string("\x1f\x8b\x08\x00garbage\n", 12)), "a line is");
+}
+
+TEST(Trace, UnreadableFilesAreNamed) {
+  for (const char* path : {"no/such/file.csv", "/"}) {
+    try {
+      run_job({replay(path)}, {"cpu", 1, false}, nullptr);
+      ADD_FAILURE() << path;
+    } catch (const ConfigError& e) {
+      EXPECT_NE(std::string(e.what()).find("cannot be read"), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_THROW(experiment({{"traffic.mode", word("trace")}}), ConfigError);
+}
+
+TEST(Trace, AnEmptyFileIsAnEmptyRun) {
+  const Result r = run_job({replay(write_trace("# nothing\n"))}, {"cpu", 1, false}, nullptr).front();
+  EXPECT_EQ(r.created, 0u);
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,131 @@
+/// Whole networks against a second implementation, and conservation whatever the topology and the load.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "host/topology/patterns.hpp"
+#include "tests/support/adaptive/naive.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::NaiveAdaptive;
+using testing::Network;
+using testing::TextFile;
+using testing::word;
+
+/// A connected graph: a random tree and some more edges, some of them parallel.
+std::string random_graph(std::mt19937& random) {
+  const u32 n = 3 + random() % 12;
+  std::string text;
+  for (u32 i = 1; i < n; ++i) text += std::to_string(i) + "," + std::to_string(random() % i) + "\n";
+  for (u32 extra = random() % (2 * n); extra; --extra) {
+    const u32 a = random() % n, b = (a + 1 + random() % (n - 1)) % n;
+    text += std::to_string(a) + "," + std::to_string(b) + "\n";
+  }
+  return text;
+}
+
+RawConfig random_config(std::mt19937& random, const std::string& graph) {
+  const auto draw = [&](u32 from, u32 to) { return integer(from + random() % (to + 1 - from)); };
+  RawConfig c{{"router.kind", word("adaptive")}, {"run.seed", draw(0, 999)}};
+  switch (random() % 5) {
+    case 0: c["topology.shape"] = IntList{draw(2, 5), draw(2, 5)}; break;
+    case 1:
+      c["topology.kind"] = word("mesh");
+      c["topology.shape"] = IntList{draw(1, 4), draw(1, 4), 2};
+      break;
+    case 2:
+      c["topology.kind"] = word("hypercube");
+      c["topology.dimensions"] = draw(1, 4);
+      break;
+    case 3:
+      c["topology.kind"] = word("ring");
+      c["topology.shape"] = IntList{draw(2, 8)};
+      break;
+    default: c["topology.kind"] = word("graph"); c["topology.file"] = graph;
+  }
+  c["topology.concentration"] = draw(1, 4);
+  c["topology.channel_delay"] = draw(1, 4);
+  c["router.channel_buffers"] = draw(0, 1);
+  c["router.spare_buffers"] = draw(1, 5);
+  c["router.ejection"] = draw(0, 3);
+  c["router.priorities"] = random() % 2 ? IntList{1} : IntList{5, 0, 2, 1};
+  c["traffic.load"] = 0.02 + 0.14 * (random() % 8);
+  return c;
+}
+
+TEST(AdaptiveNaive, DoesTheSame) {
+  u64 misrouted = 0;
+  for (u32 trial = 0; trial < 60; ++trial) {
+    std::mt19937 random(trial);
+    const TextFile graph(random_graph(random));
+    RawConfig config = random_config(random, graph.path);
+    config["router.assignment"] = word(trial % 2 ? "greedy" : "fixed");
+    const Experiment e = experiment(config);
+    Network net(e);
+    const auto& plan = dynamic_cast<const AdaptivePlan&>(*net.plan);
+    const std::vector<u32> weights = e.ints("router.priorities");
+    NaiveAdaptive naive(plan.topology(), plan.table().traffic, make_row(e), e,
+                        cumulative_thresholds({weights.begin(), weights.end()}));
+    for (u32 part = 0; part < 6; ++part) {
+      net.step(40);
+      for (u32 i = 0; i < 40; ++i) naive.step();
+      ASSERT_EQ(net.total(Total::kPacketsInjected), naive.entered) << trial;
+      ASSERT_EQ(net.total(Total::kPacketsDelivered), naive.delivered) << trial;
+      ASSERT_EQ(net.total(Total::kLatencySum), naive.latency_sum) << trial;
+      ASSERT_EQ(net.total(Total::kSentByAdaptive), naive.sent) << trial;
+      ASSERT_EQ(net.total(Total::kMisrouted), naive.misrouted) << trial;
+      const CounterShard counters = net.engine->counters(0);
+      for (u32 p = 0; p < 4; ++p)
+        ASSERT_EQ(counters.total[static_cast<u32>(Total::kPriority0Delivered) + p], naive.delivered_of[p]) << trial;
+      std::vector<u32> sent;
+      for (u32 r = 0; r < plan.topology().routers; ++r)
+        for (u32 c = 0; c < plan.topology().network_ports; ++c)
+          if (plan.topology().peer(r, c).item != kNone) sent.push_back(naive.sent_on[r][c]);
+      ASSERT_EQ(plan.channel_flits(net.engine->state(0)), sent) << trial;
+    }
+    misrouted += naive.misrouted;
+  }
+  EXPECT_GT(misrouted, 1000u);
+}
+
+TEST(AdaptiveConservation, HoldsForAllTopologiesAndLoads) {
+  for (u32 trial = 0; trial < 90; ++trial) {
+    std::mt19937 random(1000 + trial);
+    const TextFile graph(random_graph(random));
+    RawConfig config = random_config(random, graph.path);
+    config["router.assignment"] = word(trial % 3 == 0 ? "optimal" : trial % 3 == 1 ? "greedy" : "fixed");
+    Network net(experiment(config));
+    for (u32 part = 0; part < 8; ++part) {
+      net.step(53);
+      ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << trial;
+    }
+  }
+}
+
+/// Nothing is lost at saturation, and nothing goes astray for ever: batches end.
+TEST(AdaptiveConservation, BatchesEnd) {
+  for (const char* assignment : {"greedy", "fixed", "optimal"})
+    for (u32 trial = 0; trial < 12; ++trial) {
+      std::mt19937 random(2000 + trial);
+      const TextFile graph(random_graph(random));
+      RawConfig config = random_config(random, graph.path);
+      config.erase("traffic.load");
+      config["router.assignment"] = word(assignment);
+      config["traffic.mode"] = word("batch");
+      config["traffic.batch_packets"] = integer(60);
+      Network net(experiment(config));
+      const u64 all = u64{60} * net.plan->topology().terminals;
+      for (u32 cycles = 0; cycles < 40000 && net.total(Total::kPacketsDelivered) < all; cycles += 100) net.step(100);
+      EXPECT_EQ(net.total(Total::kPacketsDelivered), all) << assignment << ' ' << trial;
+      check_conservation(*net.engine, *net.plan, 0);
+    }
+}
+
+}  // namespace
+}  // namespace flitlab

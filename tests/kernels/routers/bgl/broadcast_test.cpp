@@ -1,0 +1,102 @@
+/// Line and plane fill on Blue Gene/L: who gets what, how long it takes, and bit identity.
+#include <gtest/gtest.h>
+
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+Experiment broadcast(IntList shape, IntList dimensions, u32 root, u32 packets, RawConfig changes = {}) {
+  changes.insert({{"router.kind", word("bgl")},
+                  {"topology.shape", shape},
+                  {"traffic.mode", word("broadcast")},
+                  {"broadcast.dimensions", dimensions},
+                  {"broadcast.root", integer(root)},
+                  {"broadcast.packets", integer(packets)}});
+  return experiment(changes);
+}
+
+TEST(BglBroadcast, ALineTakesAsLongAsItsLastNodeIsFar) {
+  // The last packet starts 99 link times after the first, makes k - 1 hops and is in a FIFO 256 cycles later.
+  for (u32 k : {2u, 3u, 8u}) {
+    Network net(broadcast({k, 4, 2}, {0}, 1, 100));
+    net.step(40000);
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 200u);
+    EXPECT_EQ(net.total(Total::kCopies), 200u * (k - 2));
+    EXPECT_EQ(net.total(Total::kLastDelivery), 3 + 99 * 270 + 21 * (k - 1) + 256 + 1) << k;
+    check_conservation(*net.engine, *net.plan, 0);
+  }
+}
+
+TEST(BglBroadcast, EveryNodeOfAPlaneGetsEveryColour) {
+  struct Case {
+    IntList shape, dimensions;
+    u32 root, others;
+  };
+  for (const Case& c : {Case{{4, 3, 2}, {0, 1}, 0, 11}, Case{{4, 3, 2}, {1, 2}, 13, 5}, Case{{5, 1, 4}, {2, 0}, 7, 19},
+                        Case{{2, 2, 1}, {0, 1}, 3, 3}}) {
+    Network net(broadcast(c.shape, c.dimensions, c.root, 50));
+    net.step(100000);
+    EXPECT_EQ(net.total(Total::kPacketsDelivered) + net.total(Total::kCopies), 4 * 50 * c.others);
+    EXPECT_EQ(net.total(Total::kPacketsCreated), net.total(Total::kPacketsDelivered));
+    check_conservation(*net.engine, *net.plan, 0);
+  }
+}
+
+TEST(BglBroadcast, EveryLinkOfAPlaneCarriesOneColour) {
+  Network net(broadcast({4, 4, 2}, {0, 1}, 5, 30));
+  net.step(60000);
+  const std::vector<u32> busy = net.plan->channel_flits(net.engine->state(0));
+  const Topology& topology = net.plan->topology();
+  std::size_t channel = 0;
+  for (u32 router = 0; router < topology.routers; ++router)
+    for (u32 port = 0; port < topology.network_ports; ++port, ++channel) {
+      const bool in_plane = router < 16 && port < 4;
+      const bool to_root = in_plane && topology.peer(router, port).item == 5;
+      EXPECT_EQ(busy[channel], in_plane && !to_root ? 30 * 270u : 0u) << router << ' ' << port;
+    }
+}
+
+TEST(BglBroadcast, SlowSoftwareLosesNothing) {
+  const Experiment e = broadcast({4, 4, 1}, {1, 0}, 6, 20,
+                                 {{"injection.put_interval", integer(20)}, {"reception.take_interval", integer(100)}});
+  Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32});
+  for (u32 i = 0; i < 50; ++i) {
+    for (Network* net : {&one, &three, &wide}) net->step(2000);
+    ASSERT_EQ(one.engine->state_hash(0), three.engine->state_hash(0));
+    ASSERT_EQ(one.engine->state_hash(0), wide.engine->state_hash(0));
+    check_conservation(*one.engine, *one.plan, 0);
+  }
+  EXPECT_EQ(one.total(Total::kPacketsDelivered) + one.total(Total::kCopies), 4 * 20 * 15u);
+}
+
+TEST(BglBroadcast, BadInputIsNamed) {
+  const auto refused = [](IntList dimensions, u32 root, RawConfig changes = {}) {
+    try {
+      make_plan(broadcast({4, 4, 1}, dimensions, root, 5, changes));
+    } catch (const ConfigError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(refused({2}, 0).find("broadcast.dimensions = [2]"), std::string::npos);
+  EXPECT_NE(refused({1, 1}, 0).find("broadcast.dimensions = [1, 1]"), std::string::npos);
+  EXPECT_NE(refused({0}, 16).find("broadcast.root = 16"), std::string::npos);
+  EXPECT_NE(refused({0}, 0, {{"injection.fifos", integer(3)}}).find("injection.fifos"), std::string::npos);
+  EXPECT_EQ(refused({0, 1}, 15), "");
+  try {
+    experiment({{"traffic.mode", word("broadcast")}});
+    FAIL();
+  } catch (const ConfigError& e) {
+    EXPECT_NE(std::string(e.what()).find("router.kind = \"vc\""), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace flitlab

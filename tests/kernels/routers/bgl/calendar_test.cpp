@@ -1,0 +1,125 @@
+/// The calendar of Blue Gene/L's torus says who has something to do. A note too many does no harm; one too few would:
+/// a run in which every node and all software is woken in every cycle must be the same run.
+#include <gtest/gtest.h>
+
+#include "tests/support/bgl/random.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::BglDraw;
+using testing::described;
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::random_bgl;
+using testing::word;
+
+constexpr u32 kNode = 0, kTerminal = 1, kCalendar = 2;
+
+/// Notes for all items that there are, in all cycles.
+void wake_all(Network& net) {
+  const StateLayout& layout = net.plan->layout();
+  const ItemKind& calendar = layout.kinds[kCalendar];
+  const u32 nodes = layout.kinds[kNode].count;
+  for (const char* name : {"heads", "tokens"}) {
+    const FieldInfo& field = calendar.field(name);
+    std::vector<u8> bytes(std::size_t{calendar.count} * field.count);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = i / field.count * 64 + i % 64 < nodes;
+    net.engine->set_field(0, kCalendar, field, bytes.data());
+  }
+  for (const char* name : {"heard", "again", "queues", "software"}) {
+    const FieldInfo& field = calendar.field(name);
+    std::vector<u64> notes(std::size_t{calendar.count} * field.count);
+    for (std::size_t i = 0; i < notes.size(); ++i)
+      for (std::size_t n = i / field.count * 64, bit = 0; bit < 64 && n + bit < nodes; ++bit) notes[i] |= u64{1} << bit;
+    net.engine->set_field(0, kCalendar, field, notes.data());
+  }
+}
+
+void expect_same(const Network& a, const Network& b, const RawConfig& config,
+                 std::initializer_list<u32> kinds = {kNode, kTerminal}) {
+  for (u32 kind : kinds)
+    for (const FieldInfo& field : a.plan->layout().kinds[kind].fields) {
+      const std::size_t bytes = std::size_t{a.plan->layout().kinds[kind].count} * field.count * field.element_bytes;
+      std::vector<std::byte> x(bytes), y(bytes);
+      a.engine->get_field(0, kind, field, x.data());
+      b.engine->get_field(0, kind, field, y.data());
+      ASSERT_EQ(x, y) << "field " << field.name << " in cycle " << a.engine->now() << "\n" << described(config);
+    }
+}
+
+TEST(BglCalendar, NobodySleepsThroughAnything) {
+  for (u32 seed = 1; seed <= 30; ++seed) {
+    RawConfig config = random_bgl(seed);
+    testing::add_errors(config, seed);
+    if (seed % 3 == 0) config["topology.shape"] = IntList{5, 5, 3};  // two groups of 64
+    if (seed % 2) {
+      config["traffic.mode"] = word("batch");
+      config["traffic.batch_packets"] = integer(8);
+    } else {
+      config["traffic.load"] = seed % 4 ? 0.05 : 0.005;
+    }
+    const Experiment e = experiment(config);
+    Network normal(e), woken(e);
+    for (u32 cycle = 0; cycle < 1500; ++cycle) {
+      wake_all(woken);
+      woken.step(1);
+      normal.step(1);
+      if (cycle % 50 == 0) expect_same(normal, woken, config);
+      if (HasFatalFailure()) return;
+    }
+    expect_same(normal, woken, config);
+    const CounterShard a = normal.engine->counters(0), b = woken.engine->counters(0);
+    for (u32 i = 0; i < kTotals; ++i) EXPECT_EQ(a.total[i], b.total[i]) << i;
+    EXPECT_GT(normal.total(Total::kPacketsDelivered), 0u);
+  }
+}
+
+/// Tokens for a link that is taken are handed over at its end, but where it is counted whom they free. Nobody can tell.
+TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
+  u32 waited = 0;
+  for (u32 seed = 1; seed <= 40; ++seed) {
+    RawConfig config = random_bgl(seed);
+    config["traffic.load"] = seed % 4 ? 0.1 : 0.01;
+    std::vector<std::unique_ptr<Network>> nets;
+    for (bool at_once : {false, true}) {
+      config["router.count_unblocking"] = at_once;
+      nets.push_back(std::make_unique<Network>(experiment(config)));
+    }
+    for (u32 part = 0; part < 15; ++part) {
+      for (const auto& net : nets) net->step(100);
+      const FieldInfo& returned = nets[0]->plan->layout().kinds[kNode].field("returned");
+      std::vector<u64> tokens(std::size_t{nets[0]->plan->layout().kinds[kNode].count} * returned.count);
+      nets[0]->engine->get_field(0, kNode, returned, tokens.data());
+      for (u64 t : tokens) waited += t != 0;
+      expect_same(*nets[0], *nets[1], config, {kTerminal});
+      if (HasFatalFailure()) return;
+    }
+    for (u32 i = 0; i < kTotals; ++i)
+      if (i != static_cast<u32>(Total::kTokenMessages) && i != static_cast<u32>(Total::kUnblocking)) {
+        EXPECT_EQ(nets[0]->engine->counters(0).total[i], nets[1]->engine->counters(0).total[i]) << i;
+      }
+  }
+  EXPECT_GT(waited, 1000u);
+}
+
+/// Creations beyond the end of the calendar, which has 512 cycles, are not forgotten.
+TEST(BglCalendar, WakesForADistantCreation) {
+  for (int start : {0, 511, 512, 513, 5000}) {
+    Network net(experiment({{"router.kind", word("bgl")},
+                            {"traffic.mode", word("batch")},
+                            {"traffic.batch_packets", integer(1)},
+                            {"traffic.packet_flits", integer(1)},
+                            {"traffic.start", integer(start)}}));
+    net.step(static_cast<u32>(start));
+    EXPECT_EQ(net.total(Total::kPacketsCreated), 0u);
+    net.step(1);
+    EXPECT_EQ(net.total(Total::kPacketsCreated), 16u);
+    net.step(1000);
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 16u);
+  }
+}
+
+}  // namespace
+}  // namespace flitlab

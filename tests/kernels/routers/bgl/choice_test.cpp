@@ -1,0 +1,247 @@
+/// Which direction and virtual channel the head of a queue asks for, and when none: tokens, join the shortest queue,
+/// the bubble. With the slow links of these tests tokens stay away longer than the link is busy: a packet of n chunks
+/// that leaves in cycle t to a neighbour, its destination, frees the link at t + 32 n + 38, and its tokens are back at
+/// t + 79 + 32 n + 96. In between they are what the next packet finds.
+#include <gtest/gtest.h>
+
+#include "tests/support/bgl/bgl.hpp"
+#include "tests/support/chance.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::BglGrant;
+using testing::BglLine;
+using testing::BglTorus;
+using testing::expect_share;
+using testing::integer;
+using testing::kPlusX;
+using testing::kPlusY;
+using testing::word;
+
+constexpr u32 kAsks = 3, kHop = 79;  // from software to the first request, and on to the next node's, by its FIFO
+constexpr u32 kLinkFree = 38, kTokensBack = kHop + 96;  // beyond 32 cycles a chunk
+
+RawConfig slow(RawConfig more) {
+  more.insert({{"topology.channel_delay", integer(64)}, {"router.ack_bytes", integer(32)}, {"router.bypass", false}});
+  return more;
+}
+
+/// Node 4 of a 3x7 torus is (1,1). Packets go to the north from it: those that come from the south go straight on,
+/// those from the west turn.
+constexpr u32 kHere = 4, kSouth = 1, kWest = 3, kNorth = 7, kEast = 5, kNorthEast = 8, kFarSouth = 19;
+
+/// How often a packet leaves this node by each direction and channel (8 * direction + channel), when an earlier one, of
+/// 8 chunks, is away to the east on a dynamic channel: of that, `same` counts the choices of its channel.
+struct Choices {
+  std::map<u32, u32> count;
+  u32 same = 0;
+};
+
+Choices choices(u32 to, RawConfig changes, u32 times = 100) {
+  constexpr u32 period = 900, asks = 350;  // link free at 3 + 294, tokens back at 3 + 431
+  std::vector<BglLine> lines;
+  for (u32 n = 0; n < times; ++n) {
+    lines.push_back({n * period, kHere, kEast, 8, bgl::kDynamic});
+    lines.push_back({n * period + asks - kAsks, kHere, to, 8, bgl::kDynamic});
+  }
+  BglTorus torus({3, 7}, lines, slow(std::move(changes)));
+  torus.run(period * times);
+  Choices c;
+  for (u32 n = 0; n < times; ++n) {
+    const BglGrant before = torus.way(2 * n).front(), g = torus.way(2 * n + 1).front();
+    EXPECT_EQ(g.cycle, n * period + asks);
+    ++c.count[8 * g.out + g.out_vc];
+    c.same += g.out == before.out && g.out_vc == before.out_vc;
+  }
+  return c;
+}
+
+/// One of two channels has 8 tokens less than the other. Of 23 tokens that is a range less, and joining the shortest
+/// queue avoids it; of 32 it is not.
+TEST(BglJsq, JoinsTheShortestQueueAsFarAsTwoBitsTell) {
+  for (bool jsq : {true, false})
+    for (int flits : {31, 32, 16}) {
+      const Choices c = choices(kEast, {{"router.jsq", jsq}, {"router.dynamic_flits", integer(flits)}});
+      expect_share(c.same, 100, jsq && flits != 32 ? 0 : 0.5, std::to_string(flits));
+    }
+}
+
+/// Among equals, of all directions in which the packet may go, chance decides.
+TEST(BglJsq, BreaksTiesEvenly) {
+  for (bool jsq : {true, false}) {
+    const Choices c = choices(kNorthEast, {{"router.jsq", jsq}, {"router.dynamic_flits", integer(16)}}, 200);
+    expect_share(c.same, 200, jsq ? 0 : 0.25, "the channel that is in use");
+    for (u32 vc : {0u, 1u}) {
+      const double p = jsq ? 1 / 3.0 : 0.25;
+      expect_share(c.count.at(8 * kPlusY + vc), 200, p, "to the north");
+      expect_share(c.count.at(8 * kPlusX + vc), 200, jsq ? 1 / 6.0 : 0.25, "to the east");
+    }
+    EXPECT_EQ(c.count.size(), 4u);
+  }
+}
+
+/// A channel without tokens for a packet of full size is closed, even to one chunk.
+TEST(BglTokens, NobodyEntersWithoutEight) {
+  for (int flits : {15, 16}) {
+    const Choices c = choices(kEast, {{"router.jsq", false}, {"router.dynamic_flits", integer(flits)}});
+    expect_share(c.same, 100, flits == 15 ? 0 : 0.5, std::to_string(flits));
+  }
+  for (int flits : {8, 9})
+    for (u32 chunks : {1u, 2u}) {
+      // On the lower channel of a dateline pair; the higher one is free, but not for this packet.
+      BglTorus torus({3, 7}, {{0, kHere, kNorth, chunks}, {1, kHere, kNorth, 1}},
+                     slow({{"router.escape", word("dateline")}, {"router.escape_flits", integer(flits)}}));
+      torus.run(1000);
+      const bool open = static_cast<u32>(flits) - chunks >= 8;
+      EXPECT_EQ(torus.leaves(1, kHere), 3 + 32 * chunks + (open ? kLinkFree : kTokensBack)) << flits << " " << chunks;
+    }
+}
+
+/// The one dynamic channel to the east is closed until 434. A dynamic packet that wants to go there takes the bubble.
+/// If it may go north as well it goes north; but if that link is busy it does not wait for it; and if the link to the
+/// east, the first in order, is the busy one and the channel to the north is closed, it has nowhere to go.
+TEST(BglBubble, IsForThoseWithoutADynamicChannel) {
+  const RawConfig config = slow({{"router.dynamic_vcs", integer(1)}, {"router.dynamic_flits", integer(15)}});
+  const u32 east = 8 * kPlusX, north = 8 * kPlusY, bubble = 1, dynamic = bgl::kDynamic;
+  const auto last = [&](const std::vector<BglLine>& lines) {
+    BglTorus torus({3, 7}, lines, config);
+    torus.run(1500);
+    const BglGrant g = torus.way(static_cast<u32>(lines.size()) - 1).front();
+    return std::pair{g.cycle, 8 * g.out + g.out_vc};
+  };
+  const BglLine closes_east{0, kHere, kEast, 8, dynamic}, closes_north{0, kHere, kNorth, 8, dynamic};
+  EXPECT_EQ(last({closes_east, {347, kHere, kEast, 3, dynamic}}), (std::pair{350u, east + bubble}));
+  EXPECT_EQ(last({closes_east, {347, kHere, kNorthEast, 3, dynamic}}), (std::pair{350u, north}));
+  // A packet of one chunk takes a link for 70 cycles.
+  EXPECT_EQ(last({closes_east, {340, kHere, kNorth, 1}, {347, kHere, kNorthEast, 3, dynamic}}),
+            (std::pair{350u, east + bubble}));
+  EXPECT_EQ(last({closes_north, {340, kHere, kEast, 1}, {347, kHere, kNorthEast, 3, dynamic}}),
+            (std::pair{343u + 70, east}));
+}
+
+/// Who asks for the bubble channel to the north in cycle 170, when one or two packets of one chunk are away on it, or
+/// one there and one on the dynamic channel, which is therefore closed.
+enum class Who { kInjected, kStraight, kTurning, kDynamicInjected, kDynamicStraight, kDynamicInTheBubble };
+
+struct Bubble {
+  int tokens;  ///< of the channel
+  u32 away;
+  const char* rule;
+  bool high;  ///< all are of high priority, on the channel of that
+};
+
+/// Cycle in which it leaves.
+u32 enters(Who who, const Bubble& b) {
+  constexpr u32 kAsk = 170, here = kAsk - kAsks, there = kAsk - kHop - kAsks;
+  const u32 route = b.high ? bgl::kHighPriority : 0, dynamic = bgl::kDynamic;
+  std::vector<BglLine> lines;
+  lines.push_back({0, kHere, kNorth, 1, route});
+  if (b.away == 2) lines.push_back({0, kSouth, kNorth, 1, route});  // comes along the ring, in cycle 82
+  if (b.away == 1) lines.push_back({5, kHere, kNorth, 1, dynamic});
+  u32 asks = kAsk;
+  switch (who) {
+    case Who::kInjected: lines.push_back({here, kHere, kNorth, 8, route}); break;
+    case Who::kStraight: lines.push_back({there - kHop, kFarSouth, kNorth, 8, route}); break;
+    case Who::kTurning: lines.push_back({there, kWest, kNorth, 8, route}); break;
+    case Who::kDynamicInjected: lines.push_back({here, kHere, kNorth, 8, dynamic}); break;
+    case Who::kDynamicStraight: lines.push_back({there, kSouth, kNorth, 8, dynamic}); break;
+    case Who::kDynamicInTheBubble:  // the dynamic channel from the south was closed too
+      lines.push_back({0, kSouth, kHere, 1, dynamic});
+      lines.push_back({there + 5, kSouth, kNorth, 8, dynamic});
+      asks += 5;
+      break;
+  }
+  RawConfig config{{"router.dynamic_vcs", integer(1)},
+                   {"router.dynamic_flits", integer(8)},
+                   {"router.bubble_rule", word(b.rule)},
+                   {b.high ? "router.priority_flits" : "router.escape_flits", integer(b.tokens)}};
+  BglTorus torus({3, 7}, lines, slow(config));
+  torus.run(1200);
+  std::vector<BglGrant> way;
+  for (u32 id = 0; id < lines.size(); ++id)
+    if (torus.line(id).chunks == 8) way = torus.way(id);
+  const BglGrant& last = way.back();
+  EXPECT_EQ(last.node, kHere);
+  EXPECT_EQ(last.in_vc, who == Who::kDynamicInTheBubble ? 1u
+                        : last.in == bgl::kReception    ? last.in_vc
+                                                        : way.front().out_vc);
+  EXPECT_EQ(last.out_vc, b.high ? 2u : 1u);
+  return last.cycle - asks + kAsk;
+}
+
+constexpr Who kEntering[] = {Who::kInjected, Who::kTurning, Who::kDynamicInjected, Who::kDynamicStraight};
+constexpr Who kAlong[] = {Who::kStraight, Who::kDynamicInTheBubble};
+constexpr u32 kNow = 170, kLater = 3 + 32 + kTokensBack;  // when the first token message has come
+
+/// A packet enters the bubble channel, from an injection FIFO, from a turn or from a dynamic channel, only if there are
+/// 16 tokens. Each packet that is away has taken 8, whatever its length.
+TEST(BglBubble, IsEnteredWithSixteenTokens) {
+  for (Who who : kEntering) {
+    EXPECT_EQ(enters(who, {24, 1, "full_size", false}), kNow);
+    EXPECT_EQ(enters(who, {23, 1, "full_size", false}), kLater);
+  }
+}
+
+/// One that is in the ring already, dynamic or not, needs 8.
+TEST(BglBubble, IsFollowedWithEight) {
+  for (Who who : kAlong) {
+    EXPECT_EQ(enters(who, {23, 1, "full_size", false}), kNow);
+    EXPECT_EQ(enters(who, {16, 1, "full_size", false}), kNow);
+  }
+  EXPECT_EQ(enters(Who::kStraight, {24, 2, "full_size", false}), kNow);
+  EXPECT_EQ(enters(Who::kStraight, {23, 2, "full_size", false}), kLater);
+}
+
+/// The earlier rule took as many as the packet has chunks.
+TEST(BglBubble, EarlierRuleCountsChunks) {
+  for (Who who : kEntering) {
+    EXPECT_EQ(enters(who, {17, 1, "actual_size", false}), kNow);
+    EXPECT_EQ(enters(who, {16, 1, "actual_size", false}), kLater);
+  }
+  for (Who who : kAlong) EXPECT_EQ(enters(who, {16, 1, "actual_size", false}), kNow);
+  EXPECT_EQ(enters(Who::kStraight, {16, 2, "actual_size", false}), kNow);
+}
+
+/// The channel of high priority is a bubble channel with the correct rule in any case.
+TEST(BglBubble, HighPriorityHasItsOwn) {
+  for (const char* rule : {"full_size", "actual_size"}) {
+    for (Who who : {Who::kInjected, Who::kTurning}) {
+      EXPECT_EQ(enters(who, {24, 1, rule, true}), kNow);
+      EXPECT_EQ(enters(who, {23, 1, rule, true}), kLater);
+    }
+    EXPECT_EQ(enters(Who::kStraight, {16, 1, rule, true}), kNow);
+    EXPECT_EQ(enters(Who::kStraight, {24, 2, rule, true}), kNow);
+    EXPECT_EQ(enters(Who::kStraight, {23, 2, rule, true}), kLater);
+  }
+}
+
+/// Token messages that come while a packet in a receiver has nowhere to go, and those that let it move. Packets in
+/// injection FIFOs do not matter.
+TEST(BglTokens, ThatFreeAPacketAreCounted) {
+  for (bool injected : {false, true})
+    for (int flits : {23, 24}) {
+      const BglLine waits{kNow - kAsks - (injected ? 0 : kHop), injected ? kHere : kWest, kNorth, 8};
+      BglTorus torus({3, 7}, {{0, kHere, kNorth, 1}, waits, {900, kSouth, kNorth, 2}},
+                     slow({{"router.escape_flits", integer(flits)}, {"router.count_unblocking", true}}));
+      torus.run(2000);
+      EXPECT_EQ(torus.leaves(1, kHere), flits == 23 ? kLater : kNow);
+      const u64 freed = flits == 23 && !injected;
+      EXPECT_EQ(torus.net().total(Total::kUnblocking), freed);
+      EXPECT_EQ(torus.net().total(Total::kTokenMessages), freed);
+    }
+}
+
+/// A dynamic packet that was on the bubble channel goes back to a dynamic one where it can.
+TEST(BglBubble, IsLeftAgain) {
+  BglTorus torus({3, 7}, {{0, kSouth, kHere, 1, bgl::kDynamic}, {73, kSouth, kNorth, 8, bgl::kDynamic}},
+                 slow({{"router.dynamic_vcs", integer(1)}, {"router.dynamic_flits", integer(8)}}));
+  torus.run(1200);
+  const std::vector<BglGrant> way = torus.way(1);
+  ASSERT_EQ(way.size(), 2u);
+  EXPECT_EQ(way[0].out_vc, 1u);
+  EXPECT_EQ(way[1].out_vc, 0u);
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,209 @@
+/// Nothing is lost, nothing comes twice and nobody waits for ever, whatever the parameters of Blue Gene/L's torus; and
+/// proof that the audit can fail.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "host/routers/bgl/plan.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/bgl/random.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::BglDraw;
+using testing::described;
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::random_bgl;
+using testing::word;
+
+class BglConservation : public ::testing::TestWithParam<u32> {};
+
+/// A batch is a load beyond saturation until it ends. Every packet arrives once, where it should (a fault would say
+/// so); then all tokens are home and all FIFOs empty.
+TEST_P(BglConservation, EveryPacketOfABatchArrivesOnce) {
+  for (u32 i = 0; i < 10; ++i) {
+    const u32 seed = 1000 + GetParam() * 10 + i, batch = 25;
+    RawConfig config = random_bgl(seed);
+    testing::add_errors(config, seed);
+    config["traffic.mode"] = word("batch");
+    config["traffic.batch_packets"] = integer(batch);
+    config["traffic.pattern"] = word(BglDraw(seed).one_of({"uniform", "uniform", "neighbour", "hot_spot"}));
+    if (config["traffic.pattern"] == word("hot_spot")) config["traffic.hot_fraction"] = 0.5;
+    Network net(experiment(config), {"cpu", 1, true, 1});
+    const u32 nodes = net.plan->topology().routers;
+    std::set<std::pair<u32, u32>> arrived;
+    while (net.engine->now() < 300000 && (!net.engine->now() || arrived.size() < net.total(Total::kPacketsCreated))) {
+      net.step(250);
+      const auto events = net.engine->take_events(0);
+      for (const std::vector<Event>& list : events)
+        for (const Event& e : list)
+          EXPECT_TRUE(e.kind != EventKind::kDelivered || arrived.emplace(e.src, e.id).second) << e.src << " " << e.id;
+      ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << described(config);
+      ASSERT_EQ(net.plan->find_deadlock(net.engine->state(0)), "") << described(config);
+    }
+    ASSERT_EQ(arrived.size(), nodes * batch) << described(config);
+    EXPECT_EQ(net.total(Total::kFlitsDelivered), net.total(Total::kFlitsCreated));
+    net.step(config.contains("router.link_protocol") ? 20000 : 500);  // the last tokens, the last to be acknowledged
+    check_conservation(*net.engine, *net.plan, 0);
+    const std::vector<std::byte> state = net.engine->state(0);
+    const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
+    for (u32 n = 0; n < nodes; ++n) {
+      const std::vector<PortSnapshot> ports = net.plan->inspect_router(state, n);
+      for (u32 p = 0; p < ports.size(); ++p)
+        for (u32 vc = 0; vc < ports[p].vcs.size(); ++vc) {
+          EXPECT_EQ(ports[p].vcs[vc].packets, 0u);
+          EXPECT_EQ(ports[p].vcs[vc].flits, 0u);
+          const bool link = !ports[p].to_terminal && ports[p].peer != kNone;
+          EXPECT_EQ(ports[p].vcs[vc].credits, link ? t.buffer[vc] : 0u) << described(config);
+        }
+      for (u32 room : net.plan->inspect_terminal(state, n).credits) EXPECT_EQ(room, t.injection_flits);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, BglConservation, ::testing::Range(0u, 8u));
+
+/// Whole runs, with everything that is checked after each of their epochs: open loops below and beyond saturation, and
+/// traces whose packets wait for others.
+TEST(BglRuns, OpenLoopsAndTraces) {
+  for (bool infinite : {false, true})
+    for (double load : {0.01, 0.2}) {
+      const Result r = run_job({experiment({{"router.kind", word("bgl")},
+                                            {"topology.shape", IntList{4, 3, 2}},
+                                            {"injection.infinite", infinite},
+                                            {"injection.priority_share", 0.1},
+                                            {"traffic.load", load},
+                                            {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 1.0}}}})},
+                               {"cpu", 1, false}, nullptr)
+                           .front();
+      EXPECT_EQ(r.saturated, load > 0.1);
+      EXPECT_GT(r.delivered, 1000u * load);
+      EXPECT_TRUE(load > 0.1 || std::abs(r.accepted - load) < 0.1 * load) << r.accepted;
+    }
+  std::string text;
+  for (u32 n = 0; n < 3000; ++n)  // every third packet needs the one that came to its source seven lines before
+    text += std::to_string(n * 20) + "," + std::to_string(n % 24) + "," + std::to_string((n + 7) % 24) + "," +
+            std::to_string(1 + n % 8) + (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") + "\n";
+  const testing::TextFile trace(text);
+  const Result r = run_job({experiment({{"router.kind", word("bgl")},
+                                        {"topology.shape", IntList{4, 3, 2}},
+                                        {"traffic.mode", word("trace")},
+                                        {"traffic.trace_file", trace.path}})},
+                           {"cpu", 1, false}, nullptr)
+                       .front();
+  EXPECT_EQ(r.delivered, 3000u);
+}
+
+/// A loaded network whose state can be changed by hand.
+struct Loaded {
+  Loaded()
+      : net(experiment({{"router.kind", word("bgl")},
+                        {"topology.shape", IntList{4, 3, 2}},
+                        {"traffic.load", 0.2},
+                        {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 1.0}}}})) {
+    net.step(3000);
+    check_conservation(*net.engine, *net.plan, 0);
+  }
+  template <class T, class Change>
+  void edit(u32 kind, const char* name, Change change) {
+    const FieldInfo& field = net.plan->layout().kinds[kind].field(name);
+    std::vector<T> all(std::size_t{net.plan->layout().kinds[kind].count} * field.count);
+    net.engine->get_field(0, kind, field, all.data());
+    change(all, field.count);
+    net.engine->set_field(0, kind, field, all.data());
+  }
+  void expect_fault(const std::string& what) {
+    try {
+      check_conservation(*net.engine, *net.plan, 0);
+      ADD_FAILURE() << "nobody has noticed: " << what;
+    } catch (const RunError& e) {
+      EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
+    }
+  }
+  Network net;
+};
+
+TEST(BglAudit, FindsAStolenToken) {
+  for (u32 direction : {0u, 3u, 5u}) {
+    Loaded loaded;
+    loaded.edit<u8>(0, "tokens", [&](std::vector<u8>& tokens, u32 each) { ++tokens[5 * each + direction * 4 + 1]; });
+    const Peer peer = loaded.net.plan->topology().peer(5, direction);
+    loaded.expect_fault("router " + loaded.net.plan->router_name(peer.item) + ", port " +
+                        loaded.net.plan->port_name(peer.port) +
+                        "): credits and flits of a channel do not add up to its buffer");
+  }
+}
+
+/// Every set that says what the head of a queue does.
+TEST(BglAudit, FindsAWrongSet) {
+  for (u64 bgl::NodeControl::* set : {&bgl::NodeControl::waiting, &bgl::NodeControl::here, &bgl::NodeControl::entering,
+                                      &bgl::NodeControl::leaving, &bgl::NodeControl::arriving}) {
+    Loaded loaded;
+    loaded.edit<bgl::NodeControl>(0, "control", [&](std::vector<bgl::NodeControl>& all, u32) {
+      // A queue whose head has something else to do, or that is empty: node 5's receiver 2, VC 1.
+      bgl::NodeControl& c = all[5];
+      const u64 queue = u64{1} << (8 * 2 + 1);
+      if (&(c.*set) == &c.leaving || &(c.*set) == &c.arriving)
+        c.waiting |= queue, c.here &= ~queue, c.entering &= ~queue;
+      c.*set ^= queue;
+      if (&(c.*set) == &c.waiting) c.leaving |= queue;
+    });
+    EXPECT_THROW(check_conservation(*loaded.net.engine, *loaded.net.plan, 0), RunError);
+  }
+}
+
+TEST(BglAudit, FindsLostRoomAndLostPackets) {
+  {
+    Loaded loaded;
+    loaded.edit<bgl::NodeControl>(0, "control", [](auto& all, u32) { ++all[7].reception_room[2]; });
+    loaded.expect_fault("router " + loaded.net.plan->router_name(7) + "): a terminal's queue overflowed");
+  }
+  {
+    Loaded loaded;
+    loaded.edit<bgl::InjectionFifo>(1, "injection", [](auto& all, u32 each) { --all[9 * each + 3].room; });
+    loaded.expect_fault("router " + loaded.net.plan->router_name(9) + "): a terminal's queue overflowed");
+  }
+  for (Total total : {Total::kPacketsInjected, Total::kFlitsInjected}) {
+    Loaded loaded;
+    CounterShard counters = loaded.net.engine->counters(0);
+    ++counters.total[static_cast<u32>(total)];
+    loaded.net.engine->set_counters(0, counters);
+    loaded.expect_fault(total == Total::kPacketsInjected ? "packets are not conserved" : "flits are not conserved");
+  }
+}
+
+/// Combinations that cannot be run are refused in one message.
+TEST(BglParameters, AreCheckedTogether) {
+  const testing::TextFile trace("0,0,1,1\n");
+  const std::pair<RawConfig, const char*> kCases[] = {
+      {{{"topology.shape", IntList{2, 2, 2, 2}}}, "topology.shape = [2, 2, 2, 2] has 4 dimensions"},
+      {{{"topology.shape", IntList{1, 1}}}, "topology.shape = [1, 1] has one node"},
+      {{{"traffic.mode", word("request_reply")}}, "request_reply"},
+      {{{"traffic.packet_flits", integer(9)}}, "traffic.packet_flits makes packets of 9 chunks"},
+      {{{"router.escape_flits", integer(15)}}, "router.escape_flits = 15"},
+      {{{"router.link_protocol", true}, {"router.retransmission_timeout", integer(300)}},
+       "router.retransmission_timeout = 300: an acknowledgment can take 309 cycles"},
+      {{{"faults.error_rate", 0.001}}, "router.link_protocol"},
+      {{{"router.escape", word("dateline")}, {"router.bubble_rule", word("full_size")}}, "router.bubble_rule"},
+      {{{"injection.infinite", true}, {"injection.put_interval", integer(1)}}, "injection.put_interval = 1"},
+      {{{"injection.infinite", true}, {"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}},
+       "injection.infinite = true"},
+  };
+  for (auto [config, said] : kCases) {
+    config["router.kind"] = word("bgl");
+    try {
+      experiment(config);
+      ADD_FAILURE() << said;
+    } catch (const ConfigError& e) {
+      EXPECT_NE(std::string(e.what()).find(said), std::string::npos) << e.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,304 @@
+/// Links of Blue Gene/L's torus that spoil packets: hand-derived retransmissions, what each CRC notices, and that the
+/// protocol by itself changes nothing. That nothing is lost and nothing comes twice is in BglConservation.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "kernels/common/error.hpp"
+#include "kernels/routers/bgl/link.hpp"
+#include "tests/support/bgl/bgl.hpp"
+#include "tests/support/bgl/random.hpp"
+
+namespace flitlab {
+namespace {
+
+using bgl::Hit;
+using testing::BglGrant;
+using testing::BglLine;
+using testing::BglTorus;
+using testing::experiment;
+using testing::integer;
+using testing::kPlusX;
+using testing::Network;
+using testing::word;
+
+/// With the default delays: a hop takes 21 cycles, a link 32 n + 14, an acknowledgment 18 from the tail on.
+constexpr u32 kTimeout = 1000, kHop = 21, kFull = 256, kLink = 270;
+const RawConfig kProtocol{{"router.link_protocol", true}, {"router.retransmission_timeout", integer(kTimeout)}};
+
+template <class T>
+void edit(BglTorus& torus, const char* name, const std::function<void(T*)>& change, u32 node) {
+  Network& net = torus.net();
+  const FieldInfo& field = net.plan->layout().kinds[0].field(name);
+  std::vector<T> all = torus.field<T>(0, name);
+  change(&all[std::size_t{node} * field.count]);
+  net.engine->set_field(0, 0, field, all.data());
+}
+
+/// The only head on its way to a node's receiver is hit.
+void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
+  u32 heads = 0;
+  edit<u32>(
+      torus, "head",
+      [&](u32* head) {
+        const u32 slots = torus.table().head_slots;
+        for (u32 slot = receiver * slots; slot < (receiver + 1) * slots; ++slot)
+          if (head[slot]) {
+            head[slot] |= static_cast<u32>(how) << bgl::kHitShift;
+            ++heads;
+          }
+      },
+      node);
+  ASSERT_EQ(heads, 1u);
+}
+
+/// A full packet goes two hops, from node 0 to 2, and is spoiled on the first. It leaves in cycle 3 for good 1 + 270 +
+/// timeout later than it could have; the spoiled copy has gone on by then, or not.
+TEST(BglLink, SendsASpoiledPacketAgain) {
+  for (Hit how : {Hit::kHeader, Hit::kBody}) {
+    BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);
+    torus.run(10);
+    hit(torus, 1, 1, how);
+    const u32 again = 3 + kLink + kTimeout;
+    torus.run(again + 2 * kHop + kFull - 10);
+    EXPECT_EQ(torus.delivered(0), kNone);
+    torus.run(2);
+    EXPECT_EQ(torus.delivered(0), again + 2 * kHop + kFull + 1);
+    torus.run(50);
+    Network& net = torus.net();
+    EXPECT_EQ(net.total(Total::kChannelErrors), 1u);
+    EXPECT_EQ(net.total(Total::kRepeated), 1u);
+    EXPECT_EQ(net.total(Total::kNotValid), how == Hit::kBody ? 1u : 0u);
+    EXPECT_EQ(net.total(Total::kOutOfSequence), 0u);
+    const std::vector<BglGrant> way = torus.way(0);
+    ASSERT_EQ(way.size(), how == Hit::kBody ? 3u : 2u);
+    EXPECT_EQ(way.back().cycle, again + kHop);
+    for (u32 node : {0u, 1u, 2u})
+      for (u32 vc = 0; vc < 4; ++vc) EXPECT_EQ(torus.tokens(node, kPlusX, vc), 32u);
+  }
+}
+
+/// What is sent after a spoiled packet is out of sequence, and all of it comes again, in order; other links go on.
+TEST(BglLink, SendsAllThatFollowedAgain) {
+  BglTorus torus({8, 2}, {{0, 0, 1, 8}, {0, 0, 1, 4}, {0, 0, 1, 1}, {0, 0, 8, 8}}, kProtocol);
+  torus.run(10);
+  hit(torus, 1, 1, Hit::kBody);
+  torus.run(3000);
+  const u32 again = 3 + kLink + kTimeout, to_software = kHop + 1;
+  EXPECT_EQ(torus.delivered(0), again + to_software + kFull);
+  EXPECT_EQ(torus.delivered(1), again + kLink + to_software + 128);
+  EXPECT_EQ(torus.delivered(2), again + kLink + 142 + to_software + 32);
+  EXPECT_EQ(torus.delivered(3), 3 + to_software + kFull);
+  Network& net = torus.net();
+  EXPECT_EQ(net.total(Total::kRepeated), 3u);
+  EXPECT_EQ(net.total(Total::kOutOfSequence), 2u);
+  EXPECT_EQ(net.total(Total::kNotValid), 0u);
+}
+
+/// A packet whose acknowledgment is lost comes twice, is taken once, and is acknowledged again. A later one does as
+/// well.
+TEST(BglLink, TakesARepeatedPacketOnce) {
+  for (bool another : {false, true}) {
+    std::vector<BglLine> lines{{0, 0, 1, 8}};
+    if (another) lines.push_back({0, 0, 1, 8});
+    BglTorus torus({8, 2}, lines, kProtocol);
+    torus.run(3 + kHop + kFull + 1);  // the tail has come, the acknowledgment is under way
+    u32 found = 0;
+    edit<u16>(
+        torus, "acknowledged",
+        [&](u16* mail) {
+          for (u32 i = 0; i < (torus.table().slot_mask + 1) * 6; ++i) found += std::exchange(mail[i], u16{0}) != 0;
+        },
+        0);
+    ASSERT_EQ(found, 1u);
+    torus.run(3000);
+    Network& net = torus.net();
+    EXPECT_EQ(net.total(Total::kRepeated), another ? 0u : 1u);
+    EXPECT_EQ(net.total(Total::kOutOfSequence), another ? 0u : 1u);
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), lines.size());
+    const auto senders = torus.field<bgl::LinkSender>(0, "link_sender");
+    EXPECT_EQ(senders[0].oldest, senders[0].next);
+    EXPECT_EQ(senders[0].kept, 0u);
+  }
+}
+
+/// Rings at full load whose links spoil a quarter of the packets: copies that are not valid never take the last bubble.
+TEST(BglLink, SpoiledCopiesLeaveTheBubbleAlone) {
+  for (u32 seed = 1; seed <= 6; ++seed) {
+    RawConfig config{{"router.kind", word("bgl")},
+                     {"topology.shape", IntList{8}},
+                     {"router.link_protocol", true},
+                     {"faults.error_rate", 1e-3},
+                     {"router.escape_flits", integer(16)},
+                     {"routing.dynamic", 0.0},
+                     {"traffic.load", 1.0},
+                     {"traffic.pattern", word("tornado")},
+                     {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 4.0}}},
+                     {"run.seed", integer(seed)}};
+    Network net(experiment(config));
+    for (u64 before = 0; net.engine->now() < 40000; before = net.total(Total::kPacketsDelivered)) {
+      net.step(5000);
+      check_conservation(*net.engine, *net.plan, 0);
+      ASSERT_GT(net.total(Total::kPacketsDelivered), before) << net.plan->find_deadlock(net.engine->state(0));
+    }
+  }
+}
+
+/// Timeouts just longer than an answer takes, so that packets come again while their spoiled copies still leave.
+TEST(BglLink, TimesOutEarly) {
+  for (u32 seed = 1; seed <= 40; ++seed) {
+    testing::BglDraw draw(seed);
+    RawConfig config{{"router.kind", word("bgl")},
+                     {"topology.shape", draw.one_of<IntList>({{4}, {2, 2}, {3, 2, 2}})},
+                     {"router.link_protocol", true},
+                     {"router.retransmission_timeout", integer(310 + 40 * draw.below(6))},
+                     {"router.retransmission_flits", draw.one_of<std::int64_t>({8, 20, 64})},
+                     {"faults.error_rate", draw.one_of({3e-4, 1e-3, 3e-3})},
+                     {"routing.dynamic", draw.one_of({0.0, 0.5, 1.0})},
+                     {"reception.take_interval", draw.one_of<std::int64_t>({0, 300})},
+                     {"traffic.mode", word("batch")},
+                     {"traffic.batch_packets", integer(60)},
+                     {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 1.0}}},
+                     {"run.seed", integer(seed)}};
+    Network net(experiment(config));
+    while (net.engine->now() < 400000 &&
+           (!net.engine->now() || net.total(Total::kPacketsDelivered) < net.total(Total::kPacketsCreated))) {
+      net.step(1000);
+      ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << testing::described(config);
+    }
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 60u * net.plan->topology().terminals) << testing::described(config);
+  }
+}
+
+/// With space for one packet a sender waits for each acknowledgment: until the tail has come, 21 + 256, and 18 more.
+TEST(BglLink, KeepsNoMoreThanThereIsSpaceFor) {
+  RawConfig config = kProtocol;
+  config["router.retransmission_flits"] = integer(8);
+  config["injection.fifos"] = integer(1);
+  BglTorus torus({8, 2}, {{0, 0, 1, 8}, {0, 0, 1, 8}, {0, 0, 1, 8}}, config);
+  torus.run(2000);
+  for (u32 id = 0; id < 3; ++id) EXPECT_EQ(torus.leaves(id, 0), 3 + id * (kHop + kFull + 18));
+}
+
+/// Where nothing is spoiled and copies find space, the network does exactly what it does without the protocol.
+TEST(BglLink, ProtocolAloneChangesNothing) {
+  for (u32 seed = 1; seed <= 12; ++seed) {
+    RawConfig config = testing::random_bgl(seed);
+    config["traffic.load"] = seed % 2 ? 0.2 : 0.02;
+    config["router.trailer_bytes"] = integer(4);
+    Network without(experiment(config), {"cpu", 1, true, 1});
+    config["router.link_protocol"] = true;
+    config["router.retransmission_flits"] = integer(128);
+    Network with(experiment(config), {"cpu", 1, true, 1});
+    for (u32 cycle = 0; cycle < 1500; ++cycle) {
+      without.step(1);
+      with.step(1);
+      const auto a = without.engine->take_events(0), b = with.engine->take_events(0);
+      ASSERT_EQ(a.size(), b.size());
+      for (u32 n = 0; n < a.size(); ++n)
+        ASSERT_TRUE(std::equal(a[n].begin(), a[n].end(), b[n].begin(), b[n].end(),
+                               [](const Event& x, const Event& y) { return std::memcmp(&x, &y, sizeof x) == 0; }))
+            << "cycle " << cycle << ", item " << n << "\n"
+            << testing::described(config);
+    }
+  }
+}
+
+Result run_with(const RawConfig& changes, u32 seed = 1) {
+  RawConfig config{{"router.kind", word("bgl")},
+                   {"topology.shape", IntList{3, 3, 2}},
+                   {"router.link_protocol", true},
+                   {"traffic.mode", word("batch")},
+                   {"traffic.batch_packets", integer(200)},
+                   {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 1.0}}},
+                   {"run.seed", integer(seed)}};
+  for (const auto& [path, value] : changes) config[path] = value;
+  return run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front();
+}
+
+/// The share of packets that are hit is that of 32 n + 4 bytes.
+TEST(BglLink, HitsAsOftenAsAsked) {
+  const double rate = 2e-4;
+  const Result r = run_with({{"faults.error_rate", rate}, {"traffic.packet_flits", integer(8)}});
+  EXPECT_EQ(r.delivered, 18 * 200u);
+  // Every hop that was good, those in vain because of a spoiled copy or another gone before, and those spoiled.
+  const double good = r.delivered * r.hops_mean, in_vain = r.model.at("packets_out_of_sequence");
+  const double hit = r.model.at("packets_hit"), expected = 1 - std::pow(1 - rate, 260);
+  EXPECT_NEAR(hit / (good + hit + in_vain), expected, 0.15 * expected);
+  EXPECT_GE(r.model.at("packets_repeated"), hit);
+}
+
+/// Short CRCs let spoiled packets through: only the running CRCs of the link tell. With those of 24 bits they agree.
+TEST(BglLink, RunningCrcsTellWhatPacketsCrcsDoNot) {
+  const Result good = run_with({{"faults.error_rate", 5e-4}});
+  EXPECT_EQ(good.delivered, 18 * 200u);
+  EXPECT_GT(good.model.at("packets_hit"), 100);
+  EXPECT_GT(good.model.at("packets_not_valid"), 0);
+  EXPECT_GT(good.model.at("acknowledgments_lost"), 0);
+  EXPECT_EQ(good.model.at("links_with_different_crcs"), 0);
+  const Result bad = run_with({{"faults.error_rate", 5e-4}, {"faults.crc_bits", integer(4)}});
+  EXPECT_EQ(bad.delivered, 18 * 200u);
+  EXPECT_GT(bad.model.at("links_with_different_crcs"), 0);
+  EXPECT_LT(bad.model.at("links_with_different_crcs"), 18 * 6);
+}
+
+/// Checksums of injection FIFOs are those of the data, whatever the links do to it; other data has others.
+TEST(BglLink, ChecksumsTellWhetherANodeSendsTheSame) {
+  const auto sums = [](double rate, u32 seed) {
+    RawConfig config{{"router.kind", word("bgl")},           {"topology.shape", IntList{3, 2, 2}},
+                     {"router.link_protocol", true},         {"faults.error_rate", rate},
+                     {"injection.fifos", integer(1)},        {"traffic.mode", word("batch")},
+                     {"traffic.batch_packets", integer(20)}, {"run.seed", integer(seed)}};
+    Network net(experiment(config));
+    net.step(60000);
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 240u);
+    std::vector<u64> all;
+    for (u32 node = 0; node < 12; ++node) all.push_back(net.plan->read_register(*net.engine, node, "INJECTION_SUM 0"));
+    return all;
+  };
+  const auto quiet = sums(0, 1), noisy = sums(1e-3, 1), other = sums(0, 2);
+  EXPECT_EQ(quiet, noisy);
+  for (u32 node = 0; node < 12; ++node) EXPECT_NE(quiet[node], other[node]);
+}
+
+/// Both ends of every link say the same when all is quiet, and something: every link was used.
+TEST(BglLink, RegistersShowTheRunningCrcs) {
+  BglTorus torus({4, 1, 1}, {{0, 0, 1, 8}, {0, 1, 2, 3}}, kProtocol);
+  torus.run(1000);
+  Network& net = torus.net();
+  const auto crc = [&](u32 node, const char* name) { return net.plan->read_register(*net.engine, node, name); };
+  EXPECT_NE(crc(0, "SENT_CRC +x"), 0u);
+  EXPECT_EQ(crc(0, "SENT_CRC +x"), crc(1, "RECEIVED_CRC -x"));
+  EXPECT_NE(crc(1, "SENT_CRC +x"), crc(0, "SENT_CRC +x"));
+  EXPECT_EQ(crc(2, "SENT_CRC +x"), 0u);
+  EXPECT_EQ(net.plan->read_registers(*net.engine, 0).size(), 2 * 2 + 8u);
+  EXPECT_THROW(crc(0, "SENT_CRC +y"), ConfigError);
+}
+
+/// CRC-32 of IEEE 802.3, of words from 0 without the final inversion: the polynomial itself after a single one bit.
+TEST(BglLink, CrcIsTheStandardOne) {
+  EXPECT_EQ(bgl::add_to_crc(0, 0x80000000u), 0xEDB88320u);
+  // "1234" in a register of ones, inverted at the end, is 0x9BE3E0A3.
+  EXPECT_EQ(~bgl::add_to_crc(0xFFFFFFFFu, 0x34333231u), 0x9BE3E0A3u);
+}
+
+/// A sender that forgets a packet, or a receiver that skips one, is found.
+TEST(BglLink, AuditFindsWhatIsForgotten) {
+  for (bool sender : {true, false}) {
+    BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);
+    torus.run(10);
+    hit(torus, 1, 1, Hit::kHeader);
+    torus.run(100);
+    if (sender)
+      edit<bgl::LinkSender>(torus, "link_sender", [](bgl::LinkSender* s) { s->next = s->oldest; }, 0);
+    else
+      edit<bgl::LinkReceiver>(torus, "link_receiver", [](bgl::LinkReceiver* r) { ++r[1].expected; }, 1);
+    EXPECT_THROW(check_conservation(*torus.net().engine, *torus.net().plan, 0), RunError);
+  }
+}
+
+}  // namespace
+}  // namespace flitlab

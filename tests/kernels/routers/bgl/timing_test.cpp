@@ -1,0 +1,351 @@
+/// Hand-derived cycle counts of Blue Gene/L's torus: 32 n + 14 cycles of a link for a packet of n chunks (paper,
+/// "Alltoall"), hops, tokens, buses, software.
+#include <gtest/gtest.h>
+
+#include "tests/support/bgl/bgl.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::BglGrant;
+using testing::BglLine;
+using testing::BglTorus;
+using testing::integer;
+using testing::kMinusX;
+using testing::kPlusX;
+using testing::kPlusY;
+using testing::word;
+
+/// No delay is what it is by default: a hop takes 17 + 5 + 6, a virtual channel's FIFO 9 more, a link 32 n + 15, a
+/// token message 17 + 11.
+const RawConfig kOdd{{"topology.channel_delay", integer(17)},  {"router.pipeline_delay", integer(5)},
+                     {"router.arbitration_delay", integer(6)}, {"router.fifo_delay", integer(9)},
+                     {"router.trailer_bytes", integer(3)},     {"router.ack_bytes", integer(11)},
+                     {"router.gap_bytes", integer(1)}};
+constexpr u32 kArbitration = 6, kHop = 28, kFifo = 9, kOverhead = 15, kToken = 28;
+
+RawConfig odd(RawConfig more) {
+  more.insert(kOdd.begin(), kOdd.end());
+  return more;
+}
+
+/// Hops by counting steps.
+u32 distance(const IntList& shape, u32 from, u32 to) {
+  u32 hops = 0;
+  for (const std::int64_t k : shape) {
+    const u32 radix = static_cast<u32>(k), a = from % radix, b = to % radix;
+    from /= radix;
+    to /= radix;
+    u32 plus = 0, minus = 0;
+    for (u32 x = a; x != b; x = (x + 1) % radix) ++plus;
+    for (u32 x = a; x != b; x = (x + radix - 1) % radix) ++minus;
+    hops += std::min(plus, minus);
+  }
+  return hops;
+}
+
+class BglLatency : public ::testing::TestWithParam<std::tuple<bool, double, const char*>> {};
+
+/// From the source's software through the phases of arbitration, over H hops, the chunks behind the head, and a cycle
+/// to the software at the destination. Packets are so far apart that no two meet.
+TEST_P(BglLatency, IsTheSumOfItsParts) {
+  const auto [bypass, dynamic, escape] = GetParam();
+  const IntList shape{5, 4, 2};
+  const u32 nodes = 40, apart = 500;
+  std::vector<BglLine> lines;
+  for (u32 source : {0u, 27u})
+    for (u32 to = 0, n = 1; to < nodes; ++to)
+      if (to != source) lines.push_back({apart * static_cast<u32>(lines.size()), source, to, n}), n = n % 8 + 1;
+  for (u32 n = 1; n <= 8; ++n)
+    for (u32 to : {1u, 2u}) lines.push_back({apart * static_cast<u32>(lines.size()), 0, to, n});
+  BglTorus torus(shape, lines,
+                 odd({{"router.bypass", bypass}, {"routing.dynamic", dynamic}, {"router.escape", word(escape)}}));
+  torus.run(apart * static_cast<u32>(lines.size()));
+  for (u32 id = 0; id < lines.size(); ++id) {
+    const BglLine& l = lines[id];
+    const u32 hops = distance(shape, l.src, l.dst);
+    ASSERT_EQ(torus.way(id).size(), hops);
+    ASSERT_EQ(torus.delivered(id) - l.cycle, kArbitration + hops * (kHop + (bypass ? 0 : kFifo)) + 32 * l.chunks + 1)
+        << id;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, BglLatency,
+                         ::testing::Combine(::testing::Bool(), ::testing::Values(0.0, 1.0),
+                                            ::testing::Values("bubble", "dateline")));
+
+/// What `inspect` prints is the mean over all pairs.
+TEST(BglTiming, ZeroLoadLatencyIsDerived) {
+  for (bool bypass : {true, false}) {
+    const IntList shape{5, 4, 2};
+    const Experiment e = testing::experiment(odd({{"router.kind", word("bgl")},
+                                                  {"topology.shape", shape},
+                                                  {"router.bypass", bypass},
+                                                  {"traffic.packet_flits", Lengths{{2, 1.0}, {7, 1.0}}}}));
+    double hops = 0;
+    for (u32 to = 1; to < 40; ++to) hops += distance(shape, 0, to) / 39.0;
+    const auto plan = make_plan(e);
+    std::map<std::string, double> derived;
+    for (const auto& [name, value] : plan->derived()) derived[name] = value;
+    EXPECT_NEAR(derived["zero_load_latency_cycles"], kArbitration + hops * (kHop + (bypass ? 0 : kFifo)) + 32 * 4.5 + 1,
+                1e-9);
+  }
+}
+
+/// The paper's 44: 38 of one kind, for the VCs, the bypass channels and the injection FIFOs, and one for each receiver.
+TEST(BglTiming, CountsThePapersArbiters) {
+  const auto plan =
+      make_plan(testing::experiment({{"router.kind", word("bgl")}, {"topology.shape", IntList{8, 8, 8}}}));
+  std::map<std::string, double> derived;
+  for (const auto& [name, value] : plan->derived()) derived[name] = value;
+  EXPECT_EQ(derived["head_arbiters"], 38);
+  EXPECT_EQ(derived["head_arbiters"] + derived["receiver_arbiters"], 44);
+  EXPECT_EQ(derived["sender_arbiters"], 6);
+}
+
+/// Two packets in a row, whether from one FIFO or from two: the second one leaves when the link has carried the first.
+TEST(BglTiming, APacketTakesALinkFor32NPlus14Cycles) {
+  for (int fifos : {1, 6})
+    for (u32 n = 1; n <= 8; ++n) {
+      BglTorus torus({5}, {{0, 0, 1, n}, {1, 0, 1, 9 - n}, {300, 0, 1, 1}}, {{"injection.fifos", integer(fifos)}});
+      torus.drain();
+      EXPECT_EQ(torus.leaves(0, 0), 3u);
+      EXPECT_EQ(torus.leaves(1, 0), 3u + 32 * n + 14);
+      EXPECT_EQ(torus.leaves(2, 0), 3u + 32 * 9 + 28);
+    }
+  BglTorus full({5}, {{0, 0, 1, 8}, {1, 0, 1, 8}});
+  full.drain();
+  EXPECT_EQ(full.leaves(1, 0) - full.leaves(0, 0), 270u);
+}
+
+/// The 14 are trailer, acknowledgment and gap.
+TEST(BglTiming, TheOverheadOfALinkIsThreeParts) {
+  const struct {
+    int trailer, ack, gap;
+  } kParts[] = {{0, 0, 0}, {3, 0, 0}, {0, 11, 0}, {0, 0, 1}, {32, 32, 32}};
+  for (const auto& [trailer, ack, gap] : kParts) {
+    BglTorus torus({5}, {{0, 0, 1, 3}, {1, 0, 1, 3}},
+                   {{"router.trailer_bytes", integer(trailer)},
+                    {"router.ack_bytes", integer(ack)},
+                    {"router.gap_bytes", integer(gap)}});
+    torus.drain();
+    EXPECT_EQ(torus.leaves(1, 0) - torus.leaves(0, 0), 96u + static_cast<u32>(trailer + ack + gap));
+  }
+}
+
+/// A FIFO passes packets on at the speed of a link, one after the other: to another link the second one leaves as soon
+/// as the first one's tail has left. From another FIFO it leaves at once.
+TEST(BglTiming, AFifoIsFreeWhenTheTailHasLeft) {
+  for (int fifos : {1, 2})
+    for (u32 n : {1u, 8u}) {
+      BglTorus torus({5, 5}, {{0, 0, 1, n}, {0, 0, 5, 1}}, {{"injection.fifos", integer(fifos)}});
+      torus.drain();
+      EXPECT_EQ(torus.leaves(1, 0), 3u + (fifos == 1 ? 32 * n : 0));
+    }
+}
+
+/// A stream through a node is as dense behind it as before it.
+TEST(BglTiming, AStreamThroughANodeIsNotSlowed) {
+  for (bool bypass : {true, false})
+    for (double dynamic : {0.0, 1.0})
+      for (u32 n : {1u, 2u, 5u, 8u}) {
+        const u32 packets = 20, hop = 28 + (bypass ? 0 : 9);
+        const std::vector<BglLine> lines(packets, BglLine{0, 0, 2, n});
+        BglTorus torus({5}, lines, odd({{"router.bypass", bypass}, {"routing.dynamic", dynamic}}));
+        torus.drain();
+        std::vector<u32> first, second;
+        for (const BglGrant& g : torus.grants()) (g.node == 0 ? first : second).push_back(g.cycle);
+        for (u32 i = 0; i < packets; ++i) {
+          EXPECT_EQ(first[i], kArbitration + i * (32 * n + kOverhead));
+          EXPECT_EQ(second[i], first[i] + hop) << "bypass " << bypass << ", " << n << " chunks, packet " << i;
+        }
+        EXPECT_EQ(torus.net().total(Total::kLastDelivery), second.back() + hop + 32 * n + 1);
+      }
+}
+
+/// Tokens at the sender while a packet passes: gone when it leaves; back when, at the next node, it has begun to pass
+/// by (bypass) or its tail has left, plus a token message. On dynamic channels a packet takes as many tokens as it has
+/// chunks, on the bubble eight. Unless it is counted whom they free, tokens that come before the end of their link wait
+/// for it.
+TEST(BglTokens, ComeBackWhenThePacketHasGone) {
+  u32 waited = 0, others = 0;
+  for (bool counted : {true, false})
+    for (bool bypass : {true, false})
+      for (bool dynamic : {false, true})
+        for (u32 to : {1u, 2u})
+          for (u32 n : {1u, 2u, 6u, 8u}) {
+            BglTorus torus({5}, {{0, 0, to, n}},
+                           odd({{"router.bypass", bypass},
+                                {"router.count_unblocking", counted},
+                                {"router.dynamic_vcs", integer(1)},
+                                {"routing.dynamic", dynamic ? 1.0 : 0.0}}));
+            const u32 vc = dynamic ? 0 : 1, cost = dynamic ? n : 8;
+            const u32 leaves = kArbitration, asks = leaves + kHop + (bypass ? 0 : kFifo);
+            const u32 known = asks + (bypass ? 0 : 32 * n) + kToken, end = leaves + 32 * n + kOverhead;
+            const u32 back = counted ? known : std::max(known, end);
+            ++(back == known ? others : waited);
+            for (u32 cycle = 0; cycle < back + 20; ++cycle) {
+              torus.run(1);  // the state after `cycle`
+              ASSERT_EQ(torus.tokens(0, kPlusX, vc), cycle < leaves || cycle >= back ? 32 : 32 - cost) << cycle;
+              ASSERT_EQ(torus.tokens(0, kPlusX, 1 - vc), 32u);
+            }
+          }
+  EXPECT_GT(waited, 8u);
+  EXPECT_GT(others, 8u);
+}
+
+/// A packet that cannot pass by at once enters its virtual channel: 9 cycles later it may ask, and its tokens come
+/// back after its tail. Node 1's own packet holds the link from 1 to 2 for 271 cycles; packet 1 asks at its end, in
+/// the cycle before, or 8 or 9 cycles before.
+TEST(BglTokens, OfAPacketThatHadToWaitComeBackLater) {
+  for (u32 early : {0u, 1u, 8u, 9u, 10u}) {
+    const u32 free = kArbitration + 256 + kOverhead, asks = free - early;
+    BglTorus torus({5}, {{0, 1, 2, 8}, {asks - kHop - kArbitration, 0, 2, 4}},
+                   odd({{"router.count_unblocking", true}}));
+    const u32 leaves = early ? std::max(free, asks + kFifo) : free;
+    const u32 back = leaves + (early ? 32 * 4 : 0) + kToken;
+    torus.run(back);
+    EXPECT_EQ(torus.leaves(1, 1), leaves) << early;
+    EXPECT_EQ(torus.tokens(0, kPlusX, 2), 24u);
+    torus.run(1);
+    EXPECT_EQ(torus.tokens(0, kPlusX, 2), 32u);
+  }
+}
+
+/// Node 6 sends a long packet to the right, one upwards and one ahead. Three packets come from the left meanwhile, wait
+/// on virtual channels of their own for one of these links each, and all of these are free in cycle 273. A receiver
+/// makes one request a cycle; when all its paths are taken, the next packet waits for a tail to leave.
+TEST(BglBuses, AReceiverHasAsManyAsItHasPaths) {
+  for (u32 paths : {1u, 2u, 3u}) {
+    BglTorus torus({5, 5, 3},
+                   {{0, 6, 7, 8},
+                    {0, 6, 11, 8},
+                    {0, 6, 31, 8},
+                    {0, 5, 31, 2, bgl::kHighPriority},
+                    {0, 5, 7, 3, bgl::kDynamic},
+                    {0, 5, 11, 1}},
+                   {{"router.paths", integer(paths)}, {"router.dynamic_vcs", integer(1)}});
+    torus.drain();
+    const u32 free = 3 + 270, left = free + 32 * 2;
+    for (u32 id : {0u, 1u, 2u}) EXPECT_EQ(torus.leaves(id, 6), 3u);
+    EXPECT_EQ(torus.leaves(3, 6), free);
+    const u32 first = torus.leaves(4, 6) < torus.leaves(5, 6) ? 4 : 5, second = 9 - first;
+    const u32 start = paths == 1 ? left : free + 1, end = start + 32 * torus.line(first).chunks;
+    EXPECT_EQ(torus.leaves(first, 6), start) << paths;
+    EXPECT_EQ(torus.leaves(second, 6), paths == 1 ? end : paths == 2 ? std::min(left, end) : free + 2) << paths;
+  }
+}
+
+/// First cycle after which a packet on a virtual channel is on its way to a reception FIFO.
+u32 arrives(BglTorus& torus, u32 node, u32 port, u32 vc, u32 most) {
+  while (torus.vc(node, port, vc).stage != "arriving") {
+    if (torus.now() > most) return kNone;
+    torus.run(1);
+  }
+  return torus.now() - 1;
+}
+
+/// A receiver has one bus to the reception FIFO of its direction and one to that of high priority. Packet 0 comes in
+/// cycle 24, is whole in 280 and taken in 281; so packet 1 is taken in 781, and until then fills the FIFO. Packets 2
+/// and 3 wait for its place, which the node knows of a cycle later, and one of them then for the other's tail. Packet
+/// 4, of high priority, waits for nothing, and is taken first.
+TEST(BglBuses, OneToEachReceptionFifo) {
+  BglTorus torus(
+      {5},
+      {{0, 0, 1, 8}, {1, 0, 1, 8}, {400, 0, 1, 3, bgl::kDynamic}, {600, 0, 1, 2}, {752, 0, 1, 5, bgl::kHighPriority}},
+      {{"router.dynamic_vcs", integer(1)},
+       {"reception.fifo_flits", integer(8)},
+       {"reception.take_interval", integer(500)}});
+  torus.run(750);
+  EXPECT_EQ(torus.delivered(0), 281u);
+  ASSERT_EQ(torus.leaves(2, 0), 3u + 2 * 270);
+  ASSERT_EQ(torus.vc(1, kMinusX, 0).stage, "waiting");
+  ASSERT_EQ(torus.vc(1, kMinusX, 1).stage, "waiting");
+  EXPECT_EQ(arrives(torus, 1, kMinusX, 2, 1000), 755u + 21);
+  torus.run(782 - torus.now());
+  EXPECT_EQ(torus.delivered(1), 781u);
+  EXPECT_EQ(torus.vc(1, kMinusX, 0).stage, "waiting");
+  EXPECT_EQ(torus.vc(1, kMinusX, 1).stage, "waiting");
+  torus.run(1);
+  const bool three = torus.vc(1, kMinusX, 0).stage == "arriving";
+  EXPECT_NE(three, torus.vc(1, kMinusX, 1).stage == "arriving");
+  EXPECT_EQ(arrives(torus, 1, kMinusX, three ? 1 : 0, 1000), 782u + 32 * (three ? 3 : 2));
+  torus.drain();
+  EXPECT_EQ(torus.delivered(4), 1281u);
+}
+
+/// Six packets come from six neighbours at once. Software takes one from every FIFO in a cycle, or one in an interval.
+TEST(BglSoftware, TakesAPacketInAnInterval) {
+  for (u32 interval : {0u, 1u, 100u}) {
+    const u32 here = 13;  // (1,1,1) of 3x3x3
+    BglTorus torus(
+        {3, 3, 3},
+        {{0, 12, here, 2}, {0, 14, here, 2}, {0, 10, here, 2}, {0, 16, here, 2}, {0, 4, here, 2}, {0, 22, here, 2}},
+        {{"reception.take_interval", integer(interval)}});
+    torus.drain();
+    std::vector<u32> times;
+    for (u32 id = 0; id < 6; ++id) times.push_back(torus.delivered(id));
+    std::sort(times.begin(), times.end());
+    for (u32 i = 0; i < 6; ++i) EXPECT_EQ(times[i], 3u + 21 + 64 + 1 + i * interval) << interval;
+  }
+}
+
+/// Those of high priority are taken first.
+TEST(BglSoftware, TakesHighPriorityFirst) {
+  BglTorus torus(
+      {3, 3, 3},
+      {{0, 12, 13, 2}, {0, 14, 13, 2}, {0, 10, 13, 2}, {100, 16, 13, 2, bgl::kHighPriority}, {100, 4, 13, 2}},
+      {{"reception.take_interval", integer(100)}});
+  torus.drain();
+  EXPECT_EQ(torus.delivered(3), 189u);  // 89 + 100: whole since 188
+  EXPECT_LT(torus.delivered(3), torus.delivered(4));
+}
+
+/// Packets for six neighbours are put into six FIFOs in one cycle, or one after the other at the pace of software: an
+/// interval for each chunk.
+TEST(BglSoftware, PutsAChunkInAnInterval) {
+  for (u32 interval : {0u, 1u, 60u, 1000u}) {
+    const u32 chunks[] = {8, 1, 5, 3, 2, 7};
+    const u32 to[] = {12, 14, 10, 16, 4, 22};
+    std::vector<BglLine> lines;
+    for (u32 i = 0; i < 6; ++i) lines.push_back({0, 13, to[i], chunks[i]});
+    BglTorus torus({3, 3, 3}, lines, {{"injection.put_interval", integer(interval)}});
+    torus.drain();
+    for (u32 i = 0, at = 3; i < 6; at += interval * chunks[i++]) EXPECT_EQ(torus.leaves(i, 13), at) << interval;
+  }
+}
+
+/// One packet goes into a FIFO in a cycle, and FIFOs take turns: a seventh packet waits a cycle, and leaves after the
+/// first one.
+TEST(BglSoftware, FillsItsFifosInTurn) {
+  const u32 to[] = {12, 14, 10, 16, 4, 22};
+  for (int fifos : {1, 4, 6}) {
+    std::vector<BglLine> lines;
+    for (u32 i = 0; i < 6; ++i) lines.push_back({0, 13, to[i], 2});
+    BglTorus torus({3, 3, 3}, lines, {{"injection.fifos", integer(fifos)}});
+    torus.drain();
+    for (u32 i = 0; i < 6; ++i)
+      EXPECT_EQ(torus.leaves(i, 13), 3 + 64 * (i / static_cast<u32>(fifos))) << fifos << " " << i;
+  }
+}
+
+/// The published router is run by code that knows its numbers; other routers are not.
+TEST(BglPublished, IsRecognized) {
+  EXPECT_TRUE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}).table()));
+  EXPECT_FALSE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, {{"router.paths", integer(3)}}).table()));
+  EXPECT_FALSE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, {{"topology.channel_delay", integer(40)}}).table()));
+}
+
+/// Software puts packets into a FIFO with room only: into one of eight chunks with five in it, only when these have
+/// left, a cycle after their tail.
+TEST(BglSoftware, WaitsForRoomInAFifo) {
+  for (u32 second : {3u, 4u}) {
+    BglTorus torus({3, 3, 3}, {{0, 13, 12, 5}, {0, 13, 14, second}},
+                   {{"injection.fifos", integer(1)}, {"injection.fifo_flits", integer(8)}});
+    torus.drain();
+    EXPECT_EQ(torus.leaves(1, 13), 3 + 160 + (second == 3 ? 0 : 1 + 3u));
+  }
+}
+
+}  // namespace
+}  // namespace flitlab

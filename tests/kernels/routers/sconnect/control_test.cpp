@@ -1,0 +1,162 @@
+/// Control messages on their way (S-Connect, 3.4), registers that stop, and an audit that is shown spoiled states.
+#include <gtest/gtest.h>
+
+#include "kernels/common/error.hpp"
+#include "kernels/routers/sconnect/control_message.hpp"
+#include "tests/support/sconnect/sconnect.hpp"
+
+namespace flitlab {
+namespace {
+
+using sconnect::option;
+using testing::integer;
+using testing::SconnectNet;
+using testing::word;
+
+constexpr u32 kAddress = 2;  // register
+
+RawConfig line(std::int64_t nodes) { return {{"topology.shape", IntList{nodes}}, {"traffic.load", 0.0}}; }
+
+/// The next reply that a port sends; steps until it has.
+sconnect::Message reply_sent(SconnectNet& net, u32 tic, u32 p) {
+  for (u32 i = 0; i < 100; ++i) {
+    net.step();
+    const auto [bits, m] = net.sent(tic, p);
+    if (bits & sconnect::kPresent && m.control && sconnect::is_reply(m)) return m;
+  }
+  ADD_FAILURE() << "no reply";
+  return {};
+}
+
+/// Port 0 of TIC 0 leads to port 0 of TIC 1.
+TEST(SconnectControl, RepliesGoOnVirtualChannelOneAPriorityHigher) {
+  for (u32 priority = 0; priority < sconnect::kPriorities; ++priority) {
+    SconnectNet net(line(2));
+    ASSERT_EQ(net.plan().send_control(net.engine(), 0, {{"read_register", kAddress, 0, kNone, {0}, priority, 7}}), 1u);
+    const sconnect::Message reply = reply_sent(net, 1, 0);
+    EXPECT_EQ(reply.vc, 1);
+    EXPECT_EQ(reply.priority, std::min(priority + 1, 3u));
+    EXPECT_EQ(reply.tag, 7);
+  }
+}
+
+/// Its request has come on virtual channel 1, where it would have to stay. It is a new message: it takes the first.
+TEST(SconnectControl, RepliesByTablesBeginOnVirtualChannelZero) {
+  SconnectNet net(line(3));
+  for (u32 tic : {0u, 1u}) net.set_table(tic, 2, option(0, 1));
+  net.set_table(2, 0, option(1, 0) | option(1, 1));
+  ASSERT_EQ(net.plan().send_control(net.engine(), 0, {{"read_register", kAddress, 0, 2, {}, 1, 7}}), 1u);
+  const sconnect::Message reply = reply_sent(net, 2, 1);
+  EXPECT_EQ(reply.vc, 0);
+  EXPECT_EQ(reply.priority, 2);
+  EXPECT_EQ(reply.dst, 2u);  // what it says is TIC 2's address
+}
+
+TEST(SconnectRegisters, OfErrorsStopAt65535) {
+  RawConfig c = line(3);
+  c["traffic.load"] = 1.0;
+  c["channel.error_rate"] = 0.003;
+  c["router.buffers"] = integer(12);
+  SconnectNet net(c);
+  constexpr u16 kNearly = 65530;
+  auto ports = net.fields<sconnect::Port>(0, "port");
+  for (u32 tic = 0; tic < 3; ++tic)
+    for (u32 p = 0; p < sconnect::kSerial; ++p) {
+      sconnect::Port& port = ports(tic, p);
+      port.damaged = port.refused = port.failed = port.lost = kNearly;
+    }
+  ports.write();
+  net.step(2000);
+  for (const char* name : {"damaged", "refused", "failed", "lost"}) {
+    u32 full = 0;
+    for (u32 tic = 0; tic < 3; ++tic)
+      for (u32 p = 0; p < sconnect::kSerial; ++p) {
+        const u64 value = net.register_of(tic, std::string(name) + "." + std::to_string(p));
+        EXPECT_GE(value, kNearly) << name;
+        full += value == 65535;
+      }
+    EXPECT_GE(full, 1u) << name;
+  }
+}
+
+// The audit.
+
+constexpr const char* kFound = "the sets of virtual channels do not fit their states";
+
+/// What the audit says.
+std::string audited(SconnectNet& net) {
+  try {
+    net.check();
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// TIC 1 of three, its pool of 9 empty: 5 buffers are promised, one for each queue of two channels and a host.
+SconnectNet small_pool() {
+  RawConfig c = line(3);
+  c["router.buffers"] = integer(9);
+  c["router.control_buffers"] = integer(0);
+  return SconnectNet(c);
+}
+
+TEST(SconnectAudit, FindsPromisesThatCannotBeKept) {
+  for (u32 messages : {5u, 6u}) {  // 5 in one queue leave the 4 that the others are promised
+    SconnectNet net = small_pool();
+    auto control = net.fields<sconnect::TicControl>(0, "control");
+    auto queue = net.fields<sconnect::Queue>(0, "queue");
+    auto buffer = net.fields<sconnect::BufferState>(0, "buffer");
+    auto message = net.fields<sconnect::Message>(0, "message");
+    sconnect::TicControl& tic = control(1);
+    ASSERT_EQ(tic.reserved, 5);
+    tic.free &= ~u64{0} << messages;
+    tic.waiting = 1;
+    tic.used = tic.held[0] = tic.held_control[0] = static_cast<u8>(messages);
+    tic.reserved = 4;
+    queue(1) = {0, static_cast<u8>(messages - 1), static_cast<u8>(messages), 0};
+    for (u32 b = 0; b < messages; ++b) {
+      buffer(1, b) = {static_cast<u8>(b + 1 < messages ? b + 1 : sconnect::kNoBuffer), 0, sconnect::kWaiting,
+                      sconnect::kSerial};
+      message(1, b).flits = 1;
+      message(1, b).control = static_cast<u8>(sconnect::Operation::kReadRegister);
+    }
+    control.write();
+    queue.write();
+    buffer.write();
+    message.write();
+    if (messages == 5)
+      EXPECT_EQ(audited(net), "");
+    else
+      EXPECT_NE(audited(net).find(kFound), std::string::npos) << audited(net);
+  }
+}
+
+TEST(SconnectAudit, FindsControlMessagesThatAreNotThere) {
+  for (u32 kind : {0u, 1u}) {
+    SconnectNet net = small_pool();
+    auto control = net.fields<sconnect::TicControl>(0, "control");
+    ++control(1).held_control[kind];
+    control.write();
+    EXPECT_NE(audited(net).find(kFound), std::string::npos) << audited(net);
+  }
+}
+
+/// A message is marked as damaged, and no port is going to throw it away.
+TEST(SconnectAudit, FindsDamageThatNobodyRemembers) {
+  RawConfig c = line(3);
+  c["traffic.load"] = 1.0;
+  SconnectNet net(c);
+  net.step(200);
+  auto buffer = net.fields<sconnect::BufferState>(0, "buffer");
+  u32 b = 0;
+  while (b < net.table().buffers && buffer(1, b).flags != sconnect::kWaiting) ++b;
+  ASSERT_LT(b, net.table().buffers);
+  ASSERT_EQ(audited(net), "");
+  buffer(1, b).flags |= sconnect::kBad;
+  buffer.write();
+  EXPECT_NE(audited(net).find(kFound), std::string::npos) << audited(net);
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,280 @@
+/// The channel protocol of S-Connect: its functions by hand, and whole fabrics whose channels damage slots, whose pools
+/// are too small, and whose ports are switched off and on: every message arrives exactly once.
+#include <gtest/gtest.h>
+
+#include "tests/support/sconnect/draw.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using namespace sconnect;
+using testing::Deliveries;
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::random_small_sconnect;
+using testing::SconnectDraw;
+using testing::TextFile;
+using testing::word;
+
+constexpr u8 kReadable = kOccupied;
+
+TEST(SconnectSlot, TheAnswerIsTheBitExpectedNext) {
+  Slot sender{kNoBuffer, 0}, receiver{kNoBuffer, 0};
+  EXPECT_EQ(settle(sender, kReadable | kAnswer), Outcome::kFree);
+  for (int round = 0; round < 3; ++round) {
+    hold(sender, 7, false);
+    const u8 bits = single_bits(sender);
+    EXPECT_EQ(bool(bits & kSequence), round % 2 == 1);
+    EXPECT_EQ(note_single(receiver, bits), Single::kNew);
+    // Refused: the answer has not changed, and the message comes back.
+    Slot refused = sender;
+    EXPECT_EQ(settle(refused, kReadable | answer_of(receiver)), Outcome::kFailed);
+    EXPECT_EQ(refused.buffer, kNoBuffer);
+    EXPECT_EQ(sequence_of(refused), sequence_of(sender));
+    take(receiver);
+    EXPECT_EQ(note_single(receiver, bits), Single::kKnown);
+    EXPECT_EQ(settle(sender, kReadable | answer_of(receiver)), Outcome::kTaken);
+    EXPECT_EQ(sender.buffer, kNoBuffer);
+  }
+}
+
+TEST(SconnectSlot, AnUnreadableAnswerLeavesEverythingAsItWas) {
+  Slot s{kNoBuffer, kSending};
+  hold(s, 3, false);
+  for (u8 heard : {u8{0}, u8(kOccupied | kHit | kAnswer), u8(kOccupied | kHit)}) {
+    EXPECT_EQ(settle(s, heard), Outcome::kUnknown);
+    EXPECT_EQ(s.buffer, 3);
+    EXPECT_EQ(s.bits, kSending);
+  }
+  EXPECT_EQ(settle(s, kReadable), Outcome::kTaken);
+}
+
+TEST(SconnectSlot, OfAQuadTheFirstAnswerIsNotRead) {
+  Slot s{kNoBuffer, 0};
+  hold(s, 9, true);
+  EXPECT_EQ(settle(s, kReadable | kAnswer), Outcome::kWaits);  // whatever it says
+  EXPECT_EQ(settle(s, 0), Outcome::kWaits);                    // unreadable: nothing goes again
+  EXPECT_EQ(s.buffer, 9);
+  EXPECT_EQ(settle(s, kReadable | kAnswer), Outcome::kTaken);
+  EXPECT_EQ(s.bits, kSending);
+}
+
+TEST(SconnectSlot, AVoidQuadLeavesItsSlotAtOnce) {
+  Slot s{kNoBuffer, kSending | kExpected};
+  hold(s, 9, true);
+  let_go(s);
+  EXPECT_EQ(s.buffer, kNoBuffer);
+  EXPECT_EQ(s.bits, kSending | kExpected);
+}
+
+TEST(SconnectTurn, FollowsFromTheOutcome) {
+  Slot empty{kNoBuffer, 0}, full{2, 0};
+  EXPECT_EQ(turn_of(empty, Outcome::kFree, false), Turn::kStart);
+  EXPECT_EQ(turn_of(empty, Outcome::kTaken, false), Turn::kStart);
+  EXPECT_EQ(turn_of(empty, Outcome::kFailed, false), Turn::kStart);
+  EXPECT_EQ(turn_of(full, Outcome::kUnknown, false), Turn::kAgain);
+  EXPECT_EQ(turn_of(full, Outcome::kWaits, false), Turn::kAsk);
+  for (Outcome o : {Outcome::kFree, Outcome::kTaken, Outcome::kFailed, Outcome::kUnknown, Outcome::kWaits})
+    EXPECT_EQ(turn_of(o == Outcome::kUnknown ? full : empty, o, true), Turn::kPart);
+}
+
+TEST(SconnectBits, AreSix) {
+  Slot s{kNoBuffer, kSending};
+  u32 all = kAskBits | sent_bits(0, kOccupied, kAnswer) | single_bits(s) | kAbort;
+  for (u32 part = 0; part < kQuadParts; ++part) all |= part_bits(s, part);
+  EXPECT_EQ(std::popcount(all & ~u32{kOccupied}), 6);  // kOccupied and kHit are the emulator's
+}
+
+TEST(SconnectBits, TheAnswerGoesWithWhateverIsSent) {
+  EXPECT_EQ(sent_bits(0, 0, kAnswer), 0);  // nothing to send
+  EXPECT_EQ(sent_bits(0, kOccupied, 0), kOccupied);
+  EXPECT_EQ(sent_bits(0, kOccupied, kAnswer), kOccupied | kAnswer);
+  EXPECT_EQ(sent_bits(kPresent, 0, kAnswer), kPresent | kOccupied | kAnswer);  // nobody asked
+}
+
+TEST(SconnectBits, OnlyAnswersAskForNone) {
+  EXPECT_FALSE(wants_answer(kOccupied | kAnswer));
+  for (u8 bits : {kPresent, kAskBits, kHit}) EXPECT_TRUE(wants_answer(kOccupied | bits));
+}
+
+TEST(SconnectSingle, IsLookedAtByItsBits) {
+  const Slot s{kNoBuffer, kExpected};
+  EXPECT_EQ(note_single(s, kOccupied | kLast), Single::kNone);
+  EXPECT_EQ(note_single(s, kPresent | kQuad | kSequence), Single::kNone);
+  EXPECT_EQ(note_single(s, kPresent | kSequence | kAbort), Single::kVoid);
+  EXPECT_EQ(note_single(s, kPresent), Single::kKnown);
+  EXPECT_EQ(note_single(s, kPresent | kSequence | kHit), Single::kDamaged);
+  EXPECT_EQ(note_single(s, kPresent | kSequence), Single::kNew);
+}
+
+/// What becomes of slots that come one after the other, from `first` on.
+std::vector<Part> noted(std::vector<u8> slots, bool room = true) {
+  Train train{};
+  std::vector<Part> parts;
+  for (u32 i = 0; i < slots.size(); ++i) {
+    parts.push_back(note_part(train, slots[i], i));
+    if (parts.back() == Part::kFirst && room) train.buffer = 5;
+  }
+  EXPECT_EQ(train.parts, parts.back() == Part::kMiddle || parts.back() == Part::kFirst ? train.parts : 0);
+  return parts;
+}
+
+constexpr u8 kP = kOccupied | kPresent | kQuad, kL = kP | kLast, kS = kOccupied | kPresent, kX = kP | kHit;
+using Parts = std::vector<Part>;
+
+TEST(SconnectTrain, IsTakenWholeOrNotAtAll) {
+  const Part first = Part::kFirst, middle = Part::kMiddle, spoiled = Part::kSpoiled, none = Part::kNone;
+  EXPECT_EQ(noted({kP, kP, kP, kL}), (Parts{first, middle, middle, Part::kWhole}));
+  EXPECT_EQ(noted({kP, kP, kP, kL}, false), (Parts{first, middle, middle, spoiled}));
+  EXPECT_EQ(noted({kP, kP, kP, kL | kAbort}), (Parts{first, middle, middle, spoiled}));
+  EXPECT_EQ(noted({kP, kX, kP, kL}), (Parts{first, middle, middle, spoiled}));
+  EXPECT_EQ(noted({kP, kP, kP, kL | kHit}), (Parts{first, middle, middle, spoiled}));
+  EXPECT_EQ(noted({kP, kP, 0, kHit}), (Parts{first, middle, middle, spoiled}));  // whoever sent it is off
+  // Without its first part the rest is short.
+  EXPECT_EQ(noted({kX, kP, kP, kL}), (Parts{none, first, middle, spoiled}));
+  EXPECT_EQ(noted({kX, kX, kX, kL}), (Parts{none, none, none, none}));
+  // Without first and last it goes over into what follows, and is not taken for a part of it.
+  EXPECT_EQ(noted({kX, kP, kP, kL | kHit, kP, kP, kP, kL}),
+            (Parts{none, first, middle, middle, spoiled, first, middle, spoiled}));
+  EXPECT_EQ(noted({kX, kP, kP, kX, kS}), (Parts{none, first, middle, middle, spoiled}));
+  EXPECT_EQ(noted({kP, kP, kP, kL, kP, kP, kP, kL}),
+            (Parts{first, middle, middle, Part::kWhole, first, middle, middle, Part::kWhole}));
+}
+
+TEST(SconnectTrain, AQuadThatIsKnownIsNotTakenAgain) {
+  Slot first{kNoBuffer, 0};
+  EXPECT_TRUE(take_quad(first, kL));
+  EXPECT_EQ(first.bits, kExpected);
+  EXPECT_FALSE(take_quad(first, kL));
+  EXPECT_TRUE(take_quad(first, kL | kSequence));
+}
+
+const char* const kRing = "0,1\n1,2\n2,3\n3,4\n4,0\n";
+
+/// Steps with a book of all messages, and an audit every few cycles.
+void step_audited(Network& net, Deliveries& book, u32 cycles, u32 every = 5) {
+  for (u32 i = 0; i < cycles; ++i) {
+    net.step(1);
+    book.note(*net.engine);
+    if (net.engine->now() % every) continue;
+    ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << net.engine->now();
+  }
+}
+
+/// Until all that hosts have sent has arrived.
+void finish(Network& net, Deliveries& book, u64 all, u32 most = 200000) {
+  for (u32 i = 0; i < most && (book.got() < all); i += 50) step_audited(net, book, 50);
+  EXPECT_EQ(book.got(), all);
+  EXPECT_EQ(book.missing(), 0u);
+  EXPECT_EQ(book.wrong(), 0u);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), all);
+}
+
+TEST(SconnectProtocol, EveryMessageArrivesOnce) {
+  const TextFile ring(kRing);
+  u64 slots = 0, hit = 0, again = 0, duplicates = 0, refused = 0, aborted = 0, came_back = 0;
+  for (u64 seed = 1; seed <= 240; ++seed) {
+    RawConfig c = random_small_sconnect(seed, ring.path);
+    c["traffic.mode"] = word("batch");
+    // Of quads over the worst channels one of seven comes through.
+    const bool quads = c.contains("traffic.packet_flits");
+    const u32 packets = !quads ? 480 : std::get<double>(c["channel.error_rate"]) > 2e-3 ? 25 : 150;
+    c["traffic.batch_packets"] = integer(packets);
+    SCOPED_TRACE(seed);
+    Network net(experiment(c), {"cpu", 1, true, 1});
+    Deliveries book;
+    finish(net, book, u64{net.plan->topology().terminals} * packets);
+    // Nothing is left anywhere: neither messages nor copies.
+    step_audited(net, book, 200);
+    EXPECT_EQ(book.wrong(), 0u);
+    const SconnectPlan& plan = dynamic_cast<const SconnectPlan&>(*net.plan);
+    const std::vector<std::byte> state = net.engine->state(0);
+    for (u32 tic = 0; tic < plan.table().routers; ++tic)
+      EXPECT_EQ(item_of(state, plan.layout(), 0, tic).at(plan.table().fields.control).used, 0) << tic;
+    slots += net.total(Total::kSlotsSent);
+    hit += net.total(Total::kSlotsHit);
+    again += net.total(Total::kSentAgain);
+    duplicates += net.total(Total::kDuplicates);
+    refused += net.total(Total::kRejected);
+    aborted += net.total(Total::kAborted);
+    came_back += net.total(Total::kFailed);
+    if (HasFatalFailure()) return;
+  }
+  // All of it has happened, and often.
+  EXPECT_GT(slots, 2000000u);
+  for (u64 n : {hit, again, duplicates, refused, aborted, came_back}) EXPECT_GT(n, 10000u);
+}
+
+/// A priority that hosts refuse fills its share of the buffers and stays; nothing else is disturbed or comes twice.
+TEST(SconnectProtocol, WhatHostsRefuseStays) {
+  const TextFile ring(kRing);
+  for (u64 seed = 500; seed < 520; ++seed) {
+    RawConfig c = random_small_sconnect(seed, ring.path);
+    c["traffic.load"] = 0.4;
+    c["host.priorities"] = IntList{1, 1, 1, 1};
+    c["traffic.packet_flits"] = Lengths{{1, 1.0}};
+    c["router.buffers"] = integer(64);
+    c["host.refuses"] = IntList{static_cast<u32>(seed % 4)};
+    SCOPED_TRACE(seed);
+    Network net(experiment(c), {"cpu", 1, true, 1});
+    Deliveries book;
+    step_audited(net, book, 1500);
+    EXPECT_EQ(book.wrong(), 0u);
+    EXPECT_EQ(book.got() + book.missing(), net.total(Total::kPacketsInjected));
+    const u32 refused = static_cast<u32>(Total::kPriority0Delivered) + static_cast<u32>(seed % 4);
+    EXPECT_EQ(net.engine->counters(0).total[refused], 0u);
+    EXPECT_GT(book.got(), 0u);
+    EXPECT_GT(book.missing(), 0u);
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// A quad that lacks its first and its last part ends in the slot of a message that comes after it. If that is damaged
+/// as well, a port has two at the same time that it must not keep; the audit asks for each that waits.
+TEST(SconnectProtocol, WhatCameDamagedIsNotForgotten) {
+  for (u64 seed = 1; seed <= 4; ++seed) {
+    Network net(experiment({{"router.kind", word("sconnect")},
+                            {"topology.shape", IntList{2, 2}},
+                            {"topology.channel_delay", integer(6)},
+                            {"channel.error_rate", 5e-3},
+                            {"traffic.load", 0.4},
+                            {"traffic.packet_flits", Lengths{{1, 3.0}, {4, 1.0}}},
+                            {"run.seed", integer(static_cast<std::int64_t>(seed))}}),
+                {"cpu", 1, true, 1});
+    Deliveries book;
+    step_audited(net, book, 4000, 1);
+    EXPECT_GT(book.got(), 500u);
+    EXPECT_EQ(book.wrong(), 0u);
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// Ports are switched off and on again while messages, quads and answers are on their way.
+TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
+  const TextFile ring(kRing);
+  for (u64 seed = 1000; seed < 1080; ++seed) {
+    RawConfig c = random_small_sconnect(seed, ring.path);
+    c["channel.error_rate"] = seed % 2 ? 0.0 : 1e-4;
+    c["traffic.mode"] = word("batch");
+    c["traffic.batch_packets"] = integer(150);
+    SCOPED_TRACE(seed);
+    Network net(experiment(c), {"cpu", 1, true, 1});
+    Deliveries book;
+    SconnectDraw draw(seed);
+    const u32 routers = net.plan->topology().routers;
+    for (u32 i = 0; i < 400; ++i) {
+      const u32 serial = draw.below(16);
+      net.plan->write_register(*net.engine, draw.below(routers), "enabled", 0x30 | serial);
+      step_audited(net, book, 1 + draw.below(4), 1);
+      if (HasFatalFailure()) return;
+    }
+    for (u32 tic = 0; tic < routers; ++tic) net.plan->write_register(*net.engine, tic, "enabled", 0x3F);
+    finish(net, book, u64{net.plan->topology().terminals} * 150);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,352 @@
+/// Routing cycles and clocks of messages, counted by hand from the order of a routing cycle (S-Connect, 2.2, 3.1;
+/// kernels/routers/sconnect/phases.hpp): in the clock of port p its transmitter takes what it sends, then the header of
+/// what comes by p is read. So a message that has come by port i leaves by an idle j > i in the same routing cycle and
+/// by j < i in the next one. Channels take D routing cycles, their round is 2 (D + 1).
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "host/routers/sconnect/zero_load.hpp"
+#include "tests/support/sconnect/fabrics.hpp"
+#include "tests/support/sconnect/sconnect.hpp"
+
+namespace flitlab {
+namespace {
+
+using sconnect::kPorts;
+using sconnect::option;
+using testing::integer;
+using testing::MessageName;
+using testing::SconnectNet;
+using testing::sends;
+using testing::TextFile;
+using testing::word;
+
+/// Nodes in a line: port 0 leads on, port 1 back, the host is at port 4.
+RawConfig line(std::int64_t nodes, std::int64_t delay = 2) {
+  return {{"topology.shape", IntList{nodes}}, {"topology.channel_delay", 6 * delay}};
+}
+
+/// A node 0 in the middle with a leaf 1 + p at its port p; all with two host ports, at 4 and 5. A leaf's channel is its
+/// port 0.
+const char* kStar = "0,1\n0,2\n0,3\n0,4\n";
+RawConfig star(const std::string& file, std::int64_t delay = 2) {
+  return {{"topology.kind", word("graph")},
+          {"topology.file", file},
+          {"topology.host_ports", integer(2)},
+          {"topology.channel_delay", 6 * delay}};
+}
+
+/// Cycles in which a TIC has begun to send messages by a port.
+std::vector<Cycle> sending_cycles(const SconnectNet& net, u32 tic, u32 p) {
+  std::vector<Cycle> cycles;
+  for (const auto& e : net.events_at(EventKind::kSwitchGranted, tic))
+    if (e.event.out_port == p) cycles.push_back(e.cycle);
+  return cycles;
+}
+
+std::vector<Cycle> delivery_cycles(const SconnectNet& net, u32 terminal) {
+  std::vector<Cycle> cycles;
+  for (const auto& e : net.events_at(EventKind::kDelivered, net.fabric().tics + terminal)) cycles.push_back(e.cycle);
+  return cycles;
+}
+
+std::vector<Cycle> from(Cycle first, u32 count, u32 step = 1) {
+  std::vector<Cycle> cycles;
+  for (u32 i = 0; i < count; ++i) cycles.push_back(first + i * step);
+  return cycles;
+}
+
+/// Injected in cycle 10 at port 4, a message leaves by port 0 in 11 and comes by port 1: to go on by port 0 takes it
+/// the next cycle, D + 1 a hop, to the host at 4 the same.
+TEST(SconnectTiming, OfALineForward) {
+  for (u32 delay : {1u, 2u, 5u, 60u}) {
+    SconnectNet net(line(5, delay), sends(10, 0, 4));
+    net.deliver(1);
+    EXPECT_EQ(net.injected({0, 0}), 10u);
+    EXPECT_EQ(net.delivered({0, 0}), 10 + 1 + 4 * delay + 3) << delay;
+    net.check();
+  }
+}
+
+/// Back it comes by port 0 and leaves by port 1 in the same cycle.
+TEST(SconnectTiming, OfALineBack) {
+  for (u32 delay : {1u, 2u, 5u, 60u}) {
+    SconnectNet net(line(5, delay), sends(10, 4, 0));
+    net.deliver(1);
+    EXPECT_EQ(net.delivered({4, 0}), 10 + 1 + 4 * delay) << delay;
+  }
+}
+
+/// A quad's header takes as long, and its last part comes three cycles later.
+TEST(SconnectTiming, OfAQuad) {
+  for (u32 delay : {1u, 2u, 5u, 60u}) {
+    SconnectNet net(line(5, delay), sends(10, 0, 4, 4) + sends(200 + delay, 4, 0, 4));
+    net.deliver(2);
+    EXPECT_EQ(net.delivered({0, 0}), 10 + 1 + 4 * delay + 3 + 3) << delay;
+    EXPECT_EQ(net.delivered({4, 1}), 200 + delay + 1 + 4 * delay + 3) << delay;
+    for (u32 tic : {1u, 2u, 3u}) {
+      const auto came = net.events_at(EventKind::kArrived, tic), left = net.events_at(EventKind::kSwitchGranted, tic);
+      EXPECT_EQ(left.front().clock(0) - came.front().clock(1), 5u);
+    }
+    net.check();
+  }
+}
+
+/// Less than 6 clocks from header to header (S-Connect, 3.1): j - i, or 6 more, from port i to port j, whichever these
+/// are.
+TEST(SconnectTiming, FromAnyPortToAnyOther) {
+  const TextFile file(kStar);
+  for (u32 i = 0; i < kPorts; ++i)
+    for (u32 j = 0; j < kPorts; ++j) {
+      if (i == j) continue;
+      const u32 source = i < 4 ? 2 * (1 + i) : i - 4, node = j < 4 ? 1 + j : 0;
+      SconnectNet net(star(file.path), sends(10, source, 2 * node));
+      net.set_table(0, node, option(j, 0));
+      net.deliver(1);
+      const auto left = net.events_at(EventKind::kSwitchGranted, 0);
+      ASSERT_EQ(left.size(), 1u) << i << " " << j;
+      EXPECT_EQ(left[0].event.port, i);
+      EXPECT_EQ(left[0].event.out_port, j);
+      const u32 came = 6 * (i < 4 ? 10 + 1 + 2 : 10) + i;
+      EXPECT_EQ(left[0].clock(j) - came, j > i ? j - i : 6 + j - i) << i << " " << j;
+      const u32 into = i < 4 ? 3 : 0, over = j > i ? 0 : 1, out = j < 4 ? 2 : 0;
+      EXPECT_EQ(net.total(Total::kLatencySum), into + over + out) << i << " " << j;
+    }
+}
+
+/// The figure counts clocks from the header's entry into the first TIC to its way out of the last: what each TIC takes,
+/// and from port 0 to port 1 over a channel 6 D and one more, since the header is read in the clock of the port that it
+/// comes by; back from port 1 to port 0 one less.
+TEST(SconnectTiming, TheFigureInClocks) {
+  const auto clocks = [](RawConfig c, const std::string& trace, u32 messages) {
+    SconnectNet net(std::move(c), trace);
+    ReplicaRow row = net.engine().row(0);
+    row.window_begin = 0;
+    row.window_end = 1000000;
+    net.engine().set_row(0, row);
+    net.deliver(messages);
+    return net.plan().figures(net.engine().counters(0), net.engine().state(0)).at("network_latency_clocks");
+  };
+  const u32 there = 2 + 4 * 13 + 3 * 5 + 3;  // from 4 to 0, four channels, three times from 1 to 0, from 1 to 4
+  EXPECT_EQ(clocks(line(5), sends(10, 0, 4), 1), there);
+  const u32 back = 3 + 4 * 11 + 3 * 1 + 4;
+  EXPECT_EQ(clocks(line(5), sends(10, 4, 0), 1), back);
+  EXPECT_EQ(clocks(line(5), sends(10, 0, 4) + sends(100, 4, 0), 2), (there + back) / 2.0);
+  EXPECT_EQ(clocks(line(5), sends(10, 0, 4, 4), 1), there + 3 * 6);
+}
+
+/// A buffer is free again when what has come a round after the message left says that it has been taken.
+TEST(SconnectTiming, OfABuffersReturn) {
+  for (u32 delay : {1u, 2u, 5u}) {
+    SconnectNet net(line(2, delay), sends(10, 0, 1));
+    const u32 round = 2 * (delay + 1), left = 11;
+    net.step(11);
+    for (; net.now() <= left + round; net.step()) EXPECT_EQ(net.control(0).used, 1u) << "before cycle " << net.now();
+    EXPECT_EQ(net.control(0).used, 0u) << delay;
+  }
+}
+
+/// The first answer after a quad's header was given too early, so its buffers wait for a round more.
+TEST(SconnectTiming, OfAQuadsBuffersReturn) {
+  for (u32 delay : {1u, 2u, 5u}) {
+    SconnectNet net(line(2, delay), sends(10, 0, 1, 4));
+    const u32 round = 2 * (delay + 1), left = 11;
+    net.step(11);
+    for (; net.now() <= left + 2 * round; net.step())
+      EXPECT_EQ(net.control(0).used, 4u) << "before cycle " << net.now();
+    EXPECT_EQ(net.control(0).used, 0u) << delay;
+  }
+}
+
+/// With four buffers, the fifth message follows when that of the first is free: injected in the cycle in which the
+/// outcome is acted upon, sent in the next. So four in every round + 1 cycles.
+TEST(SconnectTiming, OfFourBuffers) {
+  std::string trace;
+  for (u32 i = 0; i < 12; ++i) trace += sends(10, 0, 1);
+  RawConfig c = line(2);
+  c["router.host_buffers"] = integer(4);
+  SconnectNet net(c, trace);
+  net.deliver(12);
+  EXPECT_EQ(sending_cycles(net, 0, 0), (std::vector<Cycle>{11, 12, 13, 14, 18, 19, 20, 21, 25, 26, 27, 28}));
+  for (u32 i = 0; i < 12; ++i) EXPECT_EQ(net.injected({0, i}), 10 + 7 * (i / 4) + i % 4);
+}
+
+/// Each slot of a round carries a message of its own: a channel is full though a message holds its slot for a round.
+TEST(SconnectTiming, MessagesInARow) {
+  for (u32 delay : {1u, 2u, 5u}) {
+    std::string trace;
+    for (u32 i = 0; i < 60; ++i) trace += sends(10, 0, 1);
+    SconnectNet net(line(2, delay), trace);
+    net.deliver(60);
+    EXPECT_EQ(sending_cycles(net, 0, 0), from(11, 60)) << delay;
+    EXPECT_EQ(delivery_cycles(net, 1), from(11 + delay, 60)) << delay;
+  }
+}
+
+/// Quads follow one another without a gap where the slot of one is free again when the fourth part of another has
+/// gone. Of an odd delay the round is a multiple of 4, and the slot of the first one comes too early: it is passed by
+/// once in every round, with a request for an answer.
+TEST(SconnectTiming, QuadsInARow) {
+  const auto starts = [](u32 delay) {
+    std::string trace;
+    for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 1, 4);
+    SconnectNet net(line(2, delay), trace);
+    net.deliver(9);
+    net.check();
+    for (u32 i = 0; i < 5; ++i) EXPECT_EQ(net.injected({0, i}), 10 + 4 * i);  // a part a cycle
+    return sending_cycles(net, 0, 0);
+  };
+  EXPECT_EQ(starts(2), from(11, 9, 4));
+  EXPECT_EQ(starts(4), from(11, 9, 4));
+  EXPECT_EQ(starts(1), from(11, 9, 5));
+  EXPECT_EQ(starts(3), (std::vector<Cycle>{11, 15, 20, 24, 29, 33, 38, 42, 47}));
+  EXPECT_EQ(starts(5), (std::vector<Cycle>{11, 15, 19, 24, 28, 32, 37, 41, 45}));
+}
+
+/// Two channels lead to a node that takes eight messages and no more: 12 buffers less one for each of the four queues
+/// of its channels. The next one goes by port 0; a round later it is back, and is sent by port 1 in the cycle after;
+/// and so on to and fro.
+TEST(SconnectTiming, OfARefusedMessage) {
+  const TextFile file("0,1\n0,1\n");
+  RawConfig c{{"topology.kind", word("graph")},     {"topology.file", file.path},
+              {"router.buffers", integer(12)},      {"router.reserve", IntList{1, 0, 0, 0}},
+              {"router.host_buffers", integer(12)}, {"host.refuses", IntList{0}}};
+  std::string trace;
+  for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 1);
+  for (u32 delay : {1u, 2u}) {
+    c["topology.channel_delay"] = integer(6 * delay);
+    SconnectNet net(c, trace);
+    net.set_table(0, 1, option(0, 0) | option(1, 0));
+    const u32 round = 2 * (delay + 1), first = 19;
+    net.step(first + 4 * (round + 1));
+    std::vector<Cycle> by_0 = from(11, 9);
+    by_0.push_back(first + 2 * (round + 1));
+    EXPECT_EQ(sending_cycles(net, 0, 0), by_0) << delay;
+    EXPECT_EQ(sending_cycles(net, 0, 1), (std::vector<Cycle>{first + round + 1, first + 3 * (round + 1)})) << delay;
+    EXPECT_EQ(net.register_of(1, "refused.0"), 2u);
+    EXPECT_EQ(net.register_of(0, "failed.0"), 2u);
+    EXPECT_EQ(net.control(1).used, 8u);
+    net.check();
+  }
+}
+
+/// A quad is back after two rounds, though it was refused when its first part came: 48 buffers less four for each of
+/// the four queues of its channels take eight quads.
+TEST(SconnectTiming, OfARefusedQuad) {
+  const TextFile file("0,1\n0,1\n");
+  std::string trace;
+  for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 1, 4);
+  SconnectNet net({{"topology.kind", word("graph")},
+                   {"topology.file", file.path},
+                   {"router.buffers", integer(48)},
+                   {"router.reserve", IntList{4, 0, 0, 0}},
+                   {"router.host_buffers", integer(48)},
+                   {"host.refuses", IntList{0}}},
+                  trace);
+  net.set_table(0, 1, option(0, 0) | option(1, 0));
+  const u32 ninth = 11 + 8 * 4;
+  net.step(ninth + 13 * 4);
+  EXPECT_EQ(sending_cycles(net, 0, 0), (std::vector<Cycle>{11, 15, 19, 23, 27, 31, 35, 39, ninth, ninth + 26}));
+  EXPECT_EQ(sending_cycles(net, 0, 1), (std::vector<Cycle>{ninth + 13, ninth + 39}));
+  EXPECT_EQ(net.control(1).held[4 * 8], 32u);
+  EXPECT_EQ(net.register_of(1, "refused.0"), 2u);
+  EXPECT_EQ(net.register_of(1, "refused.1"), 2u);
+  net.check();
+}
+
+/// One message goes in in a cycle, and one comes out (S-Connect, 3: two of each by two ports).
+TEST(SconnectTiming, AHostsPortTakesAndGivesOneMessageACycle) {
+  const TextFile file(kStar);
+  std::string trace;
+  for (u32 i = 0; i < 20; ++i)
+    for (u32 leaf = 1; leaf <= 4; ++leaf) trace += sends(10, 2 * leaf, 0);
+  SconnectNet one(star(file.path), trace);
+  one.set_table(0, 0, option(4, 0));
+  one.deliver(80);
+  EXPECT_EQ(delivery_cycles(one, 0), from(13, 80));
+  EXPECT_EQ(delivery_cycles(one, 1), from(0, 0));
+  for (u32 i = 0; i < 20; ++i) EXPECT_EQ(one.injected({2, 4 * i}), 10 + i);
+
+  // By either port of two, the host takes two messages in a cycle.
+  SconnectNet two(star(file.path), trace);
+  two.deliver(80);
+  EXPECT_EQ(delivery_cycles(two, 0).size() + delivery_cycles(two, 1).size(), 80u);
+  EXPECT_EQ(two.total(Total::kLastDelivery), 13 + 40 - 1u);
+}
+
+/// What is said of a message alone (host/routers/sconnect/zero_load.hpp) is what runs of all pairs show.
+void all_pairs(RawConfig c, const std::string& name) {
+  const Experiment e = testing::sconnect_experiment(c);
+  const auto plan = make_plan(e);
+  const auto& fabric = dynamic_cast<const SconnectPlan&>(*plan).fabric();
+  std::string trace;
+  for (u32 a = 0, at = 10; a < fabric.terminals; ++a)
+    for (u32 b = 0; b < fabric.terminals; ++b, at += 50) trace += sends(at, a, b);
+  SconnectNet net(c, trace);
+  u64 cycles = 0, clocks = 0, hops = 0;
+  for (u32 a = 0, id = 0; a < fabric.terminals; ++a)
+    for (u32 b = 0; b < fabric.terminals; ++b, ++id) {
+      net.deliver(id + 1);
+      const auto end = net.events(EventKind::kDelivered, {a, id});
+      ASSERT_EQ(end.size(), 1u) << name << ": " << a << " to " << b;
+      const auto [tic, p] = net.place(end[0].item - fabric.tics);
+      EXPECT_EQ(net.fabric().node_of[tic], net.fabric().node_of[net.place(b).first]);
+      const u32 took = end[0].cycle - (10 + 50 * id), channels = net.events(EventKind::kArrived, {a, id}).size();
+      const Journey j = journey(net.fabric(), net.plan().tables().entry, a, b);
+      EXPECT_EQ(j.cycles, took) << name << ": " << a << " to " << b;
+      EXPECT_EQ(j.clocks, 6 * took + p - net.place(a).second) << name << ": " << a << " to " << b;
+      EXPECT_EQ(j.hops, channels) << name << ": " << a << " to " << b;
+      cycles += took;
+      hops += channels;
+      clocks += 6 * took + p - net.place(a).second;
+      net.forget_events();
+    }
+  const double n = fabric.terminals * fabric.terminals;
+  const ZeroLoad mean = zero_load(net.fabric(), net.plan().tables().entry);
+  EXPECT_DOUBLE_EQ(mean.cycles, cycles / n) << name;
+  EXPECT_DOUBLE_EQ(mean.clocks, clocks / n) << name;
+  EXPECT_GT(mean.clocks_per_hop * hops, 0.5 * clocks) << name;
+}
+
+TEST(SconnectTiming, ZeroLoadOfAllPairs) {
+  all_pairs({{"topology.shape", IntList{4, 4}}}, "mesh");
+  all_pairs({{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(4)}}, "hypercube");
+  all_pairs({{"topology.shape", IntList{2, 2, 2, 2}}, {"topology.node", word("dual")}}, "dual mesh");
+  all_pairs({{"topology.kind", word("random")}, {"topology.nodes", integer(16)}}, "random");
+  all_pairs({{"topology.kind", word("tree")},
+             {"topology.levels", integer(2)},
+             {"topology.arity", integer(9)},
+             {"topology.inner", word("switches")}},
+            "tree under a switch");
+  all_pairs({{"topology.kind", word("tree")},
+             {"topology.levels", integer(3)},
+             {"topology.arity", integer(3)},
+             {"topology.inner", word("switches")},
+             {"topology.host_ports", integer(2)},
+             {"topology.channel_delay", integer(6)}},
+            "tree under switches");
+}
+
+/// `flitlab inspect` says what runs at a low load show, quads included, and nothing of other patterns.
+TEST(SconnectTiming, TheLatencyThatInspectShows) {
+  RawConfig c{{"topology.shape", IntList{4, 4}}, {"traffic.load", 0.02}};
+  const auto shown = [&] {
+    for (const auto& [name, value] : make_plan(testing::sconnect_experiment(c))->derived())
+      if (name == "zero_load_latency_cycles") return value;
+    return 0.0;
+  };
+  for (const Lengths& lengths : {Lengths{{1, 1.0}}, Lengths{{4, 1.0}}, Lengths{{1, 1.0}, {4, 1.0}}}) {
+    c["traffic.packet_flits"] = lengths;
+    testing::Network net(testing::sconnect_experiment(c));
+    net.step(60000);
+    const double mean =
+        static_cast<double>(net.total(Total::kLatencySum)) / static_cast<double>(net.total(Total::kPacketsDelivered));
+    EXPECT_NEAR(shown(), mean, 0.02 * mean);
+  }
+  c["traffic.pattern"] = word("transpose");
+  EXPECT_TRUE(std::isnan(shown()));
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,114 @@
+/// The single switch once more, driven by events over a list of messages, and compared message by message.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "kernels/common/philox.hpp"
+#include "kernels/routers/switch/streams.hpp"
+#include "tests/support/switch/switch.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::integer;
+using testing::SwitchTimes;
+using testing::WatchedSwitch;
+using testing::word;
+
+struct Message {
+  u32 src, id;
+  SwitchTimes seen;              ///< what the emulator did with it
+  u64 ready = 0;                 ///< when it could be switched, were it alone
+  u64 moved = 0, delivered = 0;  ///< what should have happened
+};
+
+struct Rules {
+  u32 ports, room;
+  bool stored, held;
+  u64 seed;
+};
+
+/// Messages of each input in their order; those whose destination the emulator has not shown yet are left out.
+std::vector<std::deque<Message*>> queues(std::vector<Message>& all, const Rules& rules) {
+  std::vector<std::deque<Message*>> inputs(rules.ports);
+  for (Message& m : all) inputs[m.src].push_back(&m);
+  for (auto& queue : inputs) {
+    u64 end = 0;  // of what the channel has brought
+    for (Message* m : queue) {
+      const u64 begin = std::max<u64>(end, m->seen.created);
+      end = begin + m->seen.flits;
+      m->ready = rules.stored ? end : begin;
+    }
+  }
+  return inputs;
+}
+
+void simulate(std::vector<Message>& all, const Rules& rules) {
+  auto inputs = queues(all, rules);
+  std::vector<u64> gate(rules.ports, 0);            // no earlier than this is an input's next message switched
+  std::vector<std::vector<u64>> ends(rules.ports);  // when the messages that an output has taken in will have ended
+  std::set<u64> times;
+  for (const auto& queue : inputs)
+    if (!queue.empty()) times.insert(queue.front()->ready);
+  for (; !times.empty(); times.erase(times.begin())) {
+    const u64 now = *times.begin();
+    for (u32 o = 0; o < rules.ports; ++o) {
+      std::vector<std::pair<std::pair<u64, u64>, u32>> waiting;  // (since, draw), input
+      for (u32 i = 0; i < rules.ports; ++i) {
+        if (inputs[i].empty() || inputs[i].front()->seen.dst != o) continue;
+        const u64 since = std::max(inputs[i].front()->ready, gate[i]);
+        if (since <= now) waiting.push_back({{since, philox(rules.seed, sw::stream::kTie, i, now).word[0]}, i});
+      }
+      std::sort(waiting.begin(), waiting.end());
+      for (const auto& [order, i] : waiting) {
+        const auto inside = std::count_if(ends[o].begin(), ends[o].end(), [&](u64 end) { return end > now; });
+        if (inside >= rules.room) break;
+        Message& m = *inputs[i].front();
+        inputs[i].pop_front();
+        m.moved = now;
+        m.delivered = std::max(now, ends[o].empty() ? 0 : ends[o].back()) + m.seen.flits;
+        ends[o].push_back(m.delivered);
+        times.insert(m.delivered);
+        gate[i] = now + (rules.held ? m.seen.flits : 1);
+        if (!inputs[i].empty()) times.insert(std::max(gate[i], inputs[i].front()->ready));
+      }
+    }
+  }
+}
+
+TEST(SwitchNaive, DoesTheSameWithEveryMessage) {
+  u32 compared = 0;
+  for (u32 n = 0; n < 60; ++n) {
+    testing::SwitchDraw chance(n);
+    Rules rules{2 + chance.below(9), 1 + chance.below(3), chance.below(2) == 1, false, chance.below(1000)};
+    rules.held = rules.stored && chance.below(2);
+    RawConfig c{{"topology.ports", integer(rules.ports)},
+                {"router.output_buffers", integer(rules.room)},
+                {"router.organisation", word(rules.stored ? "crossbar" : "buffer_pool")},
+                {"run.seed", static_cast<std::int64_t>(rules.seed)},
+                {"traffic.load", 0.2 + 0.1 * chance.below(9)}};
+    if (rules.held) c["router.input_release"] = word("tail");
+    if (chance.below(2)) c["traffic.packet_length"] = word("geometric");
+    c["traffic.packet_flits"] = integer(1 + chance.below(8));
+    if (chance.below(3) == 0) c["traffic.pattern"] = word("hot_spot");
+    WatchedSwitch net(c);
+    net.run(1500);
+    std::vector<Message> all;
+    for (const auto& [name, seen] : net.messages)
+      if (seen.moved != kNone) all.push_back({name.first, name.second, seen});
+    simulate(all, rules);
+    for (const Message& m : all) {
+      ASSERT_EQ(m.seen.moved, m.moved) << n << ": message " << m.id << " of " << m.src;
+      if (m.seen.delivered != kNone) {
+        ASSERT_EQ(m.seen.delivered, m.delivered) << n << ": message " << m.id << " of " << m.src;
+      }
+    }
+    compared += static_cast<u32>(all.size());
+  }
+  EXPECT_GT(compared, 20000u);
+}
+
+}  // namespace
+}  // namespace flitlab

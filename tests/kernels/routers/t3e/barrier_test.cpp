@@ -1,0 +1,131 @@
+/// Barriers and eurekas of the T3E: hand-derived times, and that nobody passes before all have come.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "host/routers/t3e/plan.hpp"
+#include "host/run/run.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using t3e::BarrierState;
+using t3e::BarrierUnit;
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+Experiment machine(RawConfig changes) {
+  changes["router.kind"] = std::string("t3e");
+  if (!changes.contains("barrier.units")) changes["barrier.units"] = std::int64_t{1};
+  return experiment(changes);
+}
+
+/// [PEs][units]
+std::vector<BarrierUnit> units(const Network& net, u32 count) {
+  std::vector<BarrierUnit> list(net.plan->topology().terminals * count);
+  net.engine->get_field(0, 1, net.plan->layout().kinds[1].field("barrier"), list.data());
+  return list;
+}
+
+/// All PEs join at once, again and again. The farthest PE is D hops from the root: 7 clocks to its router, 3 for each
+/// hop up and down, 10 from the last router's pins to the PE. Data do not matter: barrier packets go first.
+TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
+  struct Case {
+    IntList shape;
+    u32 depth;
+  };
+  for (const auto& [shape, depth] : {Case{{4, 4, 2}, 5}, Case{{8, 8, 8}, 12}, Case{{2, 2, 1}, 2}})
+    for (double load : {0.0, 0.5}) {
+      Network net(machine({{"topology.shape", shape}, {"traffic.load", load}}));
+      const u32 period = 7 + 3 * depth + 3 * depth + 10, pes = net.plan->topology().terminals;
+      net.step(10 * period);
+      EXPECT_LT(net.total(Total::kBarriers), 10u * pes) << load;  // the farthest hears of it in the next clock
+      net.step(1);
+      EXPECT_EQ(net.total(Total::kBarriers), 10u * pes) << load;
+      for (const BarrierUnit& unit : units(net, 1)) EXPECT_EQ(unit.round, 10u);
+      check_conservation(*net.engine, *net.plan, 0);
+    }
+}
+
+/// A slower router makes slower barriers: 2 D more for each clock.
+TEST(T3eBarrier, RouterDelayCountsAtEveryHop) {
+  Network net(machine({{"barrier.router_delay", integer(6)}, {"traffic.load", 0.0}}));
+  net.step(10 * (7 + 6 * 5 + 6 * 5 + 7) + 1);
+  EXPECT_EQ(net.total(Total::kBarriers), 10u * 32);
+}
+
+/// PEs come at random times. At any time every PE has completed as many barriers as any other, or one less, and none
+/// has completed one that somebody has not joined.
+TEST(T3eBarrier, NobodyPassesBeforeAllHaveCome) {
+  constexpr u32 kUnits = 32;
+  Network net(machine({{"barrier.units", integer(kUnits)}, {"barrier.work", integer(150)}, {"traffic.load", 0.4}}));
+  for (int look = 0; look < 400; ++look) {
+    net.step(13);
+    const std::vector<BarrierUnit> all = units(net, kUnits);
+    for (u32 unit = 0; unit < kUnits; ++unit) {
+      u32 least = ~0u, most = 0, joined = ~0u;
+      for (u32 pe = 0; pe < 32; ++pe) {
+        const BarrierUnit& u = all[pe * kUnits + unit];
+        least = std::min(least, u.round);
+        most = std::max(most, u.round);
+        joined = std::min(joined, u.round + (u.state == BarrierState::kArm));
+      }
+      ASSERT_LE(most - least, 1u);
+      ASSERT_LE(most, joined);
+    }
+  }
+  EXPECT_GT(net.total(Total::kBarriers), 32u * kUnits * 5);
+}
+
+/// In eureka mode nobody leaves S_BAR before somebody has found something, and then all do: rounds complete, and a PE
+/// in S_EUR always has a finder, in S_ARM, in its round.
+TEST(T3eBarrier, AEurekaReachesEverybody) {
+  Network net(machine({{"barrier.operation", word("eureka")}, {"barrier.work", integer(40)}, {"traffic.load", 0.2}}));
+  u32 seen = 0;
+  for (int look = 0; look < 500; ++look) {
+    net.step(7);
+    u32 eurekas = 0, armed = 0, most = 0, least = ~0u;
+    for (const BarrierUnit& unit : units(net, 1)) {
+      eurekas += unit.state == BarrierState::kEur;
+      armed += unit.state == BarrierState::kArm;
+      most = std::max(most, unit.round);
+      least = std::min(least, unit.round);
+    }
+    seen += eurekas > 0;
+    ASSERT_TRUE(!eurekas || armed > 0);
+    ASSERT_LE(most - least, 1u);
+  }
+  EXPECT_GT(seen, 50u);
+  EXPECT_GT(net.total(Total::kBarriers), 32u * 10);
+}
+
+/// The tree spans the machine: every node but the root is the child of its parent.
+TEST(T3eBarrier, TheTreeSpansTheMachine) {
+  for (u32 root : {0u, 37u}) {
+    const t3e::Shape shape({8, 4, 3});
+    const Topology topology = t3e::make_topology(shape);
+    std::vector<u32> everybody(96);
+    std::iota(everybody.begin(), everybody.end(), 0u);
+    const auto tree = t3e::make_barrier_tree(shape, std::vector<u8>(96, 0), everybody, root);
+    u32 children = 0;
+    for (u32 n = 0; n < 96; ++n) {
+      for (u32 port = 0; port < t3e::kDirections; ++port) children += tree[n].children >> port & 1;
+      ASSERT_TRUE(tree[n].children >> t3e::kNodePort & 1);
+      if (n == root) {
+        EXPECT_EQ(tree[n].parent, t3e::kNoParent);
+        continue;
+      }
+      const Peer& up = topology.peer(n, tree[n].parent);
+      EXPECT_TRUE(tree[up.item].children >> up.port & 1);
+    }
+    EXPECT_EQ(children, 95u);
+  }
+}
+
+}  // namespace
+}  // namespace flitlab

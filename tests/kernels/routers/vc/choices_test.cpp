@@ -1,0 +1,266 @@
+/// Choices of the virtual-channel router, one at a time: routes drawn at the source, adaptive ports, the oldest
+/// packet, the pointers of iSLIP, and the faults that an overfull buffer raises.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "host/routers/vc/plan.hpp"
+#include "host/run/run.hpp"
+#include "kernels/routers/vc/model.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+/// A plan and the state of its network before cycle 0, to be changed by hand.
+struct Bench {
+  explicit Bench(const RawConfig& config)
+      : net(experiment(config)),
+        plan(dynamic_cast<const VcPlan&>(*net.plan)),
+        t(plan.table()),
+        state(net.engine->state(0)),
+        routers{state.data(), plan.layout().kinds[0].item_bytes},
+        terminals{state.data() + plan.layout().kind_offset(1, 1), plan.layout().kinds[1].item_bytes} {}
+
+  /// Takes over what the network has become.
+  void reload() {
+    const std::vector<std::byte> now = net.engine->state(0);
+    std::copy(now.begin(), now.end(), state.begin());
+  }
+  Packet packet(u32 source, u32 destination, u32 id) const {
+    Packet p{};
+    p.src = source;
+    p.id = id;
+    p.flits = 1;
+    p.dst = t.address[destination];
+    p.dst_port = static_cast<u8>(t.network_ports);
+    return p;
+  }
+  vc::Route route(u32 router, Packet& p, u32 in_port) {
+    return vc::compute_route(t, routers[router], routers[router].at(t.router_fields.control), router, p, in_port, 0);
+  }
+  /// Routers that a packet passes; its route is drawn at the source.
+  std::vector<u32> way(u32 source, u32 destination, u32 id) {
+    Packet p = packet(source, destination, id);
+    vc::plan_route(t, 1, t.address[source], p);
+    std::vector<u32> passed{source};
+    for (u32 in_port = t.network_ports; passed.size() < 100;) {
+      const vc::Route r = route(passed.back(), p, in_port);
+      if (r.port >= t.network_ports) break;
+      const Peer peer = t.peers[std::size_t{passed.back()} * t.ports + r.port];
+      passed.push_back(peer.item);
+      in_port = peer.port;
+    }
+    EXPECT_EQ(passed.back(), destination);
+    return passed;
+  }
+
+  Network net;
+  const VcPlan& plan;
+  const vc::VcTable& t;
+  std::vector<std::byte> state;
+  Items<1> routers, terminals;
+};
+
+/// Two uniform halves, each as long as a minimal route between random routers: on a 4x4 torus 1 hop per dimension.
+TEST(Valiant, GoesAroundByEveryRouter) {
+  Bench bench({{"routing.algorithm", word("valiant")}});
+  std::set<u32> passed;
+  double hops = 0;
+  constexpr u32 kPackets = 2000;
+  for (u32 id = 0; id < kPackets; ++id) {
+    const std::vector<u32> way = bench.way(5, 6, id);
+    passed.insert(way.begin(), way.end());
+    hops += static_cast<double>(way.size() - 1) / kPackets;
+  }
+  EXPECT_EQ(passed.size(), 16u);
+  EXPECT_NEAR(hops, 2 * 2, 0.2);  // the direct route has one
+}
+
+TEST(Valiant, TakesTwiceTheHopsOfMinimalRoutes) {
+  const auto hops = [](const char* algorithm) {
+    return run_job({experiment({{"topology.shape", IntList{8, 8}},
+                                {"routing.algorithm", word(algorithm)},
+                                {"traffic.load", 0.05},
+                                {"run.warmup_cycles", integer(1000)},
+                                {"run.measure_cycles", integer(4000)}})},
+                   {"cpu", 1, false}, nullptr)
+        .front()
+        .hops_mean;
+  };
+  EXPECT_NEAR(hops("dimension_order"), 4, 0.1);  // a quarter of the radix per dimension
+  EXPECT_NEAR(hops("valiant"), 8, 0.2);
+}
+
+/// All routes from (0,0) to (2,2) of a mesh are minimal, and they leave by both ports and pass all nine routers of the
+/// box between.
+TEST(Romm, UsesTheWholeMinimalBox) {
+  Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("romm")}});
+  std::set<u32> passed, second;
+  for (u32 id = 0; id < 200; ++id) {
+    const std::vector<u32> way = bench.way(0, 10, id);
+    EXPECT_EQ(way.size(), 5u);
+    passed.insert(way.begin(), way.end());
+    second.insert(way[1]);
+  }
+  EXPECT_EQ(second, (std::set<u32>{1, 4}));
+  EXPECT_EQ(passed, (std::set<u32>{0, 1, 2, 4, 5, 6, 8, 9, 10}));
+}
+
+TEST(O1Turn, UsesBothOrdersEquallyOften) {
+  Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("o1turn")}});
+  const std::vector<u32> x_first{0, 1, 2, 6, 10}, y_first{0, 4, 8, 9, 10};
+  u32 reversed = 0;
+  for (u32 id = 0; id < 400; ++id) {
+    const std::vector<u32> way = bench.way(0, 10, id);
+    EXPECT_TRUE(way == x_first || way == y_first);
+    reversed += way == y_first;
+  }
+  EXPECT_NEAR(reversed, 200, 40);  // four standard deviations
+}
+
+/// From (0,0) to (2,2) of a mesh: ports +x (0) and +y (2), adaptive VCs 1 to 3. A VC can be taken when its buffer is
+/// empty; of two ports that have such a VC the one with more credits on all adaptive VCs wins.
+TEST(MinimalAdaptive, TakesThePortWithTheMostCredits) {
+  Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("minimal_adaptive")}});
+  const auto credits = [&](u32 port, u16 one, u16 two, u16 three) {
+    const u16 all[] = {8, one, two, three};  // the escape VC does not count
+    for (u32 vc = 0; vc < 4; ++vc) bench.routers[0].at(bench.t.router_fields.output, port * 4 + vc).credits = all[vc];
+  };
+  const auto choice = [&] {
+    Packet p = bench.packet(0, 10, 0);
+    const vc::Route r = bench.route(0, p, bench.t.network_ports);
+    return std::pair<u32, u32>{r.port, r.allowed};
+  };
+  using Choice = std::pair<u32, u32>;
+  credits(0, 8, 0, 0), credits(2, 3, 0, 8);
+  EXPECT_EQ(choice(), (Choice{2, 1u << 3}));
+  credits(0, 8, 7, 0), credits(2, 8, 0, 6);
+  EXPECT_EQ(choice(), (Choice{0, 1u << 1}));
+  credits(0, 0, 8, 5), credits(2, 5, 8, 0);
+  EXPECT_EQ(choice(), (Choice{0, 1u << 2}));  // a tie goes to the lowest dimension
+  credits(0, 7, 7, 7), credits(2, 0, 8, 0);
+  EXPECT_EQ(choice(), (Choice{2, 1u << 2}));  // no empty VC in +x
+  credits(0, 7, 7, 7), credits(2, 7, 7, 7);
+  EXPECT_EQ(choice(), (Choice{0, 1u << 0}));  // escape
+}
+
+TEST(OldestFirst, IsServedFirst) {
+  Bench bench({{"router.arbiter", word("oldest_first")}});
+  const auto& t = bench.t;
+  const auto router = bench.routers[5];
+  const auto created = [&](u32 port, u32 vc, Cycle at) {
+    const u32 flat = port * t.vcs + vc;
+    router.at(t.router_fields.input, flat).first = static_cast<u8>(vc % 2);  // not always the ring's first place
+    router.at(t.router_fields.ring, flat * t.ring + vc % 2).created = at;
+  };
+  const Cycle of_port_1[] = {50, 20, 30, 20};
+  for (u32 vc = 0; vc < 4; ++vc) created(1, vc, of_port_1[vc]);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1111, 100), 1u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1101, 100), 3u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b0101, 100), 2u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b0001, 100), 0u);
+  created(0, 2, 40), created(3, 0, 10);
+  const u8 offered[] = {2, 2, 0, 0};
+  EXPECT_EQ(vc::pick_input(t, router, 4, 0b1011, offered, 100), 3u);
+  EXPECT_EQ(vc::pick_input(t, router, 4, 0b0011, offered, 100), 1u);
+  EXPECT_TRUE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 0 * 4 + 2, 100));
+  EXPECT_FALSE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 3 * 4 + 0, 100));
+}
+
+/// Input 0 has packets for outputs 1 and 2, input 3 one for output 2. In the first round both outputs grant input 0,
+/// which accepts output 1; in the second, output 2 goes to input 3. Only the first match moves pointers (McKeown 1999).
+TEST(Islip, PointersMoveOnlyForTheFirstRound) {
+  Bench bench({{"router.switch_allocator", word("islip")}, {"router.allocator_iterations", integer(2)}});
+  const auto& t = bench.t;
+  const auto router = bench.routers[5];
+  vc::RouterControl& control = router.at(t.router_fields.control);
+  const auto ready = [&](u32 port, u32 vc, u32 out) {  // a packet of many flits whose head has left
+    vc::InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
+    in.flits = in.left = 8;
+    in.packets = 1;
+    in.out_port = static_cast<u8>(out);
+    in.out_vc = static_cast<u8>(vc);
+    in.stage = vc::Stage::kBody;
+    const u64 bit = u64{1} << vc::bit_of(t, port, vc);
+    control.flits |= bit, control.credits |= bit, control.granted |= bit;
+    router.at(t.router_fields.output, out * t.vcs + vc).owner = static_cast<u16>(port * t.vcs + vc);
+  };
+  ready(0, 0, 1), ready(0, 1, 2), ready(3, 2, 2);
+  ReplicaRow row;
+  CounterShard shard{};
+  const vc::View<1, false, vc::VcTable> view{t, bench.routers, bench.terminals, &row, &shard, {}};
+  vc::allocate_switch(view, router, control, 5, false, 0);
+  EXPECT_EQ(shard.total[static_cast<u32>(Total::kFlitMoves)], 2u);
+  const auto port = [&](u32 p) -> const vc::PortState& { return router.at(t.router_fields.port, p); };
+  EXPECT_EQ(port(1).flits_sent, 1u);
+  EXPECT_EQ(port(2).flits_sent, 1u);
+  EXPECT_EQ(port(1).pick_input, 1u);   // past input 0
+  EXPECT_EQ(port(0).pick_output, 2u);  // past output 1
+  EXPECT_EQ(port(0).pick_vc, 1u);
+  EXPECT_EQ(port(2).pick_input, 0u);
+  EXPECT_EQ(port(3).pick_output, 0u);
+  EXPECT_EQ(port(3).pick_vc, 0u);
+}
+
+/// A flit arrives at a buffer that holds all it can, or one less.
+TEST(Fault, AFlitAtAFullBufferIsFound) {
+  for (const u32 held : {7u, 8u}) {
+    Bench bench({{"traffic.load", 0.0}});
+    const auto router = bench.routers[5];
+    router.at(bench.t.router_fields.input, 2 * 4 + 1).flits = static_cast<u16>(held);  // port 2, VC 1
+    post(router.at(bench.t.router_fields.flit_mail, 0), 2, 1 + 1);
+    bench.net.engine->set_state(0, bench.state);
+    bench.net.step(1);
+    const FaultReport fault = bench.net.engine->audit(0);
+    EXPECT_EQ((fault.bits & kFaultBufferOverflow) != 0, held == 8);
+    if (held == 8) {
+      EXPECT_EQ(fault.kind, 0u);
+      EXPECT_EQ(fault.item, 5u);
+      EXPECT_EQ(fault.port, 2u);
+    }
+  }
+}
+
+/// All credits are home, and one more arrives.
+TEST(Fault, OneCreditTooManyIsFound) {
+  Bench bench({{"traffic.load", 0.0}});
+  post(bench.routers[5].at(bench.t.router_fields.credit_mail, 0), 2, 1 + 1);
+  bench.net.engine->set_state(0, bench.state);
+  bench.net.step(1);
+  EXPECT_NE(bench.net.engine->audit(0).bits & kFaultCreditOverflow, 0u);
+  Bench other({{"traffic.load", 0.0}});
+  other.terminals[5].at(other.t.terminal_fields.credit_mail, 0) = 1 + 1;
+  other.net.engine->set_state(0, other.state);
+  other.net.step(1);
+  other.reload();
+  EXPECT_EQ(other.terminals[5].at(other.t.terminal_fields.control).fault, u32{kFaultCreditOverflow});
+}
+
+/// Credits of the two directions of a terminal's channel, and flits that it holds, stolen one by one.
+TEST(Audit, CoversTheTerminalsChannel) {
+  enum Theft { kNothing, kInjection, kEjection, kHeld };
+  for (const char* mode : {"open", "request_reply"})
+    for (const Theft theft : {kNothing, kInjection, kEjection, kHeld}) {
+      if (theft == kHeld && word(mode) == word("open")) continue;  // an open loop takes every flit at once
+      Bench bench({{"traffic.load", 0.3}, {"traffic.mode", word(mode)}});
+      bench.net.step(200);
+      EXPECT_EQ(bench.net.engine->audit(0).bits, 0u);
+      bench.reload();
+      const auto& t = bench.t;
+      if (theft == kInjection) --bench.terminals[5].at(t.terminal_fields.output, 1).credits;
+      if (theft == kEjection) --bench.routers[5].at(t.router_fields.output, t.network_ports * t.vcs + 1).credits;
+      if (theft == kHeld) ++bench.terminals[5].at(t.terminal_fields.held, 1).flits;
+      bench.net.engine->set_state(0, bench.state);
+      EXPECT_EQ(bench.net.engine->audit(0).bits, theft == kNothing ? 0u : u32{kFaultCreditLost}) << mode << theft;
+    }
+}
+
+}  // namespace
+}  // namespace flitlab

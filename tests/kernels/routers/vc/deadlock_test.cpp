@@ -1,0 +1,135 @@
+/// Deadlock: routing functions proved free of it channel by channel, and the watchdog that finds it at run time.
+#include <gtest/gtest.h>
+
+#include "host/routers/vc/plan.hpp"
+#include "host/routing/dependency.hpp"
+#include "host/run/run.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/routers/vc/route.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+/// Follows every packet of every pair over every VC it may take and returns a cycle of channel dependencies, if any.
+/// `escape_only`: for adaptive routing, follows the escape function alone from every router (Duato's theorem asks
+/// that the escape channels be acyclic on their own).
+std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false) {
+  const VcPlan plan(e);
+  vc::VcTable t = plan.table();
+  if (escape_only) t.algorithm = vc::Algorithm::kDimensionOrder;
+  const Topology& topology = plan.topology();
+  std::vector<std::byte> blank(plan.layout().bytes(1));
+  const Items<1> routers{blank.data(), plan.layout().kinds[0].item_bytes};
+  DependencyGraph graph(t.routers * t.ports * t.vcs);
+  const auto number = [&](u32 r, u32 port, u32 v) { return (r * t.ports + port) * t.vcs + v; };
+  // Everything that routing draws at the source is tried: intermediate routers, orders, both ways of a tie.
+  const u32 vias = t.algorithm == vc::Algorithm::kValiant || t.algorithm == vc::Algorithm::kRomm ? t.routers : 1;
+  const u32 orders = t.algorithm == vc::Algorithm::kO1Turn ? 2 : 1;
+  for (u32 source = 0; source < t.routers; ++source)
+    for (u32 destination = 0; destination < t.routers; ++destination)
+      for (u32 variant = 0; variant < vias * orders * 2; ++variant) {
+        struct At {
+          u32 router, port, vc, channel;
+          Packet packet;
+        };
+        Packet packet{};
+        packet.src = source;
+        packet.id = variant & 1 ? 11 : 4;  // two names that split ties differently
+        packet.dst = t.address[destination];
+        packet.dst_port = static_cast<u8>(t.network_ports);
+        packet.via = t.address[variant / 2 % vias];
+        packet.route_bits = orders == 2 && variant / 2 % 2 ? vc::kReverseOrder : 0;
+        std::vector<At> stack{{source, t.network_ports, 0, kNone, packet}};
+        while (!stack.empty()) {
+          At at = stack.back();
+          stack.pop_back();
+          vc::RouterControl& control = routers[at.router].at(t.router_fields.control);
+          const vc::Route route =
+              vc::compute_route(t, routers[at.router], control, at.router, at.packet, at.port, at.vc);
+          if (route.port >= t.network_ports) continue;
+          const Peer& peer = topology.peer(at.router, route.port);
+          EXPECT_NE(peer.item, kNone);
+          for (u32 mask = route.allowed; mask; mask &= mask - 1) {
+            const u32 v = lowest_bit(mask), next = number(at.router, route.port, v);
+            if (at.channel != kNone) graph.add(at.channel, next);
+            stack.push_back({peer.item, peer.port, v, next, at.packet});
+          }
+        }
+      }
+  return graph.cycle();
+}
+
+RawConfig torus(const char* algorithm, const char* assignment, int vcs) {
+  return {{"topology.shape", IntList{4, 3}},
+          {"router.vcs", integer(vcs)},
+          {"routing.algorithm", word(algorithm)},
+          {"routing.vc_assignment", word(assignment)}};
+}
+
+RawConfig mesh(const char* algorithm, int vcs) {
+  return {{"topology.kind", word("mesh")},
+          {"topology.shape", IntList{3, 3}},
+          {"router.vcs", integer(vcs)},
+          {"routing.algorithm", word(algorithm)}};
+}
+
+TEST(Dependencies, OfDimensionOrderAreAcyclic) {
+  EXPECT_TRUE(dependency_cycle(experiment(mesh("dimension_order", 2))).empty());
+  for (const char* assignment : {"dateline", "balanced", "by_crossing"})
+    for (int vcs : {2, 3, 4})
+      EXPECT_TRUE(dependency_cycle(experiment(torus("dimension_order", assignment, vcs))).empty());
+}
+
+TEST(Dependencies, OfObliviousRoutingAreAcyclic) {
+  EXPECT_TRUE(dependency_cycle(experiment(mesh("o1turn", 2))).empty());
+  EXPECT_TRUE(dependency_cycle(experiment(mesh("romm", 2))).empty());
+  EXPECT_TRUE(dependency_cycle(experiment(mesh("valiant", 2))).empty());
+  EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "dateline", 4))).empty());
+  EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "balanced", 4))).empty());
+  EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "by_crossing", 4))).empty());
+}
+
+TEST(Dependencies, OfEscapeChannelsAreAcyclic) {
+  EXPECT_TRUE(dependency_cycle(experiment(mesh("minimal_adaptive", 2)), true).empty());
+  EXPECT_TRUE(dependency_cycle(experiment(torus("minimal_adaptive", "dateline", 3)), true).empty());
+}
+
+TEST(Dependencies, WithoutDatelineHaveACycle) {
+  EXPECT_FALSE(dependency_cycle(experiment(torus("dimension_order", "any", 2))).empty());
+}
+
+Experiment heavy(const char* assignment, int vcs) {
+  return experiment({{"topology.shape", IntList{8, 8}},
+                     {"router.vcs", integer(vcs)},
+                     {"router.buffer_flits", integer(2)},
+                     {"routing.vc_assignment", word(assignment)},
+                     {"traffic.load", 1.0},
+                     {"traffic.packet_flits", integer(8)},
+                     {"run.warmup_cycles", integer(0)},
+                     {"run.measure_cycles", integer(20000)}});
+}
+
+TEST(Watchdog, NamesTheCycleOfADeadlock) {
+  try {
+    run_job({heavy("any", 1)}, {"cpu", 1, false, 1}, nullptr);
+    FAIL() << "a torus with one VC did not deadlock";
+  } catch (const RunError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("deadlock (replica 0, found at cycle 5000)"), std::string::npos) << text;
+    EXPECT_NE(text.find("wait for one another in a cycle"), std::string::npos) << text;
+    EXPECT_NE(text.find("VC 0 waits for"), std::string::npos) << text;
+  }
+}
+
+TEST(Watchdog, IsSilentWhereThereIsNone) {
+  for (const char* assignment : {"dateline", "balanced", "by_crossing"})
+    EXPECT_TRUE(run_job({heavy(assignment, 2)}, {"cpu", 1, false, 1}, nullptr).front().saturated);
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,131 @@
+#pragma once
+/// METRO written a second time, as its description has it, without any of the emulator's routers or endpoints: wires
+/// are queues of words, a router is its ports, an endpoint its message and what its links bring, and everybody looks at
+/// everything in every cycle. Random choices are drawn with the same keys, and what data consists of and when messages
+/// are created is asked of the emulator; all else is thought out again. Every word on every wire must agree, what every
+/// port does, and the totals. Of what the description leaves open - what becomes of connections that cascaded routers
+/// see differently, and of words that faults have made - this is a second account, so that it cannot change unnoticed.
+#include <utility>
+#include <vector>
+
+#include "tests/support/metro/metro.hpp"
+#include "tests/support/metro/naive_endpoints.hpp"
+#include "tests/support/metro/naive_headers.hpp"
+#include "tests/support/metro/naive_routers.hpp"
+#include "tests/support/metro/naive_wires.hpp"
+
+namespace flitlab::testing {
+
+struct NaiveFault {
+  Cycle cycle;
+  std::string what;
+  bool endpoint;   // `item` is an endpoint and `port` a leaving link; else a wide router and its flat port
+  u32 item, port;  // port: kNone for all of a router
+  u32 slice;       // kNone: all of them
+  u32 bit;         // stuck
+  double part;     // noise, misallocation
+};
+
+class NaiveMetro {
+ public:
+  NaiveMetro(const Experiment& e, const MetroPlan& plan, const ReplicaRow& row, std::vector<NaiveFault> faults)
+      : faults_(std::move(faults)),
+        net_(plan.network()),
+        common_{row, e.u32_of("router.width"), e.u32_of("router.cascade"), e.u32_of("router.header_words"),
+                e.u32_of("router.pipeline_stages")},
+        wires_(common_),
+        headers_(net_, common_),
+        routers_(e, net_, headers_, common_),
+        endpoints_(e, plan, headers_, common_) {
+    join_all();
+  }
+  NaiveMetro(const NaiveMetro&) = delete;  // its parts point to common_
+  NaiveMetro& operator=(const NaiveMetro&) = delete;
+
+  Cycle now() const { return common_.now; }
+  u64 total(Total first, u32 i = 0) const { return common_.total[static_cast<u32>(first) + i]; }
+  std::vector<NaiveRouter>& routers() { return routers_.all(); }
+  std::vector<NaiveEndpoint>& endpoints() { return endpoints_.all(); }
+
+  /// Faults of the cycle to come.
+  void apply_faults() {
+    for (const NaiveFault& f : faults_)
+      if (f.cycle == common_.now) apply(f);
+  }
+
+  void step() {
+    for_each_end([](NaiveEnd& end) { NaiveWires::listen(end); });
+    endpoints_.cycle();
+    routers_.cycle();
+    for_each_end([&](NaiveEnd& end) { wires_.speak(end); });
+    ++common_.now;
+  }
+
+ private:
+  template <class F>
+  void for_each_end(F f) {
+    for (NaiveRouter& r : routers())
+      for (NaiveEnd& end : r.end) f(end);
+    for (NaiveEndpoint& e : endpoints())
+      for (auto& link : e.link)
+        for (NaiveEnd& end : link) f(end);
+  }
+
+  void join_all() {
+    const u32 dp = common_.dp, slices = common_.slices;
+    for (u32 r = 0; r < routers().size(); ++r) {
+      NaiveRouter& a = routers()[r];
+      for (u32 p = 0; p < a.end.size(); ++p) {
+        const u32 flat = p < a.forward ? p : net_.inputs + p - a.forward;
+        const metro::Wire& w = net_.wire(a.wide, flat);
+        if (w.item == kNone) continue;
+        const u32 me = r << 6 | flat;
+        if (w.to_endpoint) {
+          wires_.join(a.end[p], me, dp, endpoints()[w.item].link[w.port][a.slice],
+                      1u << 31 | w.item << 6 | (w.port * slices + a.slice), 1, w.delay);
+        } else if (p >= a.forward) {
+          NaiveRouter& b = routers()[w.item * slices + a.slice];
+          wires_.join(a.end[p], me, dp, b.end[w.port], (w.item * slices + a.slice) << 6 | w.port, dp, w.delay);
+        }
+      }
+    }
+  }
+
+  void apply(const NaiveFault& f) {
+    for (u32 s = 0; s < common_.slices; ++s) {
+      if (f.slice != kNone && f.slice != s) continue;
+      if (!f.endpoint && f.port == kNone) {
+        NaiveRouter& r = routers()[f.item * common_.slices + s];
+        if (f.what == "misallocate") r.misallocate = f.part;
+        if (f.what != "dead" && f.what != "repair") continue;
+        r.dead = f.what == "dead";
+        r.used.assign(r.backward, false);
+        for (NaivePort& p : r.port) p = {};  // it comes back without connections
+        continue;
+      }
+      if (f.what == "on" || f.what == "off") {
+        if (f.endpoint)
+          endpoints()[f.item].link_on[f.port] = f.what == "on";
+        else
+          routers()[f.item * common_.slices + s].on[f.port] = f.what == "on";
+        continue;
+      }
+      NaiveEnd& end =
+          f.endpoint ? endpoints()[f.item].link[f.port][s] : routers()[f.item * common_.slices + s].end[f.port];
+      end.out->fault = f.what == "repair" ? "" : f.what;
+      end.out->bit = f.bit;
+      end.out->part = f.part;
+      if (f.what == "dead" || f.what == "repair") end.in->fault = end.out->fault;
+    }
+  }
+
+  std::vector<NaiveFault> faults_;
+  const MetroNetwork& net_;
+  NaiveCommon common_;
+  NaiveWires wires_;
+  NaiveHeaders headers_;
+  NaiveRouters routers_;
+  NaiveEndpoints endpoints_;
+};
+
+}  // namespace flitlab::testing

@@ -1,0 +1,102 @@
+#pragma once
+/// Wires of the second METRO (metro_naive.hpp), which are queues of words, and what routers and endpoints both know.
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/common/counters.hpp"
+#include "kernels/common/philox.hpp"
+#include "kernels/common/replica.hpp"
+#include "kernels/routers/metro/streams.hpp"
+#include "kernels/routers/metro/word.hpp"
+
+namespace flitlab::testing {
+
+using metro::Kind;
+using metro::kind_of;
+using metro::make_word;
+using metro::payload_of;
+using metro::Word;
+
+/// The sizes of words, the clock, and the totals.
+struct NaiveCommon {
+  const ReplicaRow& row;
+  u32 width, slices;  // bits of a word, cascaded routers
+  u32 header_words;
+  u32 dp;  // stages of a router's pipeline
+  Cycle now = 0;
+  u64 total[static_cast<u32>(Total::kCount)] = {};
+
+  u64& count(Total first, u32 i = 0) { return total[static_cast<u32>(first) + i]; }
+  /// A checksum that takes one more word in.
+  u32 added(u32 sum, u32 payload) const { return ((sum << 1) % (1u << width) + (sum >> (width - 1))) ^ payload; }
+};
+
+/// One direction of a wire, with the pipeline of whoever drives it.
+struct NaiveWire {
+  std::deque<Word> words;
+  std::string fault;  // "", "dead", "stuck0", "stuck1", "noise"
+  u32 bit = 0;
+  double part = 0;
+  u32 sender = 0;  // what its noise is drawn for
+};
+
+/// The two directions between a port and what it is joined to.
+struct NaiveEnd {
+  NaiveWire* in = nullptr;
+  NaiveWire* out = nullptr;
+  u32 delay = 0;
+  Word word = 0;  // read in this cycle
+  Word sent = 0;
+};
+
+class NaiveWires {
+ public:
+  explicit NaiveWires(const NaiveCommon& common) : c_(common) {}
+
+  /// Two ends, what noise on what they drive is drawn for, and the time that their words take to be on the wire.
+  void join(NaiveEnd& a, u32 a_name, u32 a_time, NaiveEnd& b, u32 b_name, u32 b_time, u32 delay) {
+    const auto make = [&](u32 name, u32 time) {
+      wires_.push_back(std::make_unique<NaiveWire>());
+      wires_.back()->words.assign(time + delay, 0);
+      wires_.back()->sender = name;
+      return wires_.back().get();
+    };
+    a.out = b.in = make(a_name, a_time);
+    b.out = a.in = make(b_name, b_time);
+    a.delay = b.delay = delay;
+  }
+
+  /// The first half of a cycle: what comes.
+  static void listen(NaiveEnd& end) {
+    end.sent = end.word = 0;
+    if (!end.in) return;
+    end.word = end.in->words.front();
+    end.in->words.pop_front();
+  }
+
+  /// The second half: what has been sent goes.
+  void speak(NaiveEnd& end) {
+    if (!end.out) return;
+    NaiveWire& w = *end.out;
+    Word sent = end.sent;
+    if (sent != 0) {
+      const u32 bit = w.bit < c_.width ? w.bit : 16 + w.bit - c_.width;
+      if (w.fault == "dead") sent = 0;
+      if (w.fault == "stuck0") sent &= ~(1u << bit);
+      if (w.fault == "stuck1") sent |= 1u << bit;
+      if (w.fault == "noise") {
+        const Random4 r = philox(c_.row.seed, metro::stream::kNoise, w.sender, c_.now);
+        if (r.word[0] % 65536 < w.part * 65536) sent ^= 1u << below(r.word[1], c_.width);
+      }
+    }
+    w.words.push_back(sent);
+  }
+
+ private:
+  const NaiveCommon& c_;
+  std::vector<std::unique_ptr<NaiveWire>> wires_;
+};
+
+}  // namespace flitlab::testing

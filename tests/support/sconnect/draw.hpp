@@ -1,0 +1,83 @@
+#pragma once
+/// Random small fabrics of TICs, and a book of what their hosts have got.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "host/routers/sconnect/plan.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab::testing {
+
+class SconnectDraw {
+ public:
+  explicit SconnectDraw(u64 seed) : engine_(seed) {}
+  u32 below(u32 n) { return static_cast<u32>(engine_() % n); }
+  std::int64_t between(u32 low, u32 high) { return low + below(high - low + 1); }
+  bool coin() { return below(2); }
+  template <class T>
+  T one_of(std::initializer_list<T> list) {
+    return list.begin()[below(static_cast<u32>(list.size()))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// All but the traffic's mode. `ring`: a graph file of five nodes in a circle.
+inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
+  SconnectDraw draw(seed);
+  RawConfig c{{"router.kind", word("sconnect")}, {"run.seed", static_cast<std::int64_t>(seed)}};
+  const u32 fabric = draw.below(5);
+  if (fabric == 0) {
+    c["topology.kind"] = word("graph");
+    c["topology.file"] = ring;
+  } else {
+    c["topology.kind"] = word("mesh");
+    c["topology.shape"] = fabric == 1 ? IntList{2} : fabric == 2 ? IntList{2, 2} : IntList{3, 3};
+  }
+  c["topology.node"] = word(draw.below(3) ? "single" : "dual");
+  c["topology.host_ports"] = draw.between(1, 2);
+  c["topology.channel_delay"] = 6 * draw.between(1, 5);
+  c["channel.error_rate"] = draw.one_of({1e-5, 1e-4, 1e-3, 1e-3, 5e-3});
+  // With quads of one priority each queue can count on a quad's buffers.
+  const bool quads = draw.coin();
+  const IntList weights =
+      quads ? IntList{1, 0, 0, 0} : draw.one_of<IntList>({{1, 0, 0, 0}, {3, 2, 1, 1}, {1, 1, 0, 0}});
+  c["host.priorities"] = weights;
+  if (quads) c["traffic.packet_flits"] = draw.one_of<Lengths>({{{4, 1.0}}, {{1, 3.0}, {4, 1.0}}, {{1, 1.0}, {4, 1.0}}});
+  const std::int64_t used = 4 - std::count(weights.begin(), weights.end(), 0), least = used * 12 * (quads ? 4 : 1);
+  c["router.buffers"] = draw.one_of<std::int64_t>({least, least + 1, 64});
+  return c;
+}
+
+/// What hosts have got, message by message.
+class Deliveries {
+ public:
+  /// The events of the cycle that has just been stepped.
+  void note(Engine& engine) {
+    for (const auto& item : engine.take_events(0))
+      for (const Event& event : item) {
+        if (event.kind == EventKind::kInjected) ++sent_[{event.src, event.id}];
+        if (event.kind == EventKind::kDelivered) ++got_[{event.src, event.id}];
+      }
+  }
+  /// Messages that have come more than once, or that nobody has sent.
+  u64 wrong() const {
+    u64 n = 0;
+    for (const auto& [message, times] : got_) n += times != 1 || !sent_.contains(message);
+    return n;
+  }
+  u64 missing() const {
+    u64 n = 0;
+    for (const auto& [message, times] : sent_) n += !got_.contains(message);
+    return n;
+  }
+  u64 got() const { return got_.size(); }
+
+ private:
+  std::map<std::pair<u32, u32>, u32> sent_, got_;
+};
+
+}  // namespace flitlab::testing

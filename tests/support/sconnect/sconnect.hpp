@@ -1,0 +1,220 @@
+#pragma once
+/// A small S-Connect fabric that is watched, and interfered with, from one routing cycle to the next.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/routers/sconnect/plan.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::testing {
+
+using sconnect::kPorts;
+using sconnect::LinkKind;
+using sconnect::option;
+
+/// An experiment with a fabric, everything else at its default; no shape unless the topology has one.
+inline Experiment sconnect_experiment(RawConfig changes) {
+  changes.insert({"router.kind", word("sconnect")});
+  return Experiment::resolve(changes, ".");
+}
+
+/// A field of all items of a kind.
+template <class T>
+class ItemFields {
+ public:
+  ItemFields(const Network& net, u32 kind, const char* name)
+      : net_(net), kind_(kind), info_(net.plan->layout().kinds[kind].field(name)) {
+    all_.resize(std::size_t{net.plan->layout().kinds[kind].count} * info_.count);
+  }
+  void read() { net_.engine->get_field(0, kind_, info_, all_.data()); }
+  void write() { net_.engine->set_field(0, kind_, info_, all_.data()); }
+  const T& operator()(u32 item, u32 n = 0) const { return all_[std::size_t{item} * info_.count + n]; }
+  T& operator()(u32 item, u32 n = 0) { return all_[std::size_t{item} * info_.count + n]; }
+
+ private:
+  const Network& net_;
+  u32 kind_;
+  const FieldInfo& info_;
+  std::vector<T> all_;
+};
+
+/// A message by its source and its number there; in a trace, the number of its line.
+struct MessageName {
+  u32 src = kNone, id = 0;
+  friend bool operator==(const MessageName&, const MessageName&) = default;
+  friend auto operator<=>(const MessageName&, const MessageName&) = default;
+};
+
+struct SconnectEvent {
+  Cycle cycle;
+  u32 item;  ///< TIC, or TICs + terminal
+  Event event;
+  MessageName name() const { return {event.src, event.id}; }
+  /// Clock since cycle 0 of an event at a port.
+  u32 clock(u32 port) const { return sconnect::kClocks * cycle + port; }
+};
+
+/// Runs a fabric cycle by cycle and keeps all events. With a trace of lines cycle,source,destination,flits, only these
+/// messages are sent.
+class SconnectNet {
+ public:
+  explicit SconnectNet(RawConfig changes, const std::string& trace = "") : trace_(trace) {
+    if (!trace.empty()) changes.insert({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace_.path}});
+    net_ = std::make_unique<Network>(sconnect_experiment(changes), EngineChoice{"cpu", 1, true, 1});
+  }
+
+  Network& network() { return *net_; }
+  const SconnectPlan& plan() const { return dynamic_cast<const SconnectPlan&>(*net_->plan); }
+  const sconnect::Table& table() const { return plan().table(); }
+  const SconnectFabric& fabric() const { return plan().fabric(); }
+  Engine& engine() { return *net_->engine; }
+  u32 now() const { return net_->engine->now(); }
+  u64 total(Total t, u32 i = 0) { return net_->engine->counters(0).total[static_cast<u32>(t) + i]; }
+  void check() { check_conservation(*net_->engine, *net_->plan, 0); }
+
+  void step(u32 cycles = 1) {
+    for (; cycles; --cycles) {
+      const Cycle cycle = now();
+      net_->step(1);
+      const auto all = net_->engine->take_events(0);
+      for (u32 item = 0; item < all.size(); ++item)
+        for (const Event& e : all[item]) events_.push_back({cycle, item, e});
+    }
+  }
+  /// Steps until so many have been delivered, at most `most` cycles.
+  void deliver(u64 messages, u32 most = 2000) {
+    while (total(Total::kPacketsDelivered) < messages && most--) step();
+  }
+
+  const std::vector<SconnectEvent>& events() const { return events_; }
+  void forget_events() { events_.clear(); }
+  /// Events of a kind and a message, in order.
+  std::vector<SconnectEvent> events(EventKind kind, MessageName name) const {
+    std::vector<SconnectEvent> some;
+    for (const SconnectEvent& e : events_)
+      if (e.event.kind == kind && e.name() == name) some.push_back(e);
+    return some;
+  }
+  /// The same of all messages at a TIC.
+  std::vector<SconnectEvent> events_at(EventKind kind, u32 tic) const {
+    std::vector<SconnectEvent> some;
+    for (const SconnectEvent& e : events_)
+      if (e.event.kind == kind && e.item == tic) some.push_back(e);
+    return some;
+  }
+  /// Cycle of a message's delivery; kNever: not yet.
+  Cycle delivered(MessageName name) const {
+    const auto some = events(EventKind::kDelivered, name);
+    return some.empty() ? kNever : some.front().cycle;
+  }
+  Cycle injected(MessageName name) const {
+    const auto some = events(EventKind::kInjected, name);
+    return some.empty() ? kNever : some.front().cycle;
+  }
+
+  template <class T>
+  ItemFields<T> fields(u32 kind, const char* name) const {
+    ItemFields<T> f(*net_, kind, name);
+    f.read();
+    return f;
+  }
+  sconnect::TicControl control(u32 tic) const { return fields<sconnect::TicControl>(0, "control")(tic); }
+  sconnect::Port port(u32 tic, u32 p) const { return fields<sconnect::Port>(0, "port")(tic, p); }
+  u64 register_of(u32 tic, const std::string& name) { return plan().read_register(engine(), tic, name); }
+  void set_register(u32 tic, const std::string& name, u64 value) { plan().write_register(engine(), tic, name, value); }
+  void set_table(u32 tic, u32 node, sconnect::Options options) {
+    set_register(tic, "table." + std::to_string(node), options);
+  }
+  void disable(u32 tic, u32 p) { set_register(tic, "enabled", control(tic).enabled & ~(1u << p)); }
+  void enable(u32 tic, u32 p) { set_register(tic, "enabled", control(tic).enabled | 1u << p); }
+
+  /// What waits in a queue, its head first.
+  std::vector<sconnect::Message> queue(u32 tic, u32 p, u32 priority, u32 vc) const {
+    const auto list =
+        fields<sconnect::Queue>(0, "queue")(tic, p * sconnect::kQueuesOfPort + priority * sconnect::kVcs + vc);
+    const auto buffer = fields<sconnect::BufferState>(0, "buffer");
+    const auto message = fields<sconnect::Message>(0, "message");
+    std::vector<sconnect::Message> all;
+    for (u32 i = 0, b = list.head; i < list.messages; ++i, b = buffer(tic, b).next) all.push_back(message(tic, b));
+    return all;
+  }
+
+  /// Protocol bits that a port has sent in the cycle before this one, and the message; 0: none. Only while they are on
+  /// their way.
+  std::pair<u8, sconnect::Message> sent(u32 tic, u32 p) const { return arriving(tic, p, now() - 1); }
+  std::pair<u8, sconnect::Message> arriving(u32 tic, u32 p, Cycle sent) const {
+    const sconnect::Link& link = fabric().link(tic, p);
+    const u32 place = (sent + link.delay) & table().slot_mask;
+    return {static_cast<u8>(fields<u64>(0, "mail")(link.far, place) >> 8 * link.port),
+            fields<sconnect::Message>(0, "arriving")(link.far, place * kPorts + link.port)};
+  }
+  /// Hits the slot that a port has just sent, whatever it carries.
+  void hit(u32 tic, u32 p) {
+    const sconnect::Link& link = fabric().link(tic, p);
+    auto mail = fields<u64>(0, "mail");
+    u64& word = mail(link.far, (now() - 1 + link.delay) & table().slot_mask);
+    if (word >> 8 * link.port & 0xFF) word |= u64{sconnect::kHit} << 8 * link.port;
+    mail.write();
+  }
+
+  /// Places of the terminals: TIC and port.
+  std::pair<u32, u32> place(u32 terminal) const {
+    for (u32 tic = 0; tic < fabric().tics; ++tic)
+      for (u32 p = 0; p < kPorts; ++p)
+        if (fabric().link(tic, p).kind == LinkKind::kHost && fabric().link(tic, p).far == terminal) return {tic, p};
+    return {kNone, kNone};
+  }
+
+ private:
+  TextFile trace_;
+  std::unique_ptr<Network> net_;
+  std::vector<SconnectEvent> events_;
+};
+
+/// Line of a trace.
+inline std::string sends(u32 cycle, u32 source, u32 destination, u32 flits = 1) {
+  return std::to_string(cycle) + "," + std::to_string(source) + "," + std::to_string(destination) + "," +
+         std::to_string(flits) + "\n";
+}
+
+/// A seed with which messages of a trace have these priorities, the first `kinds` (2 or 4) of which are equally likely
+/// (host.priorities): the draws are functions of the seed, so any pattern can be had by trying.
+struct Priority {
+  MessageName name;
+  u32 priority;
+};
+inline std::int64_t seed_for(const std::vector<Priority>& wanted, u32 kinds) {
+  const u32 shift = kinds == 2 ? 31 : 30;
+  for (u64 seed = 1;; ++seed) {
+    ReplicaRow row;
+    row.seed = seed;
+    if (std::all_of(wanted.begin(), wanted.end(), [&](const Priority& w) {
+          return packet_draws(row, w.name.src, w.name.id).word[3] >> shift == w.priority;
+        }))
+      return static_cast<std::int64_t>(seed);
+  }
+}
+
+/// A trace of messages with priorities.
+struct ScriptLine {
+  u32 cycle, source, destination, priority, flits = 1;
+};
+class SconnectScript {
+ public:
+  /// Makes `changes` send the lines, two or four priorities being in use. Lines are in order of their cycles.
+  SconnectScript(RawConfig& changes, const std::vector<ScriptLine>& lines, u32 kinds = 4) {
+    std::vector<Priority> wanted;
+    for (const ScriptLine& line : lines) {
+      wanted.push_back({{line.source, static_cast<u32>(wanted.size())}, line.priority});
+      text += sends(line.cycle, line.source, line.destination, line.flits);
+    }
+    changes["host.priorities"] = kinds == 2 ? IntList{1, 1, 0, 0} : IntList{1, 1, 1, 1};
+    changes["run.seed"] = seed_for(wanted, kinds);
+  }
+  std::string text;
+};
+
+}  // namespace flitlab::testing
