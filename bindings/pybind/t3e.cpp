@@ -3,7 +3,9 @@
 #include "host/routers/t3e/plan.hpp"
 #include "host/routers/t3e/registers.hpp"
 #include "host/routers/t3e/vc_balance.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/t3e/params.hpp"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -71,8 +73,8 @@ py::dict machine_of(const Experiment& e) {
     d["in_service"] = py::bool_(in_service[n]);
     list.append(d);
   }
-  const t3e::WayReport report =
-      t3e::check_ways(machine.shape, tables, machine.broken, e.str("router.adaptive_choice") == "any", in_service);
+  const t3e::WayReport report = t3e::check_ways(machine.shape, tables, machine.broken,
+                                                e.str(t3e::param::router.adaptive_choice) == "any", in_service);
   py::dict d;
   d["nodes"] = list;
   d["pairs"] = report.pairs;
@@ -86,7 +88,7 @@ py::dict machine_of(const Experiment& e) {
 
 /// What every node's registers hold at cycle 0 of an experiment: by name, and R_NET_LUT as a list.
 py::list node_tables(const Experiment& e) {
-  if (e.str("router.kind") != "t3e") throw ConfigError("router.kind = " + e.str("router.kind") + " is no T3E.");
+  if (e.kind() != "t3e") throw ConfigError("router.kind = " + e.kind() + " is no T3E.");
   const t3e::Machine machine(e);
   const t3e::Tables& tables = machine.tables;
   const std::vector<std::string> names = t3e::register_names();
@@ -104,7 +106,7 @@ py::list node_tables(const Experiment& e) {
 
 /// R_PWHO of every node of a machine without faults, and of its six neighbours.
 py::list wiring(const Experiment& e) {
-  const t3e::Shape shape(e.ints("topology.shape"), e.ints("topology.partial_planes"));
+  const t3e::Shape shape(e.ints(param::topology.shape), e.ints(t3e::param::topology.partial_planes));
   py::list nodes;
   for (u32 n = 0; n < shape.nodes(); ++n) {
     py::list neighbours;

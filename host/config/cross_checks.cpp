@@ -4,19 +4,20 @@
 #include <cmath>
 
 #include "host/config/registry.hpp"
+#include "host/topology/params.hpp"
 #include "host/topology/patterns.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/packet.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
 
 /// Whether all terminals of the grid exist and take part.
 bool is_whole(const Experiment& e) {
-  for (const char* path : {"topology.partial_planes", "topology.spares", "topology.partitions", "faults.nodes"})
-    if (e.has(path) && !e.ints(path).empty()) return false;
-  return true;
+  const auto whole = model_of(e.kind()).whole;
+  return !whole || whole(e);
 }
 
 /// Models that have something, as a message names them.
@@ -29,45 +30,45 @@ std::string kinds_that(Has has) {
 }
 
 void check_program(const Experiment& e) {
-  if (!model_of(e.str("router.kind")).runs_programs)
-    throw ConfigError("traffic.mode = \"program\" does not fit " + quoted(e, "router.kind") +
+  if (!model_of(e.kind()).runs_programs)
+    throw ConfigError("traffic.mode = \"program\" does not fit " + quoted_kind(e) +
                       ", whose terminals run no programs. Choose another router.kind or another mode.");
-  if (e.str("traffic.program_file").empty())
+  if (e.str(param::traffic.program_file).empty())
     throw ConfigError("traffic.mode = \"program\" needs traffic.program_file (CSV lines rank,call[,arguments]).");
   if (const u32 flits = longest_packet(e); flits > kLongestPacket)
-    throw ConfigError("traffic.flit_bytes = " + std::to_string(e.i64("traffic.flit_bytes")) +
+    throw ConfigError("traffic.flit_bytes = " + std::to_string(e.i64(param::traffic.flit_bytes)) +
                       " makes packets of up to " + std::to_string(flits) + " flits; at most " +
                       std::to_string(kLongestPacket) + " are possible. Raise it, or lower traffic.payload_bytes.");
 }
 
 void check_pattern(const Experiment& e) {
-  if (e.str("traffic.mode") == "program" || e.str("traffic.mode") == "broadcast") return;
-  if (e.str("traffic.mode") == "trace") {
-    if (e.str("traffic.trace_file").empty())
+  if (e.str(param::traffic.mode) == "program" || e.str(param::traffic.mode) == "broadcast") return;
+  if (e.str(param::traffic.mode) == "trace") {
+    if (e.str(param::traffic.trace_file).empty())
       throw ConfigError(
           "traffic.mode = \"trace\" needs traffic.trace_file (CSV lines "
           "cycle,source,destination,flits[,needs]).");
     return;
   }
-  const std::string& pattern = e.str("traffic.pattern");
+  const std::string& pattern = e.str(param::traffic.pattern);
   const bool graph = is_graph(e);
   const bool by_place =
       pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" || pattern == "all_to_region";
   if (graph && by_place)
-    throw ConfigError(quoted(e, "traffic.pattern") +
+    throw ConfigError(quoted(e, param::traffic.pattern) +
                       " needs coordinates, which a graph does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");
-  if (pattern == "matrix" && e.str("traffic.matrix_file").empty())
+  if (pattern == "matrix" && e.str(param::traffic.matrix_file).empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,weight).");
   // A graph's size is in its file; who takes part in a machine that is not whole, its plan knows.
   if (!graph && is_whole(e)) check_permutation(pattern, grid_shape(e), terminal_count(e));
   if (pattern == "hot_spot" && !graph)
-    for (u32 hot : e.ints("traffic.hot_terminals"))
+    for (u32 hot : e.ints(param::traffic.hot_terminals))
       if (hot >= terminal_count(e))
         throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
                           std::to_string(terminal_count(e) - 1) + ".");
-  if (e.has("traffic.hot_shape")) {
-    const std::vector<u32> extent = e.ints("traffic.hot_shape"), shape = grid_shape(e);
+  if (e.has(param::traffic.hot_shape)) {
+    const std::vector<u32> extent = e.ints(param::traffic.hot_shape), shape = grid_shape(e);
     bool fits = extent.size() == shape.size();
     for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = extent[d] <= shape[d];
     if (!fits)
@@ -77,12 +78,12 @@ void check_pattern(const Experiment& e) {
 }
 
 void check_injection(const Experiment& e) {
-  if (!e.has("traffic.burst_load")) return;
-  const double load = e.f64("traffic.load"), burst = e.f64("traffic.burst_load");
+  if (!e.has(param::traffic.burst_load)) return;
+  const double load = e.f64(param::traffic.load), burst = e.f64(param::traffic.burst_load);
   if (load > 0 && load >= burst)
     throw ConfigError("traffic.load = " + to_text(Value{load}) +
                       " must be below traffic.burst_load = " + to_text(Value{burst}) + ", the load within a burst.");
-  const double on = e.f64("traffic.burst_cycles"), largest = burst * on / (on + 1);
+  const double on = e.f64(param::traffic.burst_cycles), largest = burst * on / (on + 1);
   if (load > largest)
     throw ConfigError("traffic.load = " + to_text(Value{load}) + " cannot be offered in bursts of " +
                       to_text(Value{on}) + " cycles at traffic.burst_load = " + to_text(Value{burst}) +
@@ -90,11 +91,11 @@ void check_injection(const Experiment& e) {
                       ". Lengthen traffic.burst_cycles or raise traffic.burst_load.");
 }
 
-bool geometric(const Experiment& e) { return e.str("traffic.packet_length") == "geometric"; }
+bool geometric(const Experiment& e) { return e.str(param::traffic.packet_length) == "geometric"; }
 
 void check_lengths(const Experiment& e) {
-  if (!e.has("traffic.packet_flits")) return;
-  const Lengths& lengths = e.lengths("traffic.packet_flits");
+  if (!e.has(param::traffic.packet_flits)) return;
+  const Lengths& lengths = e.lengths(param::traffic.packet_flits);
   if (geometric(e) && lengths.size() != 1)
     throw ConfigError("traffic.packet_flits = " + shown(Value{lengths}) +
                       " does not fit traffic.packet_length = "
@@ -105,8 +106,8 @@ void check_lengths(const Experiment& e) {
 template <class F>
 void for_each_length(const Experiment& e, F f) {
   // Lines of a trace are checked when they are read; packets of a broadcast are as long as its model has them.
-  if (e.str("traffic.mode") == "trace" || e.str("traffic.mode") == "broadcast") return f(1);
-  if (e.str("traffic.mode") == "program") {
+  if (e.str(param::traffic.mode) == "trace" || e.str(param::traffic.mode) == "broadcast") return f(1);
+  if (e.str(param::traffic.mode) == "program") {
     const PacketFormat format = packet_format(e);
     f(format.flits(0));
     return f(format.flits(format.payload_bytes));
@@ -119,42 +120,47 @@ void for_each_length(const Experiment& e, F f) {
     f(1);
     f(geometric_longest(e));
   } else {
-    each(e.lengths("traffic.packet_flits"));
+    each(e.lengths(param::traffic.packet_flits));
   }
-  if (e.has("traffic.reply_flits")) each(e.lengths("traffic.reply_flits"));
+  if (e.has(param::traffic.reply_flits)) each(e.lengths(param::traffic.reply_flits));
 }
 
 }  // namespace
 
 bool is_graph(const Experiment& e) {
-  return e.has("topology.kind") && (e.str("topology.kind") == "graph" || e.str("topology.kind") == "file");
+  return e.has(param::topology.kind) &&
+         (e.str(param::topology.kind) == "graph" || e.str(param::topology.kind) == "file");
 }
 
 u32 terminal_count(const Experiment& e) {
-  const u32 concentration = e.has("topology.concentration") ? e.u32_of("topology.concentration") : 1;
+  const u32 concentration = e.has(param::topology.concentration) ? e.u32_of(param::topology.concentration) : 1;
   return is_graph(e) ? 0 : count_terminals(grid_shape(e), concentration);
 }
 
-std::string quoted(const Experiment& e, const std::string& path) { return path + " = \"" + e.str(path) + "\""; }
+std::string quoted(const Experiment& e, const ParamRecord& p) { return std::string(p.path) + " = \"" + e.str(p) + '"'; }
+std::string quoted_kind(const Experiment& e) { return quoted(e, model_choice()); }
 
 std::string list_text(const std::vector<u32>& list) { return shown(Value{IntList(list.begin(), list.end())}); }
 
 u32 message_classes(const Experiment& e) {
-  return e.has("traffic.message_classes") ? e.u32_of("traffic.message_classes") : 1;
+  return e.has(param::traffic.message_classes) ? e.u32_of(param::traffic.message_classes) : 1;
 }
 
 std::vector<u32> grid_shape(const Experiment& e) {
-  if (const auto shape = model_of(e.str("router.kind")).shape) return shape(e);
-  if (e.has("topology.shape")) return e.ints("topology.shape");
-  if (e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+  if (const auto shape = model_of(e.kind()).shape) return shape(e);
+  if (e.has(param::topology.shape)) return e.ints(param::topology.shape);
+  if (e.has(param::topology.dimensions)) return std::vector<u32>(e.u32_of(param::topology.dimensions), 2);
   return {};
 }
 
 PacketFormat packet_format(const Experiment& e) {
-  return {e.u32_of("traffic.payload_bytes"), e.u32_of("traffic.header_bytes"), e.u32_of("traffic.flit_bytes")};
+  return {e.u32_of(param::traffic.payload_bytes), e.u32_of(param::traffic.header_bytes),
+          e.u32_of(param::traffic.flit_bytes)};
 }
 
-u32 geometric_mean(const Experiment& e) { return static_cast<u32>(e.lengths("traffic.packet_flits").front().first); }
+u32 geometric_mean(const Experiment& e) {
+  return static_cast<u32>(e.lengths(param::traffic.packet_flits).front().first);
+}
 
 u32 geometric_longest(const Experiment& e) { return std::min(kLongestPacket, 16 * geometric_mean(e)); }
 
@@ -176,7 +182,7 @@ double mean_packet(const Experiment& e) {
     return uncut * (1 - std::pow(1 - 1 / uncut, geometric_longest(e)));
   }
   double flits = 0, weights = 0;
-  for (const auto& [length, weight] : e.lengths("traffic.packet_flits")) {
+  for (const auto& [length, weight] : e.lengths(param::traffic.packet_flits)) {
     flits += static_cast<double>(length) * weight;
     weights += weight;
   }
@@ -184,28 +190,28 @@ double mean_packet(const Experiment& e) {
 }
 
 void check_topology(const Experiment& e) {
-  const std::string& kind = e.str("topology.kind");
-  if (kind == "graph" && e.str("topology.file").empty())
+  const std::string& kind = e.str(param::topology.kind);
+  if (kind == "graph" && e.str(param::topology.file).empty())
     throw ConfigError("topology.kind = \"graph\" needs topology.file, the name of an edge list (CSV lines a,b).");
-  if (kind == "ring" && e.ints("topology.shape").size() != 1)
-    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) +
+  if (kind == "ring" && e.ints(param::topology.shape).size() != 1)
+    throw ConfigError("topology.shape = " + list_text(e.ints(param::topology.shape)) +
                       " does not fit a ring, which has one dimension: give one radix, or use "
                       "topology.kind = \"torus\".");
-  if (e.has("topology.shape") && e.ints("topology.shape").size() > 10)
-    throw ConfigError("topology.shape = " + list_text(e.ints("topology.shape")) + " has " +
-                      std::to_string(e.ints("topology.shape").size()) +
+  if (e.has(param::topology.shape) && e.ints(param::topology.shape).size() > 10)
+    throw ConfigError("topology.shape = " + list_text(e.ints(param::topology.shape)) + " has " +
+                      std::to_string(e.ints(param::topology.shape).size()) +
                       " dimensions: at most 10 are supported. Leave some out.");
   terminal_count(e);
 }
 
 void check_together(const Experiment& e) {
   check_lengths(e);
-  if (e.str("traffic.mode") == "broadcast" && !model_of(e.str("router.kind")).broadcasts)
-    throw ConfigError("traffic.mode = \"broadcast\" does not fit " + quoted(e, "router.kind") +
+  if (e.str(param::traffic.mode) == "broadcast" && !model_of(e.kind()).broadcasts)
+    throw ConfigError("traffic.mode = \"broadcast\" does not fit " + quoted_kind(e) +
                       ", whose packets leave no copies on their way. Set router.kind = " +
                       kinds_that([](const ModelRecord& model) { return model.broadcasts; }) + ".");
-  if (e.str("traffic.mode") == "program") check_program(e);
-  model_of(e.str("router.kind")).check(e);
+  if (e.str(param::traffic.mode) == "program") check_program(e);
+  model_of(e.kind()).check(e);
   check_pattern(e);
   check_injection(e);
 }

@@ -15,7 +15,9 @@ void check_together(const Experiment& experiment);
 void check_topology(const Experiment& experiment);
 
 /// `path = "word"`, as messages show it.
-std::string quoted(const Experiment& experiment, const std::string& path);
+std::string quoted(const Experiment& experiment, const ParamRecord& parameter);
+/// The same of router.kind.
+std::string quoted_kind(const Experiment& experiment);
 /// A list as it would be written in a configuration.
 std::string list_text(const std::vector<u32>& list);
 

@@ -9,11 +9,11 @@
 
 namespace flitlab {
 
-void read_csv(const std::string& key, const std::string& path,
+void read_csv(std::string_view key, const std::string& path,
               const std::function<void(const std::vector<double>&, std::size_t)>& line) {
   std::ifstream file(path);
   const auto unreadable = [&] {
-    return ConfigError(key + " = " + to_text(Value{path}) + " cannot be read: " + std::strerror(errno) +
+    return ConfigError(std::string(key) + " = " + to_text(Value{path}) + " cannot be read: " + std::strerror(errno) +
                        ". Give the name of a CSV file, relative to the configuration's folder.");
   };
   if (!file) throw unreadable();
@@ -32,7 +32,7 @@ void read_csv(const std::string& key, const std::string& path,
       const char* rest = next;
       while (rest < end && *rest == ' ') ++rest;
       if (error != std::errc{} || (rest < end && *rest != ','))
-        throw ConfigError(key + ": " + path + ":" + std::to_string(number) + ": " + shown(Value{text}) +
+        throw ConfigError(std::string(key) + ": " + path + ":" + std::to_string(number) + ": " + shown(Value{text}) +
                           " is not a line of comma-separated numbers. Correct it, or start it with # to skip it.");
       numbers.push_back(x);
       if (rest >= end) break;

@@ -8,7 +8,9 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/config/stream_hash.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -55,16 +57,16 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
 
 /// The default of a record; a few depend on the topology, without which they would not fit it.
 Value default_for(const ParamRecord& record, const Experiment& e) {
-  if (record.path == "routing.algorithm" && is_graph(e)) return std::string("table");
-  if (record.path == "topology.shape" && e.has("topology.kind") && e.str("topology.kind") == "ring") return IntList{8};
-  if (e.has("router.kind"))
-    for (const auto& [path, value] : model_of(e.str("router.kind")).defaults)
-      if (record.path == path) {
+  if (record.path == param::topology.shape.path && e.has(param::topology.kind) && e.str(param::topology.kind) == "ring")
+    return IntList{8};
+  if (e.has(model_choice()))
+    if (const auto default_of = model_of(e.kind()).default_of)
+      if (const std::string_view value = default_of(record, e); !value.empty()) {
         ParamRecord mine = record;
         mine.default_value = value;
         return default_value(mine);
       }
-  if (record.path == "traffic.hot_shape") {
+  if (record.path == param::traffic.hot_shape.path) {
     IntList extent;
     for (u32 radix : grid_shape(e)) extent.push_back(std::min(radix, 2u));
     if (!extent.empty()) return extent;
@@ -78,7 +80,7 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
   Experiment e;
   e.base_dir_ = std::move(base_dir);
   e.texts_ = std::move(texts);
-  const auto kind = given.find("router.kind");
+  const auto kind = given.find(std::string(model_choice().path));
   const Value model = check_value(model_choice(), kind == given.end() ? default_value(model_choice()) : kind->second);
   const std::vector<const ParamRecord*> records = parameters_of(std::get<std::string>(model));
 
@@ -98,54 +100,61 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
     Value value = mine == given.end() ? default_for(*record, e) : check_value(*record, mine->second);
     e.values_.emplace_back(path, std::move(value));
     e.per_replica_.push_back(record->per_replica);
-    if (record->type == ParamType::kFile && !e.str(path).empty()) e.files_.push_back(path);
+    if (record->type == ParamType::kFile && !e.str(*record).empty()) e.files_.push_back(record);
   }
   check_together(e);
   return e;
 }
 
-const Value& Experiment::at(const std::string& path) const {
+const Value& Experiment::at(std::string_view path) const {
   for (const auto& [key, value] : values_)
     if (key == path) return value;
-  throw ConfigError(path + " does not apply to this configuration.");
+  throw ConfigError(std::string(path) + " does not apply to this configuration.");
 }
 
-bool Experiment::has(const std::string& path) const {
+bool Experiment::has(std::string_view path) const {
   return std::any_of(values_.begin(), values_.end(), [&](const auto& entry) { return entry.first == path; });
 }
 
-bool Experiment::flag(const std::string& path) const { return std::get<bool>(at(path)); }
-std::int64_t Experiment::i64(const std::string& path) const { return std::get<std::int64_t>(at(path)); }
-u32 Experiment::u32_of(const std::string& path) const { return static_cast<u32>(i64(path)); }
-double Experiment::f64(const std::string& path) const { return std::get<double>(at(path)); }
-const std::string& Experiment::str(const std::string& path) const { return std::get<std::string>(at(path)); }
+const std::string& Experiment::kind() const { return str(model_choice()); }
 
-std::vector<u32> Experiment::ints(const std::string& path) const {
-  const IntList& list = std::get<IntList>(at(path));
+bool Experiment::flag(const ParamRecord& p) const { return std::get<bool>(at(p)); }
+std::int64_t Experiment::i64(const ParamRecord& p) const { return std::get<std::int64_t>(at(p)); }
+u32 Experiment::u32_of(const ParamRecord& p) const { return static_cast<u32>(i64(p)); }
+double Experiment::f64(const ParamRecord& p) const { return std::get<double>(at(p)); }
+const std::string& Experiment::str(const ParamRecord& p) const { return std::get<std::string>(at(p)); }
+
+u8 Experiment::choice(const ParamRecord& p) const {
+  const std::vector<std::string> words = split_words(p.choices);
+  return static_cast<u8>(std::find(words.begin(), words.end(), str(p)) - words.begin());
+}
+
+std::vector<u32> Experiment::ints(const ParamRecord& p) const {
+  const IntList& list = std::get<IntList>(at(p));
   return {list.begin(), list.end()};
 }
 
-const Lengths& Experiment::lengths(const std::string& path) const { return std::get<Lengths>(at(path)); }
-bool Experiment::is_auto(const std::string& path) const { return std::holds_alternative<std::string>(at(path)); }
+const Lengths& Experiment::lengths(const ParamRecord& p) const { return std::get<Lengths>(at(p)); }
+bool Experiment::is_auto(const ParamRecord& p) const { return std::holds_alternative<std::string>(at(p)); }
 
-std::string Experiment::file(const std::string& path) const {
-  const std::string& name = str(path);
+std::string Experiment::file(const ParamRecord& p) const {
+  const std::string& name = str(p);
   return name.empty() ? name : (std::filesystem::path(base_dir_) / name).string();
 }
 
-TextSource Experiment::text(const std::string& path) const {
-  const auto shared = texts_.find(path);
-  return shared == texts_.end() ? TextSource(file(path)) : TextSource(str(path) + ", as calls", shared->second);
+TextSource Experiment::text(const ParamRecord& p) const {
+  const auto shared = texts_.find(std::string(p.path));
+  return shared == texts_.end() ? TextSource(file(p)) : TextSource(str(p) + ", as calls", shared->second);
 }
 
 u64 Experiment::files_hash() const {
   StreamHash hash;
-  for (const std::string& path : files_) {
-    if (const auto shared = texts_.find(path); shared != texts_.end()) {
+  for (const ParamRecord* p : files_) {
+    if (const auto shared = texts_.find(std::string(p->path)); shared != texts_.end()) {
       hash.add(shared->second.text.data(), shared->second.text.size());
       continue;
     }
-    const u64 contents = hash_file(file(path));
+    const u64 contents = hash_file(file(*p));
     hash.add(&contents, sizeof contents);
   }
   return hash.value();

@@ -1,6 +1,7 @@
 #pragma once
 /// A resolved configuration: every parameter that applies, checked against its record.
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,20 +18,27 @@ class Experiment {
   /// `texts` name no file, their text is there. Throws ConfigError for the first thing that is wrong.
   static Experiment resolve(const RawConfig& given, std::string base_dir, SharedTexts texts = {});
 
-  bool has(const std::string& path) const;
-  bool flag(const std::string& path) const;
-  std::int64_t i64(const std::string& path) const;
-  u32 u32_of(const std::string& path) const;
-  double f64(const std::string& path) const;
-  const std::string& str(const std::string& path) const;
-  std::vector<u32> ints(const std::string& path) const;
-  const Lengths& lengths(const std::string& path) const;
+  /// Value of router.kind.
+  const std::string& kind() const;
+
+  /// Values by their records. All but has() throw ConfigError for a parameter that does not apply.
+  bool has(const ParamRecord& p) const { return has(p.path); }
+  bool flag(const ParamRecord& p) const;
+  std::int64_t i64(const ParamRecord& p) const;
+  u32 u32_of(const ParamRecord& p) const;
+  double f64(const ParamRecord& p) const;
+  const std::string& str(const ParamRecord& p) const;
+  /// kChoice: position of the word in the record's list, which enumerations follow.
+  u8 choice(const ParamRecord& p) const;
+  std::vector<u32> ints(const ParamRecord& p) const;
+  const Lengths& lengths(const ParamRecord& p) const;
   /// kIntOrAuto: true if the value is the word "auto".
-  bool is_auto(const std::string& path) const;
+  bool is_auto(const ParamRecord& p) const;
   /// A file name, made absolute with base_dir; "" stays "".
-  std::string file(const std::string& path) const;
+  std::string file(const ParamRecord& p) const;
   /// The text that a file name stands for.
-  TextSource text(const std::string& path) const;
+  TextSource text(const ParamRecord& p) const;
+  const Value& at(const ParamRecord& p) const { return at(p.path); }
 
   /// Hash of what is in all the files and texts that the configuration names: a name alone says little.
   u64 files_hash() const;
@@ -39,14 +47,15 @@ class Experiment {
   const std::vector<std::pair<std::string, Value>>& flat() const { return values_; }
   /// Equal for experiments that can be replicas of one job.
   std::string structure_key() const;
-  /// A parameter of any type.
-  const Value& at(const std::string& path) const;
+  /// A parameter of any type by a path that no record is at hand for: of a condition, or a user's.
+  const Value& at(std::string_view path) const;
+  bool has(std::string_view path) const;
 
  private:
   std::vector<std::pair<std::string, Value>> values_;
   std::vector<bool> per_replica_;
-  std::vector<std::string> files_;  ///< paths of the parameters that name one
-  SharedTexts texts_;               ///< what is in memory instead
+  std::vector<const ParamRecord*> files_;  ///< the parameters that name one
+  SharedTexts texts_;                      ///< what is in memory instead
   std::string base_dir_;
 };
 

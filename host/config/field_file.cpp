@@ -17,8 +17,8 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-FieldFile::FieldFile(std::string key, TextSource source)
-    : key_(std::move(key)), source_(std::move(source)), file_(source_.open(key_)) {}
+FieldFile::FieldFile(std::string_view key, TextSource source)
+    : key_(key), source_(std::move(source)), file_(source_.open(key_)) {}
 
 void FieldFile::rewind() {
   file_ = source_.open(key_);

@@ -13,7 +13,7 @@ namespace flitlab {
 class FieldFile {
  public:
   /// `key`: the parameter that names the file. ConfigError if it cannot be read.
-  FieldFile(std::string key, TextSource source);
+  FieldFile(std::string_view key, TextSource source);
 
   /// Goes back to the first line.
   void rewind();

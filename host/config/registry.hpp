@@ -12,20 +12,24 @@ namespace flitlab {
 
 class Experiment;
 class Plan;
+struct Tool;
 
 struct ModelRecord {
   std::string_view kind;  ///< value of router.kind
   std::string_view help;
-  ParamTable topology = {};             ///< its topology.* parameters
-  ParamTable router = {};               ///< its router.* parameters
-  ParamTable routing = {};              ///< its routing.* parameters
-  std::vector<ParamTable> others = {};  ///< parameters of what only it has
-  void (*check)(const Experiment&);     ///< ConfigError if its parameters do not fit each other
+  ParamTable topology;               ///< its topology.* parameters
+  std::vector<ParamTable> sections;  ///< all others that are its own
+  void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
   bool runs_programs = false;  ///< its terminals can run message-passing programs
   bool broadcasts = false;     ///< its packets can leave copies on their way (traffic.mode = "broadcast")
-  /// Defaults of common parameters that would not fit it: path and value.
-  std::vector<std::pair<std::string_view, std::string_view>> defaults = {};
+  /// Default of a parameter that its record's would not fit, as TOML has it; "": the record's. Null: always the
+  /// record's.
+  std::string_view (*default_of)(const ParamRecord&, const Experiment&) = nullptr;
+  /// Whether all terminals of its network exist and take part in the traffic; null: they always do.
+  bool (*whole)(const Experiment&) = nullptr;
+  /// Operations that need no network (host/plan/console.hpp).
+  std::vector<Tool> (*tools)() = nullptr;
   /// Shape of its terminals for traffic patterns, {} if that takes the plan; null: topology.shape or
   /// topology.dimensions.
   std::vector<u32> (*shape)(const Experiment&) = nullptr;

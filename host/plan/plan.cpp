@@ -5,7 +5,10 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/routers/t3e/special_feed.hpp"
+#include "host/run/params.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -16,25 +19,25 @@ double inverse_log_miss(double p) { return p < 1 ? 1 / std::log1p(-p) : 0; }
 }  // namespace
 
 Topology make_topology(const Experiment& e) {
-  const std::string& kind = e.str("topology.kind");
-  const u32 concentration = e.u32_of("topology.concentration");
-  if (kind == "graph") return make_graph(e.file("topology.file"), concentration);
-  if (kind == "hypercube") return make_hypercube(e.u32_of("topology.dimensions"), concentration);
-  if (kind == "mesh") return make_mesh(e.ints("topology.shape"), concentration);
-  return make_torus(e.ints("topology.shape"), concentration);
+  const std::string& kind = e.str(param::topology.kind);
+  const u32 concentration = e.u32_of(param::topology.concentration);
+  if (kind == "graph") return make_graph(e.file(param::topology.file), concentration);
+  if (kind == "hypercube") return make_hypercube(e.u32_of(param::topology.dimensions), concentration);
+  if (kind == "mesh") return make_mesh(e.ints(param::topology.shape), concentration);
+  return make_torus(e.ints(param::topology.shape), concentration);
 }
 
 ReplicaRow make_row(const Experiment& e) {
   ReplicaRow row;
-  row.seed = static_cast<u64>(e.i64("run.seed"));
-  if (!e.has("traffic.load")) return row;
-  const double load = e.f64("traffic.load"), packets = load / mean_packet(e);
+  row.seed = static_cast<u64>(e.i64(param::run.seed));
+  if (!e.has(param::traffic.load)) return row;
+  const double load = e.f64(param::traffic.load), packets = load / mean_packet(e);
   row.silent = load == 0;
   if (row.silent) return row;
   row.inverse_log_miss = inverse_log_miss(packets);
   row.period = 1 / packets;
-  if (e.has("traffic.burst_load")) {
-    const double burst_load = e.f64("traffic.burst_load"), on = e.f64("traffic.burst_cycles");
+  if (e.has(param::traffic.burst_load)) {
+    const double burst_load = e.f64(param::traffic.burst_load), on = e.f64(param::traffic.burst_cycles);
     const double off = on * (burst_load / load - 1);
     row.inverse_log_miss = inverse_log_miss(burst_load / mean_packet(e));
     row.inverse_log_stay_on = inverse_log_miss(1 / on);
@@ -75,6 +78,6 @@ std::vector<ControlReply> Plan::take_replies(Engine&, u32) const { return {}; }
 
 std::unique_ptr<t3e::SpecialFeed> Plan::special_feed() const { return nullptr; }
 
-std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.str("router.kind")).make_plan(e); }
+std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.kind()).make_plan(e); }
 
 }  // namespace flitlab

@@ -7,6 +7,7 @@
 
 #include "host/config/cross_checks.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 
@@ -32,7 +33,7 @@ void TerminalPlan::set_groups(const Groups& groups) {
   table.member = members_.data();
 }
 
-void TerminalPlan::require_active(const char* path, u32 terminal) const {
+void TerminalPlan::require_active(std::string_view path, u32 terminal) const {
   if (table.group && !groups_[terminal].count)
     throw ConfigError(std::string(path) + ": terminal " + std::to_string(terminal) +
                       " takes no part in the traffic, being idle or out of service. Leave it out.");
@@ -45,10 +46,10 @@ void TerminalPlan::set_region(const Experiment& e, const Topology& topology) {
         "traffic.pattern = \"all_to_region\" needs a machine that is whole, without partitions, spares or idle "
         "terminals. Leave them out, or use another pattern.");
   t.pattern = Pattern::kAllToRegion;
-  destinations_ = hot_region(topology, e.ints("traffic.hot_shape"));
+  destinations_ = hot_region(topology, e.ints(param::traffic.hot_shape));
   t.hot_count = static_cast<u32>(destinations_.size());
   if (t.hot_count == t.terminals)
-    throw ConfigError("traffic.hot_shape = " + list_text(e.ints("traffic.hot_shape")) +
+    throw ConfigError("traffic.hot_shape = " + list_text(e.ints(param::traffic.hot_shape)) +
                       " is the whole network, and senders are the terminals outside of it. Make it smaller.");
   set_turns(e, t.hot_count);
 }
@@ -67,10 +68,10 @@ void TerminalPlan::set_all_to_all(const Experiment& e) {
 
 void TerminalPlan::set_turns(const Experiment& e, u32 destinations) {
   TrafficTable& t = table;
-  t.order = static_cast<Order>(word_index(e.str("traffic.order"), {"random", "rotated", "same"}));
-  t.in_a_row = e.u32_of("traffic.in_a_row");
-  if (!e.has("traffic.rounds")) return;
-  const u64 rounds = e.u32_of("traffic.rounds"), packets = rounds * t.in_a_row * destinations;
+  t.order = static_cast<Order>(e.choice(param::traffic.order));
+  t.in_a_row = e.u32_of(param::traffic.in_a_row);
+  if (!e.has(param::traffic.rounds)) return;
+  const u64 rounds = e.u32_of(param::traffic.rounds), packets = rounds * t.in_a_row * destinations;
   constexpr u64 kMost = 1000000000;
   if (packets > kMost)
     throw ConfigError("traffic.rounds = " + std::to_string(rounds) + " with traffic.in_a_row = " +
@@ -105,46 +106,46 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
   t.others_only = others_only;
   active = t.terminals;
   if (!groups.empty()) set_groups(groups);
-  mode = e.str("traffic.mode") == "request_reply" ? TrafficMode::kRequestReply
-         : e.str("traffic.mode") == "trace"       ? TrafficMode::kTrace
-         : e.str("traffic.mode") == "program"     ? TrafficMode::kProgram
-         : e.str("traffic.mode") == "broadcast"   ? TrafficMode::kBroadcast
-                                                  : TrafficMode::kOpen;
+  mode = e.str(param::traffic.mode) == "request_reply" ? TrafficMode::kRequestReply
+         : e.str(param::traffic.mode) == "trace"       ? TrafficMode::kTrace
+         : e.str(param::traffic.mode) == "program"     ? TrafficMode::kProgram
+         : e.str(param::traffic.mode) == "broadcast"   ? TrafficMode::kBroadcast
+                                                       : TrafficMode::kOpen;
   if (mode == TrafficMode::kTrace || mode == TrafficMode::kBroadcast) return;
   if (mode == TrafficMode::kProgram) {
     set_program(e);
     return;
   }
-  t.start = e.u32_of("traffic.start");
+  t.start = e.u32_of(param::traffic.start);
   mean_flits = mean_packet(e);
   shortest = shortest_packet(e);
-  if (e.str("traffic.mode") == "batch") {
+  if (e.str(param::traffic.mode) == "batch") {
     t.injection = Injection::kAllAtOnce;
-    if (e.has("traffic.batch_packets")) t.batch_packets = e.u32_of("traffic.batch_packets");
-  } else if (e.has("traffic.injection")) {
-    t.injection = static_cast<Injection>(word_index(e.str("traffic.injection"), {"bernoulli", "periodic", "on_off"}));
+    if (e.has(param::traffic.batch_packets)) t.batch_packets = e.u32_of(param::traffic.batch_packets);
+  } else if (e.has(param::traffic.injection)) {
+    t.injection = static_cast<Injection>(e.choice(param::traffic.injection));
   }
-  const std::string& pattern = e.str("traffic.pattern");
+  const std::string& pattern = e.str(param::traffic.pattern);
   if (pattern == "matrix") {
-    set_matrix(read_matrix(e.file("traffic.matrix_file"), topology.terminals));
+    set_matrix(read_matrix(e.file(param::traffic.matrix_file), topology.terminals));
     for (u32 s = 0; s < t.terminals; ++s)
       for (u32 i = matrix_.row_start[s]; i < matrix_.row_start[s + 1]; ++i) {
-        require_active("traffic.matrix_file", s);
-        require_active("traffic.matrix_file", matrix_.column[i]);
+        require_active(param::traffic.matrix_file.path, s);
+        require_active(param::traffic.matrix_file.path, matrix_.column[i]);
       }
   } else if (is_exchange(pattern)) {
     set_exchange(pattern, groups);
   } else if (pattern == "hot_spot" || pattern == "hot_region") {
     t.pattern = Pattern::kHot;
-    destinations_ =
-        pattern == "hot_spot" ? e.ints("traffic.hot_terminals") : hot_region(topology, e.ints("traffic.hot_shape"));
+    destinations_ = pattern == "hot_spot" ? e.ints(param::traffic.hot_terminals)
+                                          : hot_region(topology, e.ints(param::traffic.hot_shape));
     for (u32 hot : destinations_)
       if (hot >= topology.terminals)
         throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
                           std::to_string(topology.terminals - 1) + ".");
-    for (u32 hot : destinations_) require_active("traffic.hot_terminals", hot);
+    for (u32 hot : destinations_) require_active(param::traffic.hot_terminals.path, hot);
     t.hot_count = static_cast<u32>(destinations_.size());
-    t.hot_threshold = static_cast<u32>(std::min(e.f64("traffic.hot_fraction") * 4294967296.0, 4294967295.0));
+    t.hot_threshold = static_cast<u32>(std::min(e.f64(param::traffic.hot_fraction) * 4294967296.0, 4294967295.0));
   } else if (pattern == "all_to_all") {
     set_all_to_all(e);
   } else if (pattern == "all_to_region") {
@@ -162,33 +163,33 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
     t.pattern = Pattern::kPermutation;
   }
   t.destination = destinations_.data();
-  if (e.str("traffic.packet_length") == "geometric") {
+  if (e.str(param::traffic.packet_length) == "geometric") {
     t.max_flits = geometric_longest(e);
     t.length_law = LengthLaw::kGeometric;
     const double uncut = geometric_mean(e);
     t.inverse_log_continue = uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
   }
-  t.packets = packet_lengths_.set(e.lengths("traffic.packet_flits"));
+  t.packets = packet_lengths_.set(e.lengths(param::traffic.packet_flits));
   if (mode == TrafficMode::kRequestReply) {
-    t.replies = reply_lengths_.set(e.lengths("traffic.reply_flits"));
-    t.window = e.u32_of("traffic.window");
-    t.reply_delay = e.u32_of("traffic.reply_delay");
-    t.reply_queue = e.u32_of("traffic.reply_queue");
+    t.replies = reply_lengths_.set(e.lengths(param::traffic.reply_flits));
+    t.window = e.u32_of(param::traffic.window);
+    t.reply_delay = e.u32_of(param::traffic.reply_delay);
+    t.reply_queue = e.u32_of(param::traffic.reply_queue);
   }
 }
 
 void TerminalPlan::set_program(const Experiment& e) {
   ProgramTable& p = table.program;
   p.format = packet_format(e);
-  p.send_overhead = e.u32_of("traffic.send_overhead");
-  p.recv_overhead = e.u32_of("traffic.recv_overhead");
-  program_ = read_program(e.text("traffic.program_file"), table.terminals, p.format);
+  p.send_overhead = e.u32_of(param::traffic.send_overhead);
+  p.recv_overhead = e.u32_of(param::traffic.recv_overhead);
+  program_ = read_program(e.text(param::traffic.program_file), table.terminals, p.format);
   p.terminals = table.terminals;
   p.first = program_.first.data();
   p.calls = program_.calls.data();
   p.slots = program_.slots;
   for (u32 i = 0; i < table.terminals; ++i)
-    if (p.first[i] != p.first[i + 1]) require_active("traffic.program_file", i);
+    if (p.first[i] != p.first[i + 1]) require_active(param::traffic.program_file.path, i);
 }
 
 LengthTable PacketLengths::set(const Lengths& lengths) {

@@ -45,7 +45,7 @@ struct TerminalPlan {
   /// Order and number of turns of a terminal that has so many destinations.
   void set_turns(const Experiment& experiment, u32 destinations);
   /// Terminals that a parameter names must be in a group.
-  void require_active(const char* path, u32 terminal) const;
+  void require_active(std::string_view path, u32 terminal) const;
 
   std::vector<TrafficGroup> groups_;
   std::vector<u32> members_;

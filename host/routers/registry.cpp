@@ -4,7 +4,7 @@
 #include <string>
 
 #include "host/config/cross_checks.hpp"
-#include "host/run/run_params.hpp"
+#include "host/run/params.hpp"
 #include "kernels/traffic/params.hpp"
 
 /// The models, in the order in which help lists them; the first is the default. Each is described in
@@ -33,9 +33,7 @@ void append(std::vector<const ParamRecord*>& list, ParamTable table) {
 void append(std::vector<const ParamRecord*>& list, const ModelRecord& model) {
   append(list, model.topology);
   list.push_back(&model_choice());
-  append(list, model.router);
-  append(list, model.routing);
-  for (ParamTable table : model.others) append(list, table);
+  for (ParamTable table : model.sections) append(list, table);
 }
 
 }  // namespace
@@ -68,16 +66,16 @@ const ParamRecord& model_choice() {
 std::vector<const ParamRecord*> parameters_of(std::string_view kind) {
   std::vector<const ParamRecord*> list;
   append(list, model_of(kind));
-  append(list, kTrafficParams);
-  append(list, kRunParams);
+  append(list, records_of(param::traffic));
+  append(list, records_of(param::run));
   return list;
 }
 
 std::vector<const ParamRecord*> all_parameters() {
   std::vector<const ParamRecord*> list;
   for (const ModelRecord& model : models()) append(list, model);
-  append(list, kTrafficParams);
-  append(list, kRunParams);
+  append(list, records_of(param::traffic));
+  append(list, records_of(param::run));
   return list;
 }
 

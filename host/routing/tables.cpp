@@ -7,7 +7,9 @@
 #include "host/routing/dependency.hpp"
 #include "host/run/memory.hpp"
 #include "host/topology/metrics.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/vc/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -56,7 +58,8 @@ void check_size(const Topology& t) {
                       " routers, and table routing takes at "
                       "most " +
                       std::to_string(kMost) + ". Use a mesh, torus or hypercube for larger networks.");
-  require_memory("topology.file", u64{2} * t.routers * t.routers, "Routing tables have an entry for every pair.");
+  require_memory(param::topology.file.path, u64{2} * t.routers * t.routers,
+                 "Routing tables have an entry for every pair.");
 }
 
 /// Puts every path into the first layer that stays acyclic.
@@ -114,7 +117,7 @@ RouteTable read_table(const std::string& path, const Topology& t, u32 max_layers
   table.port.assign(pairs, 0xFF);
   table.layer.assign(pairs, 0);
   bool with_layers = false;
-  read_csv("routing.table_file", path, [&](const std::vector<double>& f, std::size_t line) {
+  read_csv(vc::param::routing.table_file.path, path, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = "routing.table_file: " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3 && f.size() != 4) throw ConfigError(where + "a line is router,destination,port[,layer].");
     for (double x : f)

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/run/params.hpp"
 #include "host/run/statistics.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -32,12 +34,17 @@ constexpr double kLongerWait = 0.1;
 }  // namespace
 
 Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const Plan& plan, const TraceFeed* feed)
-    : experiment_(e), index_(index), engine_(engine), plan_(plan), feed_(feed), epoch_(e.u32_of("run.epoch_cycles")) {
+    : experiment_(e),
+      index_(index),
+      engine_(engine),
+      plan_(plan),
+      feed_(feed),
+      epoch_(e.u32_of(param::run.epoch_cycles)) {
   last_ = engine_.counters(index_);
-  if (const std::string& mode = e.str("traffic.mode"); mode != "open" && mode != "request_reply") {
+  if (const std::string& mode = e.str(param::traffic.mode); mode != "open" && mode != "request_reply") {
     phase_ = Phase::kToTheEnd;
     set_window(0, kNever - 1);
-  } else if (!e.is_auto("run.warmup_cycles") && e.i64("run.warmup_cycles") == 0) {
+  } else if (!e.is_auto(param::run.warmup_cycles) && e.i64(param::run.warmup_cycles) == 0) {
     begin_window();
   }
 }
@@ -70,7 +77,7 @@ void Measurement::look() {
       drain_cycles_ += epoch_;
       if (settled_packets(now) == get(now, Total::kMeasuredCreated))
         finish(now);
-      else if (drain_cycles_ >= static_cast<u64>(experiment_.i64("run.drain_cycles"))) {
+      else if (drain_cycles_ >= static_cast<u64>(experiment_.i64(param::run.drain_cycles))) {
         result.saturated = true;  // packets of the window do not get through
         finish(now);
       }
@@ -98,20 +105,20 @@ void Measurement::look() {
   last_ = now;
 }
 
-bool Measurement::runs_program() const { return experiment_.str("traffic.mode") == "program"; }
+bool Measurement::runs_program() const { return experiment_.str(param::traffic.mode) == "program"; }
 
 double Measurement::delta(const CounterShard& now, Total total) const {
   return static_cast<double>(get(now, total) - get(last_, total));
 }
 
 u64 Measurement::window_cycles() const {
-  const u64 asked = static_cast<u64>(experiment_.i64("run.measure_cycles"));
+  const u64 asked = static_cast<u64>(experiment_.i64(param::run.measure_cycles));
   return (asked + epoch_ - 1) / epoch_ * epoch_;
 }
 
 bool Measurement::warm() {
-  if (!experiment_.is_auto("run.warmup_cycles"))
-    return engine_.now() >= static_cast<u64>(experiment_.i64("run.warmup_cycles"));
+  if (!experiment_.is_auto(param::run.warmup_cycles))
+    return engine_.now() >= static_cast<u64>(experiment_.i64(param::run.warmup_cycles));
   if (steady()) return true;
   result.warmup_steady = throughput_.size() < kLongestWarmup;
   return !result.warmup_steady;
@@ -211,7 +218,7 @@ void Measurement::finish(const CounterShard& c) {
   for (const auto& [name, value] : plan_.figures(c, state)) r.model[name] = value;
   if (get(c, Total::kPacketsMisdelivered))
     r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
-  if (experiment_.str("traffic.mode") == "request_reply") {
+  if (experiment_.str(param::traffic.mode) == "request_reply") {
     const double trips = static_cast<double>(get(c, Total::kRoundTrips));
     if (trips > 0) {
       r.model["round_trip_cycles_mean"] = static_cast<double>(get(c, Total::kRoundTripSum)) / trips;

@@ -31,10 +31,10 @@ u64 free_memory() {
   return bytes;
 }
 
-void require_memory(const std::string& what, u64 bytes, const std::string& advice) {
+void require_memory(std::string_view what, u64 bytes, const std::string& advice) {
   const u64 available = free_memory();
   if (bytes > available)
-    throw ConfigError(what + ": " + std::to_string(bytes / 1000000) + " MB are needed, and " +
+    throw ConfigError(std::string(what) + ": " + std::to_string(bytes / 1000000) + " MB are needed, and " +
                       std::to_string(available / 1000000) + " MB are free. " + advice);
 }
 

@@ -9,6 +9,6 @@ namespace flitlab {
 u64 free_memory();
 
 /// Throws ConfigError naming `what` (and what else the user should know) if `bytes` are more than there are.
-void require_memory(const std::string& what, u64 bytes, const std::string& advice);
+void require_memory(std::string_view what, u64 bytes, const std::string& advice);
 
 }  // namespace flitlab

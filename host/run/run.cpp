@@ -7,9 +7,12 @@
 
 #include "host/run/measurement.hpp"
 #include "host/run/memory.hpp"
+#include "host/run/params.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/packet.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -73,8 +76,8 @@ void check_deadlock(const Engine& engine, const Plan& plan, u32 replica) {
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
   std::vector<TraceFeed> feeds;
   for (const Experiment& e : experiments) {
-    if (e.str("traffic.mode") != "trace") continue;
-    feeds.emplace_back(e.file("traffic.trace_file"), plan.topology().terminals, plan.longest_packet(),
+    if (e.str(param::traffic.mode) != "trace") continue;
+    feeds.emplace_back(e.file(param::traffic.trace_file), plan.topology().terminals, plan.longest_packet(),
                        plan.sends_to_itself(), plan.dead_terminals(), plan.shortest_packet(), plan.knows_arrivals());
   }
   return feeds;
@@ -82,7 +85,7 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
 
 u64 check_memory(const Plan& plan, u32 replicas) {
   const u64 each = plan.layout().bytes(1) + sizeof(CounterShard), available = free_memory();
-  require_memory("topology.shape", each * replicas,
+  require_memory(param::topology.shape.path, each * replicas,
                  available >= each
                      ? "The state takes " + std::to_string(each / 1000000) +
                            " MB a replica: " + std::to_string(available / each) + " replicas would fit."
@@ -110,7 +113,7 @@ class Job {
 
   /// Advances all unfinished replicas by an epoch, checks them, and says which have finished.
   Progress advance() {
-    const u32 epoch = experiments_.front().u32_of("run.epoch_cycles");
+    const u32 epoch = experiments_.front().u32_of(param::run.epoch_cycles);
     const std::vector<u32> running = active();
     flitlab::advance(*engine_, *plan_, feeds_, epoch, running);
     router_cycles_ += static_cast<double>(running.size()) * epoch * plan_->topology().routers;
@@ -165,7 +168,7 @@ class Job {
  private:
   using Clock = std::chrono::steady_clock;
 
-  u64 watchdog() const { return experiments_.front().u32_of("run.watchdog_cycles"); }
+  u64 watchdog() const { return experiments_.front().u32_of(param::run.watchdog_cycles); }
 
   std::vector<u32> active() const {
     std::vector<u32> list;

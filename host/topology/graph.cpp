@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "host/config/csv.hpp"
+#include "host/topology/params.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
 
@@ -11,7 +12,7 @@ namespace flitlab {
 Topology make_graph(const std::string& path, u32 concentration) {
   std::vector<std::pair<u32, u32>> edges;
   u32 routers = 0;
-  read_csv("topology.file", path, [&](const std::vector<double>& fields, std::size_t line) {
+  read_csv(param::topology.file.path, path, [&](const std::vector<double>& fields, std::size_t line) {
     const std::string where = "topology.file: " + path + ":" + std::to_string(line) + ": ";
     if (fields.size() != 2) throw ConfigError(where + "an edge is two router numbers, a,b.");
     for (double x : fields)

@@ -1,53 +1,51 @@
 #pragma once
 /// Parameters of networks of routers, for models that any of them may join.
-#include <array>
-
 #include "kernels/common/param.hpp"
 
-namespace flitlab {
+namespace flitlab::param {
 
-inline constexpr std::array kTopologyParams{
-    ParamRecord{.path = "topology.kind",
-                .type = ParamType::kChoice,
-                .default_value = "torus",
-                .choices = "mesh|torus|ring|hypercube|graph",
-                .help = "Family of networks.",
-                .cite = "Dally & Towles ch. 5"},
-    ParamRecord{.path = "topology.shape",
-                .type = ParamType::kIntList,
-                .default_value = "[8, 8]",
-                .min = 1,
-                .max = 65535,
-                .unit = "routers",
-                .help = "Radix of each dimension; a ring has one, 8 by default.",
-                .cite = "Dally & Towles 5.1",
-                .only_if = "topology.kind=mesh|torus|ring"},
-    ParamRecord{.path = "topology.dimensions",
-                .type = ParamType::kInt,
-                .default_value = "6",
-                .min = 1,
-                .max = 20,
-                .help = "Dimensions of a hypercube, which has 2^dimensions routers.",
-                .only_if = "topology.kind=hypercube"},
-    ParamRecord{.path = "topology.file",
-                .type = ParamType::kFile,
-                .default_value = "",
-                .help = "Edge list of a graph: CSV lines of two router numbers, '#' comments.",
-                .only_if = "topology.kind=graph"},
-    ParamRecord{.path = "topology.concentration",
-                .type = ParamType::kInt,
-                .default_value = "1",
-                .min = 1,
-                .max = 16,
-                .unit = "terminals/router",
-                .help = "Terminals attached to each router."},
-    ParamRecord{.path = "topology.channel_delay",
-                .type = ParamType::kInt,
-                .default_value = "1",
-                .min = 1,
-                .max = 64,
-                .unit = "cycles",
-                .help = "Time of flight between routers."},
-};
+inline constexpr struct TopologyParams {
+  ParamRecord kind{.path = "topology.kind",
+                   .type = ParamType::kChoice,
+                   .default_value = "torus",
+                   .choices = "mesh|torus|ring|hypercube|graph",
+                   .help = "Family of networks.",
+                   .cite = "Dally & Towles ch. 5"};
+  ParamRecord shape{.path = "topology.shape",
+                    .type = ParamType::kIntList,
+                    .default_value = "[8, 8]",
+                    .min = 1,
+                    .max = 65535,
+                    .unit = "routers",
+                    .help = "Radix of each dimension; a ring has one, 8 by default.",
+                    .cite = "Dally & Towles 5.1",
+                    .only_if = "topology.kind=mesh|torus|ring"};
+  ParamRecord dimensions{.path = "topology.dimensions",
+                         .type = ParamType::kInt,
+                         .default_value = "6",
+                         .min = 1,
+                         .max = 20,
+                         .help = "Dimensions of a hypercube, which has 2^dimensions routers.",
+                         .only_if = "topology.kind=hypercube"};
+  ParamRecord file{.path = "topology.file",
+                   .type = ParamType::kFile,
+                   .default_value = "",
+                   .help = "Edge list of a graph: CSV lines of two router numbers, '#' comments.",
+                   .only_if = "topology.kind=graph"};
+  ParamRecord concentration{.path = "topology.concentration",
+                            .type = ParamType::kInt,
+                            .default_value = "1",
+                            .min = 1,
+                            .max = 16,
+                            .unit = "terminals/router",
+                            .help = "Terminals attached to each router."};
+  ParamRecord channel_delay{.path = "topology.channel_delay",
+                            .type = ParamType::kInt,
+                            .default_value = "1",
+                            .min = 1,
+                            .max = 64,
+                            .unit = "cycles",
+                            .help = "Time of flight between routers."};
+} topology{};
 
-}  // namespace flitlab
+}  // namespace flitlab::param

@@ -10,6 +10,7 @@
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/common/streams.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -147,7 +148,7 @@ TrafficMatrix even_matrix(const std::vector<std::vector<u32>>& rows) {
 TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
   std::vector<std::vector<std::pair<u32, double>>> rows(terminals);
   std::vector<bool> listed(terminals, false);
-  read_csv("traffic.matrix_file", path, [&](const std::vector<double>& f, std::size_t line) {
+  read_csv(param::traffic.matrix_file.path, path, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = "traffic.matrix_file: " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3) throw ConfigError(where + "a line is source,destination,weight.");
     for (int i = 0; i < 2; ++i)

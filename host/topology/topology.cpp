@@ -5,6 +5,7 @@
 
 #include "host/config/value.hpp"
 #include "host/run/memory.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
@@ -27,7 +28,8 @@ Topology cartesian(std::string kind, const std::vector<u32>& shape, u32 concentr
   }
   t.network_ports = static_cast<u32>(shape.size()) * ports_per_dim;
   t.ports = t.network_ports + concentration;
-  require_memory("topology.shape", u64{t.routers} * t.ports * sizeof(Peer), "The wiring alone takes that much.");
+  require_memory(param::topology.shape.path, u64{t.routers} * t.ports * sizeof(Peer),
+                 "The wiring alone takes that much.");
   t.peers.resize(std::size_t{t.routers} * t.ports);
   t.address.resize(t.routers);
   std::vector<u32> at(shape.size(), 0);

@@ -3,6 +3,7 @@
 /// Validation, `--help`, `flitlab inspect`, the docs and sweeps all iterate these records.
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace flitlab {
 
@@ -32,5 +33,13 @@ struct ParamRecord {
 };
 
 using ParamTable = std::span<const ParamRecord>;
+
+/// The records of a section of parameters, in order. A section is a struct of nothing but records, so that code names a
+/// parameter by its record (`param::router.vcs`), and a name that does not exist does not compile.
+template <class Section>
+ParamTable records_of(const Section& section) {
+  static_assert(sizeof(Section) % sizeof(ParamRecord) == 0 && std::is_standard_layout_v<Section>);
+  return {reinterpret_cast<const ParamRecord*>(&section), sizeof(Section) / sizeof(ParamRecord)};
+}
 
 }  // namespace flitlab

@@ -4,13 +4,15 @@
 #include "host/config/cross_checks.hpp"
 #include "host/routers/adaptive/checks.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/adaptive/params.hpp"
 #include "kernels/routers/adaptive/state.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 
 void check_adaptive(const Experiment& e) {
   check_topology(e);
-  const std::string& mode = e.str("traffic.mode");
+  const std::string& mode = e.str(param::traffic.mode);
   if (mode != "open" && mode != "batch" && mode != "trace")
     throw ConfigError("traffic.mode = \"" + mode +
                       "\" does not fit router.kind = \"adaptive\", whose messages are on their own: none is an answer "
@@ -19,15 +21,15 @@ void check_adaptive(const Experiment& e) {
     throw ConfigError("traffic.packet_flits makes packets of up to " + std::to_string(longest) +
                       " flits, and adaptive routers send messages of one length, a flit each. Set it to 1; "
                       "router.message_units says how long a message is.");
-  if (mode == "trace" && e.u32_of("router.ejection") != 1)
-    throw ConfigError("router.ejection = " + std::to_string(e.u32_of("router.ejection")) +
+  if (mode == "trace" && e.u32_of(adaptive::param::router.ejection) != 1)
+    throw ConfigError("router.ejection = " + std::to_string(e.u32_of(adaptive::param::router.ejection)) +
                       " does not fit traffic.mode = \"trace\", where a terminal can take one message a cycle. Set it "
                       "to 1.");
-  if (e.u32_of("router.channel_buffers") + e.u32_of("router.spare_buffers") == 0)
+  if (e.u32_of(adaptive::param::router.channel_buffers) + e.u32_of(adaptive::param::router.spare_buffers) == 0)
     throw ConfigError(
         "router.spare_buffers = 0 with router.channel_buffers = 0 leaves no buffer that a new message could wait in. "
         "Raise one of them.");
-  const std::vector<u32> priorities = e.ints("router.priorities");
+  const std::vector<u32> priorities = e.ints(adaptive::param::router.priorities);
   if (priorities.empty() || priorities.size() > adaptive::kPriorities ||
       std::all_of(priorities.begin(), priorities.end(), [](u32 weight) { return weight == 0; }))
     throw ConfigError("router.priorities = " + list_text(priorities) +

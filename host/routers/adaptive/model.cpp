@@ -4,18 +4,26 @@
 #include "host/routers/adaptive/plan.hpp"
 #include "host/topology/params.hpp"
 #include "kernels/routers/adaptive/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
+namespace {
+
+std::string_view default_of(const ParamRecord& record, const Experiment&) {
+  return record.path == param::traffic.packet_flits.path ? "1" : "";
+}
+
+}  // namespace
 
 ModelRecord adaptive_model() {
   return {
       .kind = "adaptive",
       .help = "S-Connect's adaptive router as it was simulated",
-      .topology = kTopologyParams,
-      .router = kAdaptiveParams,
+      .topology = records_of(param::topology),
+      .sections = {records_of(adaptive::param::router)},
       .check = check_adaptive,
       .make_plan = plan_of<AdaptivePlan>,
-      .defaults = {{"traffic.packet_flits", "1"}},
+      .default_of = default_of,
   };
 }
 

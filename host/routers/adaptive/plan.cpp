@@ -7,14 +7,18 @@
 #include "host/run/memory.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
+#include "host/topology/params.hpp"
 #include "host/topology/patterns.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/adaptive/params.hpp"
 
 namespace flitlab {
 
 AdaptivePlan::AdaptivePlan(const Experiment& e)
-    : topology_(make_topology(e)), traffic_(e, topology_), message_units_(e.u32_of("router.message_units")) {
+    : topology_(make_topology(e)),
+      traffic_(e, topology_),
+      message_units_(e.u32_of(adaptive::param::router.message_units)) {
   set_parameters(e);
   set_ways();
   set_layout();
@@ -31,14 +35,13 @@ void AdaptivePlan::set_parameters(const Experiment& e) {
     throw ConfigError("topology.kind = \"" + topology_.kind + "\": a router has " + std::to_string(t.channels) +
                       " channels, and at most " + std::to_string(adaptive::kMaxChannels) +
                       " are supported. Use fewer dimensions, or a graph of a lower degree.");
-  t.channel_buffers = e.u32_of("router.channel_buffers");
-  t.spare = e.u32_of("router.spare_buffers");
-  t.ejection = e.u32_of("router.ejection");
-  t.delay = e.u32_of("topology.channel_delay");
+  t.channel_buffers = e.u32_of(adaptive::param::router.channel_buffers);
+  t.spare = e.u32_of(adaptive::param::router.spare_buffers);
+  t.ejection = e.u32_of(adaptive::param::router.ejection);
+  t.delay = e.u32_of(param::topology.channel_delay);
   t.slot_mask = std::bit_ceil(t.delay + 1) - 1;
-  t.assignment =
-      static_cast<adaptive::Assignment>(word_index(e.str("router.assignment"), {"greedy", "fixed", "optimal"}));
-  const std::vector<u32> weights = e.ints("router.priorities");
+  t.assignment = static_cast<adaptive::Assignment>(e.choice(adaptive::param::router.assignment));
+  const std::vector<u32> weights = e.ints(adaptive::param::router.priorities);
   const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
   t.priorities = static_cast<u32>(weights.size());
   // Behind the last one that occurs nothing is drawn.

@@ -4,13 +4,15 @@
 #include "host/config/cross_checks.hpp"
 #include "host/routers/bgl/checks.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/bgl/state.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
 
 void check_dead_nodes(const Experiment& e) {
-  const std::vector<u32> dead = e.ints("faults.nodes");
+  const std::vector<u32> dead = e.ints(bgl::param::faults.nodes);
   const u32 nodes = terminal_count(e);
   for (u32 node : dead) {
     const std::string name = "faults.nodes contains " + std::to_string(node);
@@ -23,16 +25,16 @@ void check_dead_nodes(const Experiment& e) {
   if (dead.size() + 2 > nodes)
     throw ConfigError("faults.nodes = " + list_text(dead) + " leaves " + std::to_string(nodes - dead.size()) + " of " +
                       std::to_string(nodes) + " nodes: at least two have to live.");
-  if (!dead.empty() && e.str("router.escape_order") != "dimension")
+  if (!dead.empty() && e.str(bgl::param::router.escape_order) != "dimension")
     throw ConfigError("faults.nodes: hint bits that avoid dead nodes are chosen for the order of the machine: set " +
-                      quoted(e, "router.escape_order") + " to \"dimension\", or leave the nodes out.");
+                      quoted(e, bgl::param::router.escape_order) + " to \"dimension\", or leave the nodes out.");
 }
 
 /// Nodes of the root's line or plane have to live: the others send on what they get.
 void check_filled(const Experiment& e) {
-  const std::vector<u32> dims = e.ints("broadcast.dimensions"), shape = e.ints("topology.shape");
-  const u32 root = e.u32_of("broadcast.root");
-  for (u32 node : e.ints("faults.nodes")) {
+  const std::vector<u32> dims = e.ints(bgl::param::broadcast.dimensions), shape = e.ints(bgl::param::topology.shape);
+  const u32 root = e.u32_of(bgl::param::broadcast.root);
+  for (u32 node : e.ints(bgl::param::faults.nodes)) {
     if (node == root)
       throw ConfigError("broadcast.root = " + std::to_string(root) + " is dead (faults.nodes). Choose a live node.");
     bool inside = true;
@@ -49,57 +51,58 @@ void check_filled(const Experiment& e) {
 }  // namespace
 
 void check_bgl(const Experiment& e) {
-  const std::vector<u32>& shape = e.ints("topology.shape");
+  const std::vector<u32>& shape = e.ints(bgl::param::topology.shape);
   if (shape.size() > 3)
     throw ConfigError("topology.shape = " + list_text(shape) + " has " + std::to_string(shape.size()) +
                       " dimensions: Blue Gene/L's torus has one to three.");
   if (terminal_count(e) < 2)
     throw ConfigError("topology.shape = " + list_text(shape) + " has one node; give two or more.");
-  if (e.str("traffic.mode") == "request_reply")
+  if (e.str(param::traffic.mode) == "request_reply")
     throw ConfigError("traffic.mode = \"request_reply\" is not there for router.kind = \"bgl\": use another one.");
   if (longest_packet(e) > bgl::kFullPacket) {
-    const std::string key = e.str("traffic.mode") == "program"
-                                ? "traffic.payload_bytes = " + std::to_string(e.u32_of("traffic.payload_bytes"))
+    const std::string key = e.str(param::traffic.mode) == "program"
+                                ? "traffic.payload_bytes = " + std::to_string(e.u32_of(param::traffic.payload_bytes))
                                 : "traffic.packet_flits";
     throw ConfigError(key + " makes packets of " + std::to_string(longest_packet(e)) +
                       " chunks: Blue Gene/L's have 1 to 8 of 32 bytes. Make them shorter.");
   }
   check_dead_nodes(e);
-  const bool bubble = e.str("router.escape") == "bubble";
-  if (bubble && e.u32_of("router.escape_flits") < 2 * bgl::kFullPacket)
-    throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of("router.escape_flits")) +
+  const bool bubble = e.str(bgl::param::router.escape) == "bubble";
+  if (bubble && e.u32_of(bgl::param::router.escape_flits) < 2 * bgl::kFullPacket)
+    throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of(bgl::param::router.escape_flits)) +
                       ": packets enter the bubble channel only into space for two of full size, so it must have 16 "
                       "chunks or more.");
-  if (e.flag("router.link_protocol")) {
-    const u32 answer = bgl::kChunkBytes * bgl::kFullPacket + e.u32_of("router.trailer_bytes") +
-                       2 * e.u32_of("router.ack_bytes") + e.u32_of("router.gap_bytes") +
-                       2 * e.u32_of("topology.channel_delay") + e.u32_of("router.pipeline_delay") +
-                       e.u32_of("router.arbitration_delay");
-    if (e.u32_of("router.retransmission_timeout") <= answer)
-      throw ConfigError("router.retransmission_timeout = " + std::to_string(e.u32_of("router.retransmission_timeout")) +
-                        ": an acknowledgment can take " + std::to_string(answer) + " cycles; give more than that.");
+  if (e.flag(bgl::param::router.link_protocol)) {
+    const u32 answer = bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
+                       2 * e.u32_of(bgl::param::router.ack_bytes) + e.u32_of(bgl::param::router.gap_bytes) +
+                       2 * e.u32_of(bgl::param::topology.channel_delay) + e.u32_of(bgl::param::router.pipeline_delay) +
+                       e.u32_of(bgl::param::router.arbitration_delay);
+    if (e.u32_of(bgl::param::router.retransmission_timeout) <= answer)
+      throw ConfigError(
+          "router.retransmission_timeout = " + std::to_string(e.u32_of(bgl::param::router.retransmission_timeout)) +
+          ": an acknowledgment can take " + std::to_string(answer) + " cycles; give more than that.");
   }
-  if (e.str("traffic.mode") == "broadcast") {
-    const std::vector<u32>& dims = e.ints("broadcast.dimensions");
+  if (e.str(param::traffic.mode) == "broadcast") {
+    const std::vector<u32>& dims = e.ints(bgl::param::broadcast.dimensions);
     bool fits = dims.size() == 1 || (dims.size() == 2 && dims[0] != dims[1]);
     for (u32 d : dims) fits = fits && d < shape.size() && shape[d] > 1;
     if (!fits)
       throw ConfigError("broadcast.dimensions = " + list_text(dims) +
                         ": give one dimension of the torus that has more than one node, or two different ones.");
-    if (e.u32_of("broadcast.root") >= terminal_count(e))
-      throw ConfigError("broadcast.root = " + std::to_string(e.u32_of("broadcast.root")) +
+    if (e.u32_of(bgl::param::broadcast.root) >= terminal_count(e))
+      throw ConfigError("broadcast.root = " + std::to_string(e.u32_of(bgl::param::broadcast.root)) +
                         ": nodes are numbered 0 to " + std::to_string(terminal_count(e) - 1) + ".");
     check_filled(e);
-    if (e.flag("injection.infinite") || e.u32_of("injection.fifos") < bgl::kNormalFifos)
+    if (e.flag(bgl::param::injection.infinite) || e.u32_of(bgl::param::injection.fifos) < bgl::kNormalFifos)
       throw ConfigError(
           "traffic.mode = \"broadcast\" has an injection FIFO for each direction: leave injection.fifos "
           "at 6 and injection.infinite at false.");
   }
-  if (e.flag("injection.infinite") && e.u32_of("injection.put_interval"))
-    throw ConfigError("injection.put_interval = " + std::to_string(e.u32_of("injection.put_interval")) +
+  if (e.flag(bgl::param::injection.infinite) && e.u32_of(bgl::param::injection.put_interval))
+    throw ConfigError("injection.put_interval = " + std::to_string(e.u32_of(bgl::param::injection.put_interval)) +
                       " paces software that fills real FIFOs: set injection.infinite = false, or the interval to 0.");
-  if (const std::string& mode = e.str("traffic.mode");
-      e.flag("injection.infinite") && mode != "open" && mode != "batch")
+  if (const std::string& mode = e.str(param::traffic.mode);
+      e.flag(bgl::param::injection.infinite) && mode != "open" && mode != "batch")
     throw ConfigError("injection.infinite = true is there for traffic.mode = \"open\" and \"batch\", and this is \"" +
                       mode + "\": set it to false.");
 }

@@ -5,6 +5,7 @@
 #include "host/config/cross_checks.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/bgl/hints.hpp"
+#include "kernels/routers/bgl/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -197,7 +198,7 @@ std::vector<std::string> set_dead_nodes(bgl::Table& t, const Topology& topology,
 
 std::vector<bgl::GivenHints> read_hints(const Experiment& e, const Topology& topology, const bgl::Table& t,
                                         std::vector<std::string>& warnings) {
-  const std::vector<u32> list = e.ints("routing.hints");
+  const std::vector<u32> list = e.ints(bgl::param::routing.hints);
   if (list.size() % 3)
     throw ConfigError("routing.hints has " + std::to_string(list.size()) +
                       " numbers: give three for each pair of nodes, the source, the destination and the hint bits "

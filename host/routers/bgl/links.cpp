@@ -5,6 +5,7 @@
 #include "host/routers/bgl/plan.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/bgl/link.hpp"
+#include "kernels/routers/bgl/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -20,17 +21,17 @@ u32 threshold(double rate, double bytes) {
 
 void BglPlan::set_links(const Experiment& e) {
   bgl::Table& t = table_;
-  t.protocol = e.flag("router.link_protocol");
+  t.protocol = e.flag(bgl::param::router.link_protocol);
   if (!t.protocol) return;
-  t.kept_chunks = e.u32_of("router.retransmission_flits");
+  t.kept_chunks = e.u32_of(bgl::param::router.retransmission_flits);
   t.kept_packets = std::bit_ceil(t.kept_chunks / std::min(traffic_.shortest, bgl::kFullPacket));
-  t.timeout = e.u32_of("router.retransmission_timeout");
-  t.crc_bits = static_cast<u8>(e.u32_of("faults.crc_bits"));
-  const double rate = e.f64("faults.error_rate");
+  t.timeout = e.u32_of(bgl::param::router.retransmission_timeout);
+  t.crc_bits = static_cast<u8>(e.u32_of(bgl::param::faults.crc_bits));
+  const double rate = e.f64(bgl::param::faults.error_rate);
   for (u32 n = 1; n <= bgl::kFullPacket; ++n)
-    t.hit_threshold[n] = threshold(rate, bgl::kChunkBytes * n + e.u32_of("router.trailer_bytes"));
+    t.hit_threshold[n] = threshold(rate, bgl::kChunkBytes * n + e.u32_of(bgl::param::router.trailer_bytes));
   t.header_threshold = threshold(rate, kHeaderBytes);
-  t.acknowledgment_threshold = threshold(rate, e.u32_of("router.ack_bytes"));
+  t.acknowledgment_threshold = threshold(rate, e.u32_of(bgl::param::router.ack_bytes));
 }
 
 void BglPlan::add_link_fields(ItemKind& node) {

@@ -5,19 +5,25 @@
 #include "kernels/routers/bgl/params.hpp"
 
 namespace flitlab {
+namespace {
+
+bool whole(const Experiment& e) { return e.ints(bgl::param::faults.nodes).empty(); }
+
+}  // namespace
 
 ModelRecord bgl_model() {
   return {
       .kind = "bgl",
       .help = "Blue Gene/L torus",
-      .topology = kBglTopologyParams,
-      .router = kBglParams,
-      .routing = kBglRoutingParams,
-      .others = {kBglInterfaceParams, kBglBroadcastParams, kBglFaultParams},
+      .topology = records_of(bgl::param::topology),
+      .sections = {records_of(bgl::param::router), records_of(bgl::param::routing), records_of(bgl::param::injection),
+                   records_of(bgl::param::reception), records_of(bgl::param::broadcast),
+                   records_of(bgl::param::faults)},
       .check = check_bgl,
       .make_plan = plan_of<BglPlan>,
       .runs_programs = true,
       .broadcasts = true,
+      .whole = whole,
   };
 }
 

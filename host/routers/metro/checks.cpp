@@ -5,26 +5,29 @@
 #include "host/routers/metro/checks.hpp"
 #include "host/routers/metro/network.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/metro/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
 
-void power_of_two(const char* path, u32 value) {
+void power_of_two(std::string_view path, u32 value) {
   if (!std::has_single_bit(value))
     throw ConfigError(std::string(path) + ": " + std::to_string(value) +
                       " is not a power of two. Give 1, 2, 4 and so on.");
 }
 
 void check_multibutterfly(const Experiment& e) {
-  const std::vector<u32> radix = e.ints("topology.radix"), dilation = e.ints("topology.dilation");
+  const std::vector<u32> radix = e.ints(metro::param::topology.radix),
+                         dilation = e.ints(metro::param::topology.dilation);
   if (radix.size() != dilation.size() || radix.empty() || radix.size() > metro::kMaxStages)
     throw ConfigError("topology.radix = " + list_text(radix) + " and topology.dilation = " + list_text(dilation) +
                       ": give one of each per stage, for 1 to " + std::to_string(metro::kMaxStages) + " stages.");
-  const u32 wires = metro_endpoints(e) * e.u32_of("topology.links");
+  const u32 wires = metro_endpoints(e) * e.u32_of(metro::param::topology.links);
   u64 blocks = 1;
   for (u32 s = 0; s < radix.size(); ++s) {
-    power_of_two("topology.radix", radix[s]);
-    power_of_two("topology.dilation", dilation[s]);
+    power_of_two(metro::param::topology.radix.path, radix[s]);
+    power_of_two(metro::param::topology.dilation.path, dilation[s]);
     const u32 ports = radix[s] * dilation[s];
     const std::string where = "stage " + std::to_string(s) + " of topology.radix and topology.dilation";
     if (ports > metro::kMaxPorts)
@@ -39,11 +42,12 @@ void check_multibutterfly(const Experiment& e) {
 }
 
 void check_fat_tree(const Experiment& e) {
-  const u32 arity = e.u32_of("topology.arity"), ports = e.u32_of("topology.ports"), links = e.u32_of("topology.links");
-  power_of_two("topology.arity", arity);
-  power_of_two("topology.ports", ports);
-  power_of_two("topology.links", links);
-  if (2 * e.u32_of("topology.levels") - 1 > metro::kMaxStages)
+  const u32 arity = e.u32_of(metro::param::topology.arity), ports = e.u32_of(metro::param::topology.ports),
+            links = e.u32_of(metro::param::topology.links);
+  power_of_two(metro::param::topology.arity.path, arity);
+  power_of_two(metro::param::topology.ports.path, ports);
+  power_of_two(metro::param::topology.links.path, links);
+  if (2 * e.u32_of(metro::param::topology.levels) - 1 > metro::kMaxStages)
     throw ConfigError("topology.levels: a way has at most " + std::to_string(metro::kMaxStages) + " routers.");
   metro_endpoints(e);
   if (ports < 2 * arity / 2 || arity > ports || arity * links % ports != 0)
@@ -61,23 +65,25 @@ std::vector<u32> metro_shape(const Experiment& e) {
 }
 
 void check_metro(const Experiment& e) {
-  const std::string& mode = e.str("traffic.mode");
-  if (e.flag("endpoint.stalls") && mode != "open")
+  const std::string& mode = e.str(param::traffic.mode);
+  if (e.flag(metro::param::endpoint.stalls) && mode != "open")
     throw ConfigError("endpoint.stalls = true is there for traffic.mode = \"open\", and this is \"" + mode +
                       "\": set it to false.");
-  if (mode == "request_reply" && e.u32_of("traffic.window") != 1)
-    throw ConfigError("traffic.window = " + std::to_string(e.u32_of("traffic.window")) +
+  if (mode == "request_reply" && e.u32_of(param::traffic.window) != 1)
+    throw ConfigError("traffic.window = " + std::to_string(e.u32_of(param::traffic.window)) +
                       ": an endpoint has one message under way, and its reply comes over the same connection. Set it "
                       "to 1.");
-  if (!e.is_auto("router.max_dilation")) power_of_two("router.max_dilation", e.u32_of("router.max_dilation"));
-  const std::string& kind = e.str("topology.kind");
-  if (kind == "file" && e.str("topology.file").empty())
+  if (!e.is_auto(metro::param::router.max_dilation))
+    power_of_two(metro::param::router.max_dilation.path, e.u32_of(metro::param::router.max_dilation));
+  const std::string& kind = e.str(metro::param::topology.kind);
+  if (kind == "file" && e.str(metro::param::topology.file).empty())
     throw ConfigError("topology.kind = \"file\" needs topology.file (CSV lines router,... and wire,...).");
   if (kind == "multibutterfly") check_multibutterfly(e);
   if (kind == "fat_tree") check_fat_tree(e);
-  for (u32 stage : e.has("router.detailed_stages") ? e.ints("router.detailed_stages") : std::vector<u32>{})
-    if (const u32 stages = kind == "multibutterfly" ? static_cast<u32>(e.ints("topology.radix").size())
-                           : kind == "fat_tree"     ? 2 * e.u32_of("topology.levels") - 1
+  for (u32 stage :
+       e.has(metro::param::router.detailed_stages) ? e.ints(metro::param::router.detailed_stages) : std::vector<u32>{})
+    if (const u32 stages = kind == "multibutterfly" ? static_cast<u32>(e.ints(metro::param::topology.radix).size())
+                           : kind == "fat_tree"     ? 2 * e.u32_of(metro::param::topology.levels) - 1
                                                     : metro::kMaxStages;
         stage >= stages)
       throw ConfigError("router.detailed_stages contains " + std::to_string(stage) + ": stages are numbered 0 to " +

@@ -11,6 +11,7 @@
 #include "host/config/field_file.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
+#include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/metro/streams.hpp"
 
 namespace flitlab {
@@ -77,11 +78,11 @@ constexpr std::pair<const char*, const char*> kForms[] = {
 class Reader {
  public:
   Reader(const Experiment& e, const MetroNetwork& n, u32 slices)
-      : file_("faults.file", e.text("faults.file")),
+      : file_(metro::param::faults.file.path, e.text(metro::param::faults.file)),
         n_(n),
         slices_(slices),
-        width_(e.u32_of("router.width")),
-        taps_(e.u32_of("router.scan_paths")) {
+        width_(e.u32_of(metro::param::router.width)),
+        taps_(e.u32_of(metro::param::router.scan_paths)) {
     for (u32 r = 0; r < n.routers(); ++r) names_.emplace(n.names[r], r);
   }
 
@@ -277,8 +278,9 @@ class Reader {
 
 /// Draws dead routers or links until there are as many as wanted, leaving out those without which somebody would be cut
 /// off.
-void draw(const Experiment& e, const char* path, const MetroNetwork& n, u32 slices, Dead& dead, MetroFaults& faults) {
-  const bool links = std::string_view(path) == "faults.dead_links";
+void draw(const Experiment& e, const ParamRecord& share, const MetroNetwork& n, u32 slices, Dead& dead,
+          MetroFaults& faults) {
+  const bool links = share.path == metro::param::faults.dead_links.path;
   std::vector<u32> candidates;
   for (u32 r = 0; r < n.routers(); ++r) {
     if (!links) {
@@ -290,12 +292,12 @@ void draw(const Experiment& e, const char* path, const MetroNetwork& n, u32 slic
       if (n.wire(r, port).item != kNone && !n.wire(r, port).to_endpoint) candidates.push_back(r * n.ports() + port);
     }
   }
-  const u32 wanted = static_cast<u32>(std::lround(e.f64(path) * static_cast<double>(candidates.size())));
-  const u64 seed = e.u32_of("faults.seed");
+  const u32 wanted = static_cast<u32>(std::lround(e.f64(share) * static_cast<double>(candidates.size())));
+  const u64 seed = e.u32_of(metro::param::faults.seed);
   for (u32 i = static_cast<u32>(candidates.size()); i > 1; --i)
     std::swap(candidates[i - 1], candidates[below(philox(seed, metro::stream::kFaults, links, i).word[0], i)]);
-  const u64 cycle = e.u32_of("faults.cycle");
-  const bool masked = e.flag("faults.masked");
+  const u64 cycle = e.u32_of(metro::param::faults.cycle);
+  const bool masked = e.flag(metro::param::faults.masked);
   u32 found = 0;
   const auto port_off = [&](u32 r, u32 port) {
     for (u32 s = 0; s < slices; ++s) {
@@ -366,9 +368,9 @@ void draw(const Experiment& e, const char* path, const MetroNetwork& n, u32 slic
     }
   }
   if (found < wanted)
-    throw ConfigError(std::string(path) + " = " + to_text(Value{e.f64(path)}) + " asks for " + std::to_string(wanted) +
-                      " of " + std::to_string(candidates.size()) + ", and without cutting anybody off only " +
-                      std::to_string(found) + " can be dead. Lower it.");
+    throw ConfigError(std::string(share.path) + " = " + to_text(Value{e.f64(share)}) + " asks for " +
+                      std::to_string(wanted) + " of " + std::to_string(candidates.size()) +
+                      ", and without cutting anybody off only " + std::to_string(found) + " can be dead. Lower it.");
 }
 
 }  // namespace
@@ -381,14 +383,14 @@ bool metro_connected(const MetroNetwork& n, const std::vector<bool>& dead_router
 MetroFaults make_metro_faults(const Experiment& e, const MetroNetwork& n, u32 slices) {
   MetroFaults faults;
   Dead dead(n);
-  if (!e.str("faults.file").empty()) {
+  if (!e.str(metro::param::faults.file).empty()) {
     Reader(e, n, slices).read(faults, dead);
     if (const auto [s, d] = disconnected(n, dead.routers, dead.ports()); s != kNone)
       throw ConfigError("faults.file leaves no way from endpoint " + std::to_string(s) + " to endpoint " +
                         std::to_string(d) + ". Leave some of the faults out.");
   }
-  for (const char* path : {"faults.dead_routers", "faults.dead_links"})
-    if (e.f64(path) > 0) draw(e, path, n, slices, dead, faults);
+  for (const ParamRecord* share : {&metro::param::faults.dead_routers, &metro::param::faults.dead_links})
+    if (e.f64(*share) > 0) draw(e, *share, n, slices, dead, faults);
   std::stable_sort(faults.list.begin(), faults.list.end(),
                    [](const MetroFault& a, const MetroFault& b) { return a.cycle < b.cycle; });
   return faults;

@@ -7,6 +7,7 @@
 #include "host/config/field_file.hpp"
 #include "host/routers/metro/network.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/metro/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -27,7 +28,8 @@ struct Line {
 
 class Reader {
  public:
-  Reader(const TextSource& text, u32 delay, u32 entry) : file_("topology.file", text), delay_(delay), entry_(entry) {}
+  Reader(const TextSource& text, u32 delay, u32 entry)
+      : file_(metro::param::topology.file.path, text), delay_(delay), entry_(entry) {}
 
   MetroNetwork read() {
     while (file_.next()) {

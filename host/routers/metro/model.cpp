@@ -3,19 +3,27 @@
 #include "host/routers/metro/checks.hpp"
 #include "host/routers/metro/plan.hpp"
 #include "kernels/routers/metro/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
+namespace {
+
+std::string_view default_of(const ParamRecord& record, const Experiment&) {
+  return record.path == param::traffic.window.path ? "1" : "";
+}
+
+}  // namespace
 
 ModelRecord metro_model() {
   return {
       .kind = "metro",
       .help = "METRO circuit-switched multistage network",
-      .topology = kMetroTopologyParams,
-      .router = kMetroParams,
-      .others = {kMetroEndpointParams, kMetroFaultParams},
+      .topology = records_of(metro::param::topology),
+      .sections = {records_of(metro::param::router), records_of(metro::param::endpoint),
+                   records_of(metro::param::faults)},
       .check = check_metro,
       .make_plan = plan_of<MetroPlan>,
-      .defaults = {{"traffic.window", "1"}},
+      .default_of = default_of,
       .shape = metro_shape,
   };
 }

@@ -7,6 +7,7 @@
 #include "host/config/cross_checks.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
+#include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/metro/streams.hpp"
 
 namespace flitlab {
@@ -95,27 +96,28 @@ std::vector<u32> assign_wires(u32 groups, u32 size, u32 ports, bool random, u64 
 
 u32 metro_endpoints(const Experiment& e) {
   u64 n = 1;
-  if (e.has("topology.radix"))
-    n = product(e.ints("topology.radix"));
+  if (e.has(metro::param::topology.radix))
+    n = product(e.ints(metro::param::topology.radix));
   else
-    for (u32 l = 0; l < e.u32_of("topology.levels"); ++l) n *= e.u32_of("topology.arity");
+    for (u32 l = 0; l < e.u32_of(metro::param::topology.levels); ++l) n *= e.u32_of(metro::param::topology.arity);
   constexpr u64 kMost = 16384;
   if (n > kMost)
-    throw ConfigError(std::string(e.has("topology.radix") ? "topology.radix" : "topology.levels") + " makes " +
-                      std::to_string(n) + " endpoints; at most " + std::to_string(kMost) +
+    throw ConfigError(std::string(e.has(metro::param::topology.radix) ? "topology.radix" : "topology.levels") +
+                      " makes " + std::to_string(n) + " endpoints; at most " + std::to_string(kMost) +
                       " are possible. Leave out a stage.");
   return static_cast<u32>(n);
 }
 
 MetroNetwork make_multibutterfly(const Experiment& e) {
-  const std::vector<u32> radix = e.ints("topology.radix"), dilation = e.ints("topology.dilation");
-  const bool random = e.str("topology.wiring") == "random";
-  const u64 seed = random ? e.u32_of("topology.wiring_seed") : 0;
-  const u32 delay = e.u32_of("topology.wire_delay"), entry = e.u32_of("topology.entry_delay");
+  const std::vector<u32> radix = e.ints(metro::param::topology.radix),
+                         dilation = e.ints(metro::param::topology.dilation);
+  const bool random = e.str(metro::param::topology.wiring) == "random";
+  const u64 seed = random ? e.u32_of(metro::param::topology.wiring_seed) : 0;
+  const u32 delay = e.u32_of(metro::param::topology.wire_delay), entry = e.u32_of(metro::param::topology.entry_delay);
   MetroNetwork n;
   n.levelled = true;
   n.terminals = metro_endpoints(e);
-  n.links = e.u32_of("topology.links");
+  n.links = e.u32_of(metro::param::topology.links);
   n.stages = static_cast<u32>(radix.size());
   n.endpoint_wires.resize(std::size_t{n.terminals} * 2 * n.links);
   for (u32 s = 0; s < n.stages; ++s) n.inputs = n.outputs = std::max(n.outputs, radix[s] * dilation[s]);
@@ -161,14 +163,14 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
 /// A node of level l has routers on the way up, whose directions are across (0) and up (1), and routers on the way
 /// down, a direction for each child; the root has only these. Level 1 is next to the endpoints.
 MetroNetwork make_fat_tree(const Experiment& e) {
-  const u32 arity = e.u32_of("topology.arity"), levels = e.u32_of("topology.levels"),
-            ports = e.u32_of("topology.ports");
-  const bool random = e.str("topology.wiring") == "random";
-  const u64 seed = random ? e.u32_of("topology.wiring_seed") : 0;
-  const u32 delay = e.u32_of("topology.wire_delay"), entry = e.u32_of("topology.entry_delay");
+  const u32 arity = e.u32_of(metro::param::topology.arity), levels = e.u32_of(metro::param::topology.levels),
+            ports = e.u32_of(metro::param::topology.ports);
+  const bool random = e.str(metro::param::topology.wiring) == "random";
+  const u64 seed = random ? e.u32_of(metro::param::topology.wiring_seed) : 0;
+  const u32 delay = e.u32_of(metro::param::topology.wire_delay), entry = e.u32_of(metro::param::topology.entry_delay);
   MetroNetwork n;
   n.terminals = metro_endpoints(e);
-  n.links = e.u32_of("topology.links");
+  n.links = e.u32_of(metro::param::topology.links);
   n.stages = 2 * levels - 1;
   n.inputs = n.outputs = ports;
   n.endpoint_wires.resize(std::size_t{n.terminals} * 2 * n.links);
@@ -257,7 +259,7 @@ namespace {
 
 /// METRO, Table 1: w >= log2 o, d <= max_d <= o, vtd <= max_vtd.
 void check_routers(const Experiment& e, MetroNetwork& n) {
-  const u32 width = e.u32_of("router.width");
+  const u32 width = e.u32_of(metro::param::router.width);
   u32 most = 1;
   for (u32 r = 0; r < n.routers(); ++r) {
     const RouterSetup& setup = n.setup[r];
@@ -268,8 +270,8 @@ void check_routers(const Experiment& e, MetroNetwork& n) {
                         std::to_string(setup.backward) + " backward ports, as router " + n.names[r] +
                         " has: it must be " + std::to_string(log2_of(setup.backward)) + " or more.");
   }
-  if (!e.is_auto("router.max_dilation")) {
-    const u32 given = e.u32_of("router.max_dilation");
+  if (!e.is_auto(metro::param::router.max_dilation)) {
+    const u32 given = e.u32_of(metro::param::router.max_dilation);
     if (given < n.max_dilation)
       throw ConfigError("router.max_dilation = " + std::to_string(given) + ": the network needs routers of dilation " +
                         std::to_string(n.max_dilation) + ". Raise it.");
@@ -278,7 +280,7 @@ void check_routers(const Experiment& e, MetroNetwork& n) {
                         " backward ports that the routers have. Lower it.");
     n.max_dilation = given;
   }
-  n.max_turn_delay = e.u32_of("router.max_turn_delay");
+  n.max_turn_delay = e.u32_of(metro::param::router.max_turn_delay);
   for (const Wire& wire : n.wires)
     if (wire.item != kNone && wire.delay > n.max_turn_delay)
       throw ConfigError("router.max_turn_delay = " + std::to_string(n.max_turn_delay) + ": the network has a wire of " +
@@ -288,10 +290,11 @@ void check_routers(const Experiment& e, MetroNetwork& n) {
 }
 
 MetroNetwork make_network(const Experiment& e) {
-  const std::string& kind = e.str("topology.kind");
+  const std::string& kind = e.str(metro::param::topology.kind);
   if (kind == "multibutterfly") return make_multibutterfly(e);
   if (kind == "fat_tree") return make_fat_tree(e);
-  return read_metro_network(e.text("topology.file"), e.u32_of("topology.wire_delay"), e.u32_of("topology.entry_delay"));
+  return read_metro_network(e.text(metro::param::topology.file), e.u32_of(metro::param::topology.wire_delay),
+                            e.u32_of(metro::param::topology.entry_delay));
 }
 
 }  // namespace

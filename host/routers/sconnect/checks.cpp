@@ -7,32 +7,36 @@
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/sconnect/channel.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 #include "kernels/routers/sconnect/state.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 
 std::vector<u32> sconnect_shape(const Experiment& e) {
-  const u32 hosts = e.u32_of("topology.host_ports");
-  if (hosts == 1 && e.has("topology.shape")) return e.ints("topology.shape");
-  if (hosts == 1 && e.has("topology.dimensions")) return std::vector<u32>(e.u32_of("topology.dimensions"), 2);
+  const u32 hosts = e.u32_of(sconnect::param::topology.host_ports);
+  if (hosts == 1 && e.has(sconnect::param::topology.shape)) return e.ints(sconnect::param::topology.shape);
+  if (hosts == 1 && e.has(sconnect::param::topology.dimensions))
+    return std::vector<u32>(e.u32_of(sconnect::param::topology.dimensions), 2);
   u32 nodes = 0;
-  if (e.has("topology.nodes")) nodes = e.u32_of("topology.nodes");
-  if (e.has("topology.dimensions")) nodes = 1u << e.u32_of("topology.dimensions");
-  if (e.has("topology.shape")) nodes = count_terminals(e.ints("topology.shape"), 1);
+  if (e.has(sconnect::param::topology.nodes)) nodes = e.u32_of(sconnect::param::topology.nodes);
+  if (e.has(sconnect::param::topology.dimensions)) nodes = 1u << e.u32_of(sconnect::param::topology.dimensions);
+  if (e.has(sconnect::param::topology.shape)) nodes = count_terminals(e.ints(sconnect::param::topology.shape), 1);
   return nodes ? std::vector<u32>{nodes * hosts} : std::vector<u32>{};
 }
 
 std::vector<u32> sconnect_priorities(const Experiment& e, u32 port) {
-  const std::vector<u32> second = e.ints("host.second_priorities");
-  return port && !second.empty() ? second : e.ints("host.priorities");
+  const std::vector<u32> second = e.ints(sconnect::param::host.second_priorities);
+  return port && !second.empty() ? second : e.ints(sconnect::param::host.priorities);
 }
 
 SconnectPromises sconnect_promises(const Experiment& e) {
   bool quads = false;
-  if (e.has("traffic.packet_flits"))
-    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits")) quads |= weight > 0 && flits > 1;
-  const u32 buffers = e.u32_of("router.buffers"), hosts = e.u32_of("topology.host_ports");
-  const bool many = e.str("topology.node") == "dual" || e.str("topology.kind") == "tree" || is_graph(e);
+  if (e.has(param::traffic.packet_flits))
+    for (const auto& [flits, weight] : e.lengths(param::traffic.packet_flits)) quads |= weight > 0 && flits > 1;
+  const u32 buffers = e.u32_of(sconnect::param::router.buffers), hosts = e.u32_of(sconnect::param::topology.host_ports);
+  const bool many =
+      e.str(sconnect::param::topology.node) == "dual" || e.str(sconnect::param::topology.kind) == "tree" || is_graph(e);
   // Queues of a priority at the TIC that has the most: those of four serial channels and, as the case may be, of hosts'
   // ports or of a parallel port to another TIC (two, in a switch of three).
   const u32 queues = sconnect::kVcs * sconnect::kSerial + (many ? 2 * sconnect::kVcs : hosts);
@@ -44,16 +48,17 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   const auto least = [&](bool with_quads) {
     std::vector<u32> list;
     for (u32 p = 0; p < weights.size(); ++p)
-      list.push_back(with_quads && p == e.u32_of("host.quad_priority") ? sconnect::kQuadParts : weights[p] > 0);
+      list.push_back(with_quads && p == e.u32_of(sconnect::param::host.quad_priority) ? sconnect::kQuadParts
+                                                                                      : weights[p] > 0);
     return list;
   };
   const auto sum = [&](const std::vector<u32>& list) { return queues * std::accumulate(list.begin(), list.end(), 0u); };
-  std::vector<u32> reserve = e.ints("router.reserve");
+  std::vector<u32> reserve = e.ints(sconnect::param::router.reserve);
   const bool given = !reserve.empty();
   if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
   if (!given) {
     // A trace may have quads if there is room for them.
-    reserve = least(quads || (e.str("traffic.mode") == "trace" && sum(least(true)) <= buffers));
+    reserve = least(quads || (e.str(param::traffic.mode) == "trace" && sum(least(true)) <= buffers));
     // Three quarters of the pool, the rest being for who comes first.
     std::vector<u32> more = reserve;
     for (u32& r : more)
@@ -65,8 +70,8 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   if (reserve.size() != sconnect::kPriorities)
     throw ConfigError(text + ": give one number, or four, for priorities 0 to 3.");
   const u32 left = buffers - std::min(buffers, sum(reserve));
-  const bool automatic = e.is_auto("router.control_buffers");
-  const u32 control = automatic ? std::min(1u, left / 2) : e.u32_of("router.control_buffers");
+  const bool automatic = e.is_auto(sconnect::param::router.control_buffers);
+  const u32 control = automatic ? std::min(1u, left / 2) : e.u32_of(sconnect::param::router.control_buffers);
   if (sum(reserve) + 2 * control > buffers)
     throw ConfigError(text + ": " + list_text(reserve) + " buffers in each of " + std::to_string(queues) +
                       " queues of priorities 0 to 3 take " + std::to_string(sum(reserve)) +
@@ -85,16 +90,16 @@ SconnectPromises sconnect_promises(const Experiment& e) {
 }
 
 void check_sconnect(const Experiment& e) {
-  const std::string& mode = e.str("traffic.mode");
+  const std::string& mode = e.str(param::traffic.mode);
   if (mode != "open" && mode != "batch" && mode != "trace")
     throw ConfigError("traffic.mode = \"" + mode +
                       "\" does not fit router.kind = \"sconnect\", whose hosts know open, batch and trace.");
-  if (e.has("traffic.packet_length") && e.str("traffic.packet_length") == "geometric")
+  if (e.has(param::traffic.packet_length) && e.str(param::traffic.packet_length) == "geometric")
     throw ConfigError(
         "traffic.packet_length = \"geometric\": messages of S-Connect are all of one length, or quads of four. "
         "Use \"list\".");
-  if (e.has("traffic.packet_flits"))
-    for (const auto& [flits, weight] : e.lengths("traffic.packet_flits"))
+  if (e.has(param::traffic.packet_flits))
+    for (const auto& [flits, weight] : e.lengths(param::traffic.packet_flits))
       if (weight > 0 && flits != 1 && flits != sconnect::kQuadParts)
         throw ConfigError("traffic.packet_flits contains " + std::to_string(flits) +
                           ": a message is 1 flit, and a quad is 4 (router.kind = \"sconnect\").");
@@ -104,22 +109,24 @@ void check_sconnect(const Experiment& e) {
       throw ConfigError((port ? "host.second_priorities = " : "host.priorities = ") + list_text(weights) +
                         ": give four weights, of priorities 0 to 3, and not all of them 0.");
   }
-  if (!e.ints("host.second_priorities").empty() && e.u32_of("topology.host_ports") == 1)
-    throw ConfigError("host.second_priorities = " + list_text(e.ints("host.second_priorities")) +
+  if (!e.ints(sconnect::param::host.second_priorities).empty() && e.u32_of(sconnect::param::topology.host_ports) == 1)
+    throw ConfigError("host.second_priorities = " + list_text(e.ints(sconnect::param::host.second_priorities)) +
                       ": hosts have one port each. Give topology.host_ports = 2, or leave it out.");
   sconnect_promises(e);
-  if (!e.is_auto("router.host_buffers") && e.u32_of("router.host_buffers") > e.u32_of("router.buffers"))
-    throw ConfigError("router.host_buffers = " + std::to_string(e.u32_of("router.host_buffers")) +
-                      " is more than the pool has: router.buffers is " + std::to_string(e.u32_of("router.buffers")) +
-                      ". Give 1 to " + std::to_string(e.u32_of("router.buffers")) + ", or \"auto\".");
-  if (e.u32_of("topology.channel_delay") % sconnect::kClocks)
+  if (!e.is_auto(sconnect::param::router.host_buffers) &&
+      e.u32_of(sconnect::param::router.host_buffers) > e.u32_of(sconnect::param::router.buffers))
+    throw ConfigError("router.host_buffers = " + std::to_string(e.u32_of(sconnect::param::router.host_buffers)) +
+                      " is more than the pool has: router.buffers is " +
+                      std::to_string(e.u32_of(sconnect::param::router.buffers)) + ". Give 1 to " +
+                      std::to_string(e.u32_of(sconnect::param::router.buffers)) + ", or \"auto\".");
+  if (e.u32_of(sconnect::param::topology.channel_delay) % sconnect::kClocks)
     throw ConfigError(
-        "topology.channel_delay = " + std::to_string(e.u32_of("topology.channel_delay")) +
+        "topology.channel_delay = " + std::to_string(e.u32_of(sconnect::param::topology.channel_delay)) +
         " clocks is not a whole number of slots: a routing cycle has 6 clocks. Give 6, 12, 18 and so on.");
-  const std::string& kind = e.str("topology.kind");
-  if (kind == "graph" && e.str("topology.file").empty())
+  const std::string& kind = e.str(sconnect::param::topology.kind);
+  if (kind == "graph" && e.str(sconnect::param::topology.file).empty())
     throw ConfigError("topology.kind = \"graph\" needs topology.file (CSV lines a,b).");
-  if (e.str("routing.tables") == "file" && e.str("routing.file").empty())
+  if (e.str(sconnect::param::routing.tables) == "file" && e.str(sconnect::param::routing.file).empty())
     throw ConfigError(
         "routing.tables = \"file\" needs routing.file (CSV lines TIC,destination node,port,virtual channel).");
 }

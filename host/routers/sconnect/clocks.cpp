@@ -7,6 +7,7 @@
 #include "host/config/field_file.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 #include "kernels/routers/sconnect/streams.hpp"
 
 namespace flitlab {
@@ -31,7 +32,7 @@ double number(const FieldFile& file, u32 field, const char* name, u32 most) {
 }
 
 void read_file(const Experiment& e, const SconnectFabric& fabric, SconnectClocks& clocks) {
-  FieldFile file("clock.file", e.text("clock.file"));
+  FieldFile file(sconnect::param::clock.file.path, e.text(sconnect::param::clock.file));
   const std::vector<u32> oscillator = oscillators(fabric);
   std::vector<bool> seen(fabric.tics, false);
   while (file.next()) {
@@ -67,16 +68,17 @@ std::vector<u32> oscillators(const SconnectFabric& fabric) {
 }
 
 void set_clocks(const Experiment& e, const SconnectFabric& fabric, SconnectClocks& clocks) {
-  if (!e.flag("clock.emulated")) return;
-  const u64 seed = e.u32_of("clock.seed");
-  const double spread = e.f64("clock.spread") * kRadiansPerPpm, phases = e.f64("clock.phase_spread");
+  if (!e.flag(sconnect::param::clock.emulated)) return;
+  const u64 seed = e.u32_of(sconnect::param::clock.seed);
+  const double spread = e.f64(sconnect::param::clock.spread) * kRadiansPerPpm,
+               phases = e.f64(sconnect::param::clock.phase_spread);
   for (u32 oscillator : oscillators(fabric)) {
     const Random4 r = philox(seed, sconnect::stream::kClock, oscillator, 0);
     clocks.free.push_back(fixed((2 * unit_interval(r.word[0]) - 1) * spread));
     clocks.phase.push_back(fixed((2 * unit_interval(r.word[1]) - 1) * phases));
   }
   clocks.offset.assign(std::size_t{fabric.tics} * sconnect::kSerial, 0);
-  const double cables = e.f64("clock.cable_phase");
+  const double cables = e.f64(sconnect::param::clock.cable_phase);
   for (u32 tic = 0; tic < fabric.tics; ++tic) {
     for (u32 p = 0; p < sconnect::kSerial; ++p) {
       const sconnect::Link& link = fabric.link(tic, p);
@@ -87,15 +89,15 @@ void set_clocks(const Experiment& e, const SconnectFabric& fabric, SconnectClock
       clocks.offset[tic * sconnect::kSerial + p] = fixed(unit_interval(r.word[0]) * cables);
     }
   }
-  if (!e.str("clock.file").empty()) read_file(e, fabric, clocks);
+  if (!e.str(sconnect::param::clock.file).empty()) read_file(e, fabric, clocks);
   sconnect::ClockTable& t = clocks.table;
-  t.gain = fixed(e.f64("clock.gain"));
-  t.range = fixed(e.f64("clock.range") / 2);
-  t.knee = std::min(fixed(e.f64("clock.knee")), t.range);
-  t.outer_gain = std::llround(e.f64("clock.outer_gain") * 256);
-  t.tuning = fixed(e.f64("clock.tuning") * kRadiansPerPpm);
+  t.gain = fixed(e.f64(sconnect::param::clock.gain));
+  t.range = fixed(e.f64(sconnect::param::clock.range) / 2);
+  t.knee = std::min(fixed(e.f64(sconnect::param::clock.knee)), t.range);
+  t.outer_gain = std::llround(e.f64(sconnect::param::clock.outer_gain) * 256);
+  t.tuning = fixed(e.f64(sconnect::param::clock.tuning) * kRadiansPerPpm);
   t.word = fixed(2 * 3.14159265358979323846);
-  t.sums = e.str("clock.detector") == "sum";
+  t.sums = e.str(sconnect::param::clock.detector) == "sum";
   t.free = clocks.free.data();
   t.phase = clocks.phase.data();
   t.offset = clocks.offset.data();

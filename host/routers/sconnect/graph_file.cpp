@@ -4,6 +4,7 @@
 
 #include "host/config/field_file.hpp"
 #include "host/routers/sconnect/build.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 class Reader {
  public:
   Reader(const TextSource& text, const SconnectNodes& nodes)
-      : file_("topology.file", text), nodes_(nodes), builder_("graph", nodes) {}
+      : file_(sconnect::param::topology.file.path, text), nodes_(nodes), builder_("graph", nodes) {}
 
   SconnectFabric read() {
     while (file_.next()) {

@@ -3,20 +3,28 @@
 #include "host/routers/sconnect/checks.hpp"
 #include "host/routers/sconnect/plan.hpp"
 #include "kernels/routers/sconnect/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
+namespace {
+
+std::string_view default_of(const ParamRecord& record, const Experiment&) {
+  return record.path == param::traffic.packet_flits.path ? "1" : "";
+}
+
+}  // namespace
 
 ModelRecord sconnect_model() {
   return {
       .kind = "sconnect",
       .help = "S-Connect fabric of TIC chips",
-      .topology = kSconnectTopologyParams,
-      .router = kSconnectParams,
-      .routing = kSconnectRoutingParams,
-      .others = {kSconnectChannelParams, kSconnectHostParams, kSconnectClockParams},
+      .topology = records_of(sconnect::param::topology),
+      .sections = {records_of(sconnect::param::router), records_of(sconnect::param::routing),
+                   records_of(sconnect::param::channel), records_of(sconnect::param::host),
+                   records_of(sconnect::param::clock)},
       .check = check_sconnect,
       .make_plan = plan_of<SconnectPlan>,
-      .defaults = {{"traffic.packet_flits", "1"}},
+      .default_of = default_of,
       .shape = sconnect_shape,
   };
 }

@@ -14,6 +14,7 @@
 #include "host/run/result.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 
 namespace flitlab {
 
@@ -76,14 +77,15 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   t.routers = fabric_.tics;
   t.terminals = fabric_.terminals;
   t.nodes = fabric_.nodes;
-  t.buffers = e.u32_of("router.buffers");
+  t.buffers = e.u32_of(sconnect::param::router.buffers);
   const auto [reserve, control_buffers] = sconnect_promises(e);
   std::copy(reserve.begin(), reserve.end(), t.reserve);
   t.control_buffers = static_cast<u8>(control_buffers);
-  quads_fit_ = reserve[e.u32_of("host.quad_priority")] >= sconnect::kQuadParts;
-  t.host_buffers = static_cast<u8>(e.is_auto("router.host_buffers") ? t.buffers / 2 : e.u32_of("router.host_buffers"));
+  quads_fit_ = reserve[e.u32_of(sconnect::param::host.quad_priority)] >= sconnect::kQuadParts;
+  t.host_buffers = static_cast<u8>(
+      e.is_auto(sconnect::param::router.host_buffers) ? t.buffers / 2 : e.u32_of(sconnect::param::router.host_buffers));
   // A slot is hit or not: which of its bits are, nobody asks.
-  const double spared = std::pow(1 - e.f64("channel.error_rate"), sconnect::kSlotBits);
+  const double spared = std::pow(1 - e.f64(sconnect::param::channel.error_rate), sconnect::kSlotBits);
   t.hit_threshold = static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
 
   for (u32 port = 0; port < kPorts - sconnect::kSerial; ++port) {
@@ -91,8 +93,8 @@ void SconnectPlan::set_parameters(const Experiment& e) {
     const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
     std::copy(below.begin(), below.end(), t.priority_below[port]);
   }
-  t.quad_priority = static_cast<u8>(e.u32_of("host.quad_priority"));
-  for (u32 priority : e.ints("host.refuses")) t.refuses |= 1u << priority;
+  t.quad_priority = static_cast<u8>(e.u32_of(sconnect::param::host.quad_priority));
+  for (u32 priority : e.ints(sconnect::param::host.refuses)) t.refuses |= 1u << priority;
 
   for (u32 tic = 0; tic < t.routers; ++tic)
     address_.push_back(fabric_.node_of[tic] == kNone ? sconnect::kNoAddress : static_cast<u16>(fabric_.node_of[tic]));
@@ -100,8 +102,8 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   for (u32 i = 0; i < t.routers * kPorts; ++i)
     if (fabric_.links[i].kind == LinkKind::kHost)
       terminal_node_[fabric_.links[i].far] = static_cast<u16>(fabric_.node_of[i / kPorts]);
-  t.table_given = e.str("routing.tables") != "none";
-  t.clocks = e.flag("clock.emulated");
+  t.table_given = e.str(sconnect::param::routing.tables) != "none";
+  t.clocks = e.flag(sconnect::param::clock.emulated);
   t.clock = clocks_.table;
   t.links = fabric_.links.data();
   t.entry = tables_.entry.data();

@@ -5,6 +5,7 @@
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 #include "kernels/routers/sconnect/route.hpp"
 
 namespace flitlab {
@@ -20,7 +21,7 @@ bool has_host(const SconnectFabric& f, u32 tic) {
 }  // namespace
 
 SconnectTables read_sconnect_tables(const SconnectFabric& f, const TextSource& text) {
-  FieldFile file("routing.file", text);
+  FieldFile file(sconnect::param::routing.file.path, text);
   std::map<std::string, u32, std::less<>> tics;
   for (u32 tic = 0; tic < f.tics; ++tic) tics[f.names[tic]] = tic;
   const auto tic_of = [&](std::string_view name) {

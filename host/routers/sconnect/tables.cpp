@@ -11,6 +11,7 @@
 #include "host/run/memory.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 #include "kernels/routers/sconnect/route.hpp"
 
 namespace flitlab {
@@ -146,14 +147,14 @@ std::vector<u16> sconnect_host_entries(const SconnectFabric& f) {
 }
 
 SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f) {
-  const std::string& how = e.str("routing.tables");
+  const std::string& how = e.str(sconnect::param::routing.tables);
   if (how == "none") {
     SconnectTables t = blank(f);
     t.entry.assign(t.entry.size(), 0);
     return t;
   }
   if (how == "tree") return tree_sconnect_tables(f);
-  if (how == "file") return read_sconnect_tables(f, e.text("routing.file"));
+  if (how == "file") return read_sconnect_tables(f, e.text(sconnect::param::routing.file));
   return shortest_sconnect_tables(f);
 }
 

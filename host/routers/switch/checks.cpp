@@ -2,20 +2,22 @@
 #include "host/routers/switch/checks.hpp"
 #include "host/config/cross_checks.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/switch/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 
-std::vector<u32> switch_shape(const Experiment& e) { return {e.u32_of("topology.ports")}; }
+std::vector<u32> switch_shape(const Experiment& e) { return {e.u32_of(sw::param::topology.ports)}; }
 
 void check_switch(const Experiment& e) {
-  if (e.str("traffic.mode") == "request_reply")
+  if (e.str(param::traffic.mode) == "request_reply")
     throw ConfigError(
         "traffic.mode = \"request_reply\" does not fit router.kind = \"switch\", whose terminals do not answer. Use "
         "\"open\", \"batch\" or \"trace\".");
-  if (!e.has("traffic.pattern")) return;
-  const std::string& pattern = e.str("traffic.pattern");
+  if (!e.has(param::traffic.pattern)) return;
+  const std::string& pattern = e.str(param::traffic.pattern);
   if (pattern == "hot_region" || pattern == "all_to_region")
-    throw ConfigError(quoted(e, "traffic.pattern") +
+    throw ConfigError(quoted(e, param::traffic.pattern) +
                       " goes by the coordinates of routers, and router.kind = \"switch\" is one router. Use "
                       "\"hot_spot\".");
 }

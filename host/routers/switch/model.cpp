@@ -10,8 +10,8 @@ ModelRecord switch_model() {
   return {
       .kind = "switch",
       .help = "single switch that preserves order: crossbar or buffer pool",
-      .topology = kSwitchTopologyParams,
-      .router = kSwitchParams,
+      .topology = records_of(sw::param::topology),
+      .sections = {records_of(sw::param::router)},
       .check = check_switch,
       .make_plan = plan_of<SwitchPlan>,
       .shape = switch_shape,

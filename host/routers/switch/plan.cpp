@@ -4,6 +4,7 @@
 
 #include "host/run/result.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/switch/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -26,12 +27,12 @@ Topology topology_of(u32 ports) {
 }  // namespace
 
 SwitchPlan::SwitchPlan(const Experiment& e)
-    : topology_(topology_of(e.u32_of("topology.ports"))), traffic_(e, topology_) {
+    : topology_(topology_of(e.u32_of(sw::param::topology.ports))), traffic_(e, topology_) {
   sw::Table& t = table_;
   t.terminals = topology_.terminals;
-  t.output_buffers = e.u32_of("router.output_buffers");
-  t.stored = e.str("router.organisation") == "crossbar";
-  t.release_by_tail = e.has("router.input_release") && e.str("router.input_release") == "tail";
+  t.output_buffers = e.u32_of(sw::param::router.output_buffers);
+  t.stored = e.str(sw::param::router.organisation) == "crossbar";
+  t.release_by_tail = e.has(sw::param::router.input_release) && e.str(sw::param::router.input_release) == "tail";
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
   set_layout();

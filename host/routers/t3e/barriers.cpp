@@ -1,6 +1,7 @@
 /// Barrier and eureka units of the T3E as its software sees them (paper, section 6).
 #include "host/routers/t3e/plan.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/t3e/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -17,7 +18,7 @@ constexpr const char* kStates[] = {"S_BAR", "S_ARM", "S_EUR"};
 
 void T3ePlan::set_barrier_trees(const Experiment& e) {
   const auto& applications = machine_.staff.applications;
-  const u32 root = e.u32_of("barrier.root");
+  const u32 root = e.u32_of(t3e::param::barrier.root);
   const std::vector<u8> sound(table_.routers, 0);
   for (u32 unit = 0; unit < table_.barrier_units; ++unit) {
     const t3e::Application& members = applications[unit % applications.size()];

@@ -4,6 +4,8 @@
 
 #include "host/routers/t3e/registers.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/t3e/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab::t3e {
 namespace {
@@ -22,7 +24,7 @@ std::string shown_pairs(const Shape& shape, const std::vector<std::pair<u32, u32
 }
 
 u32 mode_of(const Experiment& e, u32 nodes) {
-  const std::string& mode = e.str("routing.lut_mode");
+  const std::string& mode = e.str(flitlab::t3e::param::routing.lut_mode);
   if (mode == "0" && nodes > kLutRegisters)
     throw ConfigError("routing.lut_mode = \"0\" has one entry for each PE, " + std::to_string(kLutRegisters) +
                       " in all, and the machine has " + std::to_string(nodes) + " PEs. Use \"1\", \"2\" or \"auto\".");
@@ -65,7 +67,8 @@ u32 stopped_entries(const Shape& shape, const Registers* registers, u32 node, u3
 }
 
 Machine::Machine(const Experiment& e, bool checked)
-    : shape(e.ints("topology.shape"), e.ints("topology.partial_planes")), checked_(checked) {
+    : shape(e.ints(flitlab::t3e::param::topology.shape), e.ints(flitlab::t3e::param::topology.partial_planes)),
+      checked_(checked) {
   read_faults(e);
   read_io(e);
   const bool at_once = break_cycle == 0;
@@ -77,30 +80,30 @@ Machine::Machine(const Experiment& e, bool checked)
     rerouted = make(e, broken, broken_nodes, true, later);
   }
 
-  const bool cold = e.str("boot.state") == "cold";
+  const bool cold = e.str(flitlab::t3e::param::boot.state) == "cold";
   const bool breaks_later = breaks() && !at_once;
   if (cold && breaks_later)
     throw ConfigError("boot.state = \"cold\" with faults.cycle = " + std::to_string(break_cycle) +
                       ": new tables would be loaded into a machine that software has numbered. Use faults.cycle = 0.");
-  if (e.str("routing.vc_select") == "full" && breaks_later)
+  if (e.str(flitlab::t3e::param::routing.vc_select) == "full" && breaks_later)
     throw ConfigError("routing.vc_select = \"full\" with faults.cycle = " + std::to_string(break_cycle) +
                       ": the machine has no registers that hold such tables, so that they cannot be changed in a run. "
                       "Use \"optimised\", or faults.cycle = 0.");
-  if (breaks_later && e.str("traffic.mode") == "request_reply")
+  if (breaks_later && e.str(flitlab::param::traffic.mode) == "request_reply")
     warnings.push_back(
         "faults.cycle: transactions of which a packet is lost keep their places in traffic.window; PEs "
         "that lose many send less and less.");
-  if (breaks_later && !e.file("registers.file").empty())
+  if (breaks_later && !e.file(flitlab::t3e::param::registers.file).empty())
     warnings.push_back(
         "faults.cycle: the new tables replace R_NET_LUT, R_VCSEL and R_LWHO, also what registers.file has "
         "written there.");
-  const bool sends = !e.has("traffic.load") || e.f64("traffic.load") > 0;
-  if (cold && sends && (!e.has("traffic.start") || e.u32_of("traffic.start") == 0))
+  const bool sends = !e.has(flitlab::param::traffic.load) || e.f64(flitlab::param::traffic.load) > 0;
+  if (cold && sends && (!e.has(flitlab::param::traffic.start) || e.u32_of(flitlab::param::traffic.start) == 0))
     warnings.push_back(
         "boot.state = \"cold\": packets are created from cycle 0, and no table says where they go. Boot "
         "first, and set traffic.start.");
-  const bool any = e.str("router.adaptive_choice") == "any";
-  const bool refuse = e.str("faults.unconnected") == "refuse";
+  const bool any = e.str(flitlab::t3e::param::router.adaptive_choice) == "any";
+  const bool refuse = e.str(flitlab::t3e::param::faults.unconnected) == "refuse";
   if (!shape.full() || (breaks() && at_once))
     check_connected(check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service), refuse);
   if (!rerouted.registers.empty()) {
@@ -112,7 +115,7 @@ Machine::Machine(const Experiment& e, bool checked)
     std::fill(tables.registers.begin(), tables.registers.end(), Registers{});
     std::fill(tables.lut.begin(), tables.lut.end(), Tag{});
   }
-  if (e.file("registers.file").empty()) return;
+  if (e.file(flitlab::t3e::param::registers.file).empty()) return;
   load_file(e);
   if (cold) return;
   const WayReport report = check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service);
@@ -137,10 +140,10 @@ u64 Machine::next_change(u64 now) const {
 }
 
 void Machine::read_faults(const Experiment& e) {
-  const std::vector<u32> links = e.ints("faults.links");
-  broken_nodes = e.ints("faults.nodes");
-  break_cycle = e.u32_of("faults.cycle");
-  reroute_cycle = break_cycle + e.u32_of("faults.reroute_delay");
+  const std::vector<u32> links = e.ints(flitlab::t3e::param::faults.links);
+  broken_nodes = e.ints(flitlab::t3e::param::faults.nodes);
+  break_cycle = e.u32_of(flitlab::t3e::param::faults.cycle);
+  reroute_cycle = break_cycle + e.u32_of(flitlab::t3e::param::faults.reroute_delay);
   broken.assign(shape.nodes(), 0);
   const auto break_link = [&](u32 node, u32 direction) {
     broken[node] |= static_cast<u8>(1u << direction);
@@ -167,7 +170,7 @@ void Machine::read_faults(const Experiment& e) {
 }
 
 void Machine::read_io(const Experiment& e) {
-  io_nodes = e.ints("io.nodes");
+  io_nodes = e.ints(flitlab::t3e::param::io.nodes);
   for (std::size_t i = 0; i < io_nodes.size(); ++i) {
     const std::string name = "io.nodes contains " + std::to_string(io_nodes[i]);
     if (io_nodes[i] >= shape.nodes())
@@ -182,22 +185,22 @@ void Machine::read_io(const Experiment& e) {
 
 Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, bool later,
                      Staff& who) const {
-  const std::string& select = e.str("routing.vc_select");
+  const std::string& select = e.str(flitlab::t3e::param::routing.vc_select);
   TableOptions options;
-  options.adaptive = e.flag("routing.adaptive");
-  options.balanced = e.str("routing.half_way") == "balanced";
+  options.adaptive = e.flag(flitlab::t3e::param::routing.adaptive);
+  options.balanced = e.str(flitlab::t3e::param::routing.half_way) == "balanced";
   options.optimised = select != "time_of_crossing";
   options.full_select = select == "full";
   options.lut_mode = mode_of(e, shape.nodes());
-  options.logical =
-      number_pes(shape, options.lut_mode, e.ints("topology.logical_format"), e.file("topology.logical_file"));
+  options.logical = number_pes(shape, options.lut_mode, e.ints(flitlab::t3e::param::topology.logical_format),
+                               e.file(flitlab::t3e::param::topology.logical_file));
   options.broken = links;
-  who = assign_pes(shape, options.lut_mode, options.logical, dead, e.ints("topology.spares"),
-                   later ? std::vector<u32>{} : e.ints("topology.partitions"));
+  who = assign_pes(shape, options.lut_mode, options.logical, dead, e.ints(flitlab::t3e::param::topology.spares),
+                   later ? std::vector<u32>{} : e.ints(flitlab::t3e::param::topology.partitions));
   Tables made = make_tables(shape, options);
   const bool sound = std::all_of(links.begin(), links.end(), [](u8 set) { return set == 0; });
   if (shape.full() && sound) return made;
-  const bool any = e.str("router.adaptive_choice") == "any";
+  const bool any = e.str(flitlab::t3e::param::router.adaptive_choice) == "any";
   route_around(shape, made, options, any, who.in_service, true);
   if (check_ways(shape, made, links, any, who.in_service).circle.empty()) return made;
   made = make_tables(shape, options);  // without extra hops direction order alone rules circles out
@@ -228,7 +231,7 @@ void Machine::load_file(const Experiment& e) {
                 lut.begin() + std::size_t{n} * kLutRegisters);
   tables.entries = kLutRegisters;
   tables.lut = std::move(lut);
-  load_registers(e.file("registers.file"), nodes, [&](u32 node, const std::string& name, u64 value) {
+  load_registers(e.file(flitlab::t3e::param::registers.file), nodes, [&](u32 node, const std::string& name, u64 value) {
     Tag* entries = tables.lut.data() + std::size_t{node} * kLutRegisters;
     NodeRegisters all{tables.registers[node], software[node], {entries, entries + kLutRegisters}};
     const u32 number = register_number(name);

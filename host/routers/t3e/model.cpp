@@ -5,17 +5,26 @@
 #include "kernels/routers/t3e/params.hpp"
 
 namespace flitlab {
+namespace {
+
+bool whole(const Experiment& e) {
+  return e.ints(t3e::param::topology.partial_planes).empty() && e.ints(t3e::param::topology.spares).empty() &&
+         e.ints(t3e::param::topology.partitions).empty() && e.ints(t3e::param::faults.nodes).empty();
+}
+
+}  // namespace
 
 ModelRecord t3e_model() {
   return {
       .kind = "t3e",
       .help = "Cray T3E",
-      .topology = kT3eTopologyParams,
-      .router = kT3eParams,
-      .routing = kT3eRoutingParams,
-      .others = {kT3eBarrierParams, kT3eMachineParams, kT3eSpecialParams},
+      .topology = records_of(t3e::param::topology),
+      .sections = {records_of(t3e::param::router), records_of(t3e::param::routing), records_of(t3e::param::barrier),
+                   records_of(t3e::param::io), records_of(t3e::param::registers), records_of(t3e::param::faults),
+                   records_of(t3e::param::special), records_of(t3e::param::boot)},
       .check = check_t3e,
       .make_plan = plan_of<T3ePlan>,
+      .whole = whole,
   };
 }
 

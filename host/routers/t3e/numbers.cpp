@@ -7,6 +7,7 @@
 #include "host/config/csv.hpp"
 #include "host/routers/t3e/tables.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/t3e/params.hpp"
 
 namespace flitlab::t3e {
 namespace {
@@ -18,7 +19,7 @@ std::string shown_address(u32 address) {
 
 std::vector<u32> from_file(const Shape& shape, const std::string& file) {
   std::vector<u32> logical(shape.nodes(), kNone);
-  read_csv("topology.logical_file", file, [&](const std::vector<double>& f, std::size_t line) {
+  read_csv(flitlab::t3e::param::topology.logical_file.path, file, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = "topology.logical_file: " + file + ":" + std::to_string(line) + ": ";
     bool whole = f.size() == 4;
     for (double x : f) whole = whole && x >= 0 && x < 4096 && x == static_cast<u32>(x);

@@ -9,6 +9,7 @@
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/t3e/params.hpp"
 
 namespace flitlab {
 
@@ -63,42 +64,41 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t3e::Table& t = table_;
   t.routers = topology_.routers;
   t.terminals = topology_.terminals;
-  t.link_vcs = t3e::kDeterministicVcs + e.u32_of("router.adaptive_vcs");
-  t.buffer_flits = e.u32_of("router.deterministic_buffer_flits");
-  t.adaptive_buffer_flits = e.u32_of("router.adaptive_buffer_flits");
-  const u32 straight = e.u32_of("router.straight_delay");
-  t.wait = e.u32_of("router.turn_delay") - straight;
+  t.link_vcs = t3e::kDeterministicVcs + e.u32_of(t3e::param::router.adaptive_vcs);
+  t.buffer_flits = e.u32_of(t3e::param::router.deterministic_buffer_flits);
+  t.adaptive_buffer_flits = e.u32_of(t3e::param::router.adaptive_buffer_flits);
+  const u32 straight = e.u32_of(t3e::param::router.straight_delay);
+  t.wait = e.u32_of(t3e::param::router.turn_delay) - straight;
   t.link_delay = straight;
-  t.inject_delay = e.u32_of("router.source_delay") - straight;
-  t.eject_delay = e.u32_of("router.destination_delay") - t.wait;
-  t.credit_delay = e.u32_of("router.credit_delay");
-  t.barrier_units = e.u32_of("barrier.units");
+  t.inject_delay = e.u32_of(t3e::param::router.source_delay) - straight;
+  t.eject_delay = e.u32_of(t3e::param::router.destination_delay) - t.wait;
+  t.credit_delay = e.u32_of(t3e::param::router.credit_delay);
+  t.barrier_units = e.u32_of(t3e::param::barrier.units);
   if (t.barrier_units) {
-    t.barrier_wait = e.u32_of("barrier.router_delay") - straight;
-    t.barrier_eject = e.u32_of("router.destination_delay") - t.barrier_wait;
+    t.barrier_wait = e.u32_of(t3e::param::barrier.router_delay) - straight;
+    t.barrier_eject = e.u32_of(t3e::param::router.destination_delay) - t.barrier_wait;
     set_barrier_trees(e);
   }
-  t.barrier_work = e.u32_of("barrier.work");
-  t.barrier_program =
-      static_cast<t3e::BarrierProgram>(word_index(e.str("barrier.operation"), {"barrier", "eureka", "by_hand"}));
+  t.barrier_work = e.u32_of(t3e::param::barrier.work);
+  t.barrier_program = static_cast<t3e::BarrierProgram>(e.choice(t3e::param::barrier.operation));
   t.barrier = barrier_trees_.data();
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
-  t.special = e.flag("special.enabled");
+  t.special = e.flag(t3e::param::special.enabled);
   if (t.special) {
-    t.special_delay = e.u32_of("special.router_delay");
-    t.special_eject = e.u32_of("router.destination_delay");
+    t.special_delay = e.u32_of(t3e::param::special.router_delay);
+    t.special_eject = e.u32_of(t3e::param::router.destination_delay);
     delays.insert(delays.end(), {t.special_delay, t.special_eject});
   }
   t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
-  t.short_circuit = e.flag("router.short_circuit");
-  t.any_direction = e.str("router.adaptive_choice") == "any";
+  t.short_circuit = e.flag(t3e::param::router.short_circuit);
+  t.any_direction = e.str(t3e::param::router.adaptive_choice) == "any";
   t.io_node = machine_.io_nodes.data();
-  t.io_interval = machine_.io_nodes.empty() ? 1 : e.u32_of("io.interval");
-  t.ordered_requests = e.flag("routing.ordered_requests");
-  t.error_threshold = static_cast<u32>(std::min(e.f64("faults.error_rate") * 4294967296.0, 4294967295.0));
+  t.io_interval = machine_.io_nodes.empty() ? 1 : e.u32_of(t3e::param::io.interval);
+  t.ordered_requests = e.flag(t3e::param::routing.ordered_requests);
+  t.error_threshold = static_cast<u32>(std::min(e.f64(t3e::param::faults.error_rate) * 4294967296.0, 4294967295.0));
   // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
   const auto ring = [&](u32 b) { return b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2); };
   t.ring = ring(t.buffer_flits);

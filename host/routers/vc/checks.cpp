@@ -1,45 +1,50 @@
 /// Conditions between the parameters of the canonical virtual-channel router and its networks.
 #include "host/routers/vc/checks.hpp"
 #include "host/config/cross_checks.hpp"
+#include "host/topology/params.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/vc/params.hpp"
 
 namespace flitlab {
 namespace {
 
-bool is_ring(const Experiment& e) { return e.str("topology.kind") == "torus" || e.str("topology.kind") == "ring"; }
+bool is_ring(const Experiment& e) {
+  return e.str(param::topology.kind) == "torus" || e.str(param::topology.kind) == "ring";
+}
 
 void check_routing(const Experiment& e) {
-  const std::string& algorithm = e.str("routing.algorithm");
-  const std::string& kind = e.str("topology.kind");
+  const std::string& algorithm = e.str(vc::param::routing.algorithm);
+  const std::string& kind = e.str(param::topology.kind);
   if ((kind == "graph") != (algorithm == "table"))
-    throw ConfigError(quoted(e, "routing.algorithm") + " does not fit " + quoted(e, "topology.kind") +
+    throw ConfigError(quoted(e, vc::param::routing.algorithm) + " does not fit " + quoted(e, param::topology.kind) +
                       ": graphs are routed by \"table\", all other topologies by another algorithm.");
-  const bool two_dimensional = kind == "mesh" && e.ints("topology.shape").size() == 2;
+  const bool two_dimensional = kind == "mesh" && e.ints(param::topology.shape).size() == 2;
   if (algorithm == "o1turn" && !two_dimensional)
     throw ConfigError(
         "routing.algorithm = \"o1turn\" needs a mesh of two dimensions; use \"valiant\" or "
         "\"minimal_adaptive\" on other topologies.");
   if (algorithm == "romm" && is_ring(e))
     throw ConfigError("routing.algorithm = \"romm\" needs a mesh or a hypercube; use \"valiant\" on a " + kind + ".");
-  const u32 messages = message_classes(e), needed = routing_classes(e) * messages, vcs = e.u32_of("router.vcs");
+  const u32 messages = message_classes(e), needed = routing_classes(e) * messages,
+            vcs = e.u32_of(vc::param::router.vcs);
   if (vcs < needed)
-    throw ConfigError("router.vcs = " + std::to_string(vcs) + " is too few: " + quoted(e, "routing.algorithm") +
-                      " on a " + kind +
+    throw ConfigError("router.vcs = " + std::to_string(vcs) +
+                      " is too few: " + quoted(e, vc::param::routing.algorithm) + " on a " + kind +
                       (messages > 1 ? " with traffic.message_classes = " + std::to_string(messages) : "") +
                       " needs at least " + std::to_string(needed) + " to be free of deadlock. Raise router.vcs" +
                       (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to watch it deadlock." : "."));
 }
 
 void check_buffers(const Experiment& e) {
-  if (e.flag("router.speculative") && e.i64("router.vc_allocation_delay") > 1)
+  if (e.flag(vc::param::router.speculative) && e.i64(vc::param::router.vc_allocation_delay) > 1)
     throw ConfigError("router.speculative = true does not fit router.vc_allocation_delay = " +
-                      std::to_string(e.i64("router.vc_allocation_delay")) +
+                      std::to_string(e.i64(vc::param::router.vc_allocation_delay)) +
                       ": speculation overlaps VC allocation with switch allocation, and can hide one cycle of it. "
                       "Use a delay of 0 or 1, or do not speculate.");
-  const std::string& flow = e.str("router.flow_control");
-  if (flow != "wormhole" && longest_packet(e) > e.u32_of("router.buffer_flits"))
-    throw ConfigError("router.buffer_flits = " + std::to_string(e.u32_of("router.buffer_flits")) +
+  const std::string& flow = e.str(vc::param::router.flow_control);
+  if (flow != "wormhole" && longest_packet(e) > e.u32_of(vc::param::router.buffer_flits))
+    throw ConfigError("router.buffer_flits = " + std::to_string(e.u32_of(vc::param::router.buffer_flits)) +
                       " is too small: router.flow_control = \"" + flow + "\" needs room for the longest packet, " +
                       std::to_string(longest_packet(e)) + " flits. Raise it, or use \"wormhole\".");
 }
@@ -47,9 +52,9 @@ void check_buffers(const Experiment& e) {
 }  // namespace
 
 u32 routing_classes(const Experiment& e) {
-  const std::string& algorithm = e.str("routing.algorithm");
+  const std::string& algorithm = e.str(vc::param::routing.algorithm);
   const bool ring = is_ring(e);
-  if (ring && e.str("routing.vc_assignment") == "any") return 1;
+  if (ring && e.str(vc::param::routing.vc_assignment) == "any") return 1;
   if (algorithm == "valiant") return ring ? 4 : 2;
   if (algorithm == "romm" || algorithm == "o1turn") return 2;
   if (algorithm == "minimal_adaptive") return ring ? 3 : 2;

@@ -7,8 +7,10 @@
 #include "host/config/cross_checks.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/vc/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -34,36 +36,30 @@ void VcPlan::set_parameters(const Experiment& e) {
     throw ConfigError("topology.concentration = " + std::to_string(t.concentration) + ": routers would have " +
                       std::to_string(t.ports) + " ports, and at most " + std::to_string(vc::kMaxPorts) +
                       " are supported. Use fewer dimensions or a smaller topology.concentration.");
-  t.vcs = e.u32_of("router.vcs");
-  t.buffer_flits = e.u32_of("router.buffer_flits");
-  t.routing_delay = e.u32_of("router.routing_delay");
-  t.allocation_delay = e.u32_of("router.vc_allocation_delay");
-  const u32 crossing = e.u32_of("router.switch_allocation_delay") + e.u32_of("router.switch_traversal_delay");
-  t.link_delay = crossing + e.u32_of("topology.channel_delay");
+  t.vcs = e.u32_of(vc::param::router.vcs);
+  t.buffer_flits = e.u32_of(vc::param::router.buffer_flits);
+  t.routing_delay = e.u32_of(vc::param::router.routing_delay);
+  t.allocation_delay = e.u32_of(vc::param::router.vc_allocation_delay);
+  const u32 crossing =
+      e.u32_of(vc::param::router.switch_allocation_delay) + e.u32_of(vc::param::router.switch_traversal_delay);
+  t.link_delay = crossing + e.u32_of(param::topology.channel_delay);
   t.eject_delay = crossing + 1;
   t.inject_delay = 1;
-  t.credit_delay = e.u32_of("router.credit_delay");
+  t.credit_delay = e.u32_of(vc::param::router.credit_delay);
   t.slot_mask = std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1) - 1;
   t.port_words = (t.ports + 7) / 8;
   t.set_shift = t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
   t.set_words = (t.ports + (1u << t.set_shift) - 1) >> t.set_shift;
-  t.flow_control = static_cast<vc::FlowControl>(
-      word_index(e.str("router.flow_control"), {"wormhole", "virtual_cut_through", "store_and_forward"}));
-  const auto allocator = [&](const char* path) {
-    return static_cast<vc::Allocator>(
-        word_index(e.str(path), {"separable_input_first", "separable_output_first", "islip", "wavefront"}));
-  };
-  t.vc_allocator = allocator("router.vc_allocator");
-  t.switch_allocator = allocator("router.switch_allocator");
-  t.iterations = static_cast<u8>(e.u32_of("router.allocator_iterations"));
-  t.arbiter =
-      static_cast<vc::ArbiterKind>(word_index(e.str("router.arbiter"), {"round_robin", "matrix", "oldest_first"}));
-  t.speculative = e.flag("router.speculative");
-  t.algorithm = static_cast<vc::Algorithm>(word_index(
-      e.str("routing.algorithm"), {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive", "table"}));
-  if (e.has("routing.vc_assignment"))
-    t.vc_assignment = static_cast<vc::VcAssignment>(
-        word_index(e.str("routing.vc_assignment"), {"dateline", "balanced", "by_crossing", "any"}));
+  t.flow_control = static_cast<vc::FlowControl>(e.choice(vc::param::router.flow_control));
+  const auto allocator = [&](const ParamRecord& p) { return static_cast<vc::Allocator>(e.choice(p)); };
+  t.vc_allocator = allocator(vc::param::router.vc_allocator);
+  t.switch_allocator = allocator(vc::param::router.switch_allocator);
+  t.iterations = static_cast<u8>(e.u32_of(vc::param::router.allocator_iterations));
+  t.arbiter = static_cast<vc::ArbiterKind>(e.choice(vc::param::router.arbiter));
+  t.speculative = e.flag(vc::param::router.speculative);
+  t.algorithm = static_cast<vc::Algorithm>(e.choice(vc::param::routing.algorithm));
+  if (e.has(vc::param::routing.vc_assignment))
+    t.vc_assignment = static_cast<vc::VcAssignment>(e.choice(vc::param::routing.vc_assignment));
   t.wraps = topology_.wraps;
   t.one_port_per_dim = topology_.kind == "hypercube";
   t.mode = traffic_.mode;
@@ -85,8 +81,9 @@ void VcPlan::set_classes(const Experiment& e) {
   vc::VcTable& t = table_;
   if (t.algorithm == vc::Algorithm::kTable) {
     const u32 layers = t.vcs / t.message_classes;
-    routes_ = e.str("routing.table_file").empty() ? shortest_path_table(topology_, layers)
-                                                  : read_table(e.file("routing.table_file"), topology_, layers);
+    routes_ = e.str(vc::param::routing.table_file).empty()
+                  ? shortest_path_table(topology_, layers)
+                  : read_table(e.file(vc::param::routing.table_file), topology_, layers);
     t.next_port = routes_.port.data();
     t.layer = routes_.layer.data();
   }

@@ -1,342 +1,367 @@
 #pragma once
 /// Parameters of Blue Gene/L's torus. A cycle is a byte time of a link; a flit is a chunk of 32 bytes.
-#include <array>
-
 #include "kernels/common/param.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl::param {
 
-inline constexpr std::array kBglTopologyParams{
-    ParamRecord{.path = "topology.shape",
-                .type = ParamType::kIntList,
-                .default_value = "[8, 8, 8]",
-                .min = 1,
-                .max = 256,
-                .unit = "nodes",
-                .help = "Nodes in x, y and z of the torus; a dimension of 1 has no links.",
-                .cite = "BG/L torus, Introduction"},
-    ParamRecord{.path = "topology.channel_delay",
-                .type = ParamType::kInt,
-                .default_value = "10",
-                .min = 1,
-                .max = 64,
-                .unit = "cycles",
-                .help = "Time of flight of a byte from a sender to the next receiver, serialisation included. The "
-                        "paper gives 10 cycles as the least delay between midplanes.",
-                .cite = "BG/L torus, Simulator overview"},
-};
+inline constexpr struct TopologyParams {
+  ParamRecord shape{.path = "topology.shape",
+                    .type = ParamType::kIntList,
+                    .default_value = "[8, 8, 8]",
+                    .min = 1,
+                    .max = 256,
+                    .unit = "nodes",
+                    .help = "Nodes in x, y and z of the torus; a dimension of 1 has no links.",
+                    .cite = "BG/L torus, Introduction"};
+  ParamRecord channel_delay{
+      .path = "topology.channel_delay",
+      .type = ParamType::kInt,
+      .default_value = "10",
+      .min = 1,
+      .max = 64,
+      .unit = "cycles",
+      .help =
+          "Time of flight of a byte from a sender to the next receiver, serialisation included. The "
+          "paper gives 10 cycles as the least delay between midplanes.",
+      .cite = "BG/L torus, Simulator overview"};
+} topology{};
 
-inline constexpr std::array kBglParams{
-    ParamRecord{.path = "router.dynamic_vcs",
-                .type = ParamType::kInt,
-                .default_value = "2",
-                .min = 0,
-                .max = 5,
-                .help = "Dynamic virtual channels of a link.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "router.dynamic_flits",
-                .type = ParamType::kInt,
-                .default_value = "32",
-                .min = 8,
-                .max = 248,
-                .unit = "chunks",
-                .help = "Buffer of a dynamic virtual channel; 32 chunks are 1 KB.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "router.escape",
-                .type = ParamType::kChoice,
-                .default_value = "bubble",
-                .choices = "bubble|dateline",
-                .help = "Escape virtual channels: one with the bubble rule, or a pair that is changed at a dateline.",
-                .cite = "BG/L torus, Virtual channel architecture"},
-    ParamRecord{.path = "router.escape_order",
-                .type = ParamType::kChoice,
-                .default_value = "dimension",
-                .choices = "dimension|direction",
-                .help = "Order of the hops on an escape channel: x, y, z, or x+, y+, z+, x-, y-, z-.",
-                .cite = "BG/L torus, Virtual channel architecture"},
-    ParamRecord{.path = "router.escape_flits",
-                .type = ParamType::kInt,
-                .default_value = "32",
-                .min = 8,
-                .max = 248,
-                .unit = "chunks",
-                .help = "Buffer of an escape virtual channel.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "router.bubble_rule",
-                .type = ParamType::kChoice,
-                .default_value = "full_size",
-                .choices = "full_size|actual_size",
-                .help = "How packets on the bubble channel are accounted for: as of full size, or, as in the earlier "
-                        "rule, which can deadlock, by their own.",
-                .cite = "BG/L torus, Torus network",
-                .only_if = "router.escape=bubble"},
-    ParamRecord{.path = "router.priority_flits",
-                .type = ParamType::kInt,
-                .default_value = "32",
-                .min = 16,
-                .max = 248,
-                .unit = "chunks",
-                .help = "Buffer of the high-priority bubble channel.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "router.paths",
-                .type = ParamType::kInt,
-                .default_value = "2",
-                .min = 1,
-                .max = 8,
-                .help = "Transfer buses from a receiver to the senders.",
-                .cite = "BG/L torus, Torus network; Figure 2"},
-    ParamRecord{.path = "router.bypass",
-                .type = ParamType::kBool,
-                .default_value = "true",
-                .help = "A packet whose virtual channel is empty may pass without entering it.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "router.pipeline_delay",
-                .type = ParamType::kInt,
-                .default_value = "8",
-                .min = 1,
-                .max = 64,
-                .unit = "cycles",
-                .help = "Stages of a receiver's input pipeline.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "router.arbitration_delay",
-                .type = ParamType::kInt,
-                .default_value = "3",
-                .min = 1,
-                .max = 64,
-                .unit = "cycles",
-                .help = "The phases of arbitration; a request that is presented has been that long under way.",
-                .cite = "BG/L torus, Torus network; Simulator overview"},
-    ParamRecord{
-        .path = "router.fifo_delay",
-        .type = ParamType::kInt,
-        .default_value = "4",
-        .min = 0,
-        .max = 64,
-        .unit = "cycles",
-        .help = "What a packet loses that does not pass by the bypass channel, but enters its virtual channel."},
-    ParamRecord{.path = "router.jsq",
-                .type = ParamType::kBool,
-                .default_value = "true",
-                .help =
-                    "Join the shortest queue: dynamic packets choose the direction and channel with the most tokens "
-                    "(in four ranges), else any that is open.",
-                .cite = "BG/L torus, Torus network; Figure 4"},
-    ParamRecord{.path = "router.slq",
-                .type = ParamType::kFloat,
-                .default_value = "0.75",
-                .min = 0,
-                .max = 1,
-                .help =
-                    "Fraction of cycles in which receivers and senders serve the longest queue (in four ranges); in "
-                    "the others they serve any.",
-                .cite = "BG/L torus, Arbitration policies; Figure 5"},
-    ParamRecord{
-        .path = "router.network_first",
-        .type = ParamType::kFloat,
-        .default_value = "1.0",
-        .min = 0,
-        .max = 1,
-        .help = "Fraction of cycles in which senders favour packets in the network over those in injection FIFOs.",
-        .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "router.arbitration_gap",
-                .type = ParamType::kBool,
-                .default_value = "false",
-                .help =
-                    "The gap that verification found: a receiver whose packets had nowhere to go asks a cycle late, "
-                    "and injection FIFOs get in before it.",
-                .cite = "BG/L torus, Performance verification"},
-    ParamRecord{.path = "router.trailer_bytes",
-                .type = ParamType::kInt,
-                .default_value = "4",
-                .min = 0,
-                .max = 32,
-                .unit = "bytes",
-                .help = "CRC and valid indicator behind a packet.",
-                .cite = "BG/L torus, Alltoall"},
-    ParamRecord{.path = "router.ack_bytes",
-                .type = ParamType::kInt,
-                .default_value = "8",
-                .min = 0,
-                .max = 32,
-                .unit = "bytes",
-                .help = "Acknowledgment or token packet of the other direction that goes with every packet.",
-                .cite = "BG/L torus, Alltoall"},
-    ParamRecord{.path = "router.gap_bytes",
-                .type = ParamType::kInt,
-                .default_value = "2",
-                .min = 0,
-                .max = 32,
-                .unit = "bytes",
-                .help = "Gap between packets that keeps the link trained.",
-                .cite = "BG/L torus, Alltoall"},
-    ParamRecord{.path = "router.count_unblocking",
-                .type = ParamType::kBool,
-                .default_value = "false",
-                .help = "Count the token messages to a node where the head of a receiver's queue can enter no virtual "
-                        "channel, and those of them that let one move (slower).",
-                .cite = "BG/L torus, Figure 9"},
-    ParamRecord{.path = "router.link_protocol",
-                .type = ParamType::kBool,
-                .default_value = "false",
-                .help = "Links with sequence numbers, CRCs, acknowledgments and retransmission, running CRCs at both "
-                        "ends, checksums of injection FIFOs (slower).",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "router.retransmission_flits",
-                .type = ParamType::kInt,
-                .default_value = "64",
-                .min = 8,
-                .max = 128,
-                .unit = "chunks",
-                .help = "What a sender keeps until it is acknowledged. It takes no packet unless there is space for "
-                        "one of full size.",
-                .cite = "BG/L torus, Torus network",
-                .only_if = "router.link_protocol=true"},
-    ParamRecord{.path = "router.retransmission_timeout",
-                .type = ParamType::kInt,
-                .default_value = "1024",
-                .min = 1,
-                .max = 1000000,
-                .unit = "cycles",
-                .help = "Without an acknowledgment for that long a sender sends all that it keeps again.",
-                .cite = "BG/L torus, Torus network",
-                .only_if = "router.link_protocol=true"},
-};
+inline constexpr struct RouterParams {
+  ParamRecord dynamic_vcs{.path = "router.dynamic_vcs",
+                          .type = ParamType::kInt,
+                          .default_value = "2",
+                          .min = 0,
+                          .max = 5,
+                          .help = "Dynamic virtual channels of a link.",
+                          .cite = "BG/L torus, Torus network"};
+  ParamRecord dynamic_flits{.path = "router.dynamic_flits",
+                            .type = ParamType::kInt,
+                            .default_value = "32",
+                            .min = 8,
+                            .max = 248,
+                            .unit = "chunks",
+                            .help = "Buffer of a dynamic virtual channel; 32 chunks are 1 KB.",
+                            .cite = "BG/L torus, Torus network"};
+  ParamRecord escape{
+      .path = "router.escape",
+      .type = ParamType::kChoice,
+      .default_value = "bubble",
+      .choices = "bubble|dateline",
+      .help = "Escape virtual channels: one with the bubble rule, or a pair that is changed at a dateline.",
+      .cite = "BG/L torus, Virtual channel architecture"};
+  ParamRecord escape_order{.path = "router.escape_order",
+                           .type = ParamType::kChoice,
+                           .default_value = "dimension",
+                           .choices = "dimension|direction",
+                           .help = "Order of the hops on an escape channel: x, y, z, or x+, y+, z+, x-, y-, z-.",
+                           .cite = "BG/L torus, Virtual channel architecture"};
+  ParamRecord escape_flits{.path = "router.escape_flits",
+                           .type = ParamType::kInt,
+                           .default_value = "32",
+                           .min = 8,
+                           .max = 248,
+                           .unit = "chunks",
+                           .help = "Buffer of an escape virtual channel.",
+                           .cite = "BG/L torus, Torus network"};
+  ParamRecord bubble_rule{
+      .path = "router.bubble_rule",
+      .type = ParamType::kChoice,
+      .default_value = "full_size",
+      .choices = "full_size|actual_size",
+      .help =
+          "How packets on the bubble channel are accounted for: as of full size, or, as in the earlier "
+          "rule, which can deadlock, by their own.",
+      .cite = "BG/L torus, Torus network",
+      .only_if = "router.escape=bubble"};
+  ParamRecord priority_flits{.path = "router.priority_flits",
+                             .type = ParamType::kInt,
+                             .default_value = "32",
+                             .min = 16,
+                             .max = 248,
+                             .unit = "chunks",
+                             .help = "Buffer of the high-priority bubble channel.",
+                             .cite = "BG/L torus, Torus network"};
+  ParamRecord paths{.path = "router.paths",
+                    .type = ParamType::kInt,
+                    .default_value = "2",
+                    .min = 1,
+                    .max = 8,
+                    .help = "Transfer buses from a receiver to the senders.",
+                    .cite = "BG/L torus, Torus network; Figure 2"};
+  ParamRecord bypass{.path = "router.bypass",
+                     .type = ParamType::kBool,
+                     .default_value = "true",
+                     .help = "A packet whose virtual channel is empty may pass without entering it.",
+                     .cite = "BG/L torus, Torus network"};
+  ParamRecord pipeline_delay{.path = "router.pipeline_delay",
+                             .type = ParamType::kInt,
+                             .default_value = "8",
+                             .min = 1,
+                             .max = 64,
+                             .unit = "cycles",
+                             .help = "Stages of a receiver's input pipeline.",
+                             .cite = "BG/L torus, Torus network"};
+  ParamRecord arbitration_delay{
+      .path = "router.arbitration_delay",
+      .type = ParamType::kInt,
+      .default_value = "3",
+      .min = 1,
+      .max = 64,
+      .unit = "cycles",
+      .help = "The phases of arbitration; a request that is presented has been that long under way.",
+      .cite = "BG/L torus, Torus network; Simulator overview"};
+  ParamRecord fifo_delay{
+      .path = "router.fifo_delay",
+      .type = ParamType::kInt,
+      .default_value = "4",
+      .min = 0,
+      .max = 64,
+      .unit = "cycles",
+      .help = "What a packet loses that does not pass by the bypass channel, but enters its virtual channel."};
+  ParamRecord jsq{.path = "router.jsq",
+                  .type = ParamType::kBool,
+                  .default_value = "true",
+                  .help =
+                      "Join the shortest queue: dynamic packets choose the direction and channel with the most tokens "
+                      "(in four ranges), else any that is open.",
+                  .cite = "BG/L torus, Torus network; Figure 4"};
+  ParamRecord slq{.path = "router.slq",
+                  .type = ParamType::kFloat,
+                  .default_value = "0.75",
+                  .min = 0,
+                  .max = 1,
+                  .help =
+                      "Fraction of cycles in which receivers and senders serve the longest queue (in four ranges); in "
+                      "the others they serve any.",
+                  .cite = "BG/L torus, Arbitration policies; Figure 5"};
+  ParamRecord network_first{
+      .path = "router.network_first",
+      .type = ParamType::kFloat,
+      .default_value = "1.0",
+      .min = 0,
+      .max = 1,
+      .help = "Fraction of cycles in which senders favour packets in the network over those in injection FIFOs.",
+      .cite = "BG/L torus, Torus network"};
+  ParamRecord arbitration_gap{
+      .path = "router.arbitration_gap",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "The gap that verification found: a receiver whose packets had nowhere to go asks a cycle late, "
+          "and injection FIFOs get in before it.",
+      .cite = "BG/L torus, Performance verification"};
+  ParamRecord trailer_bytes{.path = "router.trailer_bytes",
+                            .type = ParamType::kInt,
+                            .default_value = "4",
+                            .min = 0,
+                            .max = 32,
+                            .unit = "bytes",
+                            .help = "CRC and valid indicator behind a packet.",
+                            .cite = "BG/L torus, Alltoall"};
+  ParamRecord ack_bytes{.path = "router.ack_bytes",
+                        .type = ParamType::kInt,
+                        .default_value = "8",
+                        .min = 0,
+                        .max = 32,
+                        .unit = "bytes",
+                        .help = "Acknowledgment or token packet of the other direction that goes with every packet.",
+                        .cite = "BG/L torus, Alltoall"};
+  ParamRecord gap_bytes{.path = "router.gap_bytes",
+                        .type = ParamType::kInt,
+                        .default_value = "2",
+                        .min = 0,
+                        .max = 32,
+                        .unit = "bytes",
+                        .help = "Gap between packets that keeps the link trained.",
+                        .cite = "BG/L torus, Alltoall"};
+  ParamRecord count_unblocking{
+      .path = "router.count_unblocking",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "Count the token messages to a node where the head of a receiver's queue can enter no virtual "
+          "channel, and those of them that let one move (slower).",
+      .cite = "BG/L torus, Figure 9"};
+  ParamRecord link_protocol{
+      .path = "router.link_protocol",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "Links with sequence numbers, CRCs, acknowledgments and retransmission, running CRCs at both "
+          "ends, checksums of injection FIFOs (slower).",
+      .cite = "BG/L torus, Torus network"};
+  ParamRecord retransmission_flits{
+      .path = "router.retransmission_flits",
+      .type = ParamType::kInt,
+      .default_value = "64",
+      .min = 8,
+      .max = 128,
+      .unit = "chunks",
+      .help =
+          "What a sender keeps until it is acknowledged. It takes no packet unless there is space for "
+          "one of full size.",
+      .cite = "BG/L torus, Torus network",
+      .only_if = "router.link_protocol=true"};
+  ParamRecord retransmission_timeout{
+      .path = "router.retransmission_timeout",
+      .type = ParamType::kInt,
+      .default_value = "1024",
+      .min = 1,
+      .max = 1000000,
+      .unit = "cycles",
+      .help = "Without an acknowledgment for that long a sender sends all that it keeps again.",
+      .cite = "BG/L torus, Torus network",
+      .only_if = "router.link_protocol=true"};
+} router{};
 
-inline constexpr std::array kBglRoutingParams{
-    ParamRecord{.path = "routing.dynamic",
-                .type = ParamType::kFloat,
-                .default_value = "1.0",
-                .min = 0,
-                .max = 1,
-                .help = "Part of the packets that are routed dynamically; the others go by the escape channel, in its "
-                        "order.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "routing.hints",
-                .type = ParamType::kIntList,
-                .default_value = "[]",
-                .min = 0,
-                .max = 16777215,
-                .help = "Hint bits that software sets, three numbers for each pair of nodes: source, destination and "
+inline constexpr struct RoutingParams {
+  ParamRecord dynamic{
+      .path = "routing.dynamic",
+      .type = ParamType::kFloat,
+      .default_value = "1.0",
+      .min = 0,
+      .max = 1,
+      .help =
+          "Part of the packets that are routed dynamically; the others go by the escape channel, in its "
+          "order.",
+      .cite = "BG/L torus, Torus network"};
+  ParamRecord hints{.path = "routing.hints",
+                    .type = ParamType::kIntList,
+                    .default_value = "[]",
+                    .min = 0,
+                    .max = 16777215,
+                    .help =
+                        "Hint bits that software sets, three numbers for each pair of nodes: source, destination and "
                         "the bits x+ x- y+ y- z+ z-, as in [0, 5, 0b100100]. For other pairs hardware sets them, or "
                         "software if a dead node is in the way.",
-                .cite = "BG/L torus, Torus network"},
-};
+                    .cite = "BG/L torus, Torus network"};
+} routing{};
 
-inline constexpr std::array kBglFaultParams{
-    ParamRecord{.path = "faults.nodes",
-                .type = ParamType::kIntList,
-                .default_value = "[]",
-                .min = 0,
-                .max = 16777215,
-                .help = "Dead nodes, at most 8: they neither send, receive nor forward. Software sets hint bits so "
+inline constexpr struct FaultsParams {
+  ParamRecord nodes{.path = "faults.nodes",
+                    .type = ParamType::kIntList,
+                    .default_value = "[]",
+                    .min = 0,
+                    .max = 16777215,
+                    .help =
+                        "Dead nodes, at most 8: they neither send, receive nor forward. Software sets hint bits so "
                         "that packets avoid them.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "faults.error_rate",
-                .type = ParamType::kFloat,
-                .default_value = "0",
-                .min = 0,
-                .max = 0.01,
-                .unit = "per byte and link",
-                .help = "Chance that a link spoils a byte, of a packet or of an acknowledgment.",
-                .cite = "BG/L torus, Torus network",
-                .only_if = "router.link_protocol=true"},
-    ParamRecord{.path = "faults.crc_bits",
-                .type = ParamType::kInt,
-                .default_value = "24",
-                .min = 1,
-                .max = 24,
-                .unit = "bits",
-                .help = "Length of packets' CRCs: of the packets that are hit, one in 2^bits is taken for a good one, "
-                        "and only the running CRCs of the link tell.",
-                .cite = "BG/L torus, Torus network",
-                .only_if = "router.link_protocol=true"},
-};
+                    .cite = "BG/L torus, Torus network"};
+  ParamRecord error_rate{.path = "faults.error_rate",
+                         .type = ParamType::kFloat,
+                         .default_value = "0",
+                         .min = 0,
+                         .max = 0.01,
+                         .unit = "per byte and link",
+                         .help = "Chance that a link spoils a byte, of a packet or of an acknowledgment.",
+                         .cite = "BG/L torus, Torus network",
+                         .only_if = "router.link_protocol=true"};
+  ParamRecord crc_bits{
+      .path = "faults.crc_bits",
+      .type = ParamType::kInt,
+      .default_value = "24",
+      .min = 1,
+      .max = 24,
+      .unit = "bits",
+      .help =
+          "Length of packets' CRCs: of the packets that are hit, one in 2^bits is taken for a good one, "
+          "and only the running CRCs of the link tell.",
+      .cite = "BG/L torus, Torus network",
+      .only_if = "router.link_protocol=true"};
+} faults{};
 
-inline constexpr std::array kBglInterfaceParams{
-    ParamRecord{.path = "injection.fifos",
-                .type = ParamType::kInt,
-                .default_value = "6",
-                .min = 1,
-                .max = 6,
-                .help = "Normal injection FIFOs that software uses; it fills them in turn. Two more are for packets of "
+inline constexpr struct InjectionParams {
+  ParamRecord fifos{.path = "injection.fifos",
+                    .type = ParamType::kInt,
+                    .default_value = "6",
+                    .min = 1,
+                    .max = 6,
+                    .help =
+                        "Normal injection FIFOs that software uses; it fills them in turn. Two more are for packets of "
                         "high priority.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "injection.fifo_flits",
-                .type = ParamType::kInt,
-                .default_value = "32",
-                .min = 8,
-                .max = 248,
-                .unit = "chunks",
-                .help = "Size of an injection FIFO."},
-    ParamRecord{.path = "injection.infinite",
-                .type = ParamType::kBool,
-                .default_value = "false",
-                .help = "Injection FIFOs without end, each packet put into one as soon as it is created, as in the "
-                        "paper's simulator.",
-                .cite = "BG/L torus, Simulator overview"},
-    ParamRecord{.path = "injection.put_interval",
-                .type = ParamType::kInt,
-                .default_value = "0",
-                .min = 0,
-                .max = 1000,
-                .unit = "cycles/chunk",
-                .help = "Time that software takes to put a chunk into a FIFO, or waits so as not to flood the network.",
-                .cite = "BG/L torus, Alltoall"},
-    ParamRecord{.path = "injection.priority_share",
-                .type = ParamType::kFloat,
-                .default_value = "0",
-                .min = 0,
-                .max = 1,
-                .help = "Part of the packets that are of high priority.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "reception.fifo_flits",
-                .type = ParamType::kInt,
-                .default_value = "32",
-                .min = 8,
-                .max = 248,
-                .unit = "chunks",
-                .help = "Size of a reception FIFO."},
-    ParamRecord{.path = "reception.groups",
-                .type = ParamType::kInt,
-                .default_value = "1",
-                .min = 1,
-                .max = 2,
-                .help = "Groups of seven reception FIFOs in use; with two, a packet is for either processor.",
-                .cite = "BG/L torus, Torus network"},
-    ParamRecord{.path = "reception.take_interval",
-                .type = ParamType::kInt,
-                .default_value = "0",
-                .min = 0,
-                .max = 500,
-                .unit = "cycles/packet",
-                .help = "Time that software takes to take a packet out of a reception FIFO."},
-};
+                    .cite = "BG/L torus, Torus network"};
+  ParamRecord fifo_flits{.path = "injection.fifo_flits",
+                         .type = ParamType::kInt,
+                         .default_value = "32",
+                         .min = 8,
+                         .max = 248,
+                         .unit = "chunks",
+                         .help = "Size of an injection FIFO."};
+  ParamRecord infinite{.path = "injection.infinite",
+                       .type = ParamType::kBool,
+                       .default_value = "false",
+                       .help =
+                           "Injection FIFOs without end, each packet put into one as soon as it is created, as in the "
+                           "paper's simulator.",
+                       .cite = "BG/L torus, Simulator overview"};
+  ParamRecord put_interval{
+      .path = "injection.put_interval",
+      .type = ParamType::kInt,
+      .default_value = "0",
+      .min = 0,
+      .max = 1000,
+      .unit = "cycles/chunk",
+      .help = "Time that software takes to put a chunk into a FIFO, or waits so as not to flood the network.",
+      .cite = "BG/L torus, Alltoall"};
+  ParamRecord priority_share{.path = "injection.priority_share",
+                             .type = ParamType::kFloat,
+                             .default_value = "0",
+                             .min = 0,
+                             .max = 1,
+                             .help = "Part of the packets that are of high priority.",
+                             .cite = "BG/L torus, Torus network"};
+} injection{};
 
-inline constexpr std::array kBglBroadcastParams{
-    ParamRecord{.path = "broadcast.root",
-                .type = ParamType::kInt,
-                .default_value = "0",
-                .min = 0,
-                .max = 16777215,
-                .help = "traffic.mode = \"broadcast\": node that sends to all others of the line or plane.",
-                .cite = "BG/L torus, Line and plane fill"},
-    ParamRecord{.path = "broadcast.dimensions",
-                .type = ParamType::kIntList,
-                .default_value = "[0]",
-                .min = 0,
-                .max = 2,
-                .help =
-                    "Dimension of the line, or the two of the plane: 0 is x. In a plane nodes send on what comes to "
-                    "them first along the root's line.",
-                .cite = "BG/L torus, Line and plane fill"},
-    ParamRecord{.path = "broadcast.packets",
-                .type = ParamType::kInt,
-                .default_value = "1000",
-                .min = 1,
-                .max = 1000000,
-                .unit = "packets/colour",
-                .help = "Packets of 8 chunks of each colour; a line has two colours, a plane four.",
-                .cite = "BG/L torus, Line and plane fill"},
-};
+inline constexpr struct ReceptionParams {
+  ParamRecord fifo_flits{.path = "reception.fifo_flits",
+                         .type = ParamType::kInt,
+                         .default_value = "32",
+                         .min = 8,
+                         .max = 248,
+                         .unit = "chunks",
+                         .help = "Size of a reception FIFO."};
+  ParamRecord groups{.path = "reception.groups",
+                     .type = ParamType::kInt,
+                     .default_value = "1",
+                     .min = 1,
+                     .max = 2,
+                     .help = "Groups of seven reception FIFOs in use; with two, a packet is for either processor.",
+                     .cite = "BG/L torus, Torus network"};
+  ParamRecord take_interval{.path = "reception.take_interval",
+                            .type = ParamType::kInt,
+                            .default_value = "0",
+                            .min = 0,
+                            .max = 500,
+                            .unit = "cycles/packet",
+                            .help = "Time that software takes to take a packet out of a reception FIFO."};
+} reception{};
 
-}  // namespace flitlab
+inline constexpr struct BroadcastParams {
+  ParamRecord root{.path = "broadcast.root",
+                   .type = ParamType::kInt,
+                   .default_value = "0",
+                   .min = 0,
+                   .max = 16777215,
+                   .help = "traffic.mode = \"broadcast\": node that sends to all others of the line or plane.",
+                   .cite = "BG/L torus, Line and plane fill"};
+  ParamRecord dimensions{
+      .path = "broadcast.dimensions",
+      .type = ParamType::kIntList,
+      .default_value = "[0]",
+      .min = 0,
+      .max = 2,
+      .help =
+          "Dimension of the line, or the two of the plane: 0 is x. In a plane nodes send on what comes to "
+          "them first along the root's line.",
+      .cite = "BG/L torus, Line and plane fill"};
+  ParamRecord packets{.path = "broadcast.packets",
+                      .type = ParamType::kInt,
+                      .default_value = "1000",
+                      .min = 1,
+                      .max = 1000000,
+                      .unit = "packets/colour",
+                      .help = "Packets of 8 chunks of each colour; a line has two colours, a plane four.",
+                      .cite = "BG/L torus, Line and plane fill"};
+} broadcast{};
+
+}  // namespace flitlab::bgl::param

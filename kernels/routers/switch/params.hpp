@@ -1,48 +1,51 @@
 #pragma once
 /// Parameters of the single switch.
-#include <array>
-
 #include "kernels/common/param.hpp"
 #include "kernels/routers/switch/state.hpp"
 
-namespace flitlab {
+namespace flitlab::sw::param {
 
-inline constexpr std::array kSwitchTopologyParams{
-    ParamRecord{.path = "topology.ports",
-                .type = ParamType::kInt,
-                .default_value = "8",
-                .min = 2,
-                .max = sw::kMaxPorts,
-                .help = "Inputs of the switch, and outputs; a terminal is at each pair.",
-                .cite = "S-Connect, 2 (Figure 1)"},
-};
+inline constexpr struct TopologyParams {
+  ParamRecord ports{.path = "topology.ports",
+                    .type = ParamType::kInt,
+                    .default_value = "8",
+                    .min = 2,
+                    .max = sw::kMaxPorts,
+                    .help = "Inputs of the switch, and outputs; a terminal is at each pair.",
+                    .cite = "S-Connect, 2 (Figure 1)"};
+} topology{};
 
-inline constexpr std::array kSwitchParams{
-    ParamRecord{.path = "router.organisation",
-                .type = ParamType::kChoice,
-                .default_value = "crossbar",
-                .choices = "crossbar|buffer_pool",
-                .help = "crossbar: a message is stored in its input's buffer as a whole before it is switched; "
-                        "buffer_pool: transfers into and between buffers take no time, so a message is switched as "
-                        "soon as its head has arrived.",
-                .cite = "S-Connect, 2 (Figure 1)"},
-    ParamRecord{.path = "router.output_buffers",
-                .type = ParamType::kInt,
-                .default_value = "1",
-                .min = 1,
-                .max = 64,
-                .unit = "messages",
-                .help = "Messages that an output holds, the one in service included; others wait at their inputs.",
-                .cite = "S-Connect, 2 (Figure 1)"},
-    ParamRecord{.path = "router.input_release",
-                .type = ParamType::kChoice,
-                .default_value = "head",
-                .choices = "head|tail",
-                .help = "When an input can switch its next message. head: in the cycle after the one before it has got "
-                        "its output; tail: when the tail of the one before it has left, an input of the crossbar "
-                        "carrying one message at a time.",
-                .cite = "Karol, Hluchyj, Morgan 1987",
-                .only_if = "router.organisation=crossbar"},
-};
+inline constexpr struct RouterParams {
+  ParamRecord organisation{
+      .path = "router.organisation",
+      .type = ParamType::kChoice,
+      .default_value = "crossbar",
+      .choices = "crossbar|buffer_pool",
+      .help =
+          "crossbar: a message is stored in its input's buffer as a whole before it is switched; "
+          "buffer_pool: transfers into and between buffers take no time, so a message is switched as "
+          "soon as its head has arrived.",
+      .cite = "S-Connect, 2 (Figure 1)"};
+  ParamRecord output_buffers{
+      .path = "router.output_buffers",
+      .type = ParamType::kInt,
+      .default_value = "1",
+      .min = 1,
+      .max = 64,
+      .unit = "messages",
+      .help = "Messages that an output holds, the one in service included; others wait at their inputs.",
+      .cite = "S-Connect, 2 (Figure 1)"};
+  ParamRecord input_release{
+      .path = "router.input_release",
+      .type = ParamType::kChoice,
+      .default_value = "head",
+      .choices = "head|tail",
+      .help =
+          "When an input can switch its next message. head: in the cycle after the one before it has got "
+          "its output; tail: when the tail of the one before it has left, an input of the crossbar "
+          "carrying one message at a time.",
+      .cite = "Karol, Hluchyj, Morgan 1987",
+      .only_if = "router.organisation=crossbar"};
+} router{};
 
-}  // namespace flitlab
+}  // namespace flitlab::sw::param

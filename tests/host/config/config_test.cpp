@@ -7,7 +7,10 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/routers/vc/plan.hpp"
+#include "host/run/params.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/vc/params.hpp"
+#include "kernels/traffic/params.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
@@ -250,11 +253,11 @@ TEST(GeometricLengths, HaveTheMeanThatTheLoadIsDividedBy) {
 
 TEST(Defaults, AreResolvedAndListed) {
   const Experiment e = experiment();
-  EXPECT_EQ(e.u32_of("router.vcs"), 4u);
-  EXPECT_EQ(e.str("traffic.pattern"), "uniform");
+  EXPECT_EQ(e.u32_of(vc::param::router.vcs), 4u);
+  EXPECT_EQ(e.str(param::traffic.pattern), "uniform");
   EXPECT_EQ(mean_packet(e), 4.0);
-  EXPECT_FALSE(e.has("traffic.hot_fraction"));
-  EXPECT_TRUE(e.is_auto("run.warmup_cycles"));
+  EXPECT_FALSE(e.has(param::traffic.hot_fraction));
+  EXPECT_TRUE(e.is_auto(param::run.warmup_cycles));
 }
 
 TEST(StructureKey, IgnoresLoadAndSeedOnly) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "host/routers/adaptive/plan.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/philox.hpp"
+#include "kernels/routers/adaptive/params.hpp"
 #include "kernels/routers/adaptive/streams.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -26,11 +28,11 @@ class NaiveAdaptive {
       : top_(topology),
         traffic_(traffic),
         row_(row),
-        sorted_(e.str("router.assignment") == "greedy"),
-        delay_(e.u32_of("topology.channel_delay")),
-        ejection_(e.u32_of("router.ejection")),
-        per_channel_(e.u32_of("router.channel_buffers")),
-        spare_(e.u32_of("router.spare_buffers")),
+        sorted_(e.str(adaptive::param::router.assignment) == "greedy"),
+        delay_(e.u32_of(param::topology.channel_delay)),
+        ejection_(e.u32_of(adaptive::param::router.ejection)),
+        per_channel_(e.u32_of(adaptive::param::router.channel_buffers)),
+        spare_(e.u32_of(adaptive::param::router.spare_buffers)),
         priority_below_(std::move(priority_below)),
         pool_(topology.routers),
         source_(topology.terminals),

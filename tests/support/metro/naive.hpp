@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/routers/metro/params.hpp"
 #include "tests/support/metro/metro.hpp"
 #include "tests/support/metro/naive_endpoints.hpp"
 #include "tests/support/metro/naive_headers.hpp"
@@ -31,8 +32,8 @@ class NaiveMetro {
   NaiveMetro(const Experiment& e, const MetroPlan& plan, const ReplicaRow& row, std::vector<NaiveFault> faults)
       : faults_(std::move(faults)),
         net_(plan.network()),
-        common_{row, e.u32_of("router.width"), e.u32_of("router.cascade"), e.u32_of("router.header_words"),
-                e.u32_of("router.pipeline_stages")},
+        common_{row, e.u32_of(metro::param::router.width), e.u32_of(metro::param::router.cascade),
+                e.u32_of(metro::param::router.header_words), e.u32_of(metro::param::router.pipeline_stages)},
         wires_(common_),
         headers_(net_, common_),
         routers_(e, net_, headers_, common_),

@@ -8,7 +8,9 @@
 
 #include "host/routers/metro/plan.hpp"
 #include "kernels/routers/metro/message.hpp"
+#include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/metro/streams.hpp"
+#include "kernels/traffic/params.hpp"
 #include "tests/support/metro/naive_headers.hpp"
 #include "tests/support/metro/naive_messages.hpp"
 #include "tests/support/metro/naive_wires.hpp"
@@ -67,16 +69,16 @@ class NaiveEndpoints {
  public:
   NaiveEndpoints(const Experiment& e, const MetroPlan& plan, const NaiveHeaders& headers, NaiveCommon& common)
       : c_(common), t_(plan.table()), net_(plan.network()), headers_(headers), messages_(e, plan, common) {
-    backoff_ = e.str("endpoint.retry") == "backoff";
-    backoff_cycles_ = backoff_ ? e.u32_of("endpoint.backoff_cycles") : 0;
-    doublings_ = backoff_ ? e.u32_of("endpoint.backoff_doublings") : 0;
-    most_attempts_ = e.u32_of("endpoint.most_attempts");
-    source_closes_ = e.str("endpoint.closed_by") == "source";
-    replies_ = e.str("traffic.mode") == "request_reply";
-    stalls_ = replies_ || (e.has("endpoint.stalls") && e.flag("endpoint.stalls"));
-    reply_delay_ = replies_ ? e.u32_of("traffic.reply_delay") : 0;
-    entry_ = e.u32_of("topology.entry_delay");
-    hop_ = c_.dp + e.u32_of("topology.wire_delay");
+    backoff_ = e.str(metro::param::endpoint.retry) == "backoff";
+    backoff_cycles_ = backoff_ ? e.u32_of(metro::param::endpoint.backoff_cycles) : 0;
+    doublings_ = backoff_ ? e.u32_of(metro::param::endpoint.backoff_doublings) : 0;
+    most_attempts_ = e.u32_of(metro::param::endpoint.most_attempts);
+    source_closes_ = e.str(metro::param::endpoint.closed_by) == "source";
+    replies_ = e.str(param::traffic.mode) == "request_reply";
+    stalls_ = replies_ || (e.has(metro::param::endpoint.stalls) && e.flag(metro::param::endpoint.stalls));
+    reply_delay_ = replies_ ? e.u32_of(param::traffic.reply_delay) : 0;
+    entry_ = e.u32_of(metro::param::topology.entry_delay);
+    hop_ = c_.dp + e.u32_of(metro::param::topology.wire_delay);
     all_.resize(net_.terminals);
     for (u32 n = 0; n < all_.size(); ++n) {
       NaiveEndpoint& p = all_[n];

@@ -8,6 +8,7 @@
 
 #include "host/routers/metro/plan.hpp"
 #include "kernels/routers/metro/message.hpp"
+#include "kernels/routers/metro/params.hpp"
 #include "tests/support/metro/naive_wires.hpp"
 
 namespace flitlab::testing {
@@ -16,7 +17,7 @@ class NaiveMessages {
  public:
   NaiveMessages(const Experiment& e, const MetroPlan& plan, const NaiveCommon& common)
       : c_(common), t_(plan.table()), terminals_(plan.network().terminals) {
-    const std::string& check = e.str("endpoint.checksum");
+    const std::string& check = e.str(metro::param::endpoint.checksum);
     check_bits_ = check == "crc8" ? 8 : check == "crc16" ? 16 : check == "crc32" ? 32 : 0;
     polynomial_ = check == "crc8" ? 0x07u : check == "crc16" ? 0x1021u : check == "crc32" ? 0x04C11DB7u : 0;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/config/experiment.hpp"
+#include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/metro/state.hpp"
 #include "kernels/routers/metro/streams.hpp"
 #include "tests/support/metro/naive_headers.hpp"
@@ -41,11 +42,11 @@ class NaiveRouters {
  public:
   NaiveRouters(const Experiment& e, const MetroNetwork& net, const NaiveHeaders& headers, NaiveCommon& common)
       : c_(common),
-        inputs_(e.u32_of("router.random_inputs")),
-        shared_(e.flag("router.shared_random")),
-        in_use_check_(e.flag("router.in_use_check")) {
+        inputs_(e.u32_of(metro::param::router.random_inputs)),
+        shared_(e.flag(metro::param::router.shared_random)),
+        in_use_check_(e.flag(metro::param::router.in_use_check)) {
     const std::vector<u32> detailed =
-        e.has("router.detailed_stages") ? e.ints("router.detailed_stages") : std::vector<u32>{};
+        e.has(metro::param::router.detailed_stages) ? e.ints(metro::param::router.detailed_stages) : std::vector<u32>{};
     for (u32 r = 0; r < net.routers(); ++r)
       for (u32 s = 0; s < c_.slices; ++s) {
         const metro::RouterSetup& setup = net.setup[r];
@@ -57,8 +58,8 @@ class NaiveRouters {
         router.radix = 1u << setup.log_radix;
         router.dilation = 1u << setup.log_dilation;
         router.swallow = c_.header_words == 0 && headers.last(setup.stage);
-        router.fast =
-            e.flag("router.fast_reclaim") && std::find(detailed.begin(), detailed.end(), setup.stage) == detailed.end();
+        router.fast = e.flag(metro::param::router.fast_reclaim) &&
+                      std::find(detailed.begin(), detailed.end(), setup.stage) == detailed.end();
         router.port.resize(setup.forward);
         router.end.resize(setup.forward + setup.backward);
         router.on.resize(router.end.size(), true);

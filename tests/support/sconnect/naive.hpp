@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/common/philox.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 #include "kernels/routers/sconnect/streams.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
 
@@ -117,10 +118,11 @@ class NaiveSconnect {
  public:
   NaiveSconnect(const Experiment& e, const SconnectPlan& plan, const ReplicaRow& row)
       : t_(plan.table()), row_(row), tables_(plan.tables()), tics_(plan.fabric().tics), hosts_(t_.terminals) {
-    const double whole = std::pow(1 - e.f64("channel.error_rate"), 96);
+    const double whole = std::pow(1 - e.f64(sconnect::param::channel.error_rate), 96);
     threshold_ = static_cast<u32>((1 - whole) * 4294967296.0);
-    buffers_ = e.u32_of("router.buffers");
-    host_buffers_ = e.is_auto("router.host_buffers") ? buffers_ / 2 : e.u32_of("router.host_buffers");
+    buffers_ = e.u32_of(sconnect::param::router.buffers);
+    host_buffers_ =
+        e.is_auto(sconnect::param::router.host_buffers) ? buffers_ / 2 : e.u32_of(sconnect::param::router.host_buffers);
     const SconnectFabric& f = plan.fabric();
     for (u32 n = 0; n < f.tics; ++n)
       for (u32 p = 0; p < 6; ++p) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/routers/sconnect/plan.hpp"
+#include "kernels/routers/sconnect/params.hpp"
 
 namespace flitlab::testing {
 
@@ -24,12 +25,12 @@ struct NaiveChannel {
 class NaiveClocks {
  public:
   NaiveClocks(const Experiment& e, const SconnectFabric& fabric, const Plan& plan, const Engine& engine)
-      : gain_(e.f64("clock.gain")),
-        range_(e.f64("clock.range") / 2),
-        knee_(std::min(e.f64("clock.knee"), range_)),
-        outer_(std::round(e.f64("clock.outer_gain") * 256) / 256),
-        tuning_(e.f64("clock.tuning") * 12e-6 * kPi),
-        sums_(e.str("clock.detector") == "sum"),
+      : gain_(e.f64(sconnect::param::clock.gain)),
+        range_(e.f64(sconnect::param::clock.range) / 2),
+        knee_(std::min(e.f64(sconnect::param::clock.knee), range_)),
+        outer_(std::round(e.f64(sconnect::param::clock.outer_gain) * 256) / 256),
+        tuning_(e.f64(sconnect::param::clock.tuning) * 12e-6 * kPi),
+        sums_(e.str(sconnect::param::clock.detector) == "sum"),
         of_(fabric.tics, kNone) {
     for (u32 tic = 0; tic < fabric.tics; ++tic) {
       if (of_[tic] != kNone) continue;

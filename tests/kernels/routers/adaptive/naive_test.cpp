@@ -4,6 +4,7 @@
 #include <random>
 
 #include "host/topology/patterns.hpp"
+#include "kernels/routers/adaptive/params.hpp"
 #include "tests/support/adaptive/naive.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
@@ -69,7 +70,7 @@ TEST(AdaptiveNaive, DoesTheSame) {
     const Experiment e = experiment(config);
     Network net(e);
     const auto& plan = dynamic_cast<const AdaptivePlan&>(*net.plan);
-    const std::vector<u32> weights = e.ints("router.priorities");
+    const std::vector<u32> weights = e.ints(adaptive::param::router.priorities);
     NaiveAdaptive naive(plan.topology(), plan.table().traffic, make_row(e), e,
                         cumulative_thresholds({weights.begin(), weights.end()}));
     for (u32 part = 0; part < 6; ++part) {

@@ -11,7 +11,9 @@
 #include <sstream>
 
 #include "host/routers/bgl/plan.hpp"
+#include "host/run/params.hpp"
 #include "kernels/common/philox.hpp"
+#include "kernels/routers/bgl/params.hpp"
 #include "tests/support/bgl/random.hpp"
 
 namespace flitlab {
@@ -71,30 +73,31 @@ std::ostream& operator<<(std::ostream& out, const Happening& h) {
 class NaiveTorus {
  public:
   NaiveTorus(const Experiment& e, std::vector<std::vector<Creation>> creations)
-      : e_(e), shape_(e.ints("topology.shape")), creations_(std::move(creations)) {
-    arbitration_ = e.u32_of("router.arbitration_delay");
-    hop_ = e.u32_of("topology.channel_delay") + e.u32_of("router.pipeline_delay") + arbitration_;
-    fifo_ = e.u32_of("router.fifo_delay");
-    token_ = e.u32_of("topology.channel_delay") + e.u32_of("router.ack_bytes");
-    overhead_ = e.u32_of("router.trailer_bytes") + e.u32_of("router.ack_bytes") + e.u32_of("router.gap_bytes");
-    dynamic_vcs_ = e.u32_of("router.dynamic_vcs");
-    bubble_ = e.str("router.escape") == "bubble";
+      : e_(e), shape_(e.ints(bgl::param::topology.shape)), creations_(std::move(creations)) {
+    arbitration_ = e.u32_of(bgl::param::router.arbitration_delay);
+    hop_ = e.u32_of(bgl::param::topology.channel_delay) + e.u32_of(bgl::param::router.pipeline_delay) + arbitration_;
+    fifo_ = e.u32_of(bgl::param::router.fifo_delay);
+    token_ = e.u32_of(bgl::param::topology.channel_delay) + e.u32_of(bgl::param::router.ack_bytes);
+    overhead_ = e.u32_of(bgl::param::router.trailer_bytes) + e.u32_of(bgl::param::router.ack_bytes) +
+                e.u32_of(bgl::param::router.gap_bytes);
+    dynamic_vcs_ = e.u32_of(bgl::param::router.dynamic_vcs);
+    bubble_ = e.str(bgl::param::router.escape) == "bubble";
     high_vc_ = dynamic_vcs_ + (bubble_ ? 1 : 2);
-    by_direction_ = e.str("router.escape_order") == "direction";
-    actual_size_ = bubble_ && e.str("router.bubble_rule") == "actual_size";
-    paths_ = e.u32_of("router.paths");
-    bypass_ = e.flag("router.bypass");
-    jsq_ = e.flag("router.jsq");
-    gap_ = e.flag("router.arbitration_gap");
-    infinite_ = e.flag("injection.infinite");
-    fifos_ = e.u32_of("injection.fifos");
-    put_interval_ = infinite_ ? 0 : e.u32_of("injection.put_interval");
-    take_interval_ = e.u32_of("reception.take_interval");
+    by_direction_ = e.str(bgl::param::router.escape_order) == "direction";
+    actual_size_ = bubble_ && e.str(bgl::param::router.bubble_rule) == "actual_size";
+    paths_ = e.u32_of(bgl::param::router.paths);
+    bypass_ = e.flag(bgl::param::router.bypass);
+    jsq_ = e.flag(bgl::param::router.jsq);
+    gap_ = e.flag(bgl::param::router.arbitration_gap);
+    infinite_ = e.flag(bgl::param::injection.infinite);
+    fifos_ = e.u32_of(bgl::param::injection.fifos);
+    put_interval_ = infinite_ ? 0 : e.u32_of(bgl::param::injection.put_interval);
+    take_interval_ = e.u32_of(bgl::param::reception.take_interval);
     nodes_.resize(creations_.size());
     for (u32 n = 0; n < nodes_.size(); ++n) {
       Node& node = nodes_[n];
-      node.room.fill(e.u32_of("reception.fifo_flits"));
-      node.fifo_room.fill(e.u32_of("injection.fifo_flits"));
+      node.room.fill(e.u32_of(bgl::param::reception.fifo_flits));
+      node.fifo_room.fill(e.u32_of(bgl::param::injection.fifo_flits));
       for (u32 d = 0; d < 2 * shape_.size(); ++d)
         for (u32 vc = 0; vc <= high_vc_; ++vc)
           if (shape_[d / 2] > 1) node.tokens[d][vc] = buffer(vc);
@@ -172,7 +175,7 @@ class NaiveTorus {
   T any(const std::vector<T>& list, u32 node, u32 arbiter) const {
     return list.size() == 1 ? list[0] : list[below(dice(node, arbiter), static_cast<u32>(list.size()))];
   }
-  u64 seed() const { return static_cast<u64>(e_.i64("run.seed")); }
+  u64 seed() const { return static_cast<u64>(e_.i64(param::run.seed)); }
 
   static u32 quarter(u32 amount, u32 most) { return std::min(3u, 4 * amount / most); }
 
@@ -180,9 +183,10 @@ class NaiveTorus {
 
   Request serve(u32 node, std::vector<Request> list, u32 arbiter) {
     if (list.size() == 1) return list[0];
-    if (falls(node, 112, e_.f64("router.slq"))) {
+    if (falls(node, 112, e_.f64(bgl::param::router.slq))) {
       const auto fullness = [&](const Request& r) {
-        return quarter(line(node, r).chunks(), r.in == kInjection ? e_.u32_of("injection.fifo_flits") : buffer(r.vc));
+        return quarter(line(node, r).chunks(),
+                       r.in == kInjection ? e_.u32_of(bgl::param::injection.fifo_flits) : buffer(r.vc));
       };
       u32 most = 0;
       for (const Request& r : list) most = std::max(most, fullness(r));
@@ -388,7 +392,8 @@ class NaiveTorus {
         std::erase_if(list, [&](const Request& r) { return !wanted(r); });
     };
     keep([&](const Request& r) { return line(n, r).places.front().packet.high; });
-    if (falls(n, 113, e_.f64("router.network_first"))) keep([](const Request& r) { return r.in != kInjection; });
+    if (falls(n, 113, e_.f64(bgl::param::router.network_first)))
+      keep([](const Request& r) { return r.in != kInjection; });
     const Request r = serve(n, list, 96 + d);
 
     Node& node = nodes_[n];
@@ -432,16 +437,17 @@ class NaiveTorus {
 std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan& plan, const ReplicaRow& row,
                                              Cycle until) {
   const TrafficTable& traffic = plan.table().traffic;
-  const std::vector<u32>& shape = e.ints("topology.shape");
+  const std::vector<u32>& shape = e.ints(bgl::param::topology.shape);
   const auto chance = [](double p, u32 draw) { return p >= 1 || draw < static_cast<u32>(p * 4294967296.0); };
   std::vector<std::vector<Creation>> all(traffic.terminals);
   for (u32 t = 0; t < traffic.terminals; ++t)
     for (SourceCursor c = first_creation(traffic, row, t); c.at < until; next_creation(traffic, row, t, c)) {
       const Random4 header = philox(row.seed, 21, t, c.index);
       NaivePacket p{t, c.index, packet_destination(traffic, row, t, c.index), packet_flits(traffic, row, t, c.index)};
-      p.high = chance(e.f64("injection.priority_share"), header.word[2]);
-      p.dynamic = !p.high && e.u32_of("router.dynamic_vcs") && chance(e.f64("routing.dynamic"), header.word[1]);
-      p.group = e.u32_of("reception.groups") == 2 ? header.word[3] >> 31 : 0;
+      p.high = chance(e.f64(bgl::param::injection.priority_share), header.word[2]);
+      p.dynamic = !p.high && e.u32_of(bgl::param::router.dynamic_vcs) &&
+                  chance(e.f64(bgl::param::routing.dynamic), header.word[1]);
+      p.group = e.u32_of(bgl::param::reception.groups) == 2 ? header.word[3] >> 31 : 0;
       for (u32 d = 0, from = t, to = p.dst; d < shape.size(); from /= shape[d], to /= shape[d], ++d) {
         const u32 k = shape[d], plus = (to % k + k - from % k) % k, minus = (k - plus) % k;
         if (plus == 0) continue;
