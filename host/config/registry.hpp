@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/common/param.hpp"
+#include "kernels/common/total.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -19,6 +20,7 @@ struct ModelRecord {
   std::string_view help;
   ParamTable topology;               ///< its topology.* parameters
   std::vector<ParamTable> sections;  ///< all others that are its own
+  TotalTable totals = {};            ///< what it counts beside the totals of all models
   void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
   bool runs_programs = false;  ///< its terminals can run message-passing programs

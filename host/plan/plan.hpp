@@ -61,6 +61,19 @@ struct ControlReply {
   u32 stamp = 0;  ///< the router's timer when it carried out the request
 };
 
+/// What has entered the network and has not left it must be inside when an audit counts it.
+struct Conserved {
+  std::string what;  ///< "flits"
+  u32 audited;       ///< total that grows at every audit by what is inside
+  u32 entered;       ///< total of what has entered
+  std::vector<u32> left;
+};
+
+template <class Audited, class Entered, class... Left>
+Conserved conserved(std::string what, Audited audited, Entered entered, Left... left) {
+  return {std::move(what), static_cast<u32>(audited), static_cast<u32>(entered), {static_cast<u32>(left)...}};
+}
+
 class Plan {
  public:
   virtual ~Plan() = default;
@@ -103,7 +116,11 @@ class Plan {
   /// Cycle in which each terminal's program ended, kNone if it has not; empty if terminals run none.
   virtual std::vector<u32> program_ends(const std::vector<std::byte>&) const { return {}; }
 
-  /// What only models of this kind say of the end of a run, given the totals and the state.
+  /// Whether a result shows an element of one of the model's own totals.
+  virtual bool shows(const TotalRecord&, u32 /*element*/, const CounterShard&) const { return true; }
+  /// What is conserved beside flits and packets.
+  virtual std::vector<Conserved> conserved() const { return {}; }
+  /// What only models of this kind say of the end of a run beside its totals, given the totals and the state.
   virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>&) const { return {}; }
 
   /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.

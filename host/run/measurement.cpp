@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/config/registry.hpp"
 #include "host/run/params.hpp"
 #include "host/run/statistics.hpp"
 #include "kernels/common/error.hpp"
@@ -11,7 +12,7 @@
 namespace flitlab {
 namespace {
 
-u64 get(const CounterShard& c, Total total) { return c.total[static_cast<u32>(total)]; }
+u64 get(const CounterShard& c, Total total) { return total_of(c, total); }
 
 /// Packets of the window that are no longer under way.
 u64 settled_packets(const CounterShard& c) {
@@ -215,6 +216,10 @@ void Measurement::finish(const CounterShard& c) {
     r.latency = stats(sums_, c.latency, get(c, Total::kLatencyMax));
     r.network_latency = stats(network_sums_, c.network_latency, get(c, Total::kNetworkLatencyMax));
   }
+  for (const TotalRecord& total : model_of(experiment_.kind()).totals)
+    for (u32 i = 0; i < total.count; ++i)
+      if (!total.figure.empty() && plan_.shows(total, i, c))
+        r.model[element_name(total.figure, i)] = static_cast<double>(c.total[total.first + i]);
   for (const auto& [name, value] : plan_.figures(c, state)) r.model[name] = value;
   if (get(c, Total::kPacketsMisdelivered))
     r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));

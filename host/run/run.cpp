@@ -17,8 +17,6 @@
 namespace flitlab {
 namespace {
 
-u64 get(const CounterShard& c, Total total) { return c.total[static_cast<u32>(total)]; }
-
 std::string fault_text(u32 bits) {
   std::string text;
   const auto add = [&](u32 bit, const char* what) {
@@ -51,19 +49,20 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
         ". This is a defect of flitlab; please report it.");
   }
   const CounterShard c = engine.counters(replica);
-  const auto compare = [&](const char* what, Total audited, u64 expected) {
-    const u64 inside = get(c, audited) - get(before, audited);
+  const auto compare = [&](const Conserved& law) {
+    u64 expected = c.total[law.entered];
+    for (u32 left : law.left) expected -= c.total[left];
+    const u64 inside = c.total[law.audited] - before.total[law.audited];
     if (inside != expected)
-      throw RunError(std::string(what) + " are not conserved (" + where + "): " + std::to_string(expected) +
+      throw RunError(law.what + " are not conserved (" + where + "): " + std::to_string(expected) +
                      " should be in the network, " + std::to_string(inside) +
                      " are. This is a defect of flitlab; please report it.");
   };
-  compare("flits", Total::kAuditedFlits,
-          get(c, Total::kFlitsInjected) - get(c, Total::kFlitsDelivered) - get(c, Total::kFlitsDropped));
-  compare("packets", Total::kAuditedPackets,
-          get(c, Total::kPacketsInjected) - get(c, Total::kPacketsDelivered) - get(c, Total::kPacketsDropped));
-  compare("special packets", Total::kAuditedSpecial,
-          get(c, Total::kSpecialSent) - get(c, Total::kSpecialArrived) - get(c, Total::kSpecialLost));
+  compare(
+      conserved("flits", Total::kAuditedFlits, Total::kFlitsInjected, Total::kFlitsDelivered, Total::kFlitsDropped));
+  compare(conserved("packets", Total::kAuditedPackets, Total::kPacketsInjected, Total::kPacketsDelivered,
+                    Total::kPacketsDropped));
+  for (const Conserved& law : plan.conserved()) compare(law);
 }
 
 void check_deadlock(const Engine& engine, const Plan& plan, u32 replica) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "host/config/registry.hpp"
 #include "host/run/checkpoint.hpp"
 #include "host/run/run.hpp"
 #include "kernels/common/error.hpp"
@@ -115,62 +116,10 @@ std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_
 
 std::map<std::string, u64> SteppedNetwork::totals() {
   const CounterShard c = engine_->counters(0);
-  const auto get = [&](Total total) { return c.total[static_cast<u32>(total)]; };
-  std::map<std::string, u64> totals{{"packets_created", get(Total::kPacketsCreated)},
-                                    {"flits_created", get(Total::kFlitsCreated)},
-                                    {"packets_injected", get(Total::kPacketsInjected)},
-                                    {"flits_injected", get(Total::kFlitsInjected)},
-                                    {"packets_delivered", get(Total::kPacketsDelivered)},
-                                    {"flits_delivered", get(Total::kFlitsDelivered)},
-                                    {"packets_dropped", get(Total::kPacketsDropped)},
-                                    {"packets_misdelivered", get(Total::kPacketsMisdelivered)},
-                                    {"flits_dropped", get(Total::kFlitsDropped)},
-                                    {"channel_errors", get(Total::kChannelErrors)},
-                                    {"flits_corrected", get(Total::kFlitsCorrected)},
-                                    {"flits_uncorrectable", get(Total::kFlitsUncorrectable)},
-                                    {"flit_moves", get(Total::kFlitMoves)},
-                                    {"latency_sum", get(Total::kLatencySum)},
-                                    {"transactions", get(Total::kTransactions)},
-                                    {"programs_finished", get(Total::kProgramsFinished)},
-                                    {"barriers", get(Total::kBarriers)},
-                                    {"barrier_wait_sum", get(Total::kBarrierWaitSum)},
-                                    {"token_messages", get(Total::kTokenMessages)},
-                                    {"unblocking", get(Total::kUnblocking)},
-                                    {"copies", get(Total::kCopies)},
-                                    {"packets_repeated", get(Total::kRepeated)},
-                                    {"packets_out_of_sequence", get(Total::kOutOfSequence)},
-                                    {"packets_not_valid", get(Total::kNotValid)},
-                                    {"acknowledgments_lost", get(Total::kAcknowledgmentsLost)},
-                                    {"last_delivery", get(Total::kLastDelivery)},
-                                    {"special_sent", get(Total::kSpecialSent)},
-                                    {"special_arrived", get(Total::kSpecialArrived)},
-                                    {"special_lost", get(Total::kSpecialLost)}};
-  for (u32 vc = 0; vc < 8; ++vc)
-    totals["vc" + std::to_string(vc) + "_flits"] = c.total[static_cast<u32>(Total::kVc0Flits) + vc];
-  totals["misrouted"] = get(Total::kMisrouted);
-  totals["sent_by_adaptive"] = get(Total::kSentByAdaptive);
-  totals["attempts"] = get(Total::kMetroAttempts);
-  totals["refused"] = get(Total::kMetroRefused) + get(Total::kRejected);
-  totals["connections_shut"] = get(Total::kMetroShut);
-  totals["messages_accepted"] = get(Total::kMetroAccepted);
-  totals["messages_accepted_wrong"] = get(Total::kMetroAcceptedWrong);
-  totals["duplicates"] = get(Total::kMetroDuplicates) + get(Total::kDuplicates);
-  totals["slots_sent"] = get(Total::kSlotsSent);
-  totals["slots_hit"] = get(Total::kSlotsHit);
-  totals["came_back"] = get(Total::kFailed);
-  totals["answers_lost"] = get(Total::kAnswersLost);
-  totals["sent_again"] = get(Total::kSentAgain);
-  totals["aborted"] = get(Total::kAborted);
-  totals["slips"] = get(Total::kSlips);
-  totals["control_messages"] = get(Total::kControlMessages);
-  for (u32 p = 0; p < 4; ++p)
-    totals["delivered_priority_" + std::to_string(p)] = c.total[static_cast<u32>(Total::kPriority0Delivered) + p];
-  for (u32 s = 0; s < 8; ++s) {
-    const std::string stage = "_stage_" + std::to_string(s);
-    totals["blocked" + stage] = c.total[static_cast<u32>(Total::kMetroBlocked0) + s];
-    totals["lost" + stage] = c.total[static_cast<u32>(Total::kMetroLost0) + s];
-    totals["damaged" + stage] = c.total[static_cast<u32>(Total::kMetroDamaged0) + s];
-  }
+  std::map<std::string, u64> totals;
+  for (TotalTable table : {kCommonTotalTable, model_of(experiment_.kind()).totals})
+    for (const TotalRecord& total : table)
+      for (u32 i = 0; i < total.count; ++i) totals[element_name(total.name, i)] = c.total[total.first + i];
   return totals;
 }
 

@@ -1,97 +1,95 @@
 #pragma once
 /// What a run counts, kept where the state is. A shard belongs to one worker (a CPU thread, a thread block); shards
 /// are added up at epoch boundaries. Sums and maxima of integers do not depend on order, so neither do results.
+#include <array>
+#include <type_traits>
+
 #include "kernels/common/histogram.hpp"
+#include "kernels/common/total.hpp"
 
 namespace flitlab {
 
-/// Totals since cycle 0, unless "measured": only packets created inside the measurement window.
-enum class Total : u32 {
-  kPacketsCreated,
-  kFlitsCreated,
-  kPacketsInjected,  ///< head has left the source queue
-  kFlitsInjected,
-  kPacketsDelivered,  ///< tail has arrived
-  kFlitsDelivered,
-  kPacketsMisdelivered,  ///< to another terminal than software meant, its tables being wrong
-  kPacketsDropped,
-  kFlitsDropped,
-  kFlitMoves,   ///< crossbar traversals
-  kLatencySum,  ///< creation to tail arrival, all delivered packets, cycles
-  kMeasuredCreated,
-  kMeasuredDelivered,
-  kMeasuredDropped,
-  kMeasuredLatencySum,
-  kMeasuredNetworkLatencySum,  ///< head's entry to tail arrival
-  kMeasuredHops,
-  kRoundTrips,          ///< closed loop: transactions completed whose request was created in the window
-  kRoundTripSum,        ///< creation of the request to arrival of the reply's tail, cycles
-  kTransactions,        ///< transactions completed since cycle 0
-  kProgramsFinished,    ///< message-passing programs that have ended
-  kBarriers,            ///< completions of barriers that PEs have seen
-  kBarrierWaitSum,      ///< joining to completion, cycles
-  kChannelErrors,       ///< hits of flits on links that routers have detected
-  kFlitsCorrected,      ///< flits hit once on their way, put right by the destination's router
-  kFlitsUncorrectable,  ///< flits hit more than once
-  kSpecialSent,         ///< T3E: special packets
-  kSpecialArrived,
-  kSpecialLost,  ///< to another one, at an open link, or where software wants them ignored
-  kVc0Flits,     ///< BG/L: flits sent on VC 0 of any link, and on the VCs after it
-  kVc7Flits = kVc0Flits + 7,
-  kTokenMessages,        ///< BG/L: token messages to a node where a packet in a receiver could enter no VC
-  kUnblocking,           ///< of these, those that let a blocked packet move
-  kRepeated,             ///< BG/L: packets that links have sent again
-  kOutOfSequence,        ///< of what receivers got, those out of sequence
-  kAcknowledgmentsLost,  ///< hit on their way
-  kNotValid,             ///< copies of spoiled packets that had gone on, thrown away
-  kCopies,               ///< BG/L: copies of broadcast packets that software has taken
-  kMetroAttempts,        ///< METRO: connections that sources have asked for
-  kMetroRefused,         ///< attempts whose message came damaged
-  kMetroShut,            ///< connections shut by routers: cascaded ones that disagreed, or a backward port switched off
-  kMetroAccepted,        ///< messages that destinations have taken
-  kMetroDuplicates,      ///< and those that they had already
-  kMetroAcceptedWrong,   ///< messages taken though they were damaged, their check fitting by chance
-  kMetroReplyWords,      ///< of replies that have come whole
-  kMetroBlocked0,        ///< attempts blocked by a router of stage 0, and after it by those of stages 1 to 7 and later
-  kMetroBlocked7 = kMetroBlocked0 + 7,
-  kMetroLost0,  ///< attempts from which no more was heard than from so many routers
-  kMetroLost7 = kMetroLost0 + 7,
-  kMetroDamaged0,  ///< attempts in which the checksum of the router of a stage was the first not to fit
-  kMetroDamaged7 = kMetroDamaged0 + 7,
-  kSlotsSent,           ///< S-Connect: slots of serial channels that carried a message or part of one
-  kSlotsHit,            ///< slots that arrived damaged
-  kRejected,            ///< messages refused by a receiver without a buffer for them
-  kFailed,              ///< messages that came damaged, by what their sender was told
-  kAnswersLost,         ///< slots whose outcome the sender could not read
-  kSentAgain,           ///< messages sent again in their slot for that
-  kDuplicates,          ///< and those that had arrived the first time, discarded by their sequence bit
-  kAborted,             ///< messages on their way out annihilated since they came in damaged
-  kSlips,               ///< slots lost to clocks that drifted apart
-  kControlMessages,     ///< control messages that routers have carried out
-  kPriority0Delivered,  ///< packets of priority 0, and after it of 1 to 3
-  kPriority3Delivered = kPriority0Delivered + 3,
-  kPriority0LatencySum,  ///< of measured packets, and after it of priorities 1 to 3
-  kPriority3LatencySum = kPriority0LatencySum + 3,
-  kPriority0Measured,  ///< measured packets delivered, and after it of priorities 1 to 3
-  kPriority3Measured = kPriority0Measured + 3,
-  kClocksSum,       ///< measured packets: 6 + clock of the port where they left, less that where they entered
-  kMisrouted,       ///< adaptive router: messages sent to a channel that their table does not name
-  kSentByAdaptive,  ///< and all that were sent
-  kLastDelivery,    ///< maximum, not a sum: cycle of the latest delivery
-  kLastProgramEnd,  ///< maximum: cycle in which the latest program ended
-  kLatencyMax,      ///< maximum over measured packets
-  kNetworkLatencyMax,
-  kRoundTripMax,
-  kAuditedFlits,    ///< grows at every audit by the flits then inside the network
-  kAuditedPackets,  ///< and by the packets whose head has been injected and whose tail has not been delivered
-  kAuditedSpecial,  ///< and by the special packets on their way
-  kCount
-};
+/// Totals of all models since cycle 0; those of "measured" packets are of packets created in the measurement window. A
+/// model declares its own beside its parameters (kernels/routers/<name>/totals.hpp), from kCommonTotals on.
+FLITLAB_TOTALS(
+    Total, kCommonTotalTable, 0,
+    (kPacketsCreated, 1, .name = "packets_created", .unit = "packets", .help = "Created by terminals."),
+    (kFlitsCreated, 1, .name = "flits_created", .unit = "flits", .help = "Created by terminals."),
+    (kPacketsInjected, 1, .name = "packets_injected", .unit = "packets",
+     .help = "Whose head has left the source queue."),
+    (kFlitsInjected, 1, .name = "flits_injected", .unit = "flits", .help = "That have entered the network."),
+    (kPacketsDelivered, 1, .name = "packets_delivered", .unit = "packets", .help = "Whose tail has arrived."),
+    (kFlitsDelivered, 1, .name = "flits_delivered", .unit = "flits", .help = "That have arrived."),
+    (kPacketsMisdelivered, 1, .name = "packets_misdelivered", .unit = "packets",
+     .help = "Delivered to another terminal than software meant, since its tables are wrong."),
+    (kPacketsDropped, 1, .name = "packets_dropped", .unit = "packets", .help = "Lost on their way."),
+    (kFlitsDropped, 1, .name = "flits_dropped", .unit = "flits", .help = "Lost on their way."),
+    (kFlitMoves, 1, .name = "flit_moves", .unit = "flits", .help = "Crossbar traversals."),
+    (kLatencySum, 1, .name = "latency_sum", .unit = "cycles",
+     .help = "Creation to tail arrival, all delivered packets."),
+    (kMeasuredCreated, 1, .name = "measured_created", .unit = "packets", .help = "Measured packets created."),
+    (kMeasuredDelivered, 1, .name = "measured_delivered", .unit = "packets", .help = "Measured packets delivered."),
+    (kMeasuredDropped, 1, .name = "measured_dropped", .unit = "packets", .help = "Measured packets lost."),
+    (kMeasuredLatencySum, 1, .name = "measured_latency_sum", .unit = "cycles",
+     .help = "Creation to tail arrival, measured packets."),
+    (kMeasuredNetworkLatencySum, 1, .name = "measured_network_latency_sum", .unit = "cycles",
+     .help = "Head's entry to tail arrival, measured packets."),
+    (kMeasuredHops, 1, .name = "measured_hops", .unit = "hops", .help = "Of measured packets."),
+    (kRoundTrips, 1, .name = "round_trips", .unit = "transactions",
+     .help = "Closed loop: completed transactions whose request was created in the window."),
+    (kRoundTripSum, 1, .name = "round_trip_sum", .unit = "cycles",
+     .help = "Creation of the request to arrival of the reply's tail."),
+    (kTransactions, 1, .name = "transactions", .unit = "transactions", .help = "Transactions completed."),
+    (kProgramsFinished, 1, .name = "programs_finished", .unit = "programs",
+     .help = "Message-passing programs that ended."),
+    (kAuditedFlits, 1, .name = "audited_flits", .unit = "flits",
+     .help = "Grows at every audit by the flits then inside the network."),
+    (kAuditedPackets, 1, .name = "audited_packets", .unit = "packets",
+     .help = "Grows at every audit by the packets then inside the network: head injected, tail not delivered."),
+    (kLastDelivery, 1, .name = "last_delivery", .unit = "cycle", .help = "Cycle of the latest delivery.",
+     .maximum = true),
+    (kLastProgramEnd, 1, .name = "last_program_end", .unit = "cycle",
+     .help = "Cycle in which the latest program ended.", .maximum = true),
+    (kLatencyMax, 1, .name = "latency_max", .unit = "cycles", .help = "Largest latency of a measured packet.",
+     .maximum = true),
+    (kNetworkLatencyMax, 1, .name = "network_latency_max", .unit = "cycles",
+     .help = "Largest network latency of a measured packet.", .maximum = true),
+    (kRoundTripMax, 1, .name = "round_trip_max", .unit = "cycles", .help = "Longest measured round trip.",
+     .maximum = true))
 
-inline constexpr u32 kTotals = static_cast<u32>(Total::kCount);
+inline constexpr u32 kCommonTotals = static_cast<u32>(Total::kEnd);
 
-FLITLAB_HD constexpr bool is_maximum(u32 total) {
-  return total >= static_cast<u32>(Total::kLastDelivery) && total <= static_cast<u32>(Total::kRoundTripMax);
+/// Totals that a model may have of its own.
+inline constexpr u32 kOwnTotals = 64;
+inline constexpr u32 kTotals = kCommonTotals + kOwnTotals;
+
+/// Elements that a shard has in use, given a model's own totals.
+constexpr u32 totals_in_use(TotalTable own) {
+  return own.empty() ? kCommonTotals : own.back().first + own.back().count;
+}
+
+/// The record of an element of a shard; null if there is none. `own`: a model's own totals, as in what follows.
+constexpr const TotalRecord* total_record(TotalTable own, u32 index) {
+  for (TotalTable table : {kCommonTotalTable, own})
+    for (const TotalRecord& record : table)
+      if (index - record.first < record.count) return &record;
+  return nullptr;
+}
+
+/// Which elements of a shard are combined by maximum, not by sum.
+constexpr std::array<bool, kTotals> maxima(TotalTable own) {
+  std::array<bool, kTotals> which{};
+  for (u32 i = 0; i < totals_in_use(own); ++i) which[i] = total_record(own, i)->maximum;
+  return which;
+}
+
+/// A model's own totals; a model that counts nothing of its own has no `totals`.
+template <class Model>
+constexpr TotalTable totals_of() {
+  if constexpr (requires { Model::totals; })
+    return Model::totals;
+  else
+    return {};
 }
 
 struct alignas(64) CounterShard {
@@ -108,17 +106,37 @@ FLITLAB_HD inline void count(u64& cell, u64 amount = 1) {
 #endif
 }
 
-FLITLAB_HD inline void count(CounterShard& shard, Total total, u64 amount = 1) {
-  count(shard.total[static_cast<u32>(total)], amount);
+/// `total`: Total, or a model's own enumeration of totals. `element`: of a total that has several.
+template <class E>
+  requires std::is_enum_v<E>
+FLITLAB_HD inline void count(CounterShard& shard, E total, u64 amount = 1, u32 element = 0) {
+  count(shard.total[static_cast<u32>(total) + element], amount);
 }
 
-FLITLAB_HD inline void raise_to(CounterShard& shard, Total total, u64 value) {
+template <class E>
+  requires std::is_enum_v<E>
+FLITLAB_HD inline void raise_to(CounterShard& shard, E total, u64 value) {
   u64& cell = shard.total[static_cast<u32>(total)];
 #if defined(__CUDA_ARCH__)
   atomicMax(reinterpret_cast<unsigned long long*>(&cell), static_cast<unsigned long long>(value));
 #else
   if (cell < value) cell = value;
 #endif
+}
+
+/// Any total, of all models or of one.
+struct TotalIndex {
+  u32 value;
+
+  constexpr explicit TotalIndex(u32 index) : value(index) {}
+  template <class E>
+    requires std::is_enum_v<E>
+  constexpr TotalIndex(E total) : value(static_cast<u32>(total)) {}
+};
+
+/// What a shard has counted.
+constexpr u64 total_of(const CounterShard& shard, TotalIndex total, u32 element = 0) {
+  return shard.total[total.value + element];
 }
 
 }  // namespace flitlab

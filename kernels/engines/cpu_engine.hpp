@@ -151,7 +151,7 @@ class CpuEngine final : public Engine {
     for (u32 thread = 1; thread < threads_; ++thread) {
       const CounterShard& shard = shards_[std::size_t{replica} * threads_ + thread];
       for (u32 i = 0; i < kTotals; ++i)
-        sum.total[i] = is_maximum(i) ? std::max(sum.total[i], shard.total[i]) : sum.total[i] + shard.total[i];
+        sum.total[i] = kMaxima[i] ? std::max(sum.total[i], shard.total[i]) : sum.total[i] + shard.total[i];
       for (u32 i = 0; i < kHistogramBins; ++i) {
         sum.latency[i] += shard.latency[i];
         sum.network_latency[i] += shard.network_latency[i];
@@ -212,6 +212,7 @@ class CpuEngine final : public Engine {
  private:
   static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
 
+  static constexpr std::array<bool, kTotals> kMaxima = maxima(totals_of<Model>());
   static constexpr std::size_t kHugePage = std::size_t{2} << 20;
   static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half an L2
 

@@ -41,7 +41,7 @@ struct Network {
     const u32 only[] = {0};
     flitlab::advance(*engine, *plan, feeds, cycles, only);
   }
-  u64 total(Total t) { return engine->counters(0).total[static_cast<u32>(t)]; }
+  u64 total(TotalIndex t) { return engine->counters(0).total[t.value]; }
 
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Engine> engine;

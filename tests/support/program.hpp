@@ -82,7 +82,7 @@ class FixedDelay {
 
   const std::vector<Handed>& handed() const { return handed_; }
   u64 visits() const { return visits_; }
-  u64 total(Total t) const { return shard_.total[static_cast<u32>(t)]; }
+  u64 total(TotalIndex t) const { return shard_.total[t.value]; }
   const ProgramControl& control(u32 i) { return item(i).at(v_.t.terminal_fields.program.control); }
 
  private:

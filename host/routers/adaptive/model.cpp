@@ -4,6 +4,7 @@
 #include "host/routers/adaptive/plan.hpp"
 #include "host/topology/params.hpp"
 #include "kernels/routers/adaptive/params.hpp"
+#include "kernels/routers/adaptive/totals.hpp"
 #include "kernels/traffic/params.hpp"
 
 namespace flitlab {
@@ -21,6 +22,7 @@ ModelRecord adaptive_model() {
       .help = "S-Connect's adaptive router as it was simulated",
       .topology = records_of(param::topology),
       .sections = {records_of(adaptive::param::router)},
+      .totals = adaptive::kTotalTable,
       .check = check_adaptive,
       .make_plan = plan_of<AdaptivePlan>,
       .default_of = default_of,

@@ -1,4 +1,5 @@
 #include "host/routers/adaptive/plan.hpp"
+#include "kernels/routers/adaptive/totals.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -177,19 +178,16 @@ std::vector<u32> AdaptivePlan::channel_flits(const std::vector<std::byte>& state
 }
 
 std::map<std::string, double> AdaptivePlan::figures(const CounterShard& c, const std::vector<std::byte>&) const {
-  const auto get = [&](Total total, u32 i = 0) { return static_cast<double>(c.total[static_cast<u32>(total) + i]); };
+  const auto get = [&](auto total, u32 i = 0) { return static_cast<double>(total_of(c, total, i)); };
   const auto part = [&](double a, double b) { return b > 0 ? a / b : kNotMeasured; };
-  const double misrouted = get(Total::kMisrouted);
+  const double misrouted = get(adaptive::Count::kMisrouted);
   std::map<std::string, double> figures{
-      {"misrouted", misrouted},
-      {"misrouted_fraction", part(misrouted, get(Total::kSentByAdaptive))},
+      {"misrouted_fraction", part(misrouted, get(adaptive::Count::kSent))},
       {"misrouted_per_message", part(misrouted, get(Total::kPacketsDelivered))},
       {"latency_units", part(get(Total::kMeasuredLatencySum) * message_units_, get(Total::kMeasuredDelivered))}};
-  for (u32 p = 0; table_.priorities > 1 && p < table_.priorities; ++p) {
-    const std::string name = "_priority_" + std::to_string(p);
-    figures["delivered" + name] = get(Total::kPriority0Delivered, p);
-    figures["latency" + name] = part(get(Total::kPriority0LatencySum, p), get(Total::kPriority0Measured, p));
-  }
+  for (u32 p = 0; table_.priorities > 1 && p < table_.priorities; ++p)
+    figures["latency_priority_" + std::to_string(p)] =
+        part(get(adaptive::Count::kMeasuredLatency, p), get(adaptive::Count::kMeasured, p));
   return figures;
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/common/error.hpp"
 #include "kernels/routers/bgl/link.hpp"
 #include "kernels/routers/bgl/params.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab {
 namespace {
@@ -44,7 +45,10 @@ void BglPlan::add_link_fields(ItemKind& node) {
   f.checksum = node.add<u32>("checksum", bgl::kInjectionFifos);
 }
 
-std::map<std::string, double> BglPlan::figures(const CounterShard& totals, const std::vector<std::byte>& state) const {
+/// What links protect against is shown where they do.
+bool BglPlan::shows(const TotalRecord&, u32, const CounterShard&) const { return table_.protocol; }
+
+std::map<std::string, double> BglPlan::figures(const CounterShard&, const std::vector<std::byte>& state) const {
   if (!table_.protocol) return {};
   const Items<1> nodes{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes};
   const bgl::View<1, false, bgl::Table> view{table_, nodes, {}, {}, nullptr, nullptr, {}};
@@ -62,13 +66,7 @@ std::map<std::string, double> BglPlan::figures(const CounterShard& totals, const
       }
       different += crc != there.crc;
     }
-  const auto get = [&](Total total) { return static_cast<double>(totals.total[static_cast<u32>(total)]); };
-  return {{"packets_hit", get(Total::kChannelErrors)},
-          {"packets_repeated", get(Total::kRepeated)},
-          {"packets_out_of_sequence", get(Total::kOutOfSequence)},
-          {"packets_not_valid", get(Total::kNotValid)},
-          {"acknowledgments_lost", get(Total::kAcknowledgmentsLost)},
-          {"links_with_different_crcs", different}};
+  return {{"links_with_different_crcs", different}};
 }
 
 std::map<std::string, u64> BglPlan::read_registers(const Engine& engine, u32 node) const {

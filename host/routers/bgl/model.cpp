@@ -3,6 +3,7 @@
 #include "host/routers/bgl/checks.hpp"
 #include "host/routers/bgl/plan.hpp"
 #include "kernels/routers/bgl/params.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab {
 namespace {
@@ -19,6 +20,7 @@ ModelRecord bgl_model() {
       .sections = {records_of(bgl::param::router), records_of(bgl::param::routing), records_of(bgl::param::injection),
                    records_of(bgl::param::reception), records_of(bgl::param::broadcast),
                    records_of(bgl::param::faults)},
+      .totals = bgl::kTotalTable,
       .check = check_bgl,
       .make_plan = plan_of<BglPlan>,
       .runs_programs = true,

@@ -3,6 +3,7 @@
 #include "host/routers/metro/checks.hpp"
 #include "host/routers/metro/plan.hpp"
 #include "kernels/routers/metro/params.hpp"
+#include "kernels/routers/metro/totals.hpp"
 #include "kernels/traffic/params.hpp"
 
 namespace flitlab {
@@ -21,6 +22,7 @@ ModelRecord metro_model() {
       .topology = records_of(metro::param::topology),
       .sections = {records_of(metro::param::router), records_of(metro::param::endpoint),
                    records_of(metro::param::faults)},
+      .totals = metro::kTotalTable,
       .check = check_metro,
       .make_plan = plan_of<MetroPlan>,
       .default_of = default_of,

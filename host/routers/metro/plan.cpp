@@ -1,4 +1,5 @@
 #include "host/routers/metro/plan.hpp"
+#include "kernels/routers/metro/totals.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -278,25 +279,17 @@ std::vector<u32> MetroPlan::channel_flits(const std::vector<std::byte>& state) c
   return words;
 }
 
+bool MetroPlan::shows(const TotalRecord& total, u32 stage, const CounterShard&) const {
+  if (total.first == static_cast<u32>(metro::Count::kReplyWords)) return table_.mode == TrafficMode::kRequestReply;
+  // A connection can be lost behind the last stage as well.
+  const u32 stages = table_.most_stages + (total.first == static_cast<u32>(metro::Count::kLost));
+  return total.count == 1 || stage < stages;
+}
+
 std::map<std::string, double> MetroPlan::figures(const CounterShard& c, const std::vector<std::byte>&) const {
-  const auto get = [&](Total total, u32 i = 0) { return static_cast<double>(c.total[static_cast<u32>(total) + i]); };
-  const double messages = get(Total::kPacketsDelivered);
-  std::map<std::string, double> figures{
-      {"attempts", get(Total::kMetroAttempts)},
-      {"attempts_per_message", messages > 0 ? get(Total::kMetroAttempts) / messages : kNotMeasured},
-      {"refused", get(Total::kMetroRefused)},
-      {"shut", get(Total::kMetroShut)},
-      {"accepted", get(Total::kMetroAccepted)},
-      {"duplicates", get(Total::kMetroDuplicates)},
-      {"accepted_wrong", get(Total::kMetroAcceptedWrong)}};
-  for (u32 s = 0; s < std::min(table_.most_stages + 1, 8u); ++s) {
-    const std::string stage = "_stage_" + std::to_string(s);
-    if (s < table_.most_stages) figures["blocked" + stage] = get(Total::kMetroBlocked0, s);
-    if (s < table_.most_stages) figures["damaged" + stage] = get(Total::kMetroDamaged0, s);
-    figures["lost" + stage] = get(Total::kMetroLost0, s);
-  }
-  if (table_.mode == TrafficMode::kRequestReply) figures["reply_words"] = get(Total::kMetroReplyWords);
-  return figures;
+  const double messages = static_cast<double>(total_of(c, Total::kPacketsDelivered));
+  const double attempts = static_cast<double>(total_of(c, metro::Count::kAttempts));
+  return {{"attempts_per_message", messages > 0 ? attempts / messages : kNotMeasured}};
 }
 
 u64 MetroPlan::next_change(u64 now) const {

@@ -31,6 +31,7 @@ class MetroPlan final : public Plan {
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Words that connections have carried, either way.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
   u64 next_change(u64 now) const override;
   void change(Engine& engine, u32 replica) const override;

@@ -3,6 +3,7 @@
 #include "host/routers/sconnect/checks.hpp"
 #include "host/routers/sconnect/plan.hpp"
 #include "kernels/routers/sconnect/params.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 #include "kernels/traffic/params.hpp"
 
 namespace flitlab {
@@ -22,6 +23,7 @@ ModelRecord sconnect_model() {
       .sections = {records_of(sconnect::param::router), records_of(sconnect::param::routing),
                    records_of(sconnect::param::channel), records_of(sconnect::param::host),
                    records_of(sconnect::param::clock)},
+      .totals = sconnect::kTotalTable,
       .check = check_sconnect,
       .make_plan = plan_of<SconnectPlan>,
       .default_of = default_of,

@@ -1,5 +1,6 @@
 #include "host/routers/sconnect/plan.hpp"
 #include "host/routers/sconnect/checks.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -281,29 +282,22 @@ std::vector<u32> SconnectPlan::channel_flits(const std::vector<std::byte>& state
   return sent;
 }
 
+bool SconnectPlan::shows(const TotalRecord& total, u32, const CounterShard&) const {
+  return table_.clocks || total.first != static_cast<u32>(sconnect::Count::kSlips);
+}
+
 std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const std::vector<std::byte>& state) const {
-  const auto get = [&](Total total, u32 i = 0) { return static_cast<double>(c.total[static_cast<u32>(total) + i]); };
+  const auto get = [&](auto total, u32 i = 0) { return static_cast<double>(total_of(c, total, i)); };
+  const auto mean = [](double sum, double n) { return n > 0 ? sum / n : kNotMeasured; };
   const double measured = get(Total::kMeasuredDelivered);
   std::map<std::string, double> figures{
-      {"slots_sent", get(Total::kSlotsSent)},
-      {"slots_hit", get(Total::kSlotsHit)},
-      {"refused", get(Total::kRejected)},
-      {"came_back", get(Total::kFailed)},
-      {"answers_lost", get(Total::kAnswersLost)},
-      {"sent_again", get(Total::kSentAgain)},
-      {"duplicates", get(Total::kDuplicates)},
-      {"aborted", get(Total::kAborted)},
-      {"control_messages", get(Total::kControlMessages)},
       {"network_latency_clocks", measured > 0
                                      ? sconnect::kClocks * (get(Total::kMeasuredNetworkLatencySum) / measured - 1) +
-                                           get(Total::kClocksSum) / measured
+                                           get(sconnect::Count::kClocksSum) / measured
                                      : kNotMeasured}};
-  for (u32 p = 0; p < sconnect::kPriorities; ++p) {
-    const std::string which = "_priority_" + std::to_string(p);
-    figures["delivered" + which] = get(Total::kPriority0Delivered, p);
-    const double mine = get(Total::kPriority0Measured, p);
-    figures["latency" + which] = mine > 0 ? get(Total::kPriority0LatencySum, p) / mine : kNotMeasured;
-  }
+  for (u32 p = 0; p < sconnect::kPriorities; ++p)
+    figures["latency_priority_" + std::to_string(p)] =
+        mean(get(sconnect::Count::kMeasuredLatency, p), get(sconnect::Count::kMeasured, p));
   if (!table_.clocks) return figures;
   double sum = 0, least = INFINITY, most = -INFINITY, limited = 0;
   for (u32 tic = 0; tic < table_.routers; ++tic) {
@@ -314,7 +308,6 @@ std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const
     least = std::min(least, rate);
     most = std::max(most, rate);
   }
-  figures["slips"] = get(Total::kSlips);
   figures["clock_ppm"] = sum / table_.routers;
   figures["clock_spread_ppm"] = most - least;
   figures["clocks_at_limit"] = limited;

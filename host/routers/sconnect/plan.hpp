@@ -34,6 +34,7 @@ class SconnectPlan final : public Plan {
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Messages and parts of quads sent.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
   u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
   std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;

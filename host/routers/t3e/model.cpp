@@ -3,6 +3,7 @@
 #include "host/routers/t3e/checks.hpp"
 #include "host/routers/t3e/plan.hpp"
 #include "kernels/routers/t3e/params.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 
 namespace flitlab {
 namespace {
@@ -22,6 +23,7 @@ ModelRecord t3e_model() {
       .sections = {records_of(t3e::param::router), records_of(t3e::param::routing), records_of(t3e::param::barrier),
                    records_of(t3e::param::io), records_of(t3e::param::registers), records_of(t3e::param::faults),
                    records_of(t3e::param::special), records_of(t3e::param::boot)},
+      .totals = t3e::kTotalTable,
       .check = check_t3e,
       .make_plan = plan_of<T3ePlan>,
       .whole = whole,

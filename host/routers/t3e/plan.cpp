@@ -1,4 +1,5 @@
 #include "host/routers/t3e/plan.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -312,12 +313,14 @@ struct AllRegisters {
 
 }  // namespace
 
-std::map<std::string, double> T3ePlan::figures(const CounterShard& totals, const std::vector<std::byte>&) const {
-  const auto get = [&](Total total) { return static_cast<double>(totals.total[static_cast<u32>(total)]); };
-  if (!get(Total::kChannelErrors)) return {};
-  return {{"channel_errors", get(Total::kChannelErrors)},
-          {"flits_corrected", get(Total::kFlitsCorrected)},
-          {"flits_uncorrectable", get(Total::kFlitsUncorrectable)}};
+/// Channel errors are shown if there were any.
+bool T3ePlan::shows(const TotalRecord&, u32, const CounterShard& totals) const {
+  return total_of(totals, t3e::Count::kChannelErrors) > 0;
+}
+
+std::vector<Conserved> T3ePlan::conserved() const {
+  return {flitlab::conserved("special packets", t3e::Count::kAuditedSpecial, t3e::Count::kSpecialSent,
+                             t3e::Count::kSpecialArrived, t3e::Count::kSpecialLost)};
 }
 
 u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {

@@ -30,7 +30,8 @@ class T3ePlan final : public Plan {
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
-  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
+  std::vector<Conserved> conserved() const override;
   u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
   std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
   std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;

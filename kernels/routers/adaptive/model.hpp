@@ -4,11 +4,13 @@
 #include "kernels/routers/adaptive/audit.hpp"
 #include "kernels/routers/adaptive/router.hpp"
 #include "kernels/routers/adaptive/start.hpp"
+#include "kernels/routers/adaptive/totals.hpp"
 
 namespace flitlab {
 
 struct AdaptiveModel {
   using Table = adaptive::Table;
+  static constexpr TotalTable totals = adaptive::kTotalTable;
   template <int W, bool Traced>
   using View = adaptive::View<W, Traced>;
 

@@ -20,6 +20,7 @@
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/adaptive/source.hpp"
 #include "kernels/routers/adaptive/streams.hpp"
+#include "kernels/routers/adaptive/totals.hpp"
 
 namespace flitlab::adaptive {
 
@@ -82,7 +83,7 @@ struct RoutingCycle {
     next.at(t.router_fields.came, place) = 1;
     ++node.at(t.router_fields.sent, channel);
     count(*v.shard, Total::kFlitMoves);
-    count(*v.shard, Total::kSentByAdaptive);
+    count(*v.shard, Count::kSent);
   }
 
   /// Steps 1 and 2; returns the channels that are still free.
@@ -111,7 +112,7 @@ struct RoutingCycle {
       free &= ~(1u << channel);
       pending.channel[rank] = static_cast<u8>(channel);
       send(rank, channel);
-      count(*v.shard, Total::kMisrouted);
+      count(*v.shard, Count::kMisrouted);
       --left;
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 /// Terminals: what they create enters their router's buffers, and what has come for them leaves the network.
 #include "kernels/routers/adaptive/pool.hpp"
+#include "kernels/routers/adaptive/totals.hpp"
 #include "kernels/traffic/terminal.hpp"
 
 namespace flitlab::adaptive {
@@ -67,10 +68,10 @@ FLITLAB_INLINE void eject(const V& v, const Packet& packet, Cycle now) {
   deliver(v, index, terminal.at(t.terminal_fields.control), packet, now + 1);
   count(shard, Total::kFlitsDelivered);
   count(shard, Total::kFlitMoves);
-  count(shard.total[static_cast<u32>(Total::kPriority0Delivered) + packet.message_class]);
+  count(shard, Count::kDelivered, 1, packet.message_class);
   if (measured(v, packet.created)) {
-    count(shard.total[static_cast<u32>(Total::kPriority0Measured) + packet.message_class]);
-    count(shard.total[static_cast<u32>(Total::kPriority0LatencySum) + packet.message_class], now + 1 - packet.created);
+    count(shard, Count::kMeasured, 1, packet.message_class);
+    count(shard, Count::kMeasuredLatency, now + 1 - packet.created, packet.message_class);
   }
   if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now + 1);
   if constexpr (V::traced)

@@ -10,6 +10,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/channel.hpp"
 #include "kernels/routers/bgl/streams.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab::bgl {
 
@@ -164,7 +165,7 @@ FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now
       } else {
         transmit(v, node, index, d, kept_at(v, node, d, s.again++).word, now);
         s.timeout = s.line_free + t.timeout;
-        count(*v.shard, Total::kRepeated);
+        count(*v.shard, Count::kRepeated);
       }
     }
     if (s.repeating)
@@ -182,7 +183,7 @@ FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 
   const auto& t = v.t;
   if (t.acknowledgment_threshold &&
       philox(v.row->seed, bgl::stream::kLink, 16 * index + 8 + receiver, now).word[0] < t.acknowledgment_threshold) {
-    count(*v.shard, Total::kAcknowledgmentsLost);
+    count(*v.shard, Count::kAcknowledgmentsLost);
     return;
   }
   const u32 peer = node.at(t.node_fields.neighbour, receiver);
@@ -200,13 +201,13 @@ FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& contro
   LinkReceiver& r = receiver_at(v, node, receiver);
   const Hit hit = static_cast<Hit>(arrival >> kHitShift);
   if (hit == Hit::kHeader) {
-    count(*v.shard, Total::kChannelErrors);
+    count(*v.shard, Count::kPacketsHit);
     return false;
   }
   const u8 behind = static_cast<u8>(r.expected - (arrival >> kSequenceShift));
   if (behind) {  // something before it is missing, or it is here already and an acknowledgment was lost
     if (behind < 0x80) acknowledge(v, node, index, receiver, now);
-    count(*v.shard, Total::kOutOfSequence);
+    count(*v.shard, Count::kOutOfSequence);
     return false;
   }
   if (r.coming) raise_fault(control.fault, kFaultBookkeeping, receiver);

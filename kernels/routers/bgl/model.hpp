@@ -5,12 +5,14 @@
 #include "kernels/routers/bgl/phases.hpp"
 #include "kernels/routers/bgl/software.hpp"
 #include "kernels/routers/bgl/start.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab {
 
 template <class TableType>
 struct BglModelOf {
   using Table = TableType;
+  static constexpr TotalTable totals = bgl::kTotalTable;
   template <class T>
   using With = BglModelOf<T>;
   using Fast = FastTables<bgl::PublishedTable>;

@@ -4,6 +4,7 @@
 #include "kernels/common/fault.hpp"
 #include "kernels/routers/bgl/link.hpp"
 #include "kernels/routers/bgl/route.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab::bgl {
 
@@ -104,7 +105,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     if (!spoiled) return_tokens(v, node, queue, chunks, now + t.token_delay);
   }
   count(*v.shard, Total::kFlitMoves, chunks);
-  count(v.shard->total[static_cast<u32>(Total::kVc0Flits) + vc], chunks);
+  count(*v.shard, Count::kVcFlits, chunks, vc);
   if constexpr (V::traced)
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(queue >> 3), u8(queue & 7),
                              u8(direction), u8(vc), 3, packet.flits});
@@ -196,13 +197,13 @@ FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& con
     const bool valid = !(packet.tag & kNotValid);
     r.coming = 0;
     if (spoiled) {
-      count(*v.shard, Total::kChannelErrors);
+      count(*v.shard, Count::kPacketsHit);
     } else {
       ++r.expected;
       if (valid) r.crc = add_to_crc(r.crc, content_of(packet) ^ (static_cast<Hit>(r.hit) == Hit::kEscaped));
       acknowledge(v, node, index, receiver, now);
       if (valid) continue;
-      count(*v.shard, Total::kNotValid);
+      count(*v.shard, Count::kNotValid);
       if (!(moving && control.bypassing & bit(queue))) return_tokens(v, node, queue, packet.flits, now + t.token_delay);
     }
     state.held = static_cast<u8>(state.held - packet.flits);

@@ -6,6 +6,7 @@
 /// the node has changed.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bgl/arbitrate.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab::bgl {
 
@@ -38,10 +39,10 @@ FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl&
     set_tokens(v, node, direction, vc, tokens);
     back &= ~(u64{0xFF} << 8 * vc);
   }
-  if (stuck) count(*v.shard, Total::kTokenMessages);
+  if (stuck) count(*v.shard, Count::kTokenMessages);
   for (; stuck; stuck &= stuck - 1)
     if (has_open_vc(v, node, control.address, lowest_bit(stuck))) {
-      count(*v.shard, Total::kUnblocking);
+      count(*v.shard, Count::kUnblocking);
       return;
     }
 }

@@ -2,6 +2,7 @@
 /// A node's software, one terminal: it creates packets, puts them into injection FIFOs, and takes what has arrived out
 /// of the reception FIFOs. It answers what sources ask of a model (kernels/traffic/injection.hpp).
 #include "kernels/routers/bgl/broadcast.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 #include "kernels/traffic/program.hpp"
 #include "kernels/traffic/terminal.hpp"
 
@@ -178,7 +179,7 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
     v.nodes[index].at(t.node_fields.from_software, (now + 1) & t.software_mask).taken |= u64{packet.flits} << 4 * fifo;
     note(heard_at(v, index, now + 1), index);
     if (route_of(packet) & kHints) {
-      count(*v.shard, Total::kCopies);
+      count(*v.shard, Count::kCopies);
     } else {
       count(*v.shard, Total::kFlitsDelivered, packet.flits);
       deliver(v, index, control, packet, now);

@@ -5,11 +5,13 @@
 #include "kernels/routers/metro/endpoint.hpp"
 #include "kernels/routers/metro/router.hpp"
 #include "kernels/routers/metro/start.hpp"
+#include "kernels/routers/metro/totals.hpp"
 
 namespace flitlab {
 
 struct MetroModel {
   using Table = metro::Table;
+  static constexpr TotalTable totals = metro::kTotalTable;
   template <int W, bool Traced>
   using View = metro::View<W, Traced>;
 

@@ -11,6 +11,7 @@
 ///   blocked  the rest is thrown away; fast: the backward control bit goes back at once; detailed: TURN is awaited
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/allocate.hpp"
+#include "kernels/routers/metro/totals.hpp"
 #include "kernels/routers/metro/wire.hpp"
 
 namespace flitlab::metro {
@@ -218,7 +219,7 @@ struct RouterCycle {
       if (!is_open(f) || !(wrong >> f.out & 1)) continue;
       shut(p, f);
       done |= 1u << p;
-      count(*v.shard, Total::kMetroShut);
+      count(*v.shard, Count::kShut);
     }
   }
 

@@ -2,6 +2,7 @@
 /// The receiving half of an endpoint at one of its links: it takes a message, and when the connection is turned says
 /// whether it is whole. What it has taken before, because its acknowledgment was lost, it acknowledges again.
 #include "kernels/routers/metro/source.hpp"
+#include "kernels/routers/metro/totals.hpp"
 
 namespace flitlab::metro {
 
@@ -49,11 +50,11 @@ struct SinkCycle {
     if (!s.accepted) return;
     u8& last = terminal.at(t.endpoint_fields.last_serial, s.source);
     if (last == s.serial) {
-      count(*v.shard, Total::kMetroDuplicates);
+      count(*v.shard, Count::kDuplicates);
     } else {
       last = s.serial;
-      count(*v.shard, Total::kMetroAccepted);
-      if (s.first_wrong < s.words - t.crc_words) count(*v.shard, Total::kMetroAcceptedWrong);
+      count(*v.shard, Count::kAccepted);
+      if (s.first_wrong < s.words - t.crc_words) count(*v.shard, Count::kAcceptedWrong);
     }
     if (t.mode != TrafficMode::kRequestReply) return;
     const Random4 r = philox(v.row->seed, flitlab::stream::kReply, index, u64{s.source} << 8 | s.serial);

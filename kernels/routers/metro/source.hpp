@@ -6,6 +6,7 @@
 #include "kernels/routers/metro/allocate.hpp"
 #include "kernels/routers/metro/message.hpp"
 #include "kernels/routers/metro/streams.hpp"
+#include "kernels/routers/metro/totals.hpp"
 #include "kernels/routers/metro/wire.hpp"
 #include "kernels/traffic/terminal.hpp"
 
@@ -25,9 +26,9 @@ FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
 inline constexpr u32 kCountedStages = 8;  ///< totals by stage; the last is for all that follow
 
 template <class V>
-FLITLAB_INLINE void count_stage(const V& v, Total first, u32 stage) {
+FLITLAB_INLINE void count_stage(const V& v, Count total, u32 stage) {
   const u32 place = stage < kCountedStages ? stage : kCountedStages - 1;
-  count(v.shard->total[static_cast<u32>(first) + place]);
+  count(*v.shard, total, 1, place);
 }
 
 template <class V, int W>
@@ -77,7 +78,7 @@ struct SourceCycle {
     s.crc = first_crc(t, s.destination);
     for (u32 i = 0; i < kMaxCascade; ++i) s.sum[i] = 0;
     ++s.attempts;
-    count(*v.shard, Total::kMetroAttempts);
+    count(*v.shard, Count::kAttempts);
     send_next();
   }
 
@@ -167,7 +168,7 @@ struct SourceCycle {
     if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
     if (t.mode == TrafficMode::kRequestReply) {
       count(*v.shard, Total::kTransactions);
-      count(*v.shard, Total::kMetroReplyWords, s.reply);
+      count(*v.shard, Count::kReplyWords, s.reply);
       if (measured(v, s.created)) {
         count(*v.shard, Total::kRoundTrips);
         count(*v.shard, Total::kRoundTripSum, at - 1 - s.created);
@@ -194,8 +195,8 @@ struct SourceCycle {
     if (!s.body) return;
     if (t.mode == TrafficMode::kRequestReply && s.acked && s.reply && s.reply >= t.crc_words && s.crc == 0)
       return complete(now);
-    if (s.refused) count(*v.shard, Total::kMetroRefused);
-    if (s.damaged && !s.acked) count_stage(v, Total::kMetroDamaged0, s.damaged - 1);
+    if (s.refused) count(*v.shard, Count::kRefused);
+    if (s.damaged && !s.acked) count_stage(v, Count::kDamaged, s.damaged - 1);
     if (t.most_attempts && s.attempts >= t.most_attempts) {
       count(*v.shard, Total::kPacketsDropped);
       count(*v.shard, Total::kFlitsDropped, s.body);
@@ -231,9 +232,9 @@ struct SourceCycle {
         return close();
       default:
         if (s.blocked)
-          count_stage(v, Total::kMetroBlocked0, (s.status - 1) / 2);
+          count_stage(v, Count::kBlocked, (s.status - 1) / 2);
         else if (!s.acked && !s.refused)
-          count_stage(v, Total::kMetroLost0, s.status / 2);
+          count_stage(v, Count::kLost, s.status / 2);
         if (!word.agree || endless) send(Kind::kDrop);  // some of the connection may still be there
         return end(now + 1);
     }
@@ -254,7 +255,7 @@ struct SourceCycle {
     if (s.state == SourceState::kClosing) return close();
     const Arrived word = arrived_at(v, terminal, s.link, now);
     if (word.kind == Kind::kBackDrop) {
-      count_stage(v, Total::kMetroBlocked0, stage_of_back_drop());
+      count_stage(v, Count::kBlocked, stage_of_back_drop());
       send(Kind::kDrop);
       end(now + 1);
     } else if (s.state == SourceState::kSending) {

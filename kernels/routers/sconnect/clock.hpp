@@ -13,6 +13,7 @@
 /// TICs of one node or switch share an oscillator. Each sends the sum of its comparators and the number of its active
 /// channels to the others, and a cycle later all know all sums and move their copies of the oscillator alike.
 #include "kernels/routers/sconnect/tic.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 
 namespace flitlab::sconnect {
 
@@ -112,7 +113,7 @@ struct Clock {
       if (slips) {
         slipped |= static_cast<u8>(1u << p);
         clock.slips += static_cast<u32>(slips);
-        count(*tic.v.shard, Total::kSlips, static_cast<u64>(slips));
+        count(*tic.v.shard, Count::kSlips, static_cast<u64>(slips));
       }
       if (!clock.on) continue;
       clock.sum += compared(t.clock, fifo.depth);

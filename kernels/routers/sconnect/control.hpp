@@ -2,6 +2,7 @@
 /// What a TIC does with a control message (S-Connect, 3.4): pass it on, or carry it out and send it back.
 #include "kernels/routers/sconnect/control_message.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 
 namespace flitlab::sconnect {
 
@@ -30,7 +31,7 @@ struct ControlUnit {
   FLITLAB_HD inline void carry_out(Message& m, u32 source) const {
     const auto& t = tic.v.t;
     const u32 number = number_of(m);
-    count(*tic.v.shard, Total::kControlMessages);
+    count(*tic.v.shard, Count::kControlMessages);
     switch (static_cast<Operation>(m.control & ~kReply)) {
       case Operation::kReadTable: m.dst = number < t.nodes ? tic.item.at(t.fields.table, number) : 0; break;
       // Replies to writing bear what is there now: nothing if there is no such entry.

@@ -2,6 +2,7 @@
 /// A parallel port to a host (S-Connect, 3, 4.1): a message each way in a routing cycle, 5 of its 6 clocks. The host
 /// offers a message until it is accepted (valid, accept), and takes what is presented unless it refuses the priority.
 #include "kernels/routers/sconnect/control.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 #include "kernels/traffic/terminal.hpp"
 
 namespace flitlab::sconnect {
@@ -134,15 +135,15 @@ struct HostPort {
     deliver(v, index, control, packet, tic.now);
     count(*v.shard, Total::kFlitsDelivered, m.flits);
     if (v.t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, tic.now);
-    count_of_priority(Total::kPriority0Delivered, m.priority, 1);
+    count_of_priority(Count::kDelivered, m.priority, 1);
     if (!measured(v, m.created)) return;
-    count_of_priority(Total::kPriority0Measured, m.priority, 1);
-    count_of_priority(Total::kPriority0LatencySum, m.priority, tic.now - m.created);
-    count(*v.shard, Total::kClocksSum, kPorts + p - m.entered);
+    count_of_priority(Count::kMeasured, m.priority, 1);
+    count_of_priority(Count::kMeasuredLatency, m.priority, tic.now - m.created);
+    count(*v.shard, Count::kClocksSum, kPorts + p - m.entered);
   }
 
-  FLITLAB_INLINE void count_of_priority(Total first, u32 priority, u64 amount) const {
-    count(tic.v.shard->total[static_cast<u32>(first) + priority], amount);
+  FLITLAB_INLINE void count_of_priority(Count total, u32 priority, u64 amount) const {
+    count(*tic.v.shard, total, amount, priority);
   }
 
   FLITLAB_INLINE void present() const {

@@ -3,11 +3,13 @@
 #include "kernels/routers/sconnect/audit.hpp"
 #include "kernels/routers/sconnect/phases.hpp"
 #include "kernels/routers/sconnect/start.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 
 namespace flitlab {
 
 struct SconnectModel {
   using Table = sconnect::Table;
+  static constexpr TotalTable totals = sconnect::kTotalTable;
   template <int W, bool Traced>
   using View = sconnect::View<W, Traced>;
 

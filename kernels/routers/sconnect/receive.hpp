@@ -3,6 +3,7 @@
 /// has come whole: a damaged message is a message until the cycle is over, and what of it is on its way out by then is
 /// made void. One that is still waiting is thrown away.
 #include "kernels/routers/sconnect/control.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 
 namespace flitlab::sconnect {
 
@@ -39,13 +40,13 @@ struct Receiver {
   FLITLAB_INLINE void refuse() const {
     add_to_register(port.refused);
     tic.note(p, PortEvent::kRefused);
-    count(*tic.v.shard, Total::kRejected);
+    count(*tic.v.shard, Count::kRejected);
   }
 
   FLITLAB_INLINE void take_single(u8 bits, Slot& s) const {
     switch (note_single(s, bits)) {
       case Single::kKnown:
-        if (!(bits & kHit)) count(*tic.v.shard, Total::kDuplicates);
+        if (!(bits & kHit)) count(*tic.v.shard, Count::kDuplicates);
         return;
       case Single::kDamaged: {
         // A control message waits for its check.
@@ -104,7 +105,7 @@ struct Receiver {
     if (bits & kHit) {
       add_to_register(port.damaged);
       tic.note(p, PortEvent::kDamaged);
-      count(*tic.v.shard, Total::kSlotsHit);
+      count(*tic.v.shard, Count::kSlotsHit);
     }
     const u32 r = place();
     if (concerns_quads(port.train, bits)) take_part(bits, r);

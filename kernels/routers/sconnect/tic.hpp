@@ -2,6 +2,7 @@
 /// A TIC in a routing cycle, as its parts see it: buffers, queues, and the routing decision (S-Connect, 3, 3.1).
 #include "kernels/routers/sconnect/control_message.hpp"
 #include "kernels/routers/sconnect/state.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 
 namespace flitlab::sconnect {
 
@@ -93,7 +94,7 @@ struct Tic {
     if (source.doubtful == buffer) source.doubtful = kNoBuffer;
     if (source.spoiled == buffer) source.spoiled = kNoBuffer;
     release(buffer);
-    count(*v.shard, Total::kAborted);
+    count(*v.shard, Count::kAborted);
   }
 
   // Queues.

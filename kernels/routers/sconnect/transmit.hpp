@@ -4,6 +4,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/sconnect/streams.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 
 namespace flitlab::sconnect {
 
@@ -29,7 +30,7 @@ struct Transmitter {
       come_back(buffer);
     } else if (outcome == Outcome::kUnknown) {
       add_to_register(port.lost);
-      count(*tic.v.shard, Total::kAnswersLost);
+      count(*tic.v.shard, Count::kAnswersLost);
     }
     return outcome;
   }
@@ -41,7 +42,7 @@ struct Transmitter {
     port.requeued = static_cast<u8>(buffer);
     add_to_register(port.failed);
     tic.note(p, PortEvent::kCameBack);
-    count(*tic.v.shard, Total::kFailed);
+    count(*tic.v.shard, Count::kFailed);
   }
 
   /// Queue that is served: the highest priority; virtual channels in turns.
@@ -113,7 +114,7 @@ struct Transmitter {
 
   FLITLAB_INLINE u8 send_again(const Slot& s) const {
     send(s.buffer);
-    count(*tic.v.shard, Total::kSentAgain);
+    count(*tic.v.shard, Count::kSentAgain);
     return single_bits(s);
   }
 
@@ -131,7 +132,7 @@ struct Transmitter {
     if (bits & kPresent) {
       ++port.carried;
       tic.note(p, PortEvent::kSent);
-      count(*tic.v.shard, Total::kSlotsSent);
+      count(*tic.v.shard, Count::kSlotsSent);
       count(*tic.v.shard, Total::kFlitMoves);
     }
     bits = sent_bits(bits, port.reply, answer_of(slot(1)));

@@ -5,6 +5,7 @@
 #include "kernels/common/packet_queue.hpp"
 #include "kernels/routers/t3e/move.hpp"
 #include "kernels/routers/t3e/special.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 
 namespace flitlab::t3e {
 
@@ -83,7 +84,7 @@ struct AuditRouter {
     }
     count(*v.shard, Total::kAuditedFlits, flits);
     count(*v.shard, Total::kAuditedPackets, packets);
-    if (t.special) count(*v.shard, Total::kAuditedSpecial, special_packets(v, index));
+    if (t.special) count(*v.shard, Count::kAuditedSpecial, special_packets(v, index));
     if (fault) raise_fault(router.at(t.router_fields.control).fault, fault, fault_port(fault));
   }
 };

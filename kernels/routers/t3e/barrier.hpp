@@ -7,6 +7,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/t3e/state.hpp"
 #include "kernels/routers/t3e/streams.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 
 namespace flitlab::t3e {
 
@@ -126,8 +127,8 @@ struct BarrierPhase {
       BarrierUnit& unit = terminal.at(t.barrier_pe_fields.unit, number);
       if (static_cast<BarrierMessage>(mail >> 5 & 3) == BarrierMessage::kDone) {
         unit.state = BarrierState::kBar;
-        count(*v.shard, Total::kBarriers);
-        count(*v.shard, Total::kBarrierWaitSum, now - unit.armed);
+        count(*v.shard, Count::kBarriers);
+        count(*v.shard, Count::kBarrierWaitSum, now - unit.armed);
         ++unit.round;
         unit.next = next_action(v, index, number, unit.round, now);
       } else if (unit.state == BarrierState::kBar) {

@@ -6,6 +6,7 @@
 #include "kernels/routers/t3e/special.hpp"
 #include "kernels/routers/t3e/start.hpp"
 #include "kernels/routers/t3e/terminal_link.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 #include "kernels/traffic/terminal.hpp"
 
 namespace flitlab {
@@ -13,6 +14,7 @@ namespace flitlab {
 template <class TableType>
 struct T3eModelOf {
   using Table = TableType;
+  static constexpr TotalTable totals = t3e::kTotalTable;
   template <class T>
   using With = T3eModelOf<T>;
   using Fast = FastTables<t3e::PublishedTable>;

@@ -3,6 +3,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/t3e/route.hpp"
 #include "kernels/routers/t3e/streams.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 
 namespace flitlab::t3e {
 
@@ -99,7 +100,7 @@ FLITLAB_INLINE void correct_errors(const V& v, const Packet& packet) {
   for (u32 flit = 0; flit < packet.flits; ++flit) {
     u32 hits = 0;
     for (u32 hop = 0; hop < packet.hops; ++hop) hits += is_spoiled(v, packet, flit, hop);
-    if (hits) count(*v.shard, hits == 1 ? Total::kFlitsCorrected : Total::kFlitsUncorrectable);
+    if (hits) count(*v.shard, hits == 1 ? Count::kFlitsCorrected : Count::kFlitsUncorrectable);
   }
 }
 
@@ -128,7 +129,7 @@ FLITLAB_INLINE bool send(const V& v, const Item<W>& router, RouterControl& contr
     const Packet& packet = front_packet(v, router, port, vc, in);
     if (is_terminal_port(out_port) && in.left == 1) correct_errors(v, packet);
     if (!is_terminal_port(out_port) && is_spoiled(v, packet, packet.flits - in.left, packet.hops))
-      count(*v.shard, Total::kChannelErrors);
+      count(*v.shard, Count::kChannelErrors);
   }
   --out.credits;
   ++router.at(t.router_fields.port, out_port).flits_sent;

@@ -6,6 +6,7 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/routers/t3e/registers.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 
 namespace flitlab::t3e {
 
@@ -62,7 +63,7 @@ struct SpecialPhase {
     if (u8& mail = pe.at(t.special_pe_fields.mail, now & t.slot_mask); mail) {
       const SpecialPacket& packet = pe.at(t.special_pe_fields.packet, now & t.slot_mask);
       pe.at(t.special_pe_fields.answers, control.answered++ % kSpecialRing) = {packet.data, packet.ticket, now};
-      count(*v.shard, Total::kSpecialArrived);
+      count(*v.shard, Count::kSpecialArrived);
       mail = 0;
     }
     if (control.sent == control.queued) return;
@@ -71,7 +72,7 @@ struct SpecialPhase {
     router.at(t.special_fields.packet, slot * kPorts + kNodePort) =
         pe.at(t.special_pe_fields.queue, control.sent++ % kSpecialRing);
     post(router.at(t.special_fields.mail, slot), kNodePort, 1);
-    count(*v.shard, Total::kSpecialSent);
+    count(*v.shard, Count::kSpecialSent);
   }
 
   /// What software writes into one node's R_ORIENT the hardware tells all others: here from neighbour to neighbour.
@@ -98,7 +99,7 @@ struct SpecialPhase {
     Registers& registers = router.at(t.router_fields.registers);
     SoftwareRegisters& software = tables.at(t.table_fields.software);
     Tag& lut = tables.at(t.table_fields.lut, packet.number >= kLut ? packet.number - kLut : 0);
-    count(*v.shard, Total::kSpecialArrived);
+    count(*v.shard, Count::kSpecialArrived);
     if (packet.kind == SpecialKind::kGet)
       packet.data = read_register(registers, software, lut, packet.number);
     else if (packet.number == kOrient)
@@ -120,15 +121,15 @@ struct SpecialPhase {
       packet.kind = SpecialKind::kAnswer;
       unpack_deltas(v.tables[index].at(t.table_fields.software).sget_return, packet.delta);
       direction = next_direction(packet.delta);
-      count(*v.shard, Total::kSpecialSent);
+      count(*v.shard, Count::kSpecialSent);
     } else if (direction != kNodePort && (registers.chan[oriented(registers.orient, port)] & kIgnoreSpecial)) {
-      count(*v.shard, Total::kSpecialLost);
+      count(*v.shard, Count::kSpecialLost);
       return;
     }
     const u32 out = oriented(registers.orient, direction);
     const Peer& peer = t.peers[index * kPorts + out];
     if (!link_works(t, index, out, now) || (busy >> out & 1)) {
-      count(*v.shard, Total::kSpecialLost);
+      count(*v.shard, Count::kSpecialLost);
       return;
     }
     busy |= 1u << out;

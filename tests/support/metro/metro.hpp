@@ -31,8 +31,8 @@ class MetroNet {
   Engine& engine() { return *net_->engine; }
   u32 now() const { return net_->engine->now(); }
   void step(u32 cycles = 1) { net_->step(cycles); }
-  u64 total(Total t) { return net_->total(t); }
-  u64 total(Total first, u32 i) { return net_->engine->counters(0).total[static_cast<u32>(first) + i]; }
+  u64 total(TotalIndex t) { return net_->total(t); }
+  u64 total(TotalIndex first, u32 i) { return net_->engine->counters(0).total[first.value + i]; }
   void check() { check_conservation(*net_->engine, *net_->plan, 0); }
 
   template <class T>

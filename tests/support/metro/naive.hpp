@@ -44,7 +44,7 @@ class NaiveMetro {
   NaiveMetro& operator=(const NaiveMetro&) = delete;
 
   Cycle now() const { return common_.now; }
-  u64 total(Total first, u32 i = 0) const { return common_.total[static_cast<u32>(first) + i]; }
+  u64 total(TotalIndex first, u32 i = 0) const { return common_.total[first.value + i]; }
   std::vector<NaiveRouter>& routers() { return routers_.all(); }
   std::vector<NaiveEndpoint>& endpoints() { return endpoints_.all(); }
 

@@ -10,6 +10,7 @@
 #include "kernels/routers/metro/message.hpp"
 #include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/metro/streams.hpp"
+#include "kernels/routers/metro/totals.hpp"
 #include "kernels/traffic/params.hpp"
 #include "tests/support/metro/naive_headers.hpp"
 #include "tests/support/metro/naive_messages.hpp"
@@ -163,7 +164,7 @@ class NaiveEndpoints {
     s.link = links[below(philox(c_.row.seed, metro::stream::kLink, n, u64{m.id} << 32 | s.attempts).word[0],
                          u32(links.size()))];
     ++s.attempts;
-    ++c_.count(Total::kMetroAttempts);
+    ++c_.count(metro::Count::kAttempts);
     s.state = NaiveSource::kSending;
     s.words = headers_.of(n, m.destination);
     s.header = static_cast<u32>(s.words.size());
@@ -185,7 +186,7 @@ class NaiveEndpoints {
     if (h.kind == Kind::kBackDrop) {
       u32 stage = 0;
       while (stage + 1 < net_.stages && back_drop_at(stage + 1) <= c_.now - s.started) ++stage;
-      ++c_.count(Total::kMetroBlocked0, std::min(stage, 7u));
+      ++c_.count(metro::Count::kBlocked, std::min(stage, 7u));
       ended(n);
       send(all_[n].link[s.link], Kind::kDrop);
       return;
@@ -254,9 +255,9 @@ class NaiveEndpoints {
   void falls_silent(u32 n) {
     const NaiveSource& s = all_[n].source;
     if (s.blocked)
-      ++c_.count(Total::kMetroBlocked0, std::min((s.status - 1) / 2, 7u));
+      ++c_.count(metro::Count::kBlocked, std::min((s.status - 1) / 2, 7u));
     else if (!s.acked && !s.refused)
-      ++c_.count(Total::kMetroLost0, std::min(s.status / 2, 7u));
+      ++c_.count(metro::Count::kLost, std::min(s.status / 2, 7u));
     ended(n);
   }
 
@@ -268,12 +269,12 @@ class NaiveEndpoints {
     const bool whole = !s.reply.empty() && s.reply.size() >= messages_.check_words() &&
                        messages_.remainder(metro::first_crc(t_, n), s.reply, 0) == 0;
     if (s.acked && replies_ && whole) {
-      c_.count(Total::kMetroReplyWords) += s.reply.size();
+      c_.count(metro::Count::kReplyWords) += s.reply.size();
       delivered(n, c_.now);
     }
     if (s.acked && (!replies_ || whole)) return over(s);
-    if (s.refused) ++c_.count(Total::kMetroRefused);
-    if (s.damaged != kNone && !s.acked) ++c_.count(Total::kMetroDamaged0, std::min(s.damaged, 7u));
+    if (s.refused) ++c_.count(metro::Count::kRefused);
+    if (s.damaged != kNone && !s.acked) ++c_.count(metro::Count::kDamaged, std::min(s.damaged, 7u));
     if (most_attempts_ && s.attempts == most_attempts_) {
       ++c_.count(Total::kPacketsDropped);
       goes_on(n);
@@ -364,13 +365,13 @@ class NaiveEndpoints {
       s.answer.emplace_back(Kind::kData, w);
     if (good) {
       const bool known = e.last_serial[source] == serial;
-      ++c_.count(known ? Total::kMetroDuplicates : Total::kMetroAccepted);
+      ++c_.count(known ? metro::Count::kDuplicates : metro::Count::kAccepted);
       e.last_serial[source] = serial;
       if (!known) {
         const u32 words = static_cast<u32>(s.words.size()) - check;
         const std::vector<u64> sent = messages_.body(source, n, serial, words);
         if (!std::equal(sent.begin() + numbers, sent.end(), s.words.begin() + numbers))
-          ++c_.count(Total::kMetroAcceptedWrong);
+          ++c_.count(metro::Count::kAcceptedWrong);
       }
       if (replies_) {
         for (u32 k = 0; k < reply_delay_; ++k) s.answer.emplace_back(Kind::kIdle, 0);

@@ -9,6 +9,7 @@
 #include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/metro/state.hpp"
 #include "kernels/routers/metro/streams.hpp"
+#include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/naive_headers.hpp"
 #include "tests/support/metro/naive_wires.hpp"
 
@@ -139,7 +140,7 @@ class NaiveRouters {
   void shut(NaiveRouter& r, u32 p) {
     NaivePort& f = r.port[p];
     const bool from_source = f.state == PortState::kForward;
-    ++c_.count(Total::kMetroShut);
+    ++c_.count(metro::Count::kShut);
     release(r, f);
     r.back(f.out).sent = make_word(Kind::kDrop);
     r.end[p].sent = make_word(from_source ? Kind::kBackDrop : Kind::kDrop);

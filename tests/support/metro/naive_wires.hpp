@@ -26,9 +26,9 @@ struct NaiveCommon {
   u32 header_words;
   u32 dp;  // stages of a router's pipeline
   Cycle now = 0;
-  u64 total[static_cast<u32>(Total::kCount)] = {};
+  u64 total[kTotals] = {};
 
-  u64& count(Total first, u32 i = 0) { return total[static_cast<u32>(first) + i]; }
+  u64& count(TotalIndex first, u32 i = 0) { return total[first.value + i]; }
   /// A checksum that takes one more word in.
   u32 added(u32 sum, u32 payload) const { return ((sum << 1) % (1u << width) + (sum >> (width - 1))) ^ payload; }
 };

@@ -16,6 +16,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/sconnect/params.hpp"
 #include "kernels/routers/sconnect/streams.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
 
 namespace flitlab::testing {
@@ -145,7 +146,7 @@ class NaiveSconnect {
   std::vector<NaiveTic>& tics() { return tics_; }
   std::vector<NaiveHost>& hosts() { return hosts_; }
   Cycle now() const { return now_; }
-  u64 total(Total t, u32 i = 0) { return totals_[static_cast<u32>(t) + i]; }
+  u64 total(TotalIndex t, u32 i = 0) { return totals_[t.value + i]; }
 
   void step() {
     for (u32 n = 0; n < tics_.size(); ++n) work(n);
@@ -154,7 +155,7 @@ class NaiveSconnect {
   }
 
  private:
-  void count(Total t, u64 amount = 1, u32 i = 0) { totals_[static_cast<u32>(t) + i] += amount; }
+  void count(TotalIndex t, u64 amount = 1, u32 i = 0) { totals_[t.value + i] += amount; }
   static void error(u32& error) { error += error < 65535; }
 
   void work(u32 n) {
@@ -328,7 +329,7 @@ class NaiveSconnect {
     m->back = p;
     port.back = m;
     error(port.failed);
-    count(Total::kFailed);
+    count(sconnect::Count::kFailed);
   }
 
   /// What waits for a port that is off goes elsewhere, one message a cycle.
@@ -355,7 +356,7 @@ class NaiveSconnect {
     if (!port.heard || port.heard->hit) {
       if (quad) return false;
       error(port.lost);
-      count(Total::kAnswersLost);
+      count(sconnect::Count::kAnswersLost);
       return true;
     }
     if (port.heard->answer != slot.sent) {
@@ -390,7 +391,7 @@ class NaiveSconnect {
       parcel.sequence = sequence;
       parcel.message = on_its_way(m);
       ++port.carried;
-      count(Total::kSlotsSent);
+      count(sconnect::Count::kSlotsSent);
     };
     if (port.leaving) {
       NaiveSlot& first = port.slots[port.leaving_slot];
@@ -408,7 +409,7 @@ class NaiveSconnect {
       }
     } else if (again) {
       carry(*slot.held, slot.sent);
-      count(Total::kSentAgain);
+      count(sconnect::Count::kSentAgain);
     } else if (slot.held) {
       parcel.asks = true;
     } else if (const MessageRef m = serve(port)) {
@@ -439,7 +440,7 @@ class NaiveSconnect {
 
   void annihilate(NaiveTic& tic, const MessageRef& m) {
     free(tic, m);
-    count(Total::kAborted);
+    count(sconnect::Count::kAborted);
   }
 
   // Receivers.
@@ -459,7 +460,7 @@ class NaiveSconnect {
     const bool hit = came && came->hit;
     if (hit) {
       error(port.damaged);
-      count(Total::kSlotsHit);
+      count(sconnect::Count::kSlotsHit);
     }
     receive_part(tic, p, came);
     if (came && came->carries && !came->quad) receive_single(tic, p, *came);
@@ -468,7 +469,7 @@ class NaiveSconnect {
 
   void refuse(NaiveTicPort& port) {
     error(port.refused);
-    count(Total::kRejected);
+    count(sconnect::Count::kRejected);
   }
 
   void receive_single(NaiveTic& tic, u32 p, const NaiveParcel& parcel) {
@@ -477,7 +478,7 @@ class NaiveSconnect {
     const NaiveMessage& m = parcel.message;
     if (parcel.abort) return;
     if (parcel.sequence != slot.taken) {
-      if (!parcel.hit) count(Total::kDuplicates);
+      if (!parcel.hit) count(sconnect::Count::kDuplicates);
       return;
     }
     const MessageRef stored = store(tic, m, p);
@@ -593,13 +594,13 @@ class NaiveSconnect {
   void finish(NaiveTic& tic, const NaiveTicPort& port, const MessageRef& m) {
     free(tic, m);
     if (m->damaged) {
-      count(Total::kAborted);
+      count(sconnect::Count::kAborted);
       return;
     }
     ++hosts_[port.link.far].received;
     count(Total::kPacketsDelivered);
     count(Total::kLatencySum, now_ - m->created);
-    count(Total::kPriority0Delivered, 1, m->priority);
+    count(sconnect::Count::kDelivered, 1, m->priority);
   }
 
   const sconnect::Table& t_;

@@ -72,7 +72,7 @@ class SconnectNet {
   const SconnectFabric& fabric() const { return plan().fabric(); }
   Engine& engine() { return *net_->engine; }
   u32 now() const { return net_->engine->now(); }
-  u64 total(Total t, u32 i = 0) { return net_->engine->counters(0).total[static_cast<u32>(t) + i]; }
+  u64 total(TotalIndex t, u32 i = 0) { return net_->engine->counters(0).total[t.value + i]; }
   void check() { check_conservation(*net_->engine, *net_->plan, 0); }
 
   void step(u32 cycles = 1) {

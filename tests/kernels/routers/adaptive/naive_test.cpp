@@ -5,6 +5,7 @@
 
 #include "host/topology/patterns.hpp"
 #include "kernels/routers/adaptive/params.hpp"
+#include "kernels/routers/adaptive/totals.hpp"
 #include "tests/support/adaptive/naive.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
@@ -79,11 +80,11 @@ TEST(AdaptiveNaive, DoesTheSame) {
       ASSERT_EQ(net.total(Total::kPacketsInjected), naive.entered) << trial;
       ASSERT_EQ(net.total(Total::kPacketsDelivered), naive.delivered) << trial;
       ASSERT_EQ(net.total(Total::kLatencySum), naive.latency_sum) << trial;
-      ASSERT_EQ(net.total(Total::kSentByAdaptive), naive.sent) << trial;
-      ASSERT_EQ(net.total(Total::kMisrouted), naive.misrouted) << trial;
+      ASSERT_EQ(net.total(adaptive::Count::kSent), naive.sent) << trial;
+      ASSERT_EQ(net.total(adaptive::Count::kMisrouted), naive.misrouted) << trial;
       const CounterShard counters = net.engine->counters(0);
       for (u32 p = 0; p < 4; ++p)
-        ASSERT_EQ(counters.total[static_cast<u32>(Total::kPriority0Delivered) + p], naive.delivered_of[p]) << trial;
+        ASSERT_EQ(counters.total[static_cast<u32>(adaptive::Count::kDelivered) + p], naive.delivered_of[p]) << trial;
       std::vector<u32> sent;
       for (u32 r = 0; r < plan.topology().routers; ++r)
         for (u32 c = 0; c < plan.topology().network_ports; ++c)

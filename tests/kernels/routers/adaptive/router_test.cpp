@@ -6,6 +6,7 @@
 #include "host/routers/adaptive/plan.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/adaptive/pool.hpp"
+#include "kernels/routers/adaptive/totals.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
@@ -40,7 +41,7 @@ TEST(AdaptiveTiming, OfAMessageAlone) {
       net.step(1);
       EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
       EXPECT_EQ(net.total(Total::kLatencySum), 2 + hops * delay);
-      EXPECT_EQ(net.total(Total::kSentByAdaptive), hops);
+      EXPECT_EQ(net.total(adaptive::Count::kSent), hops);
     }
 }
 
@@ -145,12 +146,12 @@ TEST(AdaptiveMisrouting, SendsExcessToAFreeChannel) {
                           {"traffic.mode", word("trace")},
                           {"traffic.trace_file", trace.path}}));
   net.step(12 + 1);  // arrivals of cycle 12
-  EXPECT_EQ(net.total(Total::kMisrouted), 0u);
+  EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 0u);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
   net.step(1);  // 5 there, 1 taken, 3 buffers
-  EXPECT_EQ(net.total(Total::kMisrouted), 1u);
+  EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 1u);
   net.step(1);  // 6 there, 1 taken
-  EXPECT_EQ(net.total(Total::kMisrouted), 3u);
+  EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 3u);
   net.step(60);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 9u);
   check_conservation(*net.engine, *net.plan, 0);

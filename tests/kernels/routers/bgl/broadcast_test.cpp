@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 #include "tests/support/build.hpp"
 
 namespace flitlab {
@@ -28,7 +29,7 @@ TEST(BglBroadcast, ALineTakesAsLongAsItsLastNodeIsFar) {
     Network net(broadcast({k, 4, 2}, {0}, 1, 100));
     net.step(40000);
     EXPECT_EQ(net.total(Total::kPacketsDelivered), 200u);
-    EXPECT_EQ(net.total(Total::kCopies), 200u * (k - 2));
+    EXPECT_EQ(net.total(bgl::Count::kCopies), 200u * (k - 2));
     EXPECT_EQ(net.total(Total::kLastDelivery), 3 + 99 * 270 + 21 * (k - 1) + 256 + 1) << k;
     check_conservation(*net.engine, *net.plan, 0);
   }
@@ -43,7 +44,7 @@ TEST(BglBroadcast, EveryNodeOfAPlaneGetsEveryColour) {
                         Case{{2, 2, 1}, {0, 1}, 3, 3}}) {
     Network net(broadcast(c.shape, c.dimensions, c.root, 50));
     net.step(100000);
-    EXPECT_EQ(net.total(Total::kPacketsDelivered) + net.total(Total::kCopies), 4 * 50 * c.others);
+    EXPECT_EQ(net.total(Total::kPacketsDelivered) + net.total(bgl::Count::kCopies), 4 * 50 * c.others);
     EXPECT_EQ(net.total(Total::kPacketsCreated), net.total(Total::kPacketsDelivered));
     check_conservation(*net.engine, *net.plan, 0);
   }
@@ -73,7 +74,7 @@ TEST(BglBroadcast, SlowSoftwareLosesNothing) {
     ASSERT_EQ(one.engine->state_hash(0), wide.engine->state_hash(0));
     check_conservation(*one.engine, *one.plan, 0);
   }
-  EXPECT_EQ(one.total(Total::kPacketsDelivered) + one.total(Total::kCopies), 4 * 20 * 15u);
+  EXPECT_EQ(one.total(Total::kPacketsDelivered) + one.total(bgl::Count::kCopies), 4 * 20 * 15u);
 }
 
 TEST(BglBroadcast, BadInputIsNamed) {

@@ -2,6 +2,7 @@
 /// a run in which every node and all software is woken in every cycle must be the same run.
 #include <gtest/gtest.h>
 
+#include "kernels/routers/bgl/totals.hpp"
 #include "tests/support/bgl/random.hpp"
 
 namespace flitlab {
@@ -97,7 +98,7 @@ TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
       if (HasFatalFailure()) return;
     }
     for (u32 i = 0; i < kTotals; ++i)
-      if (i != static_cast<u32>(Total::kTokenMessages) && i != static_cast<u32>(Total::kUnblocking)) {
+      if (i != static_cast<u32>(bgl::Count::kTokenMessages) && i != static_cast<u32>(bgl::Count::kUnblocking)) {
         EXPECT_EQ(nets[0]->engine->counters(0).total[i], nets[1]->engine->counters(0).total[i]) << i;
       }
   }

@@ -4,6 +4,7 @@
 /// t + 79 + 32 n + 96. In between they are what the next packet finds.
 #include <gtest/gtest.h>
 
+#include "kernels/routers/bgl/totals.hpp"
 #include "tests/support/bgl/bgl.hpp"
 #include "tests/support/chance.hpp"
 
@@ -227,8 +228,8 @@ TEST(BglTokens, ThatFreeAPacketAreCounted) {
       torus.run(2000);
       EXPECT_EQ(torus.leaves(1, kHere), flits == 23 ? kLater : kNow);
       const u64 freed = flits == 23 && !injected;
-      EXPECT_EQ(torus.net().total(Total::kUnblocking), freed);
-      EXPECT_EQ(torus.net().total(Total::kTokenMessages), freed);
+      EXPECT_EQ(torus.net().total(bgl::Count::kUnblocking), freed);
+      EXPECT_EQ(torus.net().total(bgl::Count::kTokenMessages), freed);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernels/common/error.hpp"
 #include "kernels/routers/bgl/link.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 #include "tests/support/bgl/bgl.hpp"
 #include "tests/support/bgl/random.hpp"
 
@@ -69,10 +70,10 @@ TEST(BglLink, SendsASpoiledPacketAgain) {
     EXPECT_EQ(torus.delivered(0), again + 2 * kHop + kFull + 1);
     torus.run(50);
     Network& net = torus.net();
-    EXPECT_EQ(net.total(Total::kChannelErrors), 1u);
-    EXPECT_EQ(net.total(Total::kRepeated), 1u);
-    EXPECT_EQ(net.total(Total::kNotValid), how == Hit::kBody ? 1u : 0u);
-    EXPECT_EQ(net.total(Total::kOutOfSequence), 0u);
+    EXPECT_EQ(net.total(bgl::Count::kPacketsHit), 1u);
+    EXPECT_EQ(net.total(bgl::Count::kRepeated), 1u);
+    EXPECT_EQ(net.total(bgl::Count::kNotValid), how == Hit::kBody ? 1u : 0u);
+    EXPECT_EQ(net.total(bgl::Count::kOutOfSequence), 0u);
     const std::vector<BglGrant> way = torus.way(0);
     ASSERT_EQ(way.size(), how == Hit::kBody ? 3u : 2u);
     EXPECT_EQ(way.back().cycle, again + kHop);
@@ -93,9 +94,9 @@ TEST(BglLink, SendsAllThatFollowedAgain) {
   EXPECT_EQ(torus.delivered(2), again + kLink + 142 + to_software + 32);
   EXPECT_EQ(torus.delivered(3), 3 + to_software + kFull);
   Network& net = torus.net();
-  EXPECT_EQ(net.total(Total::kRepeated), 3u);
-  EXPECT_EQ(net.total(Total::kOutOfSequence), 2u);
-  EXPECT_EQ(net.total(Total::kNotValid), 0u);
+  EXPECT_EQ(net.total(bgl::Count::kRepeated), 3u);
+  EXPECT_EQ(net.total(bgl::Count::kOutOfSequence), 2u);
+  EXPECT_EQ(net.total(bgl::Count::kNotValid), 0u);
 }
 
 /// A packet whose acknowledgment is lost comes twice, is taken once, and is acknowledged again. A later one does as
@@ -116,8 +117,8 @@ TEST(BglLink, TakesARepeatedPacketOnce) {
     ASSERT_EQ(found, 1u);
     torus.run(3000);
     Network& net = torus.net();
-    EXPECT_EQ(net.total(Total::kRepeated), another ? 0u : 1u);
-    EXPECT_EQ(net.total(Total::kOutOfSequence), another ? 0u : 1u);
+    EXPECT_EQ(net.total(bgl::Count::kRepeated), another ? 0u : 1u);
+    EXPECT_EQ(net.total(bgl::Count::kOutOfSequence), another ? 0u : 1u);
     EXPECT_EQ(net.total(Total::kPacketsDelivered), lines.size());
     const auto senders = torus.field<bgl::LinkSender>(0, "link_sender");
     EXPECT_EQ(senders[0].oldest, senders[0].next);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/common/philox.hpp"
+#include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/metro.hpp"
 
 namespace flitlab {
@@ -36,8 +37,8 @@ void deliver_all(RawConfig changes, u32 packets, u32 most = 400000) {
     check_conservation(*net.engine, *net.plan, 0);
   }
   EXPECT_EQ(net.total(Total::kPacketsDelivered), all);
-  EXPECT_EQ(net.total(Total::kMetroAccepted), all);
-  EXPECT_EQ(net.total(Total::kMetroAcceptedWrong), 0u);
+  EXPECT_EQ(net.total(metro::Count::kAccepted), all);
+  EXPECT_EQ(net.total(metro::Count::kAcceptedWrong), 0u);
   net.step(500);
   for (u32 r = 0; r < net.plan->topology().routers; ++r)
     for (const PortSnapshot& port : net.plan->inspect_router(net.engine->state(0), r))
@@ -176,7 +177,7 @@ TEST(MetroConservation, WeakChecksAreNoDefect) {
       net.step(1000);
       check_conservation(*net.engine, *net.plan, 0);
     }
-    EXPECT_TRUE(net.total(Total::kMetroAcceptedWrong) > 0 || std::string(check) != "none");
+    EXPECT_TRUE(net.total(metro::Count::kAcceptedWrong) > 0 || std::string(check) != "none");
   }
 }
 
@@ -192,7 +193,7 @@ TEST(MetroConservation, ABabblingWireHoldsNobodyForEver) {
   registers.write();
   for (u32 i = 0; i < 100 && !net.total(Total::kPacketsDelivered); ++i) net.step(100);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);  // over the other link
-  EXPECT_GT(net.total(Total::kMetroAttempts), 1u);
+  EXPECT_GT(net.total(metro::Count::kAttempts), 1u);
 }
 
 TEST(MetroConservation, WithRandomDeadRoutersAndLinks) {
@@ -217,8 +218,8 @@ TEST(MetroCascade, AFaultySliceIsContained) {
     Network net(experiment(c));
     net.step(6000);
     check_conservation(*net.engine, *net.plan, 0);
-    EXPECT_EQ(net.total(Total::kMetroAcceptedWrong), 0u);
-    EXPECT_EQ(net.total(Total::kMetroShut) > 0, check);
+    EXPECT_EQ(net.total(metro::Count::kAcceptedWrong), 0u);
+    EXPECT_EQ(net.total(metro::Count::kShut) > 0, check);
     EXPECT_GT(net.total(Total::kPacketsDelivered), 300u);
     deliver_all(c, 40);
   }
@@ -227,7 +228,7 @@ TEST(MetroCascade, AFaultySliceIsContained) {
 TEST(MetroCascade, AgreesAsLongAsNothingIsWrong) {
   Network net(experiment(loaded({{"router.cascade", integer(4)}, {"router.width", integer(4)}})));
   net.step(5000);
-  EXPECT_EQ(net.total(Total::kMetroShut), 0u);
+  EXPECT_EQ(net.total(metro::Count::kShut), 0u);
   EXPECT_GT(net.total(Total::kPacketsDelivered), 1000u);
 }
 
@@ -236,8 +237,8 @@ TEST(MetroCascade, NeedsSharedRandomness) {
   Network net(experiment(
       loaded({{"router.cascade", integer(2)}, {"router.width", integer(4)}, {"router.shared_random", false}})));
   net.step(5000);
-  EXPECT_GT(net.total(Total::kMetroShut), 500u);
-  EXPECT_EQ(net.total(Total::kMetroAcceptedWrong), 0u);
+  EXPECT_GT(net.total(metro::Count::kShut), 500u);
+  EXPECT_EQ(net.total(metro::Count::kAcceptedWrong), 0u);
   check_conservation(*net.engine, *net.plan, 0);
 }
 
@@ -249,14 +250,14 @@ TEST(MetroFaults, ChecksumsSayWhere) {
     net.step(20000);
     const CounterShard c = net.engine->counters(0);
     for (u32 s = 0; s < 8; ++s) {
-      const u64 n = c.total[static_cast<u32>(Total::kMetroDamaged0) + s];
+      const u64 n = c.total[static_cast<u32>(metro::Count::kDamaged) + s];
       if (s == stage + 1 && stage < 2)
         EXPECT_GT(n, 10u) << stage;
       else
         EXPECT_EQ(n, 0u) << stage << " " << s;
     }
-    EXPECT_GT(net.total(Total::kMetroRefused), 10u) << stage;
-    EXPECT_EQ(net.total(Total::kMetroAcceptedWrong), 0u);
+    EXPECT_GT(net.total(metro::Count::kRefused), 10u) << stage;
+    EXPECT_EQ(net.total(metro::Count::kAcceptedWrong), 0u);
   }
 }
 
@@ -265,8 +266,8 @@ TEST(MetroFaults, DamageOnTheWayBackIsNotTheMessages) {
   const TextFile faults("0,noise,1.0.0,0.05\n0,noise,1.1.1,0.05\n");
   Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
   net.step(20000);
-  EXPECT_EQ(net.total(Total::kMetroRefused), 0u);
-  EXPECT_GT(net.total(Total::kMetroDuplicates), 10u);  // whose acknowledgment was hit
+  EXPECT_EQ(net.total(metro::Count::kRefused), 0u);
+  EXPECT_GT(net.total(metro::Count::kDuplicates), 10u);  // whose acknowledgment was hit
   check_conservation(*net.engine, *net.plan, 0);
 }
 
@@ -278,7 +279,7 @@ TEST(MetroFaults, SilenceSaysWhere) {
     net.step(20000);
     const CounterShard c = net.engine->counters(0);
     for (u32 s = 0; s < 8; ++s) {
-      const u64 n = c.total[static_cast<u32>(Total::kMetroLost0) + s];
+      const u64 n = c.total[static_cast<u32>(metro::Count::kLost) + s];
       if (s == stage)
         EXPECT_GT(n, 100u) << stage;
       else
@@ -295,11 +296,11 @@ TEST(MetroFaults, BothModesSayWhereItWasBlocked) {
     Network net(experiment(loaded({{"router.fast_reclaim", fast}, {"traffic.load", 0.4}})));
     net.step(40000);
     const CounterShard c = net.engine->counters(0);
-    for (u32 s = 0; s < 3; ++s) counts[fast][s] = c.total[static_cast<u32>(Total::kMetroBlocked0) + s];
-    EXPECT_EQ(c.total[static_cast<u32>(Total::kMetroLost0)], 0u);
+    for (u32 s = 0; s < 3; ++s) counts[fast][s] = c.total[static_cast<u32>(metro::Count::kBlocked) + s];
+    EXPECT_EQ(c.total[static_cast<u32>(metro::Count::kLost)], 0u);
     u64 blocked = 0;
     for (u32 s = 0; s < 3; ++s) blocked += counts[fast][s];
-    EXPECT_NEAR(double(net.total(Total::kMetroAttempts) - net.total(Total::kPacketsDelivered)), double(blocked), 32);
+    EXPECT_NEAR(double(net.total(metro::Count::kAttempts) - net.total(Total::kPacketsDelivered)), double(blocked), 32);
   }
   for (u32 s = 0; s < 3; ++s) EXPECT_GT(counts[0][s], 50u) << s;
   for (u32 s = 0; s < 3; ++s) EXPECT_GT(counts[1][s], 50u) << s;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "kernels/common/error.hpp"
+#include "kernels/routers/metro/totals.hpp"
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/metro/naive.hpp"
 
@@ -27,19 +28,19 @@ using testing::TextFile;
 using testing::Word;
 using testing::word;
 
-constexpr std::pair<Total, const char*> kTotals[] = {{Total::kPacketsCreated, "created"},
-                                                     {Total::kMetroAttempts, "attempts"},
-                                                     {Total::kMetroAccepted, "accepted"},
-                                                     {Total::kMetroDuplicates, "duplicates"},
-                                                     {Total::kMetroAcceptedWrong, "accepted wrong"},
-                                                     {Total::kPacketsDelivered, "delivered"},
-                                                     {Total::kLatencySum, "latency"},
-                                                     {Total::kMetroRefused, "refused"},
-                                                     {Total::kMetroShut, "shut"},
-                                                     {Total::kPacketsDropped, "given up"},
-                                                     {Total::kMetroReplyWords, "words of replies"}};
-constexpr std::pair<Total, const char*> kTotalsByStage[] = {
-    {Total::kMetroBlocked0, "blocked"}, {Total::kMetroLost0, "lost"}, {Total::kMetroDamaged0, "damaged"}};
+constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsCreated, "created"},
+                                                            {metro::Count::kAttempts, "attempts"},
+                                                            {metro::Count::kAccepted, "accepted"},
+                                                            {metro::Count::kDuplicates, "duplicates"},
+                                                            {metro::Count::kAcceptedWrong, "accepted wrong"},
+                                                            {Total::kPacketsDelivered, "delivered"},
+                                                            {Total::kLatencySum, "latency"},
+                                                            {metro::Count::kRefused, "refused"},
+                                                            {metro::Count::kShut, "shut"},
+                                                            {Total::kPacketsDropped, "given up"},
+                                                            {metro::Count::kReplyWords, "words of replies"}};
+constexpr std::pair<TotalIndex, const char*> kComparedByStage[] = {
+    {metro::Count::kBlocked, "blocked"}, {metro::Count::kLost, "lost"}, {metro::Count::kDamaged, "damaged"}};
 
 /// A field of all items.
 template <class T>
@@ -88,9 +89,9 @@ class Comparison {
       ADD_FAILURE() << "after cycle " << naive_.now() - 1 << text_.str() << "\n" << testing::described(config_);
       return;
     }
-    EXPECT_GT(naive_.total(Total::kMetroAttempts), 0u) << testing::described(config_);
+    EXPECT_GT(naive_.total(metro::Count::kAttempts), 0u) << testing::described(config_);
     // What is taken though it is damaged may pass for another message.
-    if (naive_.total(Total::kMetroAcceptedWrong) == 0) check_conservation(*net_.engine, *net_.plan, 0);
+    if (naive_.total(metro::Count::kAcceptedWrong) == 0) check_conservation(*net_.engine, *net_.plan, 0);
   }
 
  private:
@@ -138,13 +139,13 @@ class Comparison {
             text_ << "\n  endpoint " << n << "'s link " << l << " of " << s << " brings " << described_word(comes)
                   << ", not " << described_word(expected);
         }
-    const auto total = [&](Total first, u32 i, const char* name) {
-      const u64 counted = net_.engine->counters(0).total[static_cast<u32>(first) + i];
+    const auto total = [&](TotalIndex first, u32 i, const char* name) {
+      const u64 counted = net_.engine->counters(0).total[first.value + i];
       if (differ(naive_.total(first, i), counted))
         text_ << "\n  " << name << " " << i << ": " << counted << ", not " << naive_.total(first, i);
     };
-    for (const auto& [which, name] : kTotals) total(which, 0, name);
-    for (const auto& [which, name] : kTotalsByStage)
+    for (const auto& [which, name] : kCompared) total(which, 0, name);
+    for (const auto& [which, name] : kComparedByStage)
       for (u32 s = 0; s < 8; ++s) total(which, s, name);
   }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/routers/metro/allocate.hpp"
+#include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/metro.hpp"
 
 namespace flitlab {
@@ -303,7 +304,7 @@ TEST(MetroRouter, APortInUseCanBeDisabled) {
   r.step();
   EXPECT_EQ(r.sent(0), make_word(Kind::kBackDrop));
   EXPECT_EQ(r.sent_forward(out), make_word(Kind::kDrop));
-  EXPECT_EQ(r.net().total(Total::kMetroShut), 1u);
+  EXPECT_EQ(r.net().total(metro::Count::kShut), 1u);
 }
 
 /// With both ends of a wire off, one drives and the other keeps what comes; other connections do not notice.

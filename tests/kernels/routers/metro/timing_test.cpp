@@ -1,6 +1,7 @@
 /// Clocks of a message alone in the network, counted by hand from METRO, 5.1, Table 4 and Figure 3.
 #include <gtest/gtest.h>
 
+#include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/metro.hpp"
 
 namespace flitlab {
@@ -79,14 +80,14 @@ TEST_P(MetroTable4, MessagesTakeWhatTheEquationsSay) {
   const u32 header = i.header_words ? i.header_words * stages : (sum + w - 1) / w;
   const u32 clocks = stages * (i.stages + i.wire) + header + body;
   net.step(net.start() + 1 + clocks);
-  EXPECT_EQ(net.total(Total::kMetroAccepted), 0u);
+  EXPECT_EQ(net.total(metro::Count::kAccepted), 0u);
   net.step();
-  EXPECT_EQ(net.total(Total::kMetroAccepted), 1u);
-  EXPECT_EQ(net.total(Total::kMetroAcceptedWrong), 0u);
+  EXPECT_EQ(net.total(metro::Count::kAccepted), 1u);
+  EXPECT_EQ(net.total(metro::Count::kAcceptedWrong), 0u);
   net.step(clocks + 20);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
   EXPECT_EQ(net.total(Total::kLatencySum), header + body + i.stages + 2 * stages * (i.stages + i.wire));
-  for (u32 s = 0; s < 8; ++s) EXPECT_EQ(net.total(Total::kMetroDamaged0, s), 0u) << s;
+  for (u32 s = 0; s < 8; ++s) EXPECT_EQ(net.total(metro::Count::kDamaged, s), 0u) << s;
   net.check();
 }
 
@@ -115,7 +116,7 @@ TEST(MetroTiming, OfAReplyOverTheReversedConnection) {
   net.step(4000);
   const u64 done = net.total(Total::kTransactions);
   ASSERT_GT(done, 100u);
-  EXPECT_EQ(net.total(Total::kMetroReplyWords), 7 * done);
+  EXPECT_EQ(net.total(metro::Count::kReplyWords), 7 * done);
   // 20 words there, five DATA-IDLE, the reply and DROP behind the acknowledgment that takes 28 clocks, and its check.
   EXPECT_GE(net.total(Total::kLatencySum), (28 + 2 + 5 + 7 + 1) * done);
   EXPECT_LT(net.total(Total::kLatencySum), (28 + 2 + 5 + 7 + 6) * done);

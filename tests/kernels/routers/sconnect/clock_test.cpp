@@ -8,6 +8,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/sconnect/clock.hpp"
 #include "kernels/routers/sconnect/control_message.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/sconnect/fabrics.hpp"
 #include "tests/support/sconnect/naive_clocks.hpp"
@@ -192,7 +193,7 @@ TEST(SconnectClock, SlipsOfOpenLoopsByHand) {
   EXPECT_EQ(net.get(0, "underflows.0"), 0u);
   EXPECT_EQ(net.get(1, "overflows.0"), 0u);
   EXPECT_EQ(net.get(1, "underflows.0"), 11u);
-  EXPECT_EQ(net.total(Total::kSlips), 22u);
+  EXPECT_EQ(net.total(sconnect::Count::kSlips), 22u);
   EXPECT_EQ(net.get(0, "slips") + net.get(1, "slips"), 22u);
   EXPECT_EQ(net.rad(0, "fifo.0"), 2);
   EXPECT_EQ(net.rad(1, "fifo.0"), -2);
@@ -253,7 +254,7 @@ TEST_P(SconnectClocks, AgreeWithNaiveOnes) {
       net.step(check ? 100 : 3);
       for (u32 s = 0; s < (check ? 100 : 3); ++s) naive.step();
     }
-    slipped += net.total(Total::kSlips);
+    slipped += net.total(sconnect::Count::kSlips);
   }
   EXPECT_GT(slipped, 0u);
 }
@@ -268,9 +269,9 @@ TEST(SconnectClock, AllKindsOfFabricsLock) {
     Clocks net(resolved(config));
     net.step(100000);
     EXPECT_LT(net.spread(), 0.01);
-    const u64 slips = net.total(Total::kSlips);
+    const u64 slips = net.total(sconnect::Count::kSlips);
     net.step(5000);
-    EXPECT_EQ(net.total(Total::kSlips), slips);
+    EXPECT_EQ(net.total(sconnect::Count::kSlips), slips);
     EXPECT_EQ(slips, 0u);
   }
 }
@@ -307,9 +308,9 @@ TEST(SconnectClock, AFaultyOscillatorPreventsLockUntilItsPortsAreDisabled) {
   net.step(50000);
   EXPECT_GT(net.spread(), 200);
   EXPECT_EQ(net.get(kFaulty, "clock_limit"), 1u);
-  const u64 slips = net.total(Total::kSlips);
+  const u64 slips = net.total(sconnect::Count::kSlips);
   net.step(10000);
-  EXPECT_GT(net.total(Total::kSlips), slips + 50);
+  EXPECT_GT(net.total(sconnect::Count::kSlips), slips + 50);
   for (u32 tic = 0; tic < net.fabric.tics; ++tic) {
     const bool near = tic == (kFaulty ^ 1) || tic == (kFaulty ^ 2) || tic == (kFaulty ^ 4);
     if (tic == kFaulty) continue;
@@ -318,10 +319,10 @@ TEST(SconnectClock, AFaultyOscillatorPreventsLockUntilItsPortsAreDisabled) {
   }
   for (u32 d : {0u, 1u, 2u}) net.set(kFaulty ^ 1u << d, "enabled", 63 & ~(1u << d));
   net.step(50000);
-  const u64 before = net.total(Total::kSlips);
+  const u64 before = net.total(sconnect::Count::kSlips);
   net.step(10000);
   EXPECT_LT(net.spread(kFaulty), 0.01);
-  EXPECT_EQ(net.total(Total::kSlips), before);
+  EXPECT_EQ(net.total(sconnect::Count::kSlips), before);
 }
 
 /// Diagnostics: all streams off but that from the faulty TIC to TIC 4, whose loop is open. The rate of its overflows is
@@ -337,11 +338,11 @@ TEST(SconnectClock, RatesOfSlipsAreDifferencesOfFrequency) {
   EXPECT_EQ(net.get(kFaulty, "runs.0"), 0u);
   EXPECT_EQ(net.get(4, "runs.0"), 1u);
   EXPECT_EQ(net.get(4, "runs.1"), 0u);
-  const u64 before = net.get(4, "overflows.0"), others = net.total(Total::kSlips);
+  const u64 before = net.get(4, "overflows.0"), others = net.total(sconnect::Count::kSlips);
   const u32 cycles = 20000;
   net.step(cycles);
   const u64 words = net.get(4, "overflows.0") - before;
-  EXPECT_EQ(net.total(Total::kSlips) - others, words);
+  EXPECT_EQ(net.total(sconnect::Count::kSlips) - others, words);
   const double apart = net.rad(kFaulty, "clock_free") - net.rad(4, "clock_free");
   EXPECT_NEAR(static_cast<double>(words) * 2 * kPi, apart * cycles, 2 * kPi);
   // Streams that are turned on again find their fifos half full, and everything is as before.
@@ -376,9 +377,10 @@ TEST(SconnectClock, SlippedSlotsCostNoMessage) {
       ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0));
     }
     EXPECT_EQ(arrived.size(), all);
-    EXPECT_GT(net.total(Total::kSlotsHit), 20u);
-    EXPECT_EQ(net.total(Total::kSlotsHit) > net.total(Total::kSlips), off);  // what is sent into a dead stream
-    EXPECT_GT(net.total(Total::kAnswersLost), 0u);
+    EXPECT_GT(net.total(sconnect::Count::kSlotsHit), 20u);
+    EXPECT_EQ(net.total(sconnect::Count::kSlotsHit) > net.total(sconnect::Count::kSlips),
+              off);  // what is sent into a dead stream
+    EXPECT_GT(net.total(sconnect::Count::kAnswersLost), 0u);
   }
 }
 

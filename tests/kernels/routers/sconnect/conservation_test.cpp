@@ -58,7 +58,7 @@ TEST_P(SconnectConservation, ABatchArrivesWhole) {
   const u32 only[] = {0};
   const u64 all = 40u * plan->topology().terminals;
   std::multiset<MessageName> arrived;
-  const auto total = [&](Total t) { return engine->counters(0).total[static_cast<u32>(t)]; };
+  const auto total = [&](TotalIndex t) { return engine->counters(0).total[t.value]; };
   while (arrived.size() < all && engine->now() < 60000) {
     engine->advance(50, only);
     check_conservation(*engine, *plan, 0);

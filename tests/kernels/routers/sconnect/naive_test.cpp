@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/naive.hpp"
 #include "tests/support/sconnect/random.hpp"
 
@@ -27,13 +28,17 @@ using testing::Network;
 using testing::random_sconnect;
 using testing::TextFile;
 
-constexpr std::pair<Total, const char*> kTotals[] = {
-    {Total::kPacketsInjected, "injected"}, {Total::kPacketsDelivered, "delivered"},
-    {Total::kLatencySum, "latency"},       {Total::kSlotsSent, "slots sent"},
-    {Total::kSlotsHit, "slots hit"},       {Total::kRejected, "refused"},
-    {Total::kFailed, "came back"},         {Total::kAnswersLost, "answers lost"},
-    {Total::kSentAgain, "sent again"},     {Total::kDuplicates, "duplicates"},
-    {Total::kAborted, "aborted"}};
+constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsInjected, "injected"},
+                                                            {Total::kPacketsDelivered, "delivered"},
+                                                            {Total::kLatencySum, "latency"},
+                                                            {sconnect::Count::kSlotsSent, "slots sent"},
+                                                            {sconnect::Count::kSlotsHit, "slots hit"},
+                                                            {sconnect::Count::kRejected, "refused"},
+                                                            {sconnect::Count::kFailed, "came back"},
+                                                            {sconnect::Count::kAnswersLost, "answers lost"},
+                                                            {sconnect::Count::kSentAgain, "sent again"},
+                                                            {sconnect::Count::kDuplicates, "duplicates"},
+                                                            {sconnect::Count::kAborted, "aborted"}};
 
 /// What crosses a channel, as text.
 std::string text_of(u8 bits, MessageName name, u32 priority, u32 vc, u32 hops) {
@@ -190,11 +195,11 @@ class Comparison {
       same(host.sent, terminal_(h).sent, name("sent"));
       same(host.received, terminal_(h).received, name("received"));
     }
-    const auto total = [&](Total which, u32 i, const char* name) {
-      same(naive_.total(which, i), net_.engine->counters(0).total[static_cast<u32>(which) + i], [&] { return name; });
+    const auto total = [&](TotalIndex which, u32 i, const char* name) {
+      same(naive_.total(which, i), net_.engine->counters(0).total[which.value + i], [&] { return name; });
     };
-    for (const auto& [which, name] : kTotals) total(which, 0, name);
-    for (u32 i = 0; i < 4; ++i) total(Total::kPriority0Delivered, i, "delivered of a priority");
+    for (const auto& [which, name] : kCompared) total(which, 0, name);
+    for (u32 i = 0; i < 4; ++i) total(sconnect::Count::kDelivered, i, "delivered of a priority");
   }
 
   RawConfig config_;

@@ -2,6 +2,7 @@
 /// are too small, and whose ports are switched off and on: every message arrives exactly once.
 #include <gtest/gtest.h>
 
+#include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/draw.hpp"
 #include "tests/support/temporary.hpp"
 
@@ -193,13 +194,13 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
     const std::vector<std::byte> state = net.engine->state(0);
     for (u32 tic = 0; tic < plan.table().routers; ++tic)
       EXPECT_EQ(item_of(state, plan.layout(), 0, tic).at(plan.table().fields.control).used, 0) << tic;
-    slots += net.total(Total::kSlotsSent);
-    hit += net.total(Total::kSlotsHit);
-    again += net.total(Total::kSentAgain);
-    duplicates += net.total(Total::kDuplicates);
-    refused += net.total(Total::kRejected);
-    aborted += net.total(Total::kAborted);
-    came_back += net.total(Total::kFailed);
+    slots += net.total(sconnect::Count::kSlotsSent);
+    hit += net.total(sconnect::Count::kSlotsHit);
+    again += net.total(sconnect::Count::kSentAgain);
+    duplicates += net.total(sconnect::Count::kDuplicates);
+    refused += net.total(sconnect::Count::kRejected);
+    aborted += net.total(sconnect::Count::kAborted);
+    came_back += net.total(sconnect::Count::kFailed);
     if (HasFatalFailure()) return;
   }
   // All of it has happened, and often.
@@ -223,7 +224,7 @@ TEST(SconnectProtocol, WhatHostsRefuseStays) {
     step_audited(net, book, 1500);
     EXPECT_EQ(book.wrong(), 0u);
     EXPECT_EQ(book.got() + book.missing(), net.total(Total::kPacketsInjected));
-    const u32 refused = static_cast<u32>(Total::kPriority0Delivered) + static_cast<u32>(seed % 4);
+    const u32 refused = static_cast<u32>(sconnect::Count::kDelivered) + static_cast<u32>(seed % 4);
     EXPECT_EQ(net.engine->counters(0).total[refused], 0u);
     EXPECT_GT(book.got(), 0u);
     EXPECT_GT(book.missing(), 0u);

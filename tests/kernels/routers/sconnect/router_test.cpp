@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/fabrics.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
 
@@ -361,10 +362,10 @@ TEST(SconnectRouter, HostsRefusePriorities) {
   SconnectNet net(c, script.text);
   net.set_table(1, 1, option(4, 0));
   net.step(200);
-  EXPECT_EQ(net.total(Total::kPriority0Delivered, 0), 1u);
-  EXPECT_EQ(net.total(Total::kPriority0Delivered, 1), 0u);
-  EXPECT_EQ(net.total(Total::kPriority0Delivered, 2), 1u);
-  EXPECT_EQ(net.total(Total::kPriority0Delivered, 3), 1u);
+  EXPECT_EQ(net.total(sconnect::Count::kDelivered, 0), 1u);
+  EXPECT_EQ(net.total(sconnect::Count::kDelivered, 1), 0u);
+  EXPECT_EQ(net.total(sconnect::Count::kDelivered, 2), 1u);
+  EXPECT_EQ(net.total(sconnect::Count::kDelivered, 3), 1u);
   EXPECT_EQ(net.queue(1, 4, 1, 0).size(), 2u);
   EXPECT_EQ(net.queue(1, 4, 0, 0).size(), 1u);
   net.check();
@@ -398,9 +399,9 @@ TEST(SconnectRouter, APriorityIsNotHeldUpByLowerOnes) {
         }
         host.write();
         net.step(400);
-        EXPECT_EQ(net.total(Total::kPriority0Delivered, n + 1), u64{hosts} * times) << n << " " << kind;
+        EXPECT_EQ(net.total(sconnect::Count::kDelivered, n + 1), u64{hosts} * times) << n << " " << kind;
       }
-      EXPECT_EQ(net.total(Total::kPriority0Delivered, n), 0u);
+      EXPECT_EQ(net.total(sconnect::Count::kDelivered, n), 0u);
       net.check();
     }
 }
@@ -441,8 +442,8 @@ TEST(SconnectRouter, AMessageWhoseAnswerIsLostGoesAgainInItsSlot) {
   net.deliver(3);
   net.step(20);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 3u);
-  EXPECT_EQ(net.total(Total::kDuplicates), 1u);
-  EXPECT_EQ(net.total(Total::kSentAgain), 1u);
+  EXPECT_EQ(net.total(sconnect::Count::kDuplicates), 1u);
+  EXPECT_EQ(net.total(sconnect::Count::kSentAgain), 1u);
   EXPECT_EQ(net.register_of(0, "lost.0"), 1u);
   EXPECT_EQ(net.register_of(0, "failed.0"), 0u);
   EXPECT_EQ(net.delivered({0, 1}), 15u + 1 + 2);  // in 16, before the slot that is taken
@@ -462,7 +463,7 @@ TEST(SconnectRouter, ADamagedMessageIsAbortedOnItsWayOut) {
       net.hit(first, back ? 1 : 0);  // a message, or the last part of a quad
       net.step(2 + !back);           // it is there in 11 + flits + 1, and leaves there, or in the next cycle
       EXPECT_TRUE(net.sent(1, out).first & sconnect::kAbort);
-      EXPECT_EQ(net.total(Total::kAborted), 1u);
+      EXPECT_EQ(net.total(sconnect::Count::kAborted), 1u);
       EXPECT_EQ(net.control(1).used, 0u);
       EXPECT_EQ(net.register_of(1, "damaged." + std::to_string(in)), 1u);
       net.step();
@@ -489,7 +490,7 @@ TEST(SconnectRouter, ADamagedMessageThatWaitsIsThrownAway) {
   EXPECT_EQ(net.queue(1, 0, 0, 0).size(), 2 * 3 - 2 + 1u);
   net.step();
   EXPECT_EQ(net.queue(1, 0, 0, 0).size(), 2 * 3 - 3u);
-  EXPECT_EQ(net.total(Total::kAborted), 0u);
+  EXPECT_EQ(net.total(sconnect::Count::kAborted), 0u);
   net.deliver(7);
   net.check();
 }

@@ -114,7 +114,7 @@ class Machine {
         list.emplace_back(d.event.out_port, d.event.out_vc);
     return list;
   }
-  u64 total(Total t) { return net_->total(t); }
+  u64 total(TotalIndex t) { return net_->total(t); }
   const t3e::Table& table() const { return dynamic_cast<const T3ePlan&>(*net_->plan).table(); }
 
   std::vector<Departure> departures;

@@ -7,6 +7,7 @@
 #include "host/routers/t3e/plan.hpp"
 #include "host/run/run.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 #include "tests/support/build.hpp"
 
 namespace flitlab {
@@ -44,9 +45,9 @@ TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
       Network net(machine({{"topology.shape", shape}, {"traffic.load", load}}));
       const u32 period = 7 + 3 * depth + 3 * depth + 10, pes = net.plan->topology().terminals;
       net.step(10 * period);
-      EXPECT_LT(net.total(Total::kBarriers), 10u * pes) << load;  // the farthest hears of it in the next clock
+      EXPECT_LT(net.total(t3e::Count::kBarriers), 10u * pes) << load;  // the farthest hears of it in the next clock
       net.step(1);
-      EXPECT_EQ(net.total(Total::kBarriers), 10u * pes) << load;
+      EXPECT_EQ(net.total(t3e::Count::kBarriers), 10u * pes) << load;
       for (const BarrierUnit& unit : units(net, 1)) EXPECT_EQ(unit.round, 10u);
       check_conservation(*net.engine, *net.plan, 0);
     }
@@ -56,7 +57,7 @@ TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
 TEST(T3eBarrier, RouterDelayCountsAtEveryHop) {
   Network net(machine({{"barrier.router_delay", integer(6)}, {"traffic.load", 0.0}}));
   net.step(10 * (7 + 6 * 5 + 6 * 5 + 7) + 1);
-  EXPECT_EQ(net.total(Total::kBarriers), 10u * 32);
+  EXPECT_EQ(net.total(t3e::Count::kBarriers), 10u * 32);
 }
 
 /// PEs come at random times. At any time every PE has completed as many barriers as any other, or one less, and none
@@ -79,7 +80,7 @@ TEST(T3eBarrier, NobodyPassesBeforeAllHaveCome) {
       ASSERT_LE(most, joined);
     }
   }
-  EXPECT_GT(net.total(Total::kBarriers), 32u * kUnits * 5);
+  EXPECT_GT(net.total(t3e::Count::kBarriers), 32u * kUnits * 5);
 }
 
 /// In eureka mode nobody leaves S_BAR before somebody has found something, and then all do: rounds complete, and a PE
@@ -101,7 +102,7 @@ TEST(T3eBarrier, AEurekaReachesEverybody) {
     ASSERT_LE(most - least, 1u);
   }
   EXPECT_GT(seen, 50u);
-  EXPECT_GT(net.total(Total::kBarriers), 32u * 10);
+  EXPECT_GT(net.total(t3e::Count::kBarriers), 32u * 10);
 }
 
 /// The tree spans the machine: every node but the root is the child of its parent.

@@ -10,6 +10,7 @@
 #include "host/run/stepped.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
@@ -303,7 +304,7 @@ struct Storm {
     feed->exchange(*engine);
     engine->advance(cycles, only);
   }
-  u64 total(Total t) { return engine->counters(0).total[static_cast<u32>(t)]; }
+  u64 total(TotalIndex t) { return engine->counters(0).total[t.value]; }
 
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Engine> engine;
@@ -317,11 +318,13 @@ TEST(T3eSpecial, PacketsAreConserved) {
     storm.step(17);
     check_conservation(*storm.engine, *storm.plan, 0);
   }
-  EXPECT_GT(storm.total(Total::kSpecialLost), 500u);
-  EXPECT_GT(storm.total(Total::kSpecialArrived), 500u);
-  EXPECT_LT(storm.total(Total::kSpecialLost) + storm.total(Total::kSpecialArrived), storm.total(Total::kSpecialSent));
+  EXPECT_GT(storm.total(t3e::Count::kSpecialLost), 500u);
+  EXPECT_GT(storm.total(t3e::Count::kSpecialArrived), 500u);
+  EXPECT_LT(storm.total(t3e::Count::kSpecialLost) + storm.total(t3e::Count::kSpecialArrived),
+            storm.total(t3e::Count::kSpecialSent));
   for (int i = 0; i < 10; ++i) storm.run(40);
-  EXPECT_EQ(storm.total(Total::kSpecialLost) + storm.total(Total::kSpecialArrived), storm.total(Total::kSpecialSent));
+  EXPECT_EQ(storm.total(t3e::Count::kSpecialLost) + storm.total(t3e::Count::kSpecialArrived),
+            storm.total(t3e::Count::kSpecialSent));
 }
 
 TEST(T3eSpecial, AStolenPacketIsFound) {
@@ -345,7 +348,7 @@ TEST(T3eSpecial, IdentityOfThreadsAndLayouts) {
     for (Storm* storm : {&one, &two, &three, &wide, &traced}) storm->step(60);
     for (Storm* storm : {&two, &three, &wide, &traced}) {
       ASSERT_EQ(storm->engine->state_hash(0), one.engine->state_hash(0)) << epoch;
-      for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(storm->total(Total(i)), one.total(Total(i))) << i;
+      for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(storm->total(TotalIndex(i)), one.total(TotalIndex(i))) << i;
     }
     traced.engine->take_events(0);
   }

@@ -1,0 +1,51 @@
+#pragma once
+/// Records of totals: what a run counts, declared and described in one place. FLITLAB_TOTALS makes the enumeration that
+/// kernels count with and the records that results, `flitlab inspect` and the reference page are made of.
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/common/for_each.hpp"
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+struct TotalRecord {
+  u32 first;              ///< index of its first element in a shard
+  u32 count;              ///< elements: one for each VC, stage or priority, whose number stands for # in the names
+  std::string_view name;  ///< in the totals of a network, e.g. "blocked_stage_#"
+  std::string_view unit;
+  std::string_view help;
+  std::string_view cite = "";
+  std::string_view figure = "";  ///< name in the `model` object of a result; "": it is not there
+  bool maximum = false;          ///< shards and replicas of it are combined by maximum, not by sum
+};
+
+using TotalTable = std::span<const TotalRecord>;
+
+/// A name with the number of an element in the place of #.
+inline std::string element_name(std::string_view name, u32 element) {
+  const std::size_t place = name.find('#');
+  if (place == name.npos) return std::string(name);
+  return std::string(name.substr(0, place)) + std::to_string(element) + std::string(name.substr(place + 1));
+}
+
+}  // namespace flitlab
+
+/// FLITLAB_TOTALS(Enumeration, table, first index, (kName, count, .name = "...", .unit = "...", .help = "..."), ...)
+#define FLITLAB_TOTALS(Enumeration, table, before, ...)                                                         \
+  enum class Enumeration : int {                                                                                \
+    kBefore = (before) - 1,                                                                                     \
+    FLITLAB_FOR_EACH(FLITLAB_TOTAL_ENUMERATORS, __VA_ARGS__) kEnd                                               \
+  };                                                                                                            \
+  namespace detail_##Enumeration {                                                                              \
+    using Of = Enumeration;                                                                                     \
+    inline constexpr ::flitlab::TotalRecord kRecords[] = {FLITLAB_FOR_EACH(FLITLAB_TOTAL_RECORD, __VA_ARGS__)}; \
+  }                                                                                                             \
+  inline constexpr ::flitlab::TotalTable table = detail_##Enumeration::kRecords;
+
+#define FLITLAB_TOTAL_ENUMERATORS(item) FLITLAB_TOTAL_ENUMERATORS_OF item
+#define FLITLAB_TOTAL_ENUMERATORS_OF(enumerator, count, ...) enumerator, enumerator##Last = enumerator + (count) - 1,
+#define FLITLAB_TOTAL_RECORD(item) FLITLAB_TOTAL_RECORD_OF item
+#define FLITLAB_TOTAL_RECORD_OF(enumerator, number, ...) \
+  ::flitlab::TotalRecord{.first = static_cast<::flitlab::u32>(Of::enumerator), .count = number, __VA_ARGS__},
