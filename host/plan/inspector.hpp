@@ -1,6 +1,6 @@
 #pragma once
-/// What is inside an item, as a tree of named values with units that any tool can walk: printing, tables, pictures and
-/// a browser's view read the same tree.
+/// Looking into a state: what is in the ports of a router and in a terminal, and everything that an item holds as a
+/// tree of named values with units. Printing, tables, pictures and a browser's view walk that tree.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +8,39 @@
 #include "host/plan/datum.hpp"
 
 namespace flitlab {
+
+class Plan;
+
+struct VcSnapshot {
+  std::string stage;  ///< idle, routing, waiting, head, body
+  u32 flits = 0, packets = 0, left = 0;
+  u32 out_port = kNone, out_vc = kNone;         ///< kNone unless granted (port also while waiting)
+  u32 src = kNone, id = 0, dst_router = kNone;  ///< front packet
+  u32 credits = 0;                              ///< of the output VC with the same numbers
+  u32 owner_port = kNone, owner_vc = kNone;     ///< input VC that holds that output VC
+};
+
+struct PortSnapshot {
+  std::string name;  ///< "+x", "-y", "terminal 0", "port 3"
+  u32 peer = kNone;
+  bool to_terminal = false;
+  std::vector<VcSnapshot> vcs;
+};
+
+struct TerminalSnapshot {
+  u32 created = 0, sent = 0, received = 0, queued = 0, flits_left = 0, vc = 0;
+  Cycle next_creation = kNever;
+  std::vector<u32> credits;
+};
+
+/// What a plan may offer: its ports in the field's terms.
+class Inspector {
+ public:
+  virtual ~Inspector() = default;
+  /// Ports of a router and their virtual channels, in a replica's state in canonical order.
+  virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;
+  virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
+};
 
 /// A value of an item. A list's length is its shape.
 struct InspectValue {
@@ -17,20 +50,16 @@ struct InspectValue {
   std::string_view help = "";
 };
 
-/// A router, a port, a virtual channel, a register: values, and what it consists of.
+/// A router, a port, a virtual channel, a field of the state: values, and what it consists of.
 struct InspectNode {
-  std::string kind;  ///< "router", "port", "vc", "terminal" or what the machine calls it
+  std::string kind;  ///< "router", "port", "vc", "terminal", "state"
   std::string name;  ///< "+x"; "" if its place among its like says enough
   std::vector<InspectValue> values;
   std::vector<InspectNode> parts;
 };
 
-/// A plan's view into a replica's state in canonical order.
-class Inspector {
- public:
-  virtual ~Inspector() = default;
-  virtual InspectNode router(const std::vector<std::byte>& state, u32 index) const = 0;
-  virtual InspectNode terminal(const std::vector<std::byte>& state, u32 index) const = 0;
-};
+/// A router of a plan that has an inspector: its ports with their virtual channels.
+InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router);
+InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal);
 
 }  // namespace flitlab

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/config/experiment.hpp"
+#include "host/plan/inspector.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/engines/engine.hpp"
 
@@ -16,28 +17,6 @@ namespace flitlab {
 namespace t3e {
 class SpecialFeed;
 }
-
-struct VcSnapshot {
-  std::string stage;  ///< idle, routing, waiting, head, body
-  u32 flits = 0, packets = 0, left = 0;
-  u32 out_port = kNone, out_vc = kNone;         ///< kNone unless granted (port also while waiting)
-  u32 src = kNone, id = 0, dst_router = kNone;  ///< front packet
-  u32 credits = 0;                              ///< of the output VC with the same numbers
-  u32 owner_port = kNone, owner_vc = kNone;     ///< input VC that holds that output VC
-};
-
-struct PortSnapshot {
-  std::string name;  ///< "+x", "-y", "terminal 0", "port 3"
-  u32 peer = kNone;
-  bool to_terminal = false;
-  std::vector<VcSnapshot> vcs;
-};
-
-struct TerminalSnapshot {
-  u32 created = 0, sent = 0, received = 0, queued = 0, flits_left = 0, vc = 0;
-  Cycle next_creation = kNever;
-  std::vector<u32> credits;
-};
 
 /// A barrier unit's register in a router: ports of its spanning tree.
 struct BarrierSnapshot {
@@ -108,8 +87,8 @@ class Plan {
   virtual std::string explain_fault(const FaultReport&, const std::vector<std::byte>& /*state*/) const { return {}; }
   virtual std::string router_name(u32 router) const = 0;
   virtual std::string port_name(u32 port) const = 0;
-  virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;
-  virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
+  /// Looks into states of this plan; null: nobody has written that for this model.
+  virtual const Inspector* inspector() const { return nullptr; }
   /// Flits sent per router-to-router channel since cycle 0, in channel order.
   virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
 

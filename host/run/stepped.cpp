@@ -102,14 +102,14 @@ std::vector<t3e::TimedAnswer> SteppedNetwork::special_answers() { return special
 
 std::vector<PortSnapshot> SteppedNetwork::router(u32 index) const {
   require_router(index);
-  return plan_->inspect_router(engine_->state(0), index);
+  return plan_->inspector()->inspect_router(engine_->state(0), index);
 }
 
 TerminalSnapshot SteppedNetwork::terminal(u32 index) const {
   if (index >= plan_->topology().terminals)
     throw ConfigError("terminal " + std::to_string(index) + " does not exist: terminals are numbered 0 to " +
                       std::to_string(plan_->topology().terminals - 1) + ".");
-  return plan_->inspect_terminal(engine_->state(0), index);
+  return plan_->inspector()->inspect_terminal(engine_->state(0), index);
 }
 
 std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_name(index); }

@@ -6,7 +6,7 @@
 
 namespace flitlab {
 
-class AdaptivePlan final : public Plan {
+class AdaptivePlan final : public Plan, public Inspector {
  public:
   explicit AdaptivePlan(const Experiment& experiment);
   AdaptivePlan(const AdaptivePlan&) = delete;
@@ -22,6 +22,7 @@ class AdaptivePlan final : public Plan {
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override { return std::to_string(router); }
   std::string port_name(u32 port) const override;
+  const Inspector* inspector() const override { return this; }
   /// Ports, and behind them the buffers of the router, which belong to no port.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;

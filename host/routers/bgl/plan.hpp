@@ -6,7 +6,7 @@
 
 namespace flitlab {
 
-class BglPlan final : public Plan {
+class BglPlan final : public Plan, public Inspector {
  public:
   explicit BglPlan(const Experiment& experiment);
   BglPlan(const BglPlan&) = delete;
@@ -25,6 +25,7 @@ class BglPlan final : public Plan {
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
+  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Cycles in which each channel was occupied: what a packet takes with trailer, acknowledgment and gap.

@@ -8,7 +8,7 @@
 
 namespace flitlab {
 
-class MetroPlan final : public Plan {
+class MetroPlan final : public Plan, public Inspector {
  public:
   explicit MetroPlan(const Experiment& experiment);
   MetroPlan(const MetroPlan&) = delete;
@@ -26,6 +26,7 @@ class MetroPlan final : public Plan {
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
+  const Inspector* inspector() const override { return this; }
   /// Ports and what they do; nothing is buffered.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;

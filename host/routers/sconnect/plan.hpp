@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-class SconnectPlan final : public Plan {
+class SconnectPlan final : public Plan, public Inspector {
  public:
   explicit SconnectPlan(const Experiment& experiment);
   SconnectPlan(const SconnectPlan&) = delete;
@@ -30,6 +30,7 @@ class SconnectPlan final : public Plan {
   std::string explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override { return fabric_.names[router]; }
   std::string port_name(u32 port) const override;
+  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Messages and parts of quads sent.

@@ -6,7 +6,7 @@
 
 namespace flitlab {
 
-class SwitchPlan final : public Plan {
+class SwitchPlan final : public Plan, public Inspector {
  public:
   explicit SwitchPlan(const Experiment& experiment);
   SwitchPlan(const SwitchPlan&) = delete;
@@ -22,6 +22,7 @@ class SwitchPlan final : public Plan {
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32) const override { return "switch"; }
   std::string port_name(u32 port) const override { return "port " + std::to_string(port); }
+  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// There are no channels between routers.

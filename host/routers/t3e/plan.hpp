@@ -7,7 +7,7 @@
 
 namespace flitlab {
 
-class T3ePlan final : public Plan {
+class T3ePlan final : public Plan, public Inspector {
  public:
   explicit T3ePlan(const Experiment& experiment);
   T3ePlan(const T3ePlan&) = delete;
@@ -27,6 +27,7 @@ class T3ePlan final : public Plan {
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
+  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;

@@ -96,7 +96,7 @@ class BglTorus {
   }
 
   VcSnapshot vc(u32 node, u32 port, u32 vc) const {
-    return net_->plan->inspect_router(net_->engine->state(0), node)[port].vcs[vc];
+    return net_->plan->inspector()->inspect_router(net_->engine->state(0), node)[port].vcs[vc];
   }
   /// Tokens of a sender.
   u32 tokens(u32 node, u32 direction, u32 vc_) const { return vc(node, direction, vc_).credits; }

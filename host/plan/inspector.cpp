@@ -1,0 +1,58 @@
+#include "host/plan/inspector.hpp"
+
+#include "host/plan/plan.hpp"
+
+namespace flitlab {
+namespace {
+
+InspectNode vc_node(const VcSnapshot& s) {
+  const bool packet = s.src != kNone;
+  return {"vc",
+          "",
+          {{"stage", s.stage, "", "what the front packet is doing; idle: there is none"},
+           {"flits", s.flits, "flits", "in the input buffer"},
+           {"packets", s.packets, "packets", "in the input buffer, whole or in part"},
+           {"left", s.left, "flits", "of the front packet, still to go"},
+           {"out_port", none_if(s.out_port), "", "output port that the front packet asks for or holds"},
+           {"out_vc", none_if(s.out_vc), "", "output virtual channel that it holds"},
+           {"src", none_if(s.src), "", "source terminal of the front packet"},
+           {"id", packet ? Datum{s.id} : Datum{}, "", "its number at its source"},
+           {"dst_router", none_if(s.dst_router), "", "router of its destination"},
+           {"credits", s.credits, "flits", "of the output virtual channel with the same numbers"},
+           {"owner_port", none_if(s.owner_port), "", "input port whose packet holds that output virtual channel"},
+           {"owner_vc", none_if(s.owner_vc), "", "virtual channel of that input port"}},
+          {}};
+}
+
+}  // namespace
+
+InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router) {
+  InspectNode node{"router", plan.router_name(router), {}, {}};
+  for (const PortSnapshot& port : plan.inspector()->inspect_router(state, router)) {
+    InspectNode& part = node.parts.emplace_back();
+    part.kind = "port";
+    part.name = port.name;
+    part.values = {{"peer", none_if(port.peer), "", "router or terminal at the far end; none: not wired"},
+                   {"to_terminal", port.to_terminal, "", "whether that is a terminal"}};
+    for (const VcSnapshot& vc : port.vcs) part.parts.push_back(vc_node(vc));
+  }
+  return node;
+}
+
+InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal) {
+  const TerminalSnapshot s = plan.inspector()->inspect_terminal(state, terminal);
+  return {"terminal",
+          std::to_string(terminal),
+          {{"created", s.created, "packets", "created since cycle 0"},
+           {"sent", s.sent, "packets", "whose head has been injected"},
+           {"received", s.received, "packets", "whose tail has arrived"},
+           {"queued", s.queued, "packets", "in the source queue"},
+           {"flits_left", s.flits_left, "flits", "of the packet that is being injected, still to go"},
+           {"vc", s.vc, "", "virtual channel on which it is injected"},
+           {"next_creation", s.next_creation == kNever ? Datum{} : Datum{s.next_creation}, "cycle",
+            "in which the next packet is created; none: no more"},
+           {"credits", Datum::list_of(s.credits), "flits", "of the injection channel, by virtual channel"}},
+          {}};
+}
+
+}  // namespace flitlab
