@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
-from flitlab.bgl.published import paper, software
+from flitlab.bgl.published import blocking, software
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -36,7 +36,7 @@ def test_ping_pong_is_what_the_delays_add_up_to():
 
 def test_the_earlier_bubble_rule_exits_3_with_its_cycle(cli, tmp_path):
     """The fragmented ring of tests/kernels/routers/bgl/bubble_test.cpp, where it is explained."""
-    lines = paper.fragmented_ring()
+    lines = blocking.fragmented_ring()
     (tmp_path / "ring.csv").write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     (tmp_path / "ring.toml").write_text("""
 router.kind = "bgl"

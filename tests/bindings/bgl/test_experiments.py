@@ -7,16 +7,16 @@ import pytest
 import flitlab as fl
 from flitlab import courses, reproduction
 from flitlab.bgl import published
-from flitlab.bgl.published import paper, software, studies
+from flitlab.bgl.published import alltoall, blocking, software, studies, torus
 
 TINY = {
-    "bgl.packet": paper.packet,
-    "bgl.alltoall-512": lambda: paper.alltoall_512((4, 4, 4), few=2, long=4),
-    "bgl.alltoall-32k": lambda: paper.alltoall_32k((4, 4, 4), windows=6, whole=(4, 4, 4)),
-    "bgl.alltoall-asymmetric": lambda: paper.alltoall_asymmetric((8, 4, 4), rounds=3),
-    "bgl.hotspot": lambda: paper.hotspot((6, 6, 6), packets=(4, 8)),
-    "bgl.verification": lambda: paper.verification({(4, 4, 1): 20}, rounds=8),
-    "bgl.bubble-deadlock": lambda: paper.bubble_deadlock(seeds=3, cycles=200_000),
+    "bgl.packet": alltoall.packet,
+    "bgl.alltoall-512": lambda: alltoall.alltoall_512((4, 4, 4), few=2, long=4),
+    "bgl.alltoall-32k": lambda: alltoall.alltoall_32k((4, 4, 4), windows=6, whole=(4, 4, 4)),
+    "bgl.alltoall-asymmetric": lambda: alltoall.alltoall_asymmetric((8, 4, 4), rounds=3),
+    "bgl.hotspot": lambda: blocking.hotspot((6, 6, 6), packets=(4, 8)),
+    "bgl.verification": lambda: blocking.verification({(4, 4, 1): 20}, rounds=8),
+    "bgl.bubble-deadlock": lambda: blocking.bubble_deadlock(seeds=3, cycles=200_000),
     "bgl.response": lambda: studies.figure_2((4, 4, 4), uses=(0.85,)),
     "bgl.hotregion": lambda: studies.figure_3((4, 4, 4), 1000, 30),
     "bgl.arbitration": lambda: studies.figures_4_5((4, 4, 4), (4, 4, 4), 1000, 30),
@@ -47,7 +47,7 @@ def test_rows_are_whole(rows, name):
     lines = rows(name)
     assert {r["experiment"] for r in lines} == {name}
     assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # none twice
-    assert all(r["source"].startswith(paper.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
+    assert all(r["source"].startswith(torus.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
     assert all((r["verdict"] == "skipped") == (r["published"] is None) for r in lines)
     assert any(r["published"] is not None for r in lines)
 
@@ -84,26 +84,26 @@ def test_asymmetric_machines_lose_and_pacing_helps(rows):
 
 
 def test_bounds_of_machines():
-    assert paper.most_link_use(paper.machine((64, 32, 32))) == pytest.approx(200 / 3)
-    assert paper.most_link_use(paper.machine((8, 8, 8))) == pytest.approx(100)
-    assert paper.most_link_use(paper.machine((8, 8, 8), traffic__packet_flits=1)) == pytest.approx(100)
+    assert torus.most_link_use(torus.machine((64, 32, 32))) == pytest.approx(200 / 3)
+    assert torus.most_link_use(torus.machine((8, 8, 8))) == pytest.approx(100)
+    assert torus.most_link_use(torus.machine((8, 8, 8), traffic__packet_flits=1)) == pytest.approx(100)
     # 512 packets of 32 bytes go by every link, in 46 cycles each; 8192 full ones with rings of 32
-    assert paper.all_to_all((8, 8, 8), 1)[1] == pytest.approx(512 * 46)
-    assert paper.all_to_all((8, 8, 8), 8, rounds=2, in_a_row=5)[1] == pytest.approx(10 * 512 * 270)
-    assert paper.all_to_all((32, 16, 16))[1] == pytest.approx(4 * 8192 * 270)
+    assert torus.all_to_all((8, 8, 8), 1)[1] == pytest.approx(512 * 46)
+    assert torus.all_to_all((8, 8, 8), 8, rounds=2, in_a_row=5)[1] == pytest.approx(10 * 512 * 270)
+    assert torus.all_to_all((32, 16, 16))[1] == pytest.approx(4 * 8192 * 270)
 
 
 @pytest.mark.parametrize(("shape", "extent", "links"), [
     ((8, 8, 8), (1, 1, 1), 6), ((8, 8, 8), (2, 2, 2), 24), ((8, 8, 8), (4, 4, 4), 96), ((16, 16, 16), (8, 8, 8), 384),
     ((8, 8, 1), (4, 4, 1), 16), ((8, 4), (2, 4), 8), ((2, 2), (1, 1), 4)])
 def test_links_into_a_region(shape, extent, links):
-    assert len(paper.links_into(shape, extent)) == links
+    assert len(torus.links_into(shape, extent)) == links
 
 
 def test_links_into_a_region_are_those_of_the_wiring():
-    network = fl.Network(paper.machine((4, 3, 2)))
+    network = fl.Network(torus.machine((4, 3, 2)))
     inside = {0, 1, 4, 5}  # x and y below 2, z = 0
-    assert paper.links_into((4, 3, 2), (2, 2, 1)) == {
+    assert torus.links_into((4, 3, 2), (2, 2, 1)) == {
         (node, port) for node, port, _ in network.channels()
         if node not in inside and network.router(node).ports[port].peer in inside}
 
@@ -187,12 +187,12 @@ def test_the_config_of_figure_10_is_a_round_trip(config):
     ("bgl-figure4", lambda: studies.response((32, 32, 32), 0.95, 2, 2, router__network_first=0.0,
                                              **studies.RANDOM).experiment),
     ("bgl-figure5", lambda: studies.hot_region((16, 16, 16), 64, **studies.POLICIES["SLQ"])),
-    ("bgl-figure6", lambda: paper.all_to_all((32, 32, 32), **paper.SIMULATOR)[0].experiment),
+    ("bgl-figure6", lambda: torus.all_to_all((32, 32, 32), **torus.SIMULATOR)[0].experiment),
     ("bgl-figure7", lambda: studies.hot_region((16, 16, 16), 64, router__escape="dateline", **studies.RANDOM)),
     ("bgl-figure8", lambda: studies.hot_region((16, 16, 16), 64, router__escape="dateline", **studies.RANDOM)),
     ("bgl-figure9", lambda: studies.hot_region((16, 16, 16), 64, router__count_unblocking=True,
                                                **studies.RANDOM)),
-    ("bgl-figure11", lambda: paper.all_to_all((8, 8, 8), in_a_row=10)[0].experiment),
+    ("bgl-figure11", lambda: torus.all_to_all((8, 8, 8), in_a_row=10)[0].experiment),
 ])
 def test_configs_are_those_of_the_experiments(config, name, experiment):
     """But for the phases of a run; loads with as many digits as a file has."""
@@ -208,7 +208,7 @@ def test_configs_are_those_of_the_experiments(config, name, experiment):
 def test_full_size_says_how_long_and_keeps_what_it_has_done(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(courses, "PROBE_SECONDS", 0.05)
     name = "bgl.alltoall-32k"
-    entry = (*paper.EXPERIMENTS[name][:2], lambda keep: paper.alltoall_32k((4, 4, 2), 4, keep, (2, 2, 2)))
+    entry = (*published.EXPERIMENTS[name][:2], lambda keep: alltoall.alltoall_32k((4, 4, 2), 4, keep, (2, 2, 2)))
     monkeypatch.setitem(published.EXPERIMENTS, name, entry)
     first = fl.reproduce(name, full=True, keep=tmp_path)
     said = capfd.readouterr().err

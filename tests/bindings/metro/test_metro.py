@@ -9,7 +9,7 @@ import pytest
 
 import flitlab as fl
 from flitlab import metro, reproduction
-from flitlab.metro.published import paper as published
+from flitlab.metro.published import networks as published
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 EXPERIMENTS = sorted(name for name in reproduction.experiments() if name.startswith("metro."))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
-from flitlab.sconnect.published import fabrics as published
+from flitlab.sconnect.published import bandwidths, fabrics, latencies, priorities
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -18,7 +18,7 @@ def test_configurations_run(name):
 
 
 def test_the_higher_priority_arrives_through_a_full_fabric():
-    rows = published.priority(cases=([0], [0, 1, 2]), fabrics=("4x4 mesh",))
+    rows = priorities.priority(cases=([0], [0, 1, 2]), fabrics=("4x4 mesh",))
     measured = {(r["setting"].split("full of ")[1], r["quantity"]): r["measured"] for r in rows}
     assert not [r for r in rows if r["verdict"] == "out"]
     for full, higher in (("0", 1), ("0, 1, 2", 3)):
@@ -32,10 +32,10 @@ def test_the_higher_priority_arrives_through_a_full_fabric():
 
 def test_behind_lower_ones_of_the_same_priority_nothing_arrives():
     """What the experiment measures is the priority: with the same one for both ports all is stuck."""
-    settings = published.priority_settings(published.FABRICS["4x4 mesh"], [0])
+    settings = priorities.priority_settings(priorities.FABRICS["4x4 mesh"], [0])
     same = {"host.second_priorities": [1, 0, 0, 0], "router.reserve": [4, 0, 0, 0]}
-    net = fl.Network(published.fabric(settings, same), trace=True).step(published.FILL)
-    created, latency = published.follow(net, list(range(32)), 500)
+    net = fl.Network(fabrics.fabric(settings, same), trace=True).step(priorities.FILL)
+    created, latency = priorities.follow(net, list(range(32)), 500)
     assert created > 500 and not latency
 
 
@@ -63,7 +63,7 @@ def test_hosts_cannot_have_more_buffers_than_there_are():
 
 def test_a_message_leaves_when_the_turn_of_its_port_comes():
     """Ports have a clock each, in order: from port to port it takes their distance around the routing cycle."""
-    ways = published.journeys(16, topology__host_ports=2)
+    ways = latencies.journeys(16, topology__host_ports=2)
     assert len(ways) == 32 * 31
     assert all(v.left - v.came == (v.port_out - v.port_in) % 6 for way in ways for v in way)
     # A channel of 12 clocks ends at a port whose clock may come up to 3 earlier or later in the cycle.
@@ -71,7 +71,7 @@ def test_a_message_leaves_when_the_turn_of_its_port_comes():
 
 
 def test_latency_rows():
-    rows = {r["quantity"]: r for r in published.latency()}
+    rows = {r["quantity"]: r for r in latencies.latency()}
     assert rows["header in to header out, at most (published: < 6)"]["verdict"] == "match"
     assert rows["a node more adds, mean"]["verdict"] == "match"
     assert rows["a parallel port, both ways"]["measured"] == 220
@@ -82,25 +82,25 @@ def test_latency_rows():
 def test_bisections_and_bounds_of_figure_18():
     """By hand: half of the messages of 16 nodes cross the middle of a 4x4 mesh, 4 channels of 110 MB/s each way, so it
     is full at 1 message per cycle and node. 64 lines of 4 nodes cross the middle of 4^4 nodes."""
-    mesh = published.point("2D mesh", 16, cycles=200, warmup=100)
+    mesh = bandwidths.point("2D mesh", 16, cycles=200, warmup=100)
     assert mesh.raw == 2 * 4 * 110 and mesh.paper == pytest.approx(0.8 * 880)
     assert mesh.bound == pytest.approx(0.5)  # of each of two ports
     assert mesh.diameter == 6 and mesh.distance == pytest.approx(8 / 3)
     assert mesh.sustained == pytest.approx(mesh.kept_up * mesh.raw)
-    derived = published.fabric(published.figure18_fabric("4D mesh", 256)).derived()
+    derived = fabrics.fabric(bandwidths.figure18_fabric("4D mesh", 256)).derived()
     assert derived["bisection_links"] == 64 and derived["diameter"] == 12
 
 
 def test_the_busiest_channel_of_all_shortest_ways():
     """By hand. A line of four: 3, 4 and 3 messages each way. A mesh of three by two: 4 on each of the 8 channels along
     its sides, 1 + 4/2 + 2/3 on the 2 in the middle, 1 + 2/2 + 2/3 on the 4 at its ends."""
-    line, mesh = (published.fabric({"topology.shape": shape, "traffic.load": 0}) for shape in ([4], [3, 2]))
-    assert published.mean_over_busiest(line) == pytest.approx((3 + 4 + 3) / 3 / 4)
-    assert published.mean_over_busiest(mesh) == pytest.approx((8 * 4 + 2 * 11 / 3 + 4 * 8 / 3) / 14 / 4)
+    line, mesh = (fabrics.fabric({"topology.shape": shape, "traffic.load": 0}) for shape in ([4], [3, 2]))
+    assert bandwidths.mean_over_busiest(line) == pytest.approx((3 + 4 + 3) / 3 / 4)
+    assert bandwidths.mean_over_busiest(mesh) == pytest.approx((8 * 4 + 2 * 11 / 3 + 4 * 8 / 3) / 14 / 4)
 
 
 def test_rows_of_figure_18():
-    rows = published.figure18({"2D mesh": (64,), "random, degree 4": (64,)}, cycles=300)
+    rows = bandwidths.figure18({"2D mesh": (64,), "random, degree 4": (64,)}, cycles=300)
     assert len({(r["quantity"], r["setting"]) for r in rows}) == len(rows) == 21
     better = {r["quantity"] for r in rows if r["verdict"] == "better" and " over " in r["setting"]}
     assert better == {"latency at almost no load", "diameter", "bisection bandwidth", "bandwidth sustained across it"}

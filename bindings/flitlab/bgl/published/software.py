@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from flitlab.bgl.published.paper import FULL, PAPER, PAYLOAD, times
+from flitlab.bgl.published.torus import FULL, PAPER, PAYLOAD, times
 from flitlab.experiment import Experiment
 from flitlab.programs import Program
 from flitlab.reproduction import row

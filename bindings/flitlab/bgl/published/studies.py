@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-from flitlab.bgl.published.paper import CHUNK, FULL, PAPER, SIMULATOR, links_into, machine, million, times
+from flitlab.bgl.published.torus import CHUNK, FULL, PAPER, SIMULATOR, links_into, machine, million, times
 from flitlab.courses import Course, Sample, follow
 from flitlab.experiment import Experiment
 from flitlab.network import Network
