@@ -1,0 +1,88 @@
+"""Experiments of the paper on Blue Gene/L's torus that measure what software does with it: ping-pong and fills."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from flitlab.bgl.published.torus import FULL, PAPER, PAYLOAD, times
+from flitlab.experiment import Experiment
+from flitlab.programs import Program
+from flitlab.reproduction import row
+from flitlab.runner import run
+
+LINK = 270  # cycles of a packet of full size, as bgl.packet measures
+MEGABYTES = 175  # a second, on a link
+FILL = f"{PAPER}, Line and plane fill"
+PROCESSOR = 4  # processor cycles in a byte time
+
+
+def fill(shape: tuple[int, ...], dimensions: list[int], packets: int,
+         settings: Mapping[str, int] = MappingProxyType({})) -> float:
+    """Part of the time until the last delivery that the root's links need for what they carry, in percent."""
+    result = run(Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape),
+                                       "traffic.mode": "broadcast", "broadcast.dimensions": dimensions,
+                                       "broadcast.packets": packets} | dict(settings)))
+    return 100 * packets * LINK / result.model.batch_cycles
+
+
+def linefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 2000) -> list[dict]:
+    """A large message from one node to a row of the torus, half of it round each way."""
+    return [row("bgl.linefill", "part of peak", FILL, f"{times(shape)}, {packets} packets a way", 99,
+                fill(shape, [0], packets), "%", 1, higher_is_better=True,
+                reading="peak: both links of the sender are busy all the time; the paper says more than 99 %")]
+
+
+def planefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 1000) -> list[dict]:
+    """A large message from one node to a plane of the torus, in four colours."""
+    setting = f"{times(shape)}, {packets} packets a colour"
+    reading = ("the sender's four links carry a colour each, which software sends on in two more legs; software of the "
+               "emulator takes no time, the prototype's moved every packet through a processor")
+    part = fill(shape, [0, 1], packets)
+    slow = fill(shape, [0, 1], packets, {"injection.put_interval": 8})
+    return [
+        row("bgl.planefill", "part of peak", FILL, setting, 96, part, "%", 2, higher_is_better=True, reading=reading),
+        row("bgl.planefill", "broadcast of payload", FILL, setting, 585, MEGABYTES * 4 * PAYLOAD / LINK * part / 100,
+            "MB/s", 12, higher_is_better=True, reading="the paper multiplies with 0.87 of payload, this with 240/270"),
+        row("bgl.planefill", "part of peak, software takes 8 cycles a chunk", FILL, setting, None, slow, "%", 0,
+            reading="what one processor that puts a chunk in 8 byte times does to it"),
+    ]
+
+
+def round_trip(hops: int, size: int, shape: tuple[int, ...]) -> float:
+    """Cycles of a message to a node `hops` dimensions away and back. Hint bits keep it to the links of a mesh: a torus
+    of two nodes has a second link between them."""
+    plus = sum(0b100000 >> 2 * d for d in range(hops))
+    peer = sum(math.prod(shape[:d]) for d in range(hops))
+
+    def main(me):
+        if me.rank == 0:
+            me.send(peer, size)
+            me.recv(peer)
+        elif me.rank == peer:
+            me.recv(0)
+            me.send(0, size)
+
+    program = Program.spmd(main, math.prod(shape))
+    return run(Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.mode": "program",
+                                     "traffic.program_file": program, "routing.hints": [0, peer, plus, peer, 0, plus],
+                                     "run.epoch_cycles": 100})).model.program_cycles
+
+
+def pingpong(shape: tuple[int, ...] = (2, 2, 2), sizes: tuple[int, ...] = (16, 240, 960, 3840)) -> list[dict]:
+    """Half the time of a message's way to and fro, over one, two and three hops."""
+    reading = ("Figure 10's curves are lost; what the network alone takes, as the figure's network bound: software of "
+               f"the emulator takes no time. Links of a mesh only. A message of n bytes has n/{PAYLOAD} packets of "
+               f"up to {FULL} chunks")
+    return [row("bgl.pingpong", f"one-way latency of {size} bytes", f"{PAPER}, Figure 10",
+                f"{times(shape)}, {hops} hops", None, PROCESSOR * round_trip(hops, size, shape) / 2, "processor cycles",
+                0, reading=reading)
+            for size in sizes for hops in (1, 2, 3)]
+
+
+EXPERIMENTS = {
+    "bgl.linefill": ("a row filled from one node (more than 99 % of peak)", linefill),
+    "bgl.planefill": ("a plane filled from one node (more than 96 % of peak, 585 MB/s)", planefill),
+    "bgl.pingpong": ("latency of messages over one to three hops (Figure 10)", pingpong),
+}

@@ -1,0 +1,283 @@
+"""The simulation studies of the paper on Blue Gene/L's torus, Figures 2 to 5 and 7 to 9. The figures themselves are
+lost: what is compared is what the text says of them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+from flitlab.bgl.published.torus import CHUNK, FULL, PAPER, SIMULATOR, links_into, machine, million, times
+from flitlab.courses import Course, Sample, follow
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+from flitlab.reproduction import row
+
+RANDOM = {"router__jsq": False, "router__slq": 0.0}  # arbitration of the early studies
+EARLY = "random arbitration, infinite FIFOs; packets in the network before those in injection FIFOs"
+HOT_16 = (16, 16, 16)
+LARGE = (32, 32, 32)
+
+
+def response(shape: tuple[int, ...], use: float, dynamic_vcs: int, paths: int, **settings) -> Course:
+    """Uniform traffic at a part of what the links carry; 4 KB of buffers a link for its dynamic VCs, and 1 KB for the
+    escape VC. dynamic_vcs: 0 for deterministic routing, which has 4 KB for its VC."""
+    vcs = {"router__dynamic_flits": 128 // dynamic_vcs, "router__escape_flits": 32} if dynamic_vcs else \
+        {"router__escape_flits": 128, "routing__dynamic": 0.0}
+    e = machine(shape, router__dynamic_vcs=dynamic_vcs, router__paths=paths, **SIMULATOR, **vcs, **settings)
+    return Course(e.set("traffic.load", use * e.derived()["saturation_load_bound"]), 10000, 14)
+
+
+def response_time(samples: list[Sample]) -> float:
+    """Mean time from creation to arrival, cycles, without the first 60000 cycles."""
+    begin, end = samples[5], samples[-1]
+    return (end["latency_sum"] - begin["latency_sum"]) / (end["packets_delivered"] - begin["packets_delivered"])
+
+
+def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5, 0.8, 0.9),
+             keep: Path | None = None) -> list[dict]:
+    """Response times of routing, numbers of dynamic VCs and of paths."""
+    designs = {"deterministic": (0, 1), "1 VC, 1 path": (1, 1), "2 VCs, 1 path": (2, 1), "2 VCs, 2 paths": (2, 2),
+               "4 VCs, 1 path": (4, 1), "4 VCs, 2 paths": (4, 2), "4 VCs, 4 paths": (4, 4)}
+    courses = {f"{name}, {use}": response(shape, use, *design, **RANDOM)
+               for use in uses for name, design in designs.items()}
+    samples = follow(courses, keep)
+    source, rows = f"{PAPER}, Figure 2", []
+    for use in uses:
+        time = {name: response_time(samples[f"{name}, {use}"]) for name in designs}
+        setting = f"{times(shape)}, use {use:g}"
+        rows += [row("bgl.response", f"response time, {name}", source, setting, None, t, "cycles", 0,
+                     reading=f"{EARLY}; cycles 60000 to 140000; what the links cannot carry waits, and its time grows")
+                 for name, t in time.items()]
+        small, large = time["2 VCs, 2 paths"], time["4 VCs, 4 paths"]
+        rows += [
+            row("bgl.response", "deterministic over dynamic with 1 VC", source, setting, 1,
+                time["deterministic"] / time["1 VC, 1 path"], "times", 0, higher_is_better=True,
+                reading="the paper: a clear benefit"),
+            row("bgl.response", "4 VCs with 1 path over 2 VCs with 2 paths", source, setting, 1,
+                time["4 VCs, 1 path"] / small, "times", 0, higher_is_better=True,
+                reading="the paper: more VCs do little unless there are more paths"),
+            row("bgl.response", "saved by 4 VCs and paths instead of 2, over saved by 2 instead of 1", source, setting,
+                0.5, (small - large) / (time["1 VC, 1 path"] - small), "times", 0, lower_is_better=True,
+                reading="the paper: a marginal benefit"),
+        ]
+    return rows
+
+
+def hot_region(shape: tuple[int, ...], flits: int, **settings) -> Experiment:
+    """25 % of the packets go to an eighth of the machine at the origin, the others anywhere; every node always has
+    packets to send. flits: buffer of each of three VCs, chunks."""
+    return machine(shape, traffic__pattern="hot_region", traffic__hot_shape=[k // 2 for k in shape],
+                   traffic__hot_fraction=0.25, traffic__load=1.0, router__dynamic_flits=flits,
+                   router__escape_flits=flits, **SIMULATOR, **settings)
+
+
+def entering(shape: tuple[int, ...]) -> Callable[[Network], dict]:
+    """Observes how long the links into the hot region have been taken."""
+    links = links_into(shape, tuple(k // 2 for k in shape))
+    return lambda network: {"entering": sum(cycles for *link, cycles in network.channels() if tuple(link) in links)
+                            / len(links)}
+
+
+def throughput(course: Course, samples: list[Sample]) -> list[float]:
+    """Chunks delivered per cycle and node in each window."""
+    delivered = [0, *(s["flits_delivered"] for s in samples)]
+    return [(b - a) / course.cycles / course.nodes() for a, b in pairwise(delivered)]
+
+
+def level(values: list[float]) -> float:
+    """The last third, on average."""
+    return statistics.mean(values[-len(values) // 3:])
+
+
+def smoothed(values: list[float]) -> list[float]:
+    """Means over three windows."""
+    return [statistics.mean(values[i:i + 3]) for i in range(len(values) - 2)]
+
+
+def half_way(values: list[float]) -> float:
+    """Between the peak and the last level."""
+    return (max(smoothed(values)) + level(values)) / 2
+
+
+def decline(values: list[float], threshold: float) -> int:
+    """Windows until throughput has risen to its peak and then fallen below a threshold."""
+    smooth = smoothed(values)
+    peak = smooth.index(max(smooth))
+    return next((i for i in range(peak, len(smooth)) if smooth[i] < threshold), len(smooth)) + 3
+
+
+def falls(values: list[float], part: float = 0.15) -> int:
+    """How often throughput falls by a part of its last high, having risen by as much in between."""
+    count, falling, turn = 0, False, values[0]
+    for v in values:
+        turn = min(turn, v) if falling else max(turn, v)
+        if not falling and v < turn * (1 - part):
+            count, falling, turn = count + 1, True, v
+        elif falling and v > turn * (1 + part):
+            falling, turn = False, v
+    return count
+
+
+def figure_3(shape: tuple[int, ...] = HOT_16, cycles: int = 3000, windows: int = 100,
+             keep: Path | None = None) -> list[dict]:
+    """Throughput in time under hot-region traffic, for three sizes of buffers."""
+    sizes = {"2 KB": 64, "1 KB": 32, "512 B": 16}
+    courses = {name: Course(hot_region(shape, flits, **RANDOM), cycles, windows, observe=entering(shape))
+               for name, flits in sizes.items()}
+    samples = follow(courses, keep)
+    curve = {name: throughput(c, samples[name]) for name, c in courses.items()}
+    ended = {name: decline(values, half_way(values)) for name, values in curve.items()}
+    source, setting = f"{PAPER}, Figure 3", f"{times(shape)}, {million(cycles * windows)}"
+    rows = []
+    use = {}
+    for name, values in curve.items():
+        middle, end = samples[name][2 * windows // 3 - 1], samples[name][-1]
+        use[name] = 100 * (end["entering"] - middle["entering"]) / (end["cycle"] - middle["cycle"])
+        rows += [
+            row("bgl.hotregion", f"throughput at first over its peak, {name}", source, setting, 1,
+                values[0] / max(values), "times", 0, lower_is_better=True, reading=f"{EARLY}; the paper: it rises"),
+            row("bgl.hotregion", f"cycles until the decline, {name}", source, setting, None,
+                cycles * ended[name], "cycles", 0,
+                reading="until throughput is half-way between its peak and the level of the last third"),
+            row("bgl.hotregion", f"links into the region, {name}", source, setting, None, use[name], "%", 0),
+        ]
+    rows.append(row("bgl.hotregion", "links into the region, mean of the three", source, setting, 95,
+                    statistics.mean(use.values()), "%", 2,
+                    reading="mean use in the last third; the paper, for all sizes: generally around 95 %"))
+    rows += [row("bgl.hotregion", f"decline, {large} over {small}", source, setting, 1,
+                 ended[large] / ended[small], "times", 0, higher_is_better=True,
+                 reading="the paper: sooner for smaller buffers") for large, small in pairwise(sizes)]
+    rows += [row("bgl.hotregion", f"level, {name} over 2 KB", source, setting, 1,
+                 level(curve[name]) / level(curve["2 KB"]), "times", 0.05,
+                 reading="the paper: approximately equal; mean of the last third") for name in ("1 KB", "512 B")]
+    return rows
+
+
+POLICIES = {"base": RANDOM, "JSQ": {"router__slq": 0.0}, "SLQ": {"router__jsq": False, "router__slq": 0.75}}
+
+
+def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8, 8, 8), cycles: int = 2000,
+                windows: int = 100, keep: Path | None = None) -> list[dict]:
+    """What JSQ and SLQ do for response times in light traffic, and for throughput under hot-region traffic."""
+    light = {(name, use, first): response(uniform, use, 2, 2, router__network_first=first, **policy)
+             for use in (0.8, 0.95) for first in (0.0, 1.0) for name, policy in POLICIES.items()}
+    heavy = {name: Course(hot_region(hot, 64, **policy), cycles, windows) for name, policy in POLICIES.items()}
+    names = {", ".join(map(str, key)): key for key in light} | {f"hot region, {name}": name for name in heavy}
+    samples = {names[n]: s for n, s in follow({n: (light | heavy)[key] for n, key in names.items()}, keep).items()}
+
+    def saved(name: str, use: float, first: float) -> float:
+        return 100 - 100 * response_time(samples[name, use, first]) / response_time(samples["base", use, first])
+
+    equal = "senders choose at random between the network and injection FIFOs, as random arbitration has it"
+    favour = "senders favour packets in the network, as in the studies of hot regions"
+    source, setting = f"{PAPER}, Figure 4", f"{times(uniform)}, use "
+    rows = [
+        row("bgl.arbitration", "response time saved by JSQ", source, setting + "0.95", 20, saved("JSQ", 0.95, 0.0), "%",
+            5, reading=equal),
+        row("bgl.arbitration", "response time saved by JSQ, network first", source, setting + "0.95", None,
+            saved("JSQ", 0.95, 1.0), "%", 0, reading=favour),
+        row("bgl.arbitration", "response time saved by SLQ", source, setting + "0.8", 0, saved("SLQ", 0.8, 0.0), "%", 5,
+            reading="the paper: little in light traffic"),
+        row("bgl.arbitration", "response time saved by SLQ, network first", source, setting + "0.8", None,
+            saved("SLQ", 0.8, 1.0), "%", 0, reading=favour),
+        row("bgl.arbitration", "response time saved by SLQ", source, setting + "0.95", None, saved("SLQ", 0.95, 0.0),
+            "%", 0, reading="the paper has no number"),
+    ]
+    curve = {name: throughput(c, samples[name]) for name, c in heavy.items()}
+    ended = {name: decline(values, half_way(curve["base"])) for name, values in curve.items()}
+    source, setting = f"{PAPER}, Figure 5", f"{times(hot)}, {million(cycles * windows)}"
+    for name, published in (("SLQ", 1), ("JSQ", None)):
+        rows += [
+            row("bgl.arbitration", f"time to the decline, {name} over base", source, setting, published,
+                ended[name] / ended["base"], "times", 0, higher_is_better=True,
+                reading="to below half-way between peak and level of base; the paper: slowest with SLQ, little benefit "
+                        "of JSQ"),
+            row("bgl.arbitration", f"level, {name} over base", source, setting, 1,
+                level(curve[name]) / level(curve["base"]), "times", 0.05, reading="mean of the last third"),
+        ]
+    return rows
+
+
+def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycles: int = 5000, windows: int = 100,
+                   keep: Path | None = None) -> list[dict]:
+    """Throughput in time under hot-region traffic, for ways to build the escape VCs; and how often a token message
+    frees a blocked packet."""
+    courses = {
+        f"{kind}, {order} order": Course(
+            hot_region(shape, flits, router__escape=kind, router__escape_order=order, router__count_unblocking=True,
+                       **RANDOM), cycles, windows)
+        for kind in ("dateline", "bubble") for order in ("dimension", "direction")
+    }
+    samples = follow(courses, keep)
+    curve = {name: throughput(c, samples[name]) for name, c in courses.items()}
+    source = f"{PAPER}, Figures 7 to 9"
+    setting = f"{times(shape)}, {flits * CHUNK} B a VC, {million(cycles * windows)}"
+    wild, calm = (f"{kind}, dimension order" for kind in ("dateline", "bubble"))
+
+    def line(quantity: str, published: float | None, measured: float, unit: str, reading: str = "",
+             at_most: bool = False) -> dict:
+        return row("bgl.escape", quantity, source, setting, published, measured, unit, 0, higher_is_better=not at_most,
+                   lower_is_better=at_most, reading=reading)
+
+    rows = []
+    for name, values in curve.items():
+        last = samples[name][-1]
+        rows += [
+            line(f"steep declines, {name}", {wild: 2, calm: 1}.get(name), falls(values), "",
+                 f"{EARLY}; falls of throughput in {cycles} cycles by 15 % and more, with rises in between; the paper: "
+                 "a steep decline, a rise and another decline with the dimension-ordered dateline pair", name == calm),
+            line(f"least throughput after the peak, {name}", None,
+                 min(values[values.index(max(values)):]) / max(values), "of the peak"),
+            line(f"hops on escape VCs, {name}", None,
+                 100 * sum(last[f"vc{vc}_flits"] for vc in ((2, 3) if name.startswith("dateline") else (2,)))
+                 / last["flit_moves"], "%", "an appreciable fraction with the dateline pair, says the paper"),
+        ]
+    later = slice(windows // 20, None)  # after throughput has risen
+    unblocked = {name: unblocking(samples[name][windows // 20 - 1:]) for name in courses}
+    rows += [
+        line("variation of throughput, dateline pair over bubble", 1,
+             variation(curve[wild][windows // 4:]) / variation(curve[calm][windows // 4:]), "times",
+             "standard deviation over mean after the first quarter, dimension order"),
+        line("unblocking and throughput, dateline pair", 0,
+             statistics.correlation(unblocked[wild]["probability"], curve[wild][later]), "correlation",
+             "the paper: they rise and fall together. Unblocking probability: of the token messages to a node where "
+             "the head of a receiver's queue can enter no VC, those that let one move"),
+        line("variation of unblocking, dateline pair over bubble", 1,
+             variation(unblocked[wild]["probability"]) / variation(unblocked[calm]["probability"]), "times",
+             "the paper: relatively constant for the bubble"),
+    ]
+    for what, name in (("dateline pair", wild), ("bubble", calm)):
+        rows += [line(f"unblocking probability, {what}", None, statistics.mean(unblocked[name]["probability"]), "",
+                      "mean after the rise of throughput")]
+    for reading in ("per cycle", "of all token messages"):
+        rows += [line(f"unblocking {reading} and throughput, dateline pair", None,
+                      statistics.correlation(unblocked[wild][reading], curve[wild][later]), "correlation",
+                      "other ways to read the paper: freeing messages in a time, or over all messages, one for every "
+                      "hop of a packet; the more are blocked, the more of all messages free one")]
+    return rows
+
+
+def variation(values: list[float]) -> float:
+    return statistics.stdev(values) / statistics.mean(values)
+
+
+def unblocking(samples: list[Sample]) -> dict[str, list[float]]:
+    """How often token messages free a packet, in each window after the first sample."""
+    keys = {"probability": "token_messages", "per cycle": "cycle", "of all token messages": "flit_moves"}
+    scale = {"of all token messages": FULL}
+    return {name: [scale.get(name, 1) * (b["unblocking"] - a["unblocking"]) / max(1, b[key] - a[key])
+                   for a, b in pairwise(samples)] for name, key in keys.items()}
+
+
+EXPERIMENTS = {
+    "bgl.response": ("response times in light traffic (Figure 2; 8x8x8, full 32x32x32)", figure_2,
+                     lambda keep: figure_2(LARGE, keep=keep)),
+    "bgl.hotregion": ("throughput under hot-region traffic (Figure 3; 16x16x16, full three times as long)", figure_3,
+                      lambda keep: figure_3(HOT_16, 10000, 100, keep)),
+    "bgl.arbitration": ("JSQ and SLQ (Figures 4 and 5; 8x8x8, full 32x32x32 and 16x16x16)", figures_4_5,
+                        lambda keep: figures_4_5(LARGE, HOT_16, 10000, 100, keep)),
+    "bgl.escape": ("kinds of escape VCs (Figures 7 to 9; 10x10x10, full 16x16x16)", figures_7_to_9,
+                   lambda keep: figures_7_to_9(HOT_16, 64, 10000, 150, keep)),
+}

@@ -1,0 +1,130 @@
+"""Networks of the METRO paper: Table 3's implementations, Figures 1 and 3, and a message alone in one of them. A cycle
+is a clock, a flit a word of a channel."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+
+PAPER = "METRO: A Router Architecture for High-Performance, Short-Haul Routing Networks"
+BYTES = 20
+START = 10  # cycle in which the message of a quiet network is created
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A row of Table 3."""
+
+    name: str
+    clock: float  # ns, like all times
+    io: float
+    stage: float
+    delivery: float
+    width: int = 4
+    cascade: int = 1
+    radix: tuple[int, ...] = (2, 2, 2, 4)
+    header_words: int = 0
+    pipeline: int = 1
+
+    @property
+    def bits(self) -> int:
+        """Of a channel."""
+        return self.width * self.cascade
+
+    @property
+    def wire(self) -> int:
+        """Table 4: interconnect delay in clocks, with 3 ns of wire."""
+        return math.ceil((self.io + 3) / self.clock)
+
+    def equations(self) -> tuple[float, float]:
+        """Table 4: t_stg and t_20,32."""
+        stages = len(self.radix)
+        stage = self.clock * self.pipeline + self.wire * self.clock
+        if self.header_words:
+            header = self.header_words * self.bits * stages
+        else:
+            header = math.ceil(sum(int(math.log2(r)) for r in self.radix) / self.width) * self.bits
+        return stage, stages * stage + (8 * BYTES + header) * self.clock / self.bits
+
+    def experiment(self, trace: Path) -> Experiment:
+        return Experiment.from_dict({
+            "router.kind": "metro", "topology.radix": list(self.radix),
+            "topology.dilation": [2] * (len(self.radix) - 1) + [1], "topology.wire_delay": self.wire,
+            "router.width": self.width, "router.cascade": self.cascade, "router.header_words": self.header_words,
+            "router.pipeline_stages": self.pipeline, "endpoint.checksum": "crc32",
+            "traffic.mode": "trace", "traffic.trace_file": str(trace)})
+
+
+EIGHT = (4, 8)
+TABLE3 = (
+    Instance("METROJR-ORBIT", 25, 10, 50, 1250),
+    Instance("METROJR-ORBIT, 2-cascade", 25, 10, 50, 750, cascade=2),
+    Instance("METROJR-ORBIT, 4-cascade", 25, 10, 50, 500, cascade=4),
+    Instance("METROJR-ORBIT, w = 8", 25, 10, 50, 725, width=8),
+    Instance("METROJR, standard cells", 10, 5, 20, 500),
+    Instance("METROJR, standard cells, 2-cascade", 10, 5, 20, 300, cascade=2),
+    Instance("METROJR, standard cells, 4-cascade", 10, 5, 20, 200, cascade=4),
+    Instance("METRO i = o = 8, standard cells", 10, 5, 20, 460, radix=EIGHT),
+    Instance("METROJR, full custom", 5, 3, 15, 270),
+    Instance("METRO i = o = 8, full custom", 5, 3, 15, 240, radix=EIGHT),
+    Instance("METROJR, full custom, dp = 2", 2, 3, 10, 124, pipeline=2),
+    Instance("METROJR, full custom, hw = 1", 2, 3, 8, 120, header_words=1),
+    Instance("METROJR, full custom, hw = 1, 2-cascade", 2, 3, 8, 80, cascade=2, header_words=1),
+    Instance("METROJR, full custom, hw = 1, w = 8", 2, 3, 8, 80, width=8, header_words=1),
+    Instance("METRO i = o = 8, full custom, hw = 2", 2, 3, 8, 104, radix=EIGHT, header_words=2),
+    Instance("METRO i = o = 8, full custom, hw = 2, 4-cascade", 2, 3, 8, 44, cascade=4, radix=EIGHT, header_words=2),
+)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A message in an empty network, in clocks from its first word on the wire."""
+
+    delivered: int  # to the end of its last word at the destination
+    acknowledged: int  # to the start of the acknowledgment on the source's wire
+    turned: dict[int, int]  # to TURN at the router of each stage
+
+
+def alone(make: Callable[[Path], Experiment], words: int, source: int = 3, destination: int = 17) -> Alone:
+    """Sends one message of so many words. ``make`` builds the experiment for the name of its trace."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "one.csv"
+        trace.write_text(f"{START},{source},{destination},{words}\n", encoding="utf-8")
+        net = Network(make(trace))
+        delivered, turned = 0, {}
+        while not net.totals["packets_delivered"]:
+            net.step()
+            clock = net.cycle - 1 - (START + 1)  # the one that has just been worked off
+            if not delivered and net.totals["messages_accepted"]:
+                delivered = clock  # TURN, on which the destination decides, comes one clock after the last word
+            for r in range(int(net.experiment.derived()["routers"])):
+                router = net.router(r)
+                if any(port.vcs[0].stage == "reverse" for port in router.ports):
+                    turned.setdefault(int(router.name.split(".")[0]), clock)
+        return Alone(delivered, net.totals["latency_sum"], turned)
+
+
+NETWORK3 = {"router.kind": "metro", "topology.radix": [4, 4, 4], "topology.dilation": [2, 2, 1],
+            "endpoint.checksum": "crc32"}
+
+
+def dotted(settings: dict) -> dict:
+    return {key.replace("__", "."): value for key, value in settings.items()}
+
+
+def figure3_network(**settings) -> Experiment:
+    """The network of Figure 3: 8-bit routers of radix 4, two links each way. Settings are dotted paths, with ``__``."""
+    return Experiment.from_dict(NETWORK3 | {"traffic.packet_flits": BYTES} | dotted(settings))
+
+
+def figure1_network(**settings) -> Experiment:
+    """The network of Figure 1: 16 endpoints, two stages of 4x2 routers of dilation 2 and one of 4x4 routers."""
+    return Experiment.from_dict({"router.kind": "metro", "topology.radix": [2, 2, 4], "topology.dilation": [2, 2, 1],
+                                 "router.width": 4, "endpoint.checksum": "crc32", "traffic.packet_flits": 40}
+                                | dotted(settings))

@@ -1,0 +1,196 @@
+"""Bringing up a fabric of S-Connect from one node (S-Connect, 2.6, 3.4).
+
+``bring_up(net, terminal)`` finds out by control messages alone what there is, computes routing tables, loads them in
+band, reads them back, and calls every node by them. TICs start without tables (``routing.tables = "none"``). What it
+knows of the fabric it has been told by replies; ``step``, ``send_controls`` and ``take_replies`` are all that it uses.
+
+A message names up to 16 hops. What is farther away is reached over *stations*: TICs that are given an address, and
+entries for it in the tables on the way, along a spanning tree; a message goes to a station by tables and from there on
+by hops. Requests take virtual channel 0 and replies virtual channel 1, so neither can block the other, and on a tree
+none waits in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from flitlab import _core
+from flitlab.network import Network, Request
+from flitlab.sconnect.controller import MAILBOX, BringUpError, Controller
+from flitlab.sconnect.exploration import FIRST_MARK, NO_ADDRESS, PORTS, REGISTER, FabricMap, map_fabric
+
+__all__ = [
+    "FIRST_MARK", "REGISTER", "BringUp", "BringUpError", "Controller", "FabricMap", "Tables", "bring_up", "call_nodes",
+    "compute_tables", "differences", "learn_addresses", "load_tables", "map_fabric", "table_fault", "verify_tables",
+]
+
+
+@dataclass(frozen=True)
+class Tables:
+    entries: np.ndarray  # [TIC][node] options: bit 2 port + virtual channel
+    tree: bool  # ways go over a spanning tree
+    mean_hops: float  # from TIC to TIC, between two nodes
+    stretch: float  # of the shortest ways
+
+
+@dataclass(frozen=True)
+class BringUp:
+    fabric: FabricMap
+    tables: Tables
+    fault: str  # of the tables: how messages could wait in a circle or not arrive; empty: they cannot
+    wrong: list[tuple[int, int]]  # TIC and node: entries that did not read back as they were written
+    dumb: list[int]  # nodes that did not answer when called by the tables
+    messages: dict[str, int]  # requests, by what for
+    cycles: dict[str, int]  # routing cycles, by what for
+    lost: int  # requests that had no reply
+
+    @property
+    def good(self) -> bool:
+        return not (self.fault or self.wrong or self.dumb)
+
+
+def compute_tables(fabric: FabricMap) -> Tables:
+    """Routing tables in which nobody waits in a circle, as short as they can be found."""
+    return Tables(*_core.sconnect_tables(fabric.tics, fabric.ends(), fabric.host_ports()))
+
+
+def table_fault(fabric: FabricMap, tables: Tables) -> str:
+    """What is wrong with tables: a node that cannot be reached, or a circle of waiting. Empty: nothing."""
+    return _core.sconnect_table_fault(fabric.tics, fabric.ends(), fabric.host_ports(), tables.entries)
+
+
+def load_tables(
+    net: Network,
+    terminal: int,
+    fabric: FabricMap,
+    tables: Tables,
+    tics: Iterable[int] | None = None,
+    controller: Controller | None = None,
+) -> list[int]:
+    """Writes the tables and addresses of TICs, of all without. Returns those that did not answer.
+
+    Those that most stations lead to are first: what is on the way to others keeps its entries until these are done.
+    """
+    ask = controller or Controller(net, terminal)
+    silent = []
+    for stage in _stages(fabric, tics):
+        for tic in stage:
+            way, hosted = fabric.ways[tic], bool(fabric.hosts[tic])
+            requests = [
+                Request("write_table", node, entry, way.station, way.hops)
+                for node, entry in enumerate(tables.entries[tic].tolist())
+            ]
+            address = fabric.node_of[tic] if hosted else NO_ADDRESS
+            requests.append(Request("write_register", REGISTER["address"], address, way.station, way.hops))
+            if None in ask.exchange(requests):
+                silent.append(tic)
+    return silent
+
+
+def verify_tables(
+    net: Network,
+    terminal: int,
+    fabric: FabricMap,
+    tables: Tables,
+    tics: Iterable[int] | None = None,
+    controller: Controller | None = None,
+) -> list[tuple[int, int]]:
+    """Reads tables of TICs back, of all without: TIC and node of every entry that is not what it should be.
+
+    TICs that stations lead to can be read only until the tables of those before them have been loaded.
+    """
+    ask = controller or Controller(net, terminal)
+    wrong = []
+    for stage in _stages(fabric, tics):
+        for tic in stage:
+            way = fabric.ways[tic]
+            replies = ask.exchange(
+                [Request("read_table", node, 0, way.station, way.hops) for node in range(len(fabric.nodes))]
+            )
+            entries = tables.entries[tic].tolist()
+            wrong += [(tic, node) for node, reply in enumerate(replies) if not reply or reply.value != entries[node]]
+    return wrong
+
+
+def _stages(fabric: FabricMap, tics: Iterable[int] | None) -> list[list[int]]:
+    stages: dict[int, list[int]] = {}
+    for tic in range(fabric.tics) if tics is None else tics:
+        stages.setdefault(fabric.stage(tic), []).append(tic)
+    return [stages[stage] for stage in sorted(stages, reverse=True)]
+
+
+def call_nodes(net: Network, terminal: int, fabric: FabricMap, controller: Controller | None = None) -> list[int]:
+    """Calls every node by the tables that have been loaded. Returns those that do not answer, or with another
+    address."""
+    ask = controller or Controller(net, terminal)
+    replies = ask.exchange(
+        [Request("read_register", REGISTER["address"], 0, node) for node in range(len(fabric.nodes))]
+    )
+    return [node for node, reply in enumerate(replies) if reply is None or reply.value != node]
+
+
+def bring_up(net: Network, terminal: int = 0, window: int = 128, patience: int | None = None) -> BringUp:
+    """Explores a fabric, computes its tables, loads them, reads them back, and calls every node."""
+    ask = Controller(net, terminal, window, patience)
+    messages: dict[str, int] = {}
+    cycles: dict[str, int] = {}
+
+    def counted(name: str, work):
+        before = ask.messages, net.cycle
+        result = work()
+        messages[name] = messages.get(name, 0) + ask.messages - before[0]
+        cycles[name] = cycles.get(name, 0) + net.cycle - before[1]
+        return result
+
+    fabric = counted("map", lambda: map_fabric(net, terminal, ask))
+    tables = compute_tables(fabric)
+    wrong: list[tuple[int, int]] = []
+    for stage in _stages(fabric, None):
+        counted("load", lambda: load_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
+        wrong += counted("verify", lambda: verify_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
+    ask.window = min(window, MAILBOX)  # by tables, requests and replies share virtual channels
+    dumb = counted("call", lambda: call_nodes(net, terminal, fabric, ask))
+    return BringUp(fabric, tables, table_fault(fabric, tables), wrong, dumb, messages, cycles, ask.lost)
+
+
+def learn_addresses(net: Network) -> list[int]:
+    """Every host asks its own TIC for its address, and tells all others, however hosts do that: it is not the
+    fabric's business. Without, messages are addressed by the numbers of the plan. Returns the address of each
+    terminal."""
+    terminals = int(net.experiment.derived()["terminals"])
+    for terminal in range(terminals):
+        net.send_control(terminal, "read_register", REGISTER["address"])
+    net.step(4)
+    addresses = [net.take_replies(terminal)[0].value for terminal in range(terminals)]
+    net.set_addresses(addresses)
+    return addresses
+
+
+def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
+    """Ends of channels in which a map differs from the network itself. For checking: nobody in the fabric can know.
+    Channels that are switched off at either end are none."""
+    home, routers = 0, int(net.experiment.derived()["routers"])
+    while not any(port.to_terminal and port.peer == terminal for port in net.router(home).ports):
+        home += 1
+    off = {
+        (tic, p)
+        for tic in range(routers)
+        for enabled in [net.read_register(tic, "enabled")]
+        for p in range(PORTS)
+        if not enabled >> p & 1
+    }
+    there = {(a, p): (b, q) for a, p, b, q in net.links() if not off & {(a, p), (b, q)}}
+    # Port by port from the common beginning, each TIC found is one of the network's.
+    name = {0: home}
+    order = [0]
+    for tic in order:
+        for port in range(PORTS):
+            found, real = fabric.links.get((tic, port)), there.get((name[tic], port))
+            if found and real and found[0] not in name:
+                name[found[0]] = real[0]
+                order.append(found[0])
+    found = {((name.get(a), p), (name.get(b), q)) for (a, p), (b, q) in fabric.links.items()}
+    return len(found ^ set(there.items()))

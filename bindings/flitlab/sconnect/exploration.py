@@ -1,0 +1,212 @@
+"""Finding out what there is of a fabric from one node, by control messages alone (S-Connect, 2.6, 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from flitlab.network import Network, Request
+from flitlab.sconnect.controller import BringUpError, Controller
+
+PORTS, VIRTUAL_CHANNELS = 6, 2
+# A way has room for one hop more, to look behind a port.
+LONGEST_WAY = 15
+NO_ADDRESS = 0xFFFF
+FIRST_MARK = 0x4000  # addresses from here on are no station's, nor entries of a table: fabrics have up to 16384 nodes
+# Registers (kernels/routers/sconnect/control_message.hpp).
+REGISTER = {"ports": 0, "came_by": 1, "address": 2, "enabled": 3}
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a message gets to a TIC: by tables to a station, if any, then over ports."""
+
+    station: int | None = None
+    hops: tuple[int, ...] = ()
+
+    def __add__(self, port: int) -> Way:
+        return Way(self.station, (*self.hops, port))
+
+
+@dataclass
+class FabricMap:
+    """What has been found. TICs are numbered as they were found, from the one that the controlling computer is at;
+    ports 0 to 3 are serial channels, 4 and 5 parallel ports. Joined by the latter, TICs are one node, or a switch if
+    none of them has a host. Nodes are numbered from 0 as well: these are their addresses."""
+
+    links: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)  # TIC and port -> the far end's
+    hosts: list[list[int]] = field(default_factory=list)  # [TIC] ports that lead to one
+    silent: list[tuple[int, int]] = field(default_factory=list)  # TIC and port: wired, and nobody answers
+    off: list[tuple[int, int]] = field(default_factory=list)  # TIC and port: found switched off
+    ways: list[Way] = field(default_factory=list)  # [TIC]
+    stations: list[int] = field(default_factory=list)  # [address while exploring] TIC
+    node_of: list[int | None] = field(default_factory=list)  # [TIC]
+    nodes: list[list[int]] = field(default_factory=list)  # [node] TICs
+
+    @property
+    def tics(self) -> int:
+        return len(self.ways)
+
+    @property
+    def switches(self) -> int:
+        """TICs of switches."""
+        return self.node_of.count(None)
+
+    def ends(self) -> list[tuple[int, int, int, int]]:
+        """TIC, port, TIC and port of every channel, once for each direction."""
+        return sorted((*here, *there) for here, there in self.links.items())
+
+    def host_ports(self) -> list[tuple[int, int, int]]:
+        """TIC, port and node of every host port."""
+        return [(tic, port, self.node_of[tic]) for tic, ports in enumerate(self.hosts) for port in ports]
+
+    def stage(self, tic: int) -> int:
+        """How many stations a message to a TIC goes over."""
+        stages, station = 0, self.ways[tic].station
+        while station:
+            stages, station = stages + 1, self.ways[self.stations[station]].station
+        return stages
+
+
+class _Explorer:
+    """Looks behind the ports of all TICs that are so many hops away, then of those a hop farther, and so on.
+
+    Who is behind a port? Every port's far end is told an address of its own, one after the other, and then all are
+    asked for theirs: ports that hear the same have the same TIC behind them. TICs that are known are asked as well.
+    """
+
+    def __init__(self, controller: Controller):
+        self.ask = controller
+        self.map = FabricMap()
+        self.above: list[tuple[int, int] | None] = []  # [TIC] TIC and port that it was found from
+        self.open: list[list[int]] = []  # [TIC] ports that lead to TICs, and are on
+        self._mark = 0
+
+    def explore(self) -> FabricMap:
+        self.ask.exchange([Request("write_register", REGISTER["address"], self._marks(1)[0])])
+        level = self._add([(Way(), None)])
+        while level:
+            found = self._look_behind(level)
+            if level == [0] and found:
+                self._open_station(0)
+            level = self._add(found)
+            self._shorten(level)
+        self._number_nodes()
+        return self.map
+
+    def _marks(self, count: int) -> list[int]:
+        """Addresses that are no station's, and that nobody has had in this level or the last one."""
+        marks = [FIRST_MARK + (self._mark + i) % (NO_ADDRESS - FIRST_MARK) for i in range(count)]
+        self._mark += count
+        return marks
+
+    def _read(self, register: str, ways: Sequence[Way]) -> list[int | None]:
+        replies = self.ask.exchange([Request("read_register", REGISTER[register], 0, w.station, w.hops) for w in ways])
+        return [r and r.value for r in replies]
+
+    def _look_behind(self, level: list[int]) -> list[tuple[Way, tuple[int, int]]]:
+        """Fills in the links of a level of TICs. Returns the TICs that are new: ways, and where found from."""
+        fabric = self.map
+        behind = [(tic, port) for tic in level for port in self.open[tic] if (tic, port) not in fabric.links]
+        ways = [fabric.ways[tic] + port for tic, port in behind]
+        told = self.ask.exchange(
+            [
+                Request("write_register", REGISTER["address"], mark, w.station, w.hops)
+                for mark, w in zip(self._marks(len(ways)), ways, strict=True)
+            ]
+        )
+        self._give_up([at for at, reply in zip(behind, told, strict=True) if reply is None])
+        behind, ways = ([x for x, reply in zip(these, told, strict=True) if reply] for these in (behind, ways))
+        address = self._read("address", ways + [fabric.ways[tic] for tic in level])
+        came_by = self._read("came_by", ways)
+        if None in address or None in came_by:
+            raise BringUpError("a TIC has answered, and then no more: the fabric changes while it is being explored.")
+        known = dict(zip(address[len(ways) :], level, strict=True))
+        found = []
+        for at, way, mark, port in zip(behind, ways, address[: len(ways)], came_by, strict=True):
+            if mark not in known:
+                known[mark] = fabric.tics + len(found)
+                found.append((way, at))
+            fabric.links[at] = (known[mark], port)
+            fabric.links[known[mark], port] = at
+        return found
+
+    def _give_up(self, ports: list[tuple[int, int]]) -> None:
+        """Switches off ports behind which nobody answers: what they hold would go out again and again."""
+        self.map.silent += ports
+        for tic in {tic for tic, _ in ports}:
+            self.open[tic] = [p for p in self.open[tic] if (tic, p) not in ports]
+            enabled = sum(1 << p for p in self.open[tic] + self.map.hosts[tic])
+            way = self.map.ways[tic]
+            self.ask.exchange([Request("write_register", REGISTER["enabled"], enabled, way.station, way.hops)])
+
+    def _add(self, found: list[tuple[Way, tuple[int, int] | None]]) -> list[int]:
+        """New TICs are asked what they have. Returns their numbers."""
+        first = self.map.tics
+        ways = [way for way, _ in found]
+        ports, enabled = self._read("ports", ways), self._read("enabled", ways)
+        if None in ports or None in enabled:
+            raise BringUpError("a TIC does not answer: the fabric changes while it is being explored.")
+        for i, (way, above) in enumerate(found):
+            self.map.ways.append(way)
+            self.above.append(above)
+            wired = [p for p in range(PORTS) if ports[i] >> p & 1]
+            self.open.append([p for p in wired if enabled[i] >> p & 1])
+            self.map.off += [(first + i, p) for p in wired if not enabled[i] >> p & 1]
+            self.map.hosts.append([p for p in range(PORTS) if ports[i] >> 8 + p & 1])
+        return list(range(first, self.map.tics))
+
+    def _shorten(self, level: list[int]) -> None:
+        """TICs whose ways are too long to look behind their ports are reached over stations: those that they were
+        found from."""
+        fabric = self.map
+        stations: dict[int, int] = {}
+        for tic in level:
+            if len(fabric.ways[tic].hops) <= LONGEST_WAY:
+                continue
+            above, port = self.above[tic]
+            if above not in stations:
+                stations[above] = self._open_station(above)
+            fabric.ways[tic] = Way(stations[above], (port,))
+
+    def _open_station(self, tic: int) -> int:
+        """Gives a TIC an address, and all TICs between it and the controlling computer entries for the ways there and
+        back. Returns the address. That of the controlling computer itself is 0."""
+        fabric = self.map
+        address = len(fabric.stations)
+        fabric.stations.append(tic)
+        requests = []
+        below = tic
+        while self.above[below] is not None:
+            here, port = self.above[below]
+            for at, number, out, vc in ((here, address, port, 0), (below, 0, fabric.links[here, port][1], 1)):
+                way = fabric.ways[at]
+                requests.append(Request("write_table", number, 1 << VIRTUAL_CHANNELS * out + vc, way.station, way.hops))
+            below = here
+        way = fabric.ways[tic]
+        requests.append(Request("write_register", REGISTER["address"], address, way.station, way.hops))
+        for request, reply in zip(requests, self.ask.exchange(requests), strict=True):
+            if reply is None or reply.value != request.value:
+                raise BringUpError(f"TIC {tic} cannot be made a station: tables have no entry {address}.")
+        return address
+
+    def _number_nodes(self) -> None:
+        fabric = self.map
+        fabric.node_of = [None] * fabric.tics
+        seen = set()
+        for tic in range(fabric.tics):
+            if tic in seen:
+                continue
+            joined = [tic]  # over parallel ports
+            for t in joined:
+                joined += {fabric.links[t, p][0] for p in (4, 5) if (t, p) in fabric.links} - set(joined)
+            seen.update(joined)
+            if any(fabric.hosts[t] for t in joined):
+                for t in joined:
+                    fabric.node_of[t] = len(fabric.nodes)
+                fabric.nodes.append(sorted(joined))
+
+
+def map_fabric(net: Network, terminal: int = 0, controller: Controller | None = None) -> FabricMap:
+    """Explores a fabric from the TIC of a terminal. Ports behind which nobody answers are switched off."""
+    return _Explorer(controller or Controller(net, terminal)).explore()

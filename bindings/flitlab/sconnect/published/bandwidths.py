@@ -1,0 +1,176 @@
+"""Bandwidth and latency of meshes and random graphs (S-Connect, 4.2, Figure 18). A cycle is a routing cycle of 6
+clocks, a flit a message."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from dataclasses import dataclass
+
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+from flitlab.reproduction import row
+from flitlab.sconnect.published.fabrics import CLOCKS, DATA, PAPER, TIC, fabric
+from flitlab.sweeps import sweep
+
+# Figure 18.
+
+QUICK = {"2D mesh": (16, 64, 256), "random, degree 4": (16, 64, 256), "4D mesh": (16, 81, 256),
+         "random, degree 8": (16, 81, 256)}
+ALL = {"2D mesh": (16, 64, 256, 1024), "random, degree 4": (16, 64, 256, 1024), "4D mesh": (16, 81, 256, 625),
+       "random, degree 8": (16, 81, 256, 625)}
+PARTS = (0.5, 0.55, *(0.6 + 0.025 * i for i in range(15)), 1.0)  # loads, in parts of the bound
+DERATING = 0.8
+
+
+def figure18_fabric(kind: str, nodes: int, seed: int = 1) -> dict:
+    common = {"topology.host_ports": 2}
+    if kind.endswith("D mesh"):
+        dimensions = int(kind[0])
+        side = round(nodes ** (1 / dimensions))
+        common |= {"topology.kind": "mesh", "topology.shape": [side] * dimensions}
+    else:
+        common |= {"topology.kind": "random", "topology.nodes": nodes, "topology.degree": int(kind[-1]),
+                   "topology.wiring_seed": seed}
+    dual = kind in ("4D mesh", "random, degree 8")
+    return common | {"topology.node": "dual" if dual else "single"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A fabric under uniform traffic. Bandwidths in MB/s across the bisection, both ways, payload only."""
+
+    nodes: int
+    diameter: int
+    distance: float  # channels between two nodes, mean
+    raw: float
+    bound: float  # load at which a channel would be full, messages/cycle/terminal
+    kept_up: float  # the highest load that the fabric keeps up with, in parts of the bound
+    most: float  # of the loads offered, the most that was accepted, in parts of the bound
+    sustained: float  # bandwidth at kept_up
+    latency: float  # us, of a message that is alone
+
+    @property
+    def paper(self) -> float:
+        return DERATING * self.raw
+
+
+def mean_over_busiest(e: Experiment) -> float:
+    """Load of the channels between nodes, mean over that of the busiest one, if every node sends to all others by all
+    shortest ways alike (Brandes, "A faster algorithm for betweenness centrality", 2001)."""
+    node = {tic: tic // (2 if e["topology.node"] == "dual" else 1) for tic in range(int(e.derived()["routers"]))}
+    neighbours = defaultdict(list)
+    for a, _, b, _ in Network(e).links():
+        if node[a] != node[b]:
+            neighbours[node[a]].append(node[b])
+    load: dict[tuple[int, int], float] = defaultdict(float)
+    for source in neighbours:
+        distance, ways, order = {source: 0}, defaultdict(float, {source: 1.0}), [source]
+        for at in order:
+            for to in neighbours[at]:
+                if to not in distance:
+                    distance[to] = distance[at] + 1
+                    order.append(to)
+                if distance[to] == distance[at] + 1:
+                    ways[to] += ways[at]
+        through = dict.fromkeys(order, 1.0)  # messages that end in a node or pass it
+        for to in reversed(order[1:]):
+            for at in neighbours[to]:
+                if distance[at] + 1 == distance[to]:
+                    part = through[to] * ways[at] / ways[to]
+                    load[at, to] += part
+                    through[at] += part
+    return statistics.fmean(load.values()) / max(load.values())
+
+
+def point(kind: str, nodes: int, cycles: int = 800, warmup: int = 500) -> Point:
+    e = fabric(figure18_fabric(kind, nodes), {"run.warmup_cycles": warmup, "run.measure_cycles": cycles})
+    d = e.derived()
+    terminals = 2 * nodes
+    half = terminals // 4 * 2  # the terminals of one half of the nodes
+    # Uniform traffic includes messages to oneself.
+    crossing = 2 * half * (terminals - half) / terminals**2  # part of all messages
+    away = (nodes - 1) / nodes  # part that goes to another node
+    channels = int(d["channels"]) - (2 * nodes if d["routers"] > nodes else 0)  # less those between a node's TICs
+    bound = min(1.0, 2 * d["bisection_links"] / (terminals * crossing),
+                channels / (terminals * away * d["channels_mean"]))
+    per_message = DATA * TIC / CLOCKS  # MB/s for a message per cycle
+    low = min(0.02, 0.05 * bound)
+    rows = sweep(e, {"traffic.load": [low, *(round(part * bound, 6) for part in PARTS)]}, progress=False).rows
+    kept_up = 0.0
+    for part, r in zip(PARTS, rows[1:], strict=True):
+        if r["saturated"]:
+            break
+        kept_up = part
+    most = max(r["accepted"] for r in rows) / bound
+    return Point(nodes, int(d["diameter"]), d["channels_mean"], 2 * d["bisection_links"] * per_message, bound, kept_up,
+                 most, kept_up * bound * terminals * crossing * per_message,
+                 rows[0]["latency_mean"] * CLOCKS / TIC)
+
+
+READING_18 = (
+    "Bisection bandwidth is that of the channels between two halves of the nodes, both ways, 80 of 96 bits at 66 MHz "
+    "(110 MB/s a channel and way), derated to 80 %. Random graphs: bisections by search, so upper bounds; one graph "
+    "of each size. The curves are a lost picture, so they have no published numbers. Sustained: uniform random "
+    "traffic of two hosts' ports for each node, at the highest load that the run does not call saturated (steps of "
+    "2.5 %), as far as it crosses the bisection. The bound of loads is where all channels across the bisection, or "
+    "all channels of the fabric at mean distances, or hosts' ports would be full; the paper's 80 % is compared with "
+    "the parts of it. A random graph's channels are not alike: if messages spread evenly over all shortest ways, the "
+    "busiest one is full at two thirds to three quarters of that bound.")
+READING_RANDOM = (
+    "The paper prefers random topologies, which have diameters that scale with the logarithm of the number of nodes; "
+    "here the ratio to the mesh of as many nodes, and as many channels but at its edges.")
+READING_LOG = (
+    "Growth of the mean distance from 256 to 1024 nodes over that from 64 to 256: 1 for the logarithm, 2 for the side "
+    "of a square.")
+
+
+def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 800) -> list[dict]:
+    """Bandwidth and latency of meshes and random graphs by size."""
+    points = {(kind, n): point(kind, n, cycles) for kind, listed in sizes.items() for n in listed}
+    common = {"experiment": "sconnect.figure18", "source": f"{PAPER}, 4.2, Figure 18"}
+    rows = []
+    for (kind, n), p in points.items():
+        mine = common | {"setting": f"{kind}, {n} nodes", "reading": READING_18, "tolerance": 0}
+        rows += [row(quantity="bisection bandwidth, as the paper has it", published=None, measured=p.paper, unit="MB/s",
+                     **mine),
+                 row(quantity="bandwidth sustained across it", published=None, measured=p.sustained, unit="MB/s",
+                     **mine),
+                 row(quantity="bound of loads", published=None, measured=2 * p.bound, unit="messages/cycle/node",
+                     **mine),
+                 row(quantity="highest load kept up with, of the bound", published=DERATING, measured=p.kept_up,
+                     unit="", higher_is_better=True, **mine | {"tolerance": 1e-9}),
+                 row(quantity="most that was accepted, of the bound", published=None, measured=p.most, unit="",
+                     **mine),
+                 row(quantity="latency at almost no load", published=None, measured=p.latency, unit="us", **mine),
+                 row(quantity="diameter", published=None, measured=p.diameter, unit="channels", **mine),
+                 row(quantity="distance, mean", published=None, measured=p.distance, unit="channels", **mine)]
+        if kind.startswith("random"):
+            rows.append(row(quantity="load of channels by all shortest ways, mean over busiest", published=None,
+                            measured=mean_over_busiest(fabric(figure18_fabric(kind, n))), unit="", **mine))
+    for mesh, graph in (("2D mesh", "random, degree 4"), ("4D mesh", "random, degree 8")):
+        for n in sizes.get(mesh, ()):
+            if n < 64 or (graph, n) not in points:
+                continue
+            a, b = points[graph, n], points[mesh, n]
+            mine = {"source": f"{PAPER}, 6", "experiment": "sconnect.figure18", "reading": READING_RANDOM,
+                    "setting": f"{graph} over {mesh}, {n} nodes", "published": 1, "unit": "times", "tolerance": 0}
+            rows += [row(quantity="latency at almost no load", measured=a.latency / b.latency, lower_is_better=True,
+                         **mine),
+                     row(quantity="diameter", measured=a.diameter / b.diameter, lower_is_better=True, **mine),
+                     row(quantity="bisection bandwidth", measured=a.raw / b.raw, higher_is_better=True, **mine),
+                     row(quantity="bandwidth sustained across it", measured=a.sustained / b.sustained,
+                         higher_is_better=True, **mine)]
+    for kind, published in (("random, degree 4", 1), ("2D mesh", None)):
+        if all((kind, n) in points for n in (64, 256, 1024)):
+            first, second, third = (points[kind, n].distance for n in (64, 256, 1024))
+            rows.append(row(quantity="growth of distance, 256 to 1024 over 64 to 256", setting=kind,
+                            published=published, measured=(third - second) / (second - first), unit="times",
+                            tolerance=0.1, reading=READING_LOG, **common | {"source": f"{PAPER}, 6"}))
+    return rows
+
+
+EXPERIMENTS = {
+    "sconnect.figure18": ("bandwidth and latency of meshes and random graphs (up to 256 nodes, full 1024)", figure18,
+                          lambda keep: figure18(ALL)),
+}

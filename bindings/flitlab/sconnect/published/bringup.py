@@ -1,0 +1,133 @@
+"""A fabric brought up from one node by control messages alone (S-Connect, 2.6, 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+from flitlab.reproduction import row
+from flitlab.sconnect import bringup as sc
+
+SOURCE = "S-Connect: from Networks of Workstations to Supercomputer Performance, 2.6, 3.4"
+PACKETS = 100  # of each terminal, once all is set up
+EXPECTED = (
+    "expected: the paper says that one node with a controlling computer can explore the topology, compute "
+    "tables, load and verify them without other means of communication; it gives no numbers"
+)
+CONTEXT = (
+    "formats of control messages, and so their number, are ours: an entry of a table a message, 16 hops a "
+    "message, the controlling host takes and gives one a routing cycle"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    settings: dict
+    start: int  # cycle in which traffic begins; the fabric must be up by then
+    terminal: int = 0
+    before: Callable[[Network], None] = field(default=lambda net: None)
+
+
+def network(settings: dict, start: int, packets: int = PACKETS) -> Network:
+    """A fabric whose TICs know nothing, and whose hosts wait."""
+    return Network(
+        Experiment.from_dict(
+            {
+                "router.kind": "sconnect",
+                "routing.tables": "none",
+                "traffic.mode": "batch",
+                "traffic.batch_packets": packets,
+                "traffic.packet_flits": 1,
+                "traffic.start": start,
+            }
+            | settings
+        )
+    )
+
+
+def _break(net: Network) -> None:
+    """One channel is switched off at both ends, another only where it ends."""
+    links = [link for link in net.links() if link[0] < link[2]]
+    a, p, b, q = links[1]
+    for tic, port in ((a, p), (b, q), links[-2][2:]):
+        net.write_register(tic, "enabled", net.read_register(tic, "enabled") & ~(1 << port))
+
+
+# Two levels of switches of three TICs, with nodes of one and of two.
+TREE = {"topology.kind": "tree", "topology.arity": 9, "topology.levels": 3, "topology.inner": "switches"}
+CASES = [
+    Case("4 x 4 mesh", {"topology.shape": [4, 4]}, 20_000),
+    Case("64 nodes, random", {"topology.kind": "random", "topology.nodes": 64}, 50_000),
+    Case("3^4 mesh, dual nodes", {"topology.shape": [3, 3, 3, 3], "topology.node": "dual"}, 100_000),
+    Case("81 nodes, 3-TIC switches", TREE, 100_000),
+    Case("line of 40 nodes", {"topology.shape": [40]}, 200_000),
+    Case("256 nodes, random", {"topology.kind": "random", "topology.nodes": 256}, 300_000),
+    Case("2 broken channels", {"topology.kind": "random", "topology.nodes": 64}, 50_000, 5, _break),
+    Case("errors, 0.001 per bit", {"topology.shape": [4, 4], "channel.error_rate": 0.001}, 50_000),
+]
+LARGE = [
+    Case("1024 nodes, random", {"topology.kind": "random", "topology.nodes": 1024}, 2_500_000),
+    Case("32 x 32 mesh", {"topology.shape": [32, 32]}, 2_500_000, 528),
+]
+
+
+def rows_of(case: Case) -> list[dict]:
+    def line(quantity: str, published: float | None, measured: float, unit: str = "", reading: str = EXPECTED) -> dict:
+        return row("sconnect.bringup", quantity, SOURCE, case.name, published, measured, unit, 0, reading=reading)
+
+    net = network(case.settings, case.start)
+    case.before(net)
+    report = sc.bring_up(net, case.terminal)
+    fabric = report.fabric
+    derived = net.experiment.derived()
+    rows = [
+        line("TICs that are not found", 0, derived["routers"] - fabric.tics),
+        line("ends of channels found wrong, or missed", 0, sc.differences(net, case.terminal, fabric)),
+        line("faults of the tables", 0, int(bool(report.fault))),
+        line("table entries that read back wrong", 0, len(report.wrong)),
+        line("nodes that do not answer by the tables", 0, len(report.dumb)),
+    ]
+    sc.learn_addresses(net)
+    if net.cycle > case.start or net.totals["packets_created"]:
+        raise sc.BringUpError(f"{case.name}: traffic begins in cycle {case.start}, before the fabric is up.")
+    net.step(case.start - net.cycle)
+    expected = PACKETS * int(derived["terminals"])
+    for _ in range(100):
+        if net.totals["packets_delivered"] >= expected:
+            break
+        net.step(1000)
+    net.check()
+    totals = net.totals
+    rows += [
+        line(f"messages lost of {expected}, once up", 0, expected - totals["packets_delivered"]),
+        line("messages to the wrong node", 0, totals["packets_misdelivered"]),
+    ]
+    for what, counts, unit in (("control messages", report.messages, ""), ("time", report.cycles, "routing cycles")):
+        rows += [
+            line(f"{what}, to map", None, counts["map"], unit, CONTEXT),
+            line(f"{what}, to load, verify and call", None, sum(counts.values()) - counts["map"], unit, CONTEXT),
+        ]
+    return rows
+
+
+def bringup() -> list[dict]:
+    """Fabrics of all kinds are explored, get tables, and carry traffic."""
+    return [line for case in CASES for line in rows_of(case)]
+
+
+def large(_: Path) -> list[dict]:
+    """The same with 1024 nodes as well."""
+    return [line for case in CASES + LARGE for line in rows_of(case)]
+
+
+EXPERIMENTS = {
+    "sconnect.bringup": (
+        "a fabric explored, given tables and checked by control messages from one node",
+        bringup,
+        large,
+    ),
+}

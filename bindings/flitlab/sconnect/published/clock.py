@@ -1,0 +1,248 @@
+"""The distributed phase-locked loop of the S-Connect paper (2.5, 2.6, 3.3, 3.4), measured from emulated clocks. A cycle
+is a routing cycle of 6 clocks."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+from flitlab.reproduction import row
+from flitlab.sconnect.clock import (
+    PPM,
+    Loop,
+    frequencies,
+    frequency_difference,
+    mean_frequency,
+    oscillators,
+    phases,
+)
+
+PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
+CLOCK = 51.84e6  # Hz, section 4.1
+
+# As in equation (1): comparators that are linear as far as phases go, and added up; no limit to the tuning.
+LINEAR = {"router.kind": "sconnect", "clock.emulated": True, "clock.detector": "sum", "clock.range": 1000,
+          "clock.outer_gain": 1, "clock.tuning": 100000, "clock.gain": 0.0005, "traffic.load": 0}
+# As in the TIC: averaged, with the range of the paper. 5 ppm are little enough for depths near half full.
+TIC = {"router.kind": "sconnect", "clock.emulated": True, "traffic.load": 0}
+CUBE = {"topology.kind": "hypercube", "topology.dimensions": 3}
+FABRICS = {
+    "hypercube, 8 nodes": CUBE,
+    "mesh 4 x 4": {"topology.kind": "mesh", "topology.shape": [4, 4]},
+    "random, 24 nodes of 4": {"topology.kind": "random", "topology.nodes": 24},
+    "cluster of 4, all joined": {"topology.kind": "random", "topology.nodes": 4, "topology.degree": 3},
+    "tree, 13 nodes": {"topology.kind": "tree"},
+}
+
+READ_LOOP = ("Phases are compared once in a routing cycle, when they are a channel's delay old. Of d_ij in equation "
+             "(8), a phase shift at the operating frequency, the delay's part is -frequency * delay, in deviations "
+             "from the nominal clock.")
+READ_K = ("Equations (2) and (3) leave out the K before A; with it the slowest mode decays with K lambda_2. K is "
+          "small against 1 / delay, as the paper's continuous equations take it; the exact rate is that of a routing "
+          "cycle's matrix, delays included.")
+READ_GAIN = ("The modes decay with K, and so do phases. Frequencies take a little longer than that: the same phases "
+             "at the start make larger differences of frequency at a higher gain.")
+READ_SLOPES = ("Centre frequencies within 5 ppm, cables d_ij from 0 to 0.5 rad. What a full fifo pulls by is given by "
+               "the converter's supply and the oscillator, so it is kept; two slopes then mean a lower gain near half "
+               "full, where cables pull the frequency away from the mean of the centre frequencies by less: the "
+               "paper's claim. It does not hold for the same gain near half full, nor with centre frequencies so far "
+               "apart (50 ppm) that fifos are nearly full. Without cables the comparators of a channel's ends cancel, "
+               "and both lock at the mean, but for what is on its way.")
+READ_FAULT = ("An oscillator 400 ppm off, in a fabric whose oscillators can be pulled by 100 ppm. A slip is a word of "
+              "the fifo, one clock; rates are compared with the data streams of all others off and the receiver's "
+              "loop open.")
+READ_JITTER = ("The jitter of real oscillators is analog and not emulated: what is measured is only how far the "
+               "phases of the emulated ones wander in lock, by the rounding of integers.")
+
+
+def network(*changes: dict) -> Network:
+    settings: dict = {}
+    for change in changes:
+        settings |= change
+    return Network(Experiment.from_dict(settings))
+
+
+def spread(net: Network) -> float:
+    """Largest frequency less the least, ppm."""
+    return float(np.ptp(frequencies(net))) / PPM
+
+
+def decay(net: Network, loop: Loop, points: int = 60) -> float:
+    """Rate of the slowest mode: a line through the logarithm of its size, by least squares, over five of its time
+    constants, which begins after one; its end is taken from 40 of them."""
+    apart = int(5 / loop.rates[0] / points)
+    net.step(10 + int(1 / loop.rates[0]))  # the first phases have come everywhere
+    modes, seen = loop.slowest, []
+    for _ in range(points):
+        seen.append(modes @ phases(net))
+        net.step(apart)
+    net.step(int(40 / loop.rates[0]))
+    size = np.linalg.norm(np.array(seen) - modes @ phases(net), axis=1)
+    return -float(np.polyfit(np.arange(points) * apart, np.log(size), 1)[0])
+
+
+def equations(name: str, fabric: dict) -> list[dict]:
+    """Equations (3) to (8) on a fabric."""
+    common = {"experiment": "sconnect.pll", "setting": name}
+    net = network(LINEAR, fabric, {"clock.seed": 7})
+    loop = Loop.of(net)
+    rate = decay(net, loop)
+    lock = mean_frequency(net, 20000)
+    zeros = int(np.sum(np.abs(loop.eigenvalues) < 1e-9))
+    largest = max(0.0, float(loop.eigenvalues.max())) if zeros != 1 else float(loop.eigenvalues[1])
+    fast = network(LINEAR, fabric, {"clock.gain": 0.02, "clock.seed": 7})
+    exact = Loop.of(fast)
+    slowest = float(exact.exact_rates[0])
+    return [
+        row(quantity="lock frequency", source=f"{PAPER}, 2.5, equation 8", published=loop.lock_frequency / PPM,
+            measured=lock / PPM, unit="ppm", tolerance=1e-6 * abs(loop.lock_frequency / PPM), reading=READ_LOOP,
+            **common),
+        row(quantity="eigenvalues that are 0", source=f"{PAPER}, 2.5, equation 3", published=1, measured=zeros,
+            unit="", tolerance=0, **common),
+        row(quantity="eigenvalues above 0", source=f"{PAPER}, 2.5, equation 3", published=0,
+            measured=int(largest > 1e-9), unit="", tolerance=0, **common),
+        row(quantity="decay of the slowest mode / K lambda_2", source=f"{PAPER}, 2.5, equation 7", published=1,
+            measured=rate / float(loop.rates[0]), unit="", tolerance=0.01, reading=READ_K, **common),
+        row(quantity="the same at K = 0.02 / that of the delayed loop", source=f"{PAPER}, 2.5", published=1,
+            measured=decay(fast, exact) / slowest, unit="", tolerance=0.001, reading=READ_K, **common),
+    ]
+
+
+def averages() -> dict:
+    """The TIC's detector, which averages, on a fabric whose nodes have from one to four channels."""
+    net = network(LINEAR, FABRICS["tree, 13 nodes"], {"clock.detector": "average", "clock.gain": 0.002})
+    loop = Loop.of(net)
+    net.step(int(25 / loop.rates[0]))
+    return row("sconnect.pll", "lock frequency, averaging detector", f"{PAPER}, 3.3; 2.5", "tree, 13 nodes",
+               loop.lock_frequency / PPM, mean_frequency(net, 20000) / PPM, "ppm",
+               1e-6 * abs(loop.lock_frequency / PPM),
+               reading="With averages a node weighs as much as it has channels: equation (8) for rows of A that are "
+                       "divided by their degree.")
+
+
+def settling(gain: float) -> int:
+    """Cycles until oscillators of one frequency, which start at different phases, are within 0.01 rad."""
+    net = network(TIC, CUBE, {"clock.gain": gain, "clock.spread": 0, "clock.cable_phase": 0, "clock.seed": 3})
+    while np.ptp(phases(net)) > 0.01:
+        net.step(5)
+    return net.cycle
+
+
+def pulling_in(gain: float) -> int:
+    """Cycles until oscillators of different frequencies are within 0.1 ppm."""
+    net = network(TIC, CUBE, {"clock.gain": gain, "clock.spread": 5, "clock.seed": 3}).step(10)
+    while spread(net) > 0.1:
+        net.step(5)
+    return net.cycle
+
+
+def gains() -> list[dict]:
+    common = {"experiment": "sconnect.pll", "source": f"{PAPER}, 2.5", "setting": "hypercube, 8 nodes", "unit": "",
+              "reading": READ_GAIN}
+    return [row(quantity="time to lock phases, K = 0.0005 / K = 0.001", published=2,
+                measured=settling(0.0005) / settling(0.001), tolerance=0.02, **common),
+            row(quantity="time to lock frequencies, K = 0.0005 / K = 0.001", published=1,
+                measured=pulling_in(0.0005) / pulling_in(0.001), tolerance=0, higher_is_better=True, **common)]
+
+
+FULL = 0.003  # rad per routing cycle: the pull of a full fifo, 2 rad from half full, in the comparison of slopes
+
+
+def off_centre(outer: float, gain: float, changes: dict | None = None) -> float:
+    """Distance of the lock frequency from the mean of the centre frequencies, rad per routing cycle."""
+    net = network(TIC, CUBE, {"clock.spread": 5, "clock.cable_phase": 0.5, "clock.outer_gain": outer,
+                              "clock.gain": gain, "clock.seed": 2}, changes or {})
+    net.step(60000)
+    if spread(net) > 0.001:
+        return math.nan
+    return abs(mean_frequency(net, 10000) - float(np.mean(Loop.of(net).free)))
+
+
+def slopes() -> list[dict]:
+    common = {"experiment": "sconnect.pll", "source": f"{PAPER}, 3.3", "reading": READ_SLOPES}
+    one, two = FULL / 2, FULL / (1 + 2)  # K for the same pull at 2 rad, with the knee at 1
+    linear, far = off_centre(1, one), {"clock.spread": 50}
+    return [
+        row(quantity="distance of the lock frequency from the mean of the centre frequencies, two slopes / one",
+            setting="same pull when full", published=1, measured=off_centre(2, two) / linear, unit="", tolerance=0,
+            lower_is_better=True, **common),
+        row(quantity="the same", setting="same gain near half full", published=None,
+            measured=off_centre(2, one) / linear, unit="", tolerance=0, **common),
+        row(quantity="the same", setting="same pull when full, 50 ppm", published=None,
+            measured=off_centre(2, two, far) / off_centre(1, one, far), unit="", tolerance=0, **common),
+        row(quantity="two slopes without cables / one with", setting="same pull when full", published=0,
+            measured=off_centre(2, two, {"clock.cable_phase": 0}) / linear, unit="", tolerance=0.001, **common),
+    ]
+
+
+FAULTY, OFF = 5, 400.0  # TIC, and its free-running frequency in ppm
+
+
+def worst(net: Network) -> int:
+    """TIC with most slips."""
+    return int(np.argmax([net.read_register(tics[0], "slips") for tics in oscillators(net)]))
+
+
+def faulty(file: Path) -> list[dict]:
+    file.write_text(f"{FAULTY},{OFF}\n", encoding="utf-8")
+    common = {"experiment": "sconnect.pll", "setting": "hypercube, 8 nodes", "reading": READ_FAULT}
+    lock, diagnosis = f"{PAPER}, 2.6", f"{PAPER}, 3.4"
+    sound = network(TIC, CUBE).step(40000)
+    net = network(TIC, CUBE, {"clock.file": str(file)}).step(40000)
+    before, apart, found = net.totals["slips"], spread(net), worst(net)
+    slips = net.step(10000).totals["slips"] - before
+    rows = [
+        row(quantity="frequencies within 1 ppm, all oscillators sound", source=lock, published=1,
+            measured=int(spread(sound) < 1), unit="", tolerance=0, **common),
+        row(quantity="frequencies within 1 ppm, one faulty", source=lock, published=0, measured=int(apart < 1), unit="",
+            tolerance=0, **common),
+        row(quantity="slips in 10000 cycles", source=lock, published=None, measured=slips, unit="", tolerance=0,
+            **common),
+        row(quantity="TIC with most slips", source=diagnosis, published=FAULTY, measured=found, unit="", tolerance=0,
+            **common)]
+    free, cycles = Loop.of(net).free / PPM, 200000
+    ends = [(a, p, b) for a, p, b, _ in net.links() if b == FAULTY]
+    for near, port, _ in ends:
+        rows.append(row(quantity=f"frequency over that of TIC {near}, by slips", source=diagnosis,
+                        published=float(free[FAULTY] - free[near]),
+                        measured=frequency_difference(net, near, port, cycles) / PPM, unit="ppm",
+                        tolerance=2 * math.pi / cycles / PPM, **common))
+    for near, port, _ in ends:
+        net.write_register(near, "enabled", 63 & ~(1 << port))
+    net.step(40000)
+    rest = np.delete(frequencies(net), FAULTY) / PPM
+    before = net.totals["slips"]
+    net.step(10000)
+    rows += [row(quantity="frequencies within 1 ppm, its channels disabled", source=f"{PAPER}, 2.6; 3.4", published=1,
+                 measured=int(np.ptp(rest) < 1), unit="", tolerance=0, **common),
+             row(quantity="slips in 10000 cycles, its channels disabled", source=f"{PAPER}, 2.6; 3.4", published=0,
+                 measured=net.totals["slips"] - before, unit="", tolerance=0, **common)]
+    return rows
+
+
+def jitter() -> dict:
+    net = network(TIC, CUBE).step(60000)
+    wander = []
+    for _ in range(100):
+        now = phases(net.step(100))
+        wander.append(now - now[0])
+    seconds = float(np.ptp(np.array(wander), axis=0).max()) / (2 * math.pi * CLOCK)
+    return row("sconnect.pll", "jitter between any two nodes", f"{PAPER}, 4.1", "hypercube, 8 nodes", None,
+               1e12 * seconds, "ps", 0, reading=READ_JITTER)
+
+
+def pll() -> list[dict]:
+    rows = [line for name, fabric in FABRICS.items() for line in equations(name, fabric)]
+    with tempfile.TemporaryDirectory() as folder:
+        rows += [averages()] + gains() + slopes() + faulty(Path(folder) / "clocks.csv") + [jitter()]
+    return rows
+
+
+EXPERIMENTS: dict[str, tuple] = {
+    "sconnect.pll": ("the distributed phase-locked loop: lock frequency, decay, slopes, a faulty oscillator", pll),
+}

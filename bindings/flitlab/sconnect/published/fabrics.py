@@ -1,0 +1,41 @@
+"""What the S-Connect paper's experiments with fabrics of TICs have in common. A cycle is a routing cycle of 6 clocks, a
+flit a message."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+
+PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
+CLOCKS = 6  # of a routing cycle
+SERIAL = 4  # ports 0 to 3; 4 and 5 are parallel
+DATA = 10  # bytes of a message
+ALPHA = 51.84  # MHz, clock of the alpha board
+TIC = 66.0  # MHz, clock that the TIC is meant for
+
+Message = tuple[int, int, int]  # cycle, source, destination
+
+
+def fabric(*settings: dict) -> Experiment:
+    flat = {"router.kind": "sconnect"}
+    for more in settings:
+        flat |= more
+    return Experiment.from_dict(flat)
+
+
+def dotted(settings: dict) -> dict:
+    return {key.replace("__", "."): value for key, value in settings.items()}
+
+
+def send(settings: dict, messages: Iterable[Message], trace: bool = False) -> Network:
+    """A fabric whose hosts send these messages."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "messages.csv"
+        with file.open("w", encoding="utf-8", newline="") as out:
+            csv.writer(out).writerows([*message, 1] for message in sorted(messages))
+        return Network(fabric(settings, {"traffic.mode": "trace", "traffic.trace_file": str(file)}), trace=trace)

@@ -1,0 +1,172 @@
+"""Setting up a Cray T3E whose registers are all zero, from one of its PEs, over the special network.
+
+Sources: Scott and Thorson, "The Cray T3E Network", section 8; manual HMM-146-0, Special Routing and Direction Order
+Routing. Nothing is known of the machine at first but that packets can be sent by deltas: which nodes there are is found
+by asking every link of every node that has been found what is in R_SW at its far end. A broken link does not answer,
+nor does one that is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from flitlab._core import ConfigError, RunError, t3e_tables, t3e_wiring
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+from flitlab.t3e.exploration import Explorer, Node, Place, opposite
+
+__all__ = ["Boot", "Explorer", "Machine", "Node", "boot", "logical_number", "pack_place", "partial_planes", "recognise"]
+
+
+def pack_place(place: Place) -> int:
+    """R_PWHO: X in bits 2:0, Y in 12:8, Z in 19:16 (manual, Table 4)."""
+    return place[0] | place[1] << 8 | place[2] << 16
+
+
+def logical_number(place: Place, shape: Place, number_format: int) -> int:
+    """Logical PE number in one of the three formats of the manual's Table 6, for machines of any shape. From the
+    highest bits on: 1: Y but its lowest bit, Z, that bit, X; 2: Z, Y, X; 3: Y, Z, X."""
+    (x, y, z), (kx, ky, kz) = place, shape
+    if number_format == 1:
+        return ((y // 2 * kz + z) * 2 + y % 2) * kx + x
+    if number_format == 2:
+        return (z * ky + y) * kx + x
+    if number_format == 3:
+        return (y * kz + z) * kx + x
+    raise ConfigError(f"boot: format {number_format} of logical numbers: there are 1, 2 and 3.")
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What setting up a machine found and took."""
+
+    shape: Place  # nodes in X, Y and Z
+    nodes: int  # that answer
+    links: int  # that join two of them, both directions counted as one
+    clocks: int
+    packets: int
+    lost: int  # packets, at open and broken links
+    broken_links: tuple[tuple[Place, int], ...]  # between two nodes that answer: a node and a direction
+    dead_nodes: tuple[Place, ...]
+
+
+def partial_planes(places: set[Place], shape: Place) -> list[int]:
+    """Blocks of nodes in planes that are not full, five numbers each: Z, first Y, nodes in Y, first X, nodes in X."""
+    blocks = []
+    for z in range(shape[2]):
+        rows = [tuple(x for x in range(shape[0]) if (x, y, z) in places) for y in range(shape[1])]
+        if all(len(row) == shape[0] for row in rows):
+            continue
+        for row, ys in groupby(range(shape[1]), key=lambda y: rows[y]):
+            lines = list(ys)
+            for _, run in groupby(enumerate(row), key=lambda pair: pair[1] - pair[0]):
+                xs = [x for _, x in run]
+                blocks += [z, lines[0], len(lines), xs[0], len(xs)]
+    return blocks
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine that may be what was found."""
+
+    experiment: Experiment  # its shape, without faults
+    numbers: dict[int, int]  # of nodes, by R_PWHO
+    broken_links: list[tuple[Node, int]]
+    dead_nodes: list[int]  # R_PWHO
+
+    @property
+    def faults(self) -> dict:
+        links = [x for node, direction in self.broken_links for x in (self.numbers[pack_place(node.place)], direction)]
+        return {"faults.links": links, "faults.nodes": [self.numbers[p] for p in self.dead_nodes], "faults.cycle": 0}
+
+
+def _machine(experiment: Experiment, found: dict[int, Node], shape: Place, places: set[Place]) -> Machine | None:
+    """The machine whose nodes have these places, if what was found is part of it."""
+    e = experiment.set({"topology.shape": list(shape), "topology.partial_planes": partial_planes(places, shape),
+                        "boot.state": "loaded", "faults.links": [], "faults.nodes": []})
+    wiring = t3e_wiring(e.core)
+    broken = []
+    for number, neighbours in wiring:
+        for direction, far in enumerate(neighbours):
+            link = found[number].links[direction] if number in found else None
+            if link and pack_place(link.place) != far:
+                return None
+            if number in found and far in found and not link and (found[far], opposite(direction)) not in broken:
+                broken.append((found[number], direction))
+    return Machine(e, {number: i for i, (number, _) in enumerate(wiring)}, broken,
+                   [number for number, _ in wiring if number not in found])
+
+
+def recognise(experiment: Experiment, nodes: Iterable[Node], shape: Place) -> Machine:
+    """The machine that was found: boards of 2 x 2 nodes that do not answer at all are not there, or all that is missing
+    is dead, whichever explains it with fewer broken links. RunError if neither does."""
+    found = {pack_place(n.place): n for n in nodes}
+    everything = {(x, y, z) for x in range(shape[0]) for y in range(shape[1]) for z in range(shape[2])}
+    boards = {(n.place[0] // 2, n.place[1] // 2, n.place[2]) for n in found.values()}
+    machines, why = [], "its links are not those of any."
+    for places in ({(x, y, z) for x, y, z in everything if (x // 2, y // 2, z) in boards}, everything):
+        try:
+            machines.append(_machine(experiment, found, shape, places))
+        except ConfigError as refused:
+            why = str(refused)
+    if not any(machines):
+        raise RunError(f"boot: what was found from this node is no T3E: {why}")
+    return min(filter(None, machines), key=lambda m: len(m.broken_links))
+
+
+def boot(network: Network, node: int = 0, number_format: int | None = None) -> Boot:
+    """Finds the nodes of a cold machine from one of its PEs, and gives all of them their numbers and routing tables.
+
+    network: of an experiment with special.enabled = true and boot.state = "cold", not further on than its
+    traffic.start. node: the PE that does it; it becomes number 0 of its rings, so in a machine with partial planes it
+    must be in a full plane and at even X and Y that boards can be counted from. number_format: of logical PE numbers,
+    see :func:`logical_number`; None: as a loaded machine has them. How packets are to be routed is the experiment's
+    (routing.*); broken links and dead nodes are found, and the tables route around them. All is done by special
+    packets, in the machine's own time. ConfigError if there is no special network, or the PEs that were found cannot
+    all reach each other (faults.unconnected); RunError if the machine cannot be made sense of.
+    """
+    if not network.experiment.flat().get("special.enabled"):
+        raise ConfigError("boot: special.enabled must be true, so that software can reach the nodes.")
+    start, before = network.cycle, network.totals
+    explorer = Explorer(network, node)
+    explorer.explore()
+    shape = explorer.number()
+    nodes = list(explorer.known.values())
+    machine = recognise(network.experiment, nodes, shape)
+
+    tables = {registers["R_PWHO"]: (registers, lut)
+              for registers, lut in t3e_tables(machine.experiment.set(machine.faults).core)}
+    loads = {n: _registers(*tables[pack_place(n.place)]) for n in nodes}
+    if number_format is not None:
+        if loads[explorer.root]["R_LUT_OVERRIDE"] >> 32:
+            raise ConfigError("boot: number_format is for up to 544 PEs; larger machines number theirs by fours.")
+        _renumber(loads, shape, number_format)
+    explorer.write(loads)
+    for n, number in explorer.read_back("R_LWHO").items():
+        if number != loads[n]["R_LWHO"]:
+            raise RunError(f"boot: the node at {n.place} does not have its number.")
+    totals = network.totals
+    packets, lost = (totals[f"special_{what}"] - before[f"special_{what}"] for what in ("sent", "lost"))
+    links = sum(link is not None for n in nodes for link in n.links) // 2
+    return Boot(shape, len(nodes), links, network.cycle - start, packets, lost,
+                tuple((n.place, direction) for n, direction in machine.broken_links),
+                tuple((p & 7, p >> 8 & 31, p >> 16) for p in machine.dead_nodes))
+
+
+def _registers(registers: dict[str, int], lut: list[int]) -> dict[str, int]:
+    """What to write into a node: the routing tables of its place first, its numbers last."""
+    values = {f"R_NET_LUT{i}": tag for i, tag in enumerate(lut)}
+    values |= {f"R_CHAN{i}": registers[f"R_CHAN{i}"] for i in range(6)}
+    values |= {f"R_VCSEL{i}": registers[f"R_VCSEL{i}"] for i in range(6)}
+    return values | {name: registers[name] for name in ("R_LUT_OVERRIDE", "R_PWHO", "R_LWHO")}
+
+
+def _renumber(loads: dict[Node, dict[str, int]], shape: Place, number_format: int) -> None:
+    """Other logical numbers: the entries of the routing tables move with them."""
+    numbers = {values["R_LWHO"]: logical_number(n.place, shape, number_format) for n, values in loads.items()}
+    for values in loads.values():
+        moved = {f"R_NET_LUT{new}": values[f"R_NET_LUT{old}"] for old, new in numbers.items()}
+        values.update(moved)
+        values["R_LWHO"] = numbers[values["R_LWHO"]]

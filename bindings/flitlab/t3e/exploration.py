@@ -1,0 +1,257 @@
+"""Software on one PE of a Cray T3E that finds the nodes of the machine over the special network.
+
+Source: Scott and Thorson, "The Cray T3E Network", section 8. Every link of every node that has been found is asked what
+is in R_SW at its far end. A broken link does not answer, nor does one that is open.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+
+from flitlab._core import RunError
+from flitlab.network import Network
+
+Place = tuple[int, int, int]
+
+DIRECTIONS = tuple((dim, sign) for sign in (1, -1) for dim in range(3))  # +X +Y +Z -X -Y -Z, the order of R_CHAN
+LEGS = range(6)  # of a packet's way: primary X Y Z, secondary X Y Z
+MOST_HOPS = 64  # of a way back that nobody remembers
+Deltas = tuple[int, ...]
+Ways = dict[tuple[int, int], Deltas]  # by a leg at one end of them, and its sign
+
+
+def pack_deltas(deltas: Sequence[int]) -> int:
+    """R_SGET_RTRN: six signed bytes, primary X lowest. The places of its bits are flitlab's."""
+    return sum((d & 0xFF) << 8 * i for i, d in enumerate(deltas))
+
+
+@dataclass(eq=False)
+class Node:
+    """A node as the explorer knows it."""
+
+    links: list[Node | None] = field(default_factory=lambda: [None] * 6, repr=False)
+    ways: Ways = field(default_factory=dict)  # from the explorer, by the last leg
+    ways_back: Ways = field(default_factory=dict)  # to the explorer, by the first leg
+    distance: int = 0  # hops from the explorer, were there no order of the legs
+    place: Place = (0, 0, 0)  # of its physical number
+
+    @property
+    def way(self) -> Deltas:
+        return min(self.ways.values(), key=_hops)
+
+    @property
+    def way_back(self) -> Deltas:
+        return min(self.ways_back.values(), key=_hops)
+
+
+class Explorer:
+    """Software on one PE: finds the nodes of a machine and writes their registers."""
+
+    def __init__(self, network: Network, node: int):
+        self.network, self.node = network, node
+        e = network.experiment
+        self.hop = e["special.router_delay"]
+        self.ends = e["router.source_delay"] + e["router.destination_delay"]
+        self.root = Node(ways={(-1, 0): (0,) * 6}, ways_back={(6, 0): (0,) * 6})
+        self.known: dict[int, Node] = {}  # by what is in their R_SW
+        self.name(self.root)
+
+    def put(self, way: Sequence[int], register: str, value: int) -> None:
+        self.network.special_put(self.node, way, register, value)
+
+    def wait(self, *ways: Sequence[int]) -> None:
+        """Until all that has been sent has arrived, and an answer come back."""
+        self.network.step(2 + self.ends + self.hop * sum(map(_hops, ways)))
+
+    def ask(self, way: Deltas, way_back: Deltas | None, register: str) -> int | None:
+        """A register at the end of a way; None if nobody answers. Without a way back a node that has been asked before
+        answers by the one that it had then."""
+        if way_back:
+            self.put(way, "R_SGET_RTRN", pack_deltas(way_back))
+        ticket = self.network.special_get(self.node, way, register)
+        self.wait(way, way_back or (MOST_HOPS,))
+        return self.answers().get(ticket)
+
+    def answers(self) -> dict[int, int]:
+        return {a.ticket: a.value for a in self.network.special_answers() if a.node == self.node}
+
+    def name(self, node: Node) -> None:
+        """A node gets a number of its own in R_SW, by which it is known if it is met again."""
+        number = len(self.known) + 1
+        self.known[number] = node
+        self.put(node.way, "R_SW", number)
+        if self.ask(node.way, node.way_back, "R_SW") != number:
+            raise RunError(f"boot: the node at the end of the way {node.way} does not keep what is written into its "
+                           "R_SW. Nobody else may use the special network during boot.")
+
+    def follow(self, node: Node, direction: int) -> bool | None:
+        """Asks over a link. Returns whether anybody answers, perhaps a new node; None if that is not known, as six legs
+        do not lead there, or not back over the link."""
+        way = _shortest(_extend(node.ways, direction))
+        way_back = _shortest(_extend(node.ways_back, opposite(direction), back=True))
+        answer = self.ask(way, way_back, "R_SW") if way else None
+        if answer is None:
+            return False if way and way_back else None
+        other = self.known.get(answer) or Node()
+        node.links[direction], other.links[opposite(direction)] = other, node
+        self.learn_ways([node, other])
+        if answer not in self.known:
+            self.name(other)
+        return True
+
+    def learn_ways(self, nodes: Iterable[Node]) -> None:
+        """A node's ways, with a hop more, are its neighbours'."""
+        waiting = deque(nodes)
+        while waiting:
+            node = waiting.popleft()
+            for direction, other in enumerate(node.links):
+                if other is None:
+                    continue
+                found = _extend(node.ways, direction), _extend(node.ways_back, opposite(direction), back=True)
+                if _improve(other.ways, found[0]) | _improve(other.ways_back, found[1]):
+                    waiting.append(other)
+
+    def explore(self) -> None:
+        """Tries all links, the nearest first, and what could not be tried again if more is known."""
+        untried = deque((self.root, direction) for direction in range(6))
+        postponed = 0  # in a row
+        while postponed < len(untried):
+            node, direction = untried.popleft()
+            if node.links[direction]:
+                continue
+            before = len(self.known)
+            answered = self.follow(node, direction)
+            if answered is None:
+                untried.append((node, direction))
+                postponed += 1
+            elif answered:
+                postponed = 0
+            if len(self.known) > before:
+                untried += [(node.links[direction], d) for d in range(6)]
+        self.measure()
+
+    def measure(self) -> None:
+        """Distances of all nodes."""
+        reached, waiting = {self.root}, deque([self.root])
+        while waiting:
+            node = waiting.popleft()
+            for other in node.links:
+                if other and other not in reached:
+                    other.distance = node.distance + 1
+                    reached.add(other)
+                    waiting.append(other)
+
+    def number(self) -> Place:
+        """Gives every node its place, the explorer the first one of all rings, and returns the shape."""
+        nodes = list(self.known.values())
+        ordinates = [_ordinates(self.root, nodes, dim) for dim in range(3)]
+        for node in nodes:
+            node.place = tuple(along[node] for along in ordinates)
+        if len({n.place for n in nodes}) != len(nodes):
+            raise RunError("boot: two nodes have one place; lines of the machine are not straight.")
+        return tuple(max(n.place[dim] for n in nodes) + 1 for dim in range(3))
+
+    def batches(self) -> list[list[Node]]:
+        """Nodes to which packets may be sent a clock apart, the nearest first: on shortest ways none can meet another,
+        there or back. Nodes with other ways are alone."""
+        nodes = sorted(self.known.values(), key=lambda n: n.distance)
+        detours = [n for n in nodes if _hops(n.way) + _hops(n.way_back) > 2 * n.distance]
+        return [[n for n in nodes if n not in detours], *([n] for n in detours)]
+
+    def settle(self, batch: list[Node], packets: int) -> None:
+        self.network.step(packets)
+        self.wait(max((n.way for n in batch), key=_hops), max((n.way_back for n in batch), key=_hops))
+
+    def write(self, registers: dict[Node, dict[str, int]]) -> None:
+        for batch in self.batches():
+            for node in batch:
+                for register, value in registers[node].items():
+                    self.put(node.way, register, value)
+            self.settle(batch, sum(len(registers[n]) for n in batch))
+
+    def read_back(self, register: str) -> dict[Node, int | None]:
+        """A register of all nodes."""
+        tickets = {}
+        for batch in self.batches():
+            for node in batch:
+                self.put(node.way, "R_SGET_RTRN", pack_deltas(node.way_back))
+                tickets[node] = self.network.special_get(self.node, node.way, register)
+            self.settle(batch, 2 * len(batch))
+        values = self.answers()
+        return {node: values.get(ticket) for node, ticket in tickets.items()}
+
+
+def _hops(deltas: Deltas) -> int:
+    return sum(map(abs, deltas))
+
+
+def _shortest(ways: Ways) -> Deltas | None:
+    return min(ways.values(), key=_hops, default=None)
+
+
+def opposite(direction: int) -> int:
+    return (direction + 3) % 6
+
+
+def _extend(ways: Ways, direction: int, back: bool = False) -> Ways:
+    """Ways with a hop more at their end, or (`back`) at their start. A leg cannot be taken again after a later one, nor
+    have hops of both signs."""
+    dim, sign = DIRECTIONS[direction]
+    longer: Ways = {}
+    for (leg, leg_sign), deltas in ways.items():
+        free = [i for i in LEGS if i % 3 == dim and (i < leg if back else i > leg)]
+        if leg_sign == sign and leg % 3 == dim:
+            free = [leg]
+        if not free:
+            continue
+        into = max(free) if back else min(free)
+        _improve(longer, {(into, sign): (*deltas[:into], deltas[into] + sign, *deltas[into + 1:])})
+    return longer
+
+
+def _improve(ways: Ways, others: Ways) -> bool:
+    """Takes over what is shorter. Returns whether anything is."""
+    better = {end: way for end, way in others.items() if end not in ways or _hops(way) < _hops(ways[end])}
+    ways.update(better)
+    return bool(better)
+
+
+def _joined(nodes: list[Node], directions: Sequence[int]) -> dict[Node, Node]:
+    """For every node a node of those that it is joined with in some directions, the same for all of them."""
+    whose: dict[Node, Node] = {}
+    for first in nodes:
+        waiting = [first]
+        while waiting:
+            node = waiting.pop()
+            if node not in whose:
+                whose[node] = first
+                waiting += [other for d in directions if (other := node.links[d])]
+    return whose
+
+
+def _ordinates(root: Node, nodes: list[Node], dim: int) -> dict[Node, int]:
+    """Slabs of nodes that are joined in the other two dimensions have one ordinate. Their order is that of the lines
+    through the explorer's slab, which is the first one; where a line leaves a slab out, others do not."""
+    slab = _joined(nodes, [d for d in range(6) if d % 3 != dim])
+    line = _joined(nodes, [dim, dim + 3])
+    first, lines = slab[root], {line[n] for n in nodes if slab[n] is slab[root]}
+    before: dict[Node, set[Node]] = {s: set() for s in slab.values()}
+    for node in nodes:
+        other = node.links[dim]
+        if other and line[node] in lines and slab[other] is not first:
+            before[slab[other]].add(slab[node])
+    if len(before) == 2 and not any(before.values()):  # a single link, from the other slab: it is the first one
+        return {n: int(slab[n] is first) for n in nodes}
+    ordinate: dict[Node, int] = {}
+    try:
+        for s in TopologicalSorter(before).static_order():
+            if s is not first and not before[s]:
+                raise RunError("boot: so many links are silent that the nodes cannot be put in order along "
+                               f"{'XYZ'[dim]}. Boot from another node.")
+            ordinate[s] = max((ordinate[b] + 1 for b in before[s]), default=0)
+    except CycleError:
+        raise RunError(f"boot: lines of the machine along {'XYZ'[dim]} are not straight.") from None
+    return {n: ordinate[slab[n]] for n in nodes}

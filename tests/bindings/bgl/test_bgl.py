@@ -1,0 +1,57 @@
+"""Blue Gene/L's torus: configurations, published experiments at sizes that take seconds, the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import flitlab as fl
+from flitlab.bgl.published import blocking, software
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("bgl-*.toml")), ids=lambda p: p.stem)
+def test_configurations_can_be_planned(path):
+    e = fl.load(path)
+    derived = e.derived()
+    if e["traffic.mode"] != "program":  # its packets are as long as its messages make them
+        assert derived["link_cycles_per_packet"] == 270
+    assert derived["state_bytes"] < 4e9  # what the largest machine may take
+
+
+def test_fills_of_a_small_machine():
+    line, = software.linefill((4, 2, 2), packets=300)
+    assert line["measured"] == pytest.approx(100 * 300 * 270 / (3 + 299 * 270 + 21 * 3 + 256 + 2))
+    plane = software.planefill((4, 4, 2), packets=200)
+    assert [p["verdict"] for p in plane] == ["better", "better", "skipped"]
+    assert plane[2]["measured"] < plane[0]["measured"] < 100
+
+
+def test_ping_pong_is_what_the_delays_add_up_to():
+    rows = software.pingpong(sizes=(16, 240))
+    assert [line["measured"] for line in rows] == [
+        4 * (3 + 21 * hops + 32 * chunks + 1) for chunks in (1, 8) for hops in (1, 2, 3)]
+
+
+def test_the_earlier_bubble_rule_exits_3_with_its_cycle(cli, tmp_path):
+    """The fragmented ring of tests/kernels/routers/bgl/bubble_test.cpp, where it is explained."""
+    lines = blocking.fragmented_ring()
+    (tmp_path / "ring.csv").write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    (tmp_path / "ring.toml").write_text("""
+router.kind = "bgl"
+topology.shape = [7]
+router.escape_flits = 16
+router.arbitration_gap = true
+routing.dynamic = 0.0
+injection.fifos = 1
+traffic.mode = "trace"
+traffic.trace_file = "ring.csv"
+""")
+    done = cli("run", "ring.toml", "--set", "router.bubble_rule=actual_size")
+    assert done.returncode == 3
+    assert "7 of them wait for one another in a cycle" in done.stderr and "Traceback" not in done.stderr
+    assert "node 0 (0) receiver -x VC 2 waits for" in done.stderr
+    done = cli("run", "ring.toml", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["packets"]["delivered"] == len(lines)

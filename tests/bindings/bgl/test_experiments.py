@@ -1,0 +1,227 @@
+"""The published experiments of Blue Gene/L at tiny sizes: their rows, and what holds at any size."""
+
+import math
+
+import pytest
+
+import flitlab as fl
+from flitlab import courses, reproduction
+from flitlab.bgl import published
+from flitlab.bgl.published import alltoall, blocking, software, studies, torus
+
+TINY = {
+    "bgl.packet": alltoall.packet,
+    "bgl.alltoall-512": lambda: alltoall.alltoall_512((4, 4, 4), few=2, long=4),
+    "bgl.alltoall-32k": lambda: alltoall.alltoall_32k((4, 4, 4), windows=6, whole=(4, 4, 4)),
+    "bgl.alltoall-asymmetric": lambda: alltoall.alltoall_asymmetric((8, 4, 4), rounds=3),
+    "bgl.hotspot": lambda: blocking.hotspot((6, 6, 6), packets=(4, 8)),
+    "bgl.verification": lambda: blocking.verification({(4, 4, 1): 20}, rounds=8),
+    "bgl.bubble-deadlock": lambda: blocking.bubble_deadlock(seeds=3, cycles=200_000),
+    "bgl.response": lambda: studies.figure_2((4, 4, 4), uses=(0.85,)),
+    "bgl.hotregion": lambda: studies.figure_3((4, 4, 4), 1000, 30),
+    "bgl.arbitration": lambda: studies.figures_4_5((4, 4, 4), (4, 4, 4), 1000, 30),
+    "bgl.escape": lambda: studies.figures_7_to_9((4, 4, 4), windows=40),
+}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Rows of an experiment, run once."""
+    done = {}
+
+    def of(name):
+        if name not in done:
+            done[name] = TINY[name]()
+        return done[name]
+
+    return of
+
+
+def measured(rows, quantity):
+    (line,) = (r for r in rows if r["quantity"] == quantity)
+    return line["measured"]
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_rows_are_whole(rows, name):
+    lines = rows(name)
+    assert {r["experiment"] for r in lines} == {name}
+    assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # none twice
+    assert all(r["source"].startswith(torus.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
+    assert all((r["verdict"] == "skipped") == (r["published"] is None) for r in lines)
+    assert any(r["published"] is not None for r in lines)
+
+
+def test_all_experiments_are_here():
+    known = {name for name in reproduction.experiments() if name.startswith("bgl.")}
+    assert set(TINY) <= known
+
+
+def test_a_link_is_taken_for_32_n_and_14(rows):
+    assert {r["verdict"] for r in rows("bgl.packet")} == {"match"} and len(rows("bgl.packet")) == 9
+
+
+def test_an_all_to_all_comes_near_its_peak(rows):
+    peaks = [r["measured"] for r in rows("bgl.alltoall-512")]
+    assert all(30 < p <= 100 for p in peaks)
+    assert peaks[5] == max(peaks[:6])  # the longest message
+    assert peaks[6] < peaks[7]
+
+
+def test_dynamic_routing_uses_more_of_the_links(rows):
+    lines = rows("bgl.alltoall-32k")
+    assert measured(lines, "dynamic over deterministic routing") > 1.1
+    assert measured(lines, "link utilisation in the middle, two dynamic VCs") > 90
+    assert measured(lines, "packets that use the escape VC") < 5
+
+
+def test_asymmetric_machines_lose_and_pacing_helps(rows):
+    lines = rows("bgl.alltoall-asymmetric")
+    simulated = measured(lines, "of peak, simulated")
+    (paced,) = (r["measured"] for r in lines if "a chunk in" in r["quantity"])
+    assert simulated < 80 and simulated + 5 < paced
+    assert {r["verdict"] for r in lines if r["setting"].startswith("64x32x32")} == {"match"}
+
+
+def test_bounds_of_machines():
+    assert torus.most_link_use(torus.machine((64, 32, 32))) == pytest.approx(200 / 3)
+    assert torus.most_link_use(torus.machine((8, 8, 8))) == pytest.approx(100)
+    assert torus.most_link_use(torus.machine((8, 8, 8), traffic__packet_flits=1)) == pytest.approx(100)
+    # 512 packets of 32 bytes go by every link, in 46 cycles each; 8192 full ones with rings of 32
+    assert torus.all_to_all((8, 8, 8), 1)[1] == pytest.approx(512 * 46)
+    assert torus.all_to_all((8, 8, 8), 8, rounds=2, in_a_row=5)[1] == pytest.approx(10 * 512 * 270)
+    assert torus.all_to_all((32, 16, 16))[1] == pytest.approx(4 * 8192 * 270)
+
+
+@pytest.mark.parametrize(("shape", "extent", "links"), [
+    ((8, 8, 8), (1, 1, 1), 6), ((8, 8, 8), (2, 2, 2), 24), ((8, 8, 8), (4, 4, 4), 96), ((16, 16, 16), (8, 8, 8), 384),
+    ((8, 8, 1), (4, 4, 1), 16), ((8, 4), (2, 4), 8), ((2, 2), (1, 1), 4)])
+def test_links_into_a_region(shape, extent, links):
+    assert len(torus.links_into(shape, extent)) == links
+
+
+def test_links_into_a_region_are_those_of_the_wiring():
+    network = fl.Network(torus.machine((4, 3, 2)))
+    inside = {0, 1, 4, 5}  # x and y below 2, z = 0
+    assert torus.links_into((4, 3, 2), (2, 2, 1)) == {
+        (node, port) for node, port, _ in network.channels()
+        if node not in inside and network.router(node).ports[port].peer in inside}
+
+
+def test_a_hot_spot_is_bound_by_its_links(rows):
+    peaks = {r["quantity"]: r["measured"] for r in rows("bgl.hotspot")}
+    assert len(peaks) == 6 and all(60 < p <= 100 for p in peaks.values())
+
+
+def test_the_gap_fills_buffers(rows):
+    lines = rows("bgl.verification")
+    fuller = [r["measured"] for r in lines if r["quantity"].startswith("chunks")]
+    assert len(fuller) == 2 and min(fuller) > 1.1
+
+
+def test_only_the_earlier_bubble_rule_deadlocks(rows):
+    (by_hand, not_by_hand), (loaded, not_loaded) = rows("bgl.bubble-deadlock")[:2], rows("bgl.bubble-deadlock")[2:]
+    assert by_hand["measured"] == 1 and loaded["measured"] >= 1
+    assert not_by_hand["measured"] == not_loaded["measured"] == 0
+    assert "[7, 7, 7, 7, 7, 7, 7]; deadlock" in by_hand["reading"]
+    assert "wait for one another in a cycle" in loaded["reading"]
+
+
+def test_figure_2_orderings(rows):
+    lines = rows("bgl.response")
+    assert measured(lines, "deterministic over dynamic with 1 VC") > 1
+    assert measured(lines, "response time, 4 VCs, 4 paths") < measured(lines, "response time, 2 VCs, 2 paths") \
+        < measured(lines, "response time, 2 VCs, 1 path") < measured(lines, "response time, 1 VC, 1 path")
+
+
+def test_hot_regions_fill_the_links_into_them(rows):
+    lines = rows("bgl.hotregion")
+    assert all(80 < r["measured"] < 101 for r in lines if r["quantity"].startswith("links"))
+    assert all(measured(lines, f"level, {size} over 2 KB") > 0.8 for size in ("1 KB", "512 B"))
+
+
+def test_escape_vcs(rows):
+    lines = rows("bgl.escape")
+    kinds = [f"{kind}, {order} order" for kind in ("dateline", "bubble") for order in ("dimension", "direction")]
+    assert all(0.1 < measured(lines, f"least throughput after the peak, {kind}") <= 1 for kind in kinds)
+    assert all(0 < measured(lines, f"hops on escape VCs, {kind}") < 60 for kind in kinds)
+    assert all(0 < measured(lines, f"unblocking probability, {kind}") < 1 for kind in ("dateline pair", "bubble"))
+
+
+def test_unblocking_is_counted_from_sample_to_sample():
+    samples = [{"cycle": 100 * n, "unblocking": n * n, "token_messages": 2 * n * n, "flit_moves": 800 * n}
+               for n in (1, 2, 3)]
+    assert studies.unblocking(samples) == {
+        "probability": [0.5, 0.5], "per cycle": [0.03, 0.05], "of all token messages": [0.03, 0.05]}
+
+
+@pytest.mark.parametrize(("values", "count"), [
+    ([1, 2, 3, 3, 3], 0), ([1, 3, 2, 2, 2], 1), ([3, 2, 1], 1), ([3, 2, 3, 2], 2), ([10, 9, 10, 9], 0),
+    ([10, 8, 9, 8, 7], 1), ([10, 8, 9.3, 7.8], 2)])
+def test_falls(values, count):
+    assert studies.falls(values) == count
+
+
+def test_decline():
+    values = [1, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2]
+    assert studies.level(values) == 2 and studies.half_way(values) == 3
+    assert studies.decline(values, 3) == 7  # the window that brings the mean of three to 8 / 3
+    assert studies.decline(values, 1) == 13  # not until the end
+
+
+CONFIGS = sorted(p.stem for p in (reproduction.Path(__file__).resolve().parents[3] / "configs").glob("bgl-*.toml"))
+
+
+def test_there_is_a_config_for_every_figure():
+    assert {f"bgl-figure{n}" for n in range(2, 12)} <= set(CONFIGS)
+    assert {"bgl-midplane", "bgl-16x16x16", "bgl-32x32x32", "bgl-64x32x32"} <= set(CONFIGS)
+
+
+def test_the_config_of_figure_10_is_a_round_trip(config):
+    assert fl.run(fl.load(config("bgl-figure10"))).model.program_cycles == software.round_trip(1, 240, (2, 2, 2))
+
+
+@pytest.mark.parametrize(("name", "experiment"), [
+    ("bgl-figure2", lambda: studies.response((32, 32, 32), 0.8, 2, 2, **studies.RANDOM).experiment),
+    ("bgl-figure3", lambda: studies.hot_region((16, 16, 16), 64, **studies.RANDOM)),
+    ("bgl-figure4", lambda: studies.response((32, 32, 32), 0.95, 2, 2, router__network_first=0.0,
+                                             **studies.RANDOM).experiment),
+    ("bgl-figure5", lambda: studies.hot_region((16, 16, 16), 64, **studies.POLICIES["SLQ"])),
+    ("bgl-figure6", lambda: torus.all_to_all((32, 32, 32), **torus.SIMULATOR)[0].experiment),
+    ("bgl-figure7", lambda: studies.hot_region((16, 16, 16), 64, router__escape="dateline", **studies.RANDOM)),
+    ("bgl-figure8", lambda: studies.hot_region((16, 16, 16), 64, router__escape="dateline", **studies.RANDOM)),
+    ("bgl-figure9", lambda: studies.hot_region((16, 16, 16), 64, router__count_unblocking=True,
+                                               **studies.RANDOM)),
+    ("bgl-figure11", lambda: torus.all_to_all((8, 8, 8), in_a_row=10)[0].experiment),
+])
+def test_configs_are_those_of_the_experiments(config, name, experiment):
+    """But for the phases of a run; loads with as many digits as a file has."""
+    def network(e):
+        return {k: round(v, 6) if k == "traffic.load" else v for k, v in e.flat().items() if not k.startswith("run.")}
+
+    theirs = network(experiment())
+    if name == "bgl-figure2":  # a sweep goes over the load
+        theirs["traffic.load"] = 0.006
+    assert network(fl.load(config(name))) == theirs
+
+
+def test_full_size_says_how_long_and_keeps_what_it_has_done(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(courses, "PROBE_SECONDS", 0.05)
+    name = "bgl.alltoall-32k"
+    entry = (*published.EXPERIMENTS[name][:2], lambda keep: alltoall.alltoall_32k((4, 4, 2), 4, keep, (2, 2, 2)))
+    monkeypatch.setitem(published.EXPERIMENTS, name, entry)
+    first = fl.reproduce(name, full=True, keep=tmp_path)
+    said = capfd.readouterr().err
+    assert "3 runs of 32 nodes" in said and "on " in said and " s " in said
+    assert sorted(p.name for p in (tmp_path / name).iterdir()) == [
+        "deterministic.json", "one dynamic VC.json", "two dynamic VCs.json"]
+    assert fl.reproduce(name, full=True, keep=tmp_path) == first
+    assert capfd.readouterr().err == ""
+    assert {r["setting"] for r in first} == {"4x4x2, cycles 20000 to 40000", "2x2x2, a packet to each"}
+
+
+def test_reproduce_prints_time_and_totals(cli):
+    done = cli("reproduce", "bgl.packet")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "9 match" and lines[-2].split()[0] == "bgl.packet" and lines[-2].endswith(" s")

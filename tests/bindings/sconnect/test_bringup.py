@@ -1,0 +1,287 @@
+"""Fabrics brought up from one node by control messages."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import flitlab as fl
+from flitlab import _core
+from flitlab.network import Request
+from flitlab.sconnect import bringup as sc
+from flitlab.sconnect.published import bringup as published
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+START = 100_000
+GRAPH = (
+    "switch,hub,3\nswitch,edge,2\nnode,a\nnode,b,2\nnode,c\nnode,d\nchannel,hub,edge,24\nchannel,hub,edge\n"
+    "channel,hub,a\nchannel,hub,b\nchannel,b,edge\nchannel,edge,c\nchannel,edge,d\nchannel,a,d,6\n"
+)
+LINE_OF_SWITCHES = (
+    "node,a\nnode,b\n"
+    + "".join(f"switch,s{i},2\n" for i in range(12))
+    + "channel,a,s0\n"
+    + "".join(f"channel,s{i},s{i + 1}\n" for i in range(11))
+    + "channel,s11,b\n"
+)
+
+
+def network(packets=20, **settings):
+    return published.network({key.replace("__", "."): value for key, value in settings.items()}, START, packets)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+            {"topology.shape": [4, 4]},
+        {"topology.shape": [40]},  # farther than hops go, twice
+        {"topology.shape": [17, 3]},
+        {"topology.shape": [2, 2, 2], "topology.node": "dual", "topology.host_ports": 2},
+        {"topology.shape": [2, 2, 3, 2], "topology.node": "dual"},
+        {"topology.kind": "hypercube", "topology.dimensions": 4, "topology.channel_delay": 360},
+        {"topology.kind": "random", "topology.nodes": 30, "topology.degree": 3, "topology.host_ports": 2},
+        {"topology.kind": "tree", "topology.arity": 5, "topology.levels": 3, "topology.inner": "switches"},
+        {"topology.kind": "graph", "topology.file": GRAPH},
+        {"topology.shape": [3, 3], "channel.error_rate": 0.001},
+    ],
+    ids=str,
+)
+def test_a_fabric_is_brought_up_and_carries_traffic(settings, tmp_path):
+    if "topology.file" in settings:
+        path = tmp_path / "graph.csv"
+        path.write_text(settings["topology.file"])
+        settings = settings | {"topology.file": str(path)}
+    net = published.network(settings, START, 20)
+    derived = net.experiment.derived()
+    terminal = int(derived["terminals"]) // 3
+    report = sc.bring_up(net, terminal)
+    assert report.good and report.lost == 0
+    assert (report.fabric.tics, len(report.fabric.nodes)) == (derived["routers"], derived["nodes"])
+    assert sc.differences(net, terminal, report.fabric) == 0
+    assert sum(report.messages.values()) == net.totals["control_messages"]
+    assert sum(report.cycles.values()) == net.cycle < START
+    sc.learn_addresses(net)
+    net.step(START + 3000 - net.cycle).check()
+    assert net.totals["packets_delivered"] == net.totals["packets_created"] == 20 * derived["terminals"]
+    assert net.totals["packets_misdelivered"] == 0
+
+
+def test_a_map_by_hand():
+    """A line of three from its middle: port 0 leads to the right, port 1 to the left."""
+    net = network(topology__shape=[3])
+    ask = sc.Controller(net, 1)
+    fabric = sc.map_fabric(net, 1, ask)
+    assert fabric.links == {(0, 0): (1, 1), (1, 1): (0, 0), (0, 1): (2, 0), (2, 0): (0, 1)}
+    assert fabric.hosts == [[4], [4], [4]]
+    assert [way.hops for way in fabric.ways] == [(), (0,), (1,)]
+    assert fabric.nodes == [[0], [1], [2]]
+    # Own address, and what there is: 1 + 2. Behind two ports: told, asked, asked for the way, and oneself: 3 2 + 1.
+    # Address 0. Two more TICs: 2 2; nothing open behind them, and what they are called themselves: 2.
+    assert ask.messages == net.totals["control_messages"] == 3 + 7 + 1 + 4 + 2
+
+
+def test_a_used_fabric_is_mapped_again():
+    """Addresses of a former life do not matter."""
+    net = network(topology__kind="random", topology__nodes=40)
+    first = sc.bring_up(net, 0)
+    again = sc.bring_up(net, 7)
+    assert first.good and again.good
+    assert sc.differences(net, 7, again.fabric) == 0
+    assert again.fabric.ends() != first.fabric.ends()  # numbered from another node
+    marks = network(topology__shape=[4, 4])
+    for tic in range(16):  # as if all had just been visited
+        marks.write_register(tic, "address", sc.FIRST_MARK + tic)
+    assert sc.bring_up(marks, 5).good
+    assert sc.differences(marks, 5, sc.map_fabric(marks, 5)) == 0
+
+
+def test_a_map_that_is_wrong_differs():
+    net = network(topology__shape=[3, 3])
+    fabric = sc.map_fabric(net, 4)
+    (a, p), (b, q) = next(iter(fabric.links.items()))
+    missing = {k: v for k, v in fabric.links.items() if k not in ((a, p), (b, q))}
+    assert sc.differences(net, 4, replace(fabric, links=missing)) == 2
+    assert sc.differences(net, 3, fabric) > 0
+
+
+def test_channels_that_are_off():
+    """One is off where it begins, one where it ends: nobody answers there, and it is switched off altogether."""
+    net = network(topology__shape=[4, 4])
+    net.write_register(0, "enabled", 0b111110)  # 0 - 1
+    net.write_register(9, "enabled", 0b110111)  # 9 - 5 at 9
+    report = sc.bring_up(net, 0)
+    assert report.good
+    assert sc.differences(net, 0, report.fabric) == 0
+    assert report.lost == 2 == len(report.fabric.silent)
+    assert len(report.fabric.off) == 2
+    assert net.read_register(5, "enabled") >> 2 & 1 == 0
+    assert net.read_register(1, "enabled") >> 1 & 1 == 0
+    sc.learn_addresses(net)
+    net.step(START + 3000 - net.cycle).check()
+    assert net.totals["packets_delivered"] == 16 * 20
+
+
+def test_what_is_cut_off_is_not_found():
+    net = network(topology__shape=[4])
+    net.write_register(2, "enabled", 0b110101)
+    report = sc.bring_up(net, 0)
+    assert report.good and report.fabric.tics == 2
+    assert len(report.fabric.silent) == 1
+
+
+def test_stations_need_entries_in_tables(tmp_path):
+    """Two nodes at the ends of a long line of switches: tables have two entries, which two stations use up."""
+    path = tmp_path / "line.csv"
+    path.write_text(LINE_OF_SWITCHES)
+    net = network(topology__kind="graph", topology__file=str(path))
+    report = sc.bring_up(net, 0)
+    assert report.good and report.fabric.tics == 26 and len(report.fabric.stations) == 2
+    path.write_text(
+        LINE_OF_SWITCHES.replace(
+            "channel,s11,b",
+            "".join(f"switch,t{i},2\n" for i in range(8))
+            + "channel,s11,t0\n"
+            + "".join(f"channel,t{i},t{i + 1}\n" for i in range(7))
+            + "channel,t7,b",
+        )
+    )
+    with pytest.raises(sc.BringUpError, match="cannot be made a station: tables have no entry 2"):
+        sc.bring_up(network(topology__kind="graph", topology__file=str(path)), 0)
+
+
+def test_damage_is_seen():
+    net = network(topology__kind="random", topology__nodes=20)
+    report = sc.bring_up(net, 0)
+    fabric, tables = report.fabric, report.tables
+    assert sc.verify_tables(net, 0, fabric, tables) == []
+    assert sc.table_fault(fabric, tables) == ""
+    net.write_register(13, "table.3", net.read_register(13, "table.3") ^ 0b100)
+    [(tic, node)] = sc.verify_tables(net, 0, fabric, tables)
+    assert node == 3
+    assert sc.load_tables(net, 0, fabric, tables, [tic]) == []
+    assert sc.verify_tables(net, 0, fabric, tables) == []
+    net.write_register(13, "table.0", 0)
+    dumb = sc.call_nodes(net, 0, fabric, sc.Controller(net, 0, patience=500))
+    assert fabric.node_of[tic] in dumb
+    entries = tables.entries.copy()
+    entries[1] = 0
+    assert "no way on" in sc.table_fault(fabric, replace(tables, entries=entries))
+    # All messages for node 0 to the first neighbour.
+    entries = tables.entries.copy()
+    for tic in range(1, fabric.tics):
+        entries[tic, 0] = 0b01
+    assert sc.table_fault(fabric, replace(tables, entries=entries))
+
+
+def test_tables_are_loaded_from_afar_first():
+    """Loading must not cut the way to what is still to be loaded: the first stations' tables come last."""
+    net = network(topology__shape=[40])
+    fabric = sc.map_fabric(net, 0)
+    assert [fabric.stage(tic) for tic in (0, 1, 15, 16, 30, 31, 39)] == [0, 0, 0, 1, 1, 2, 2]
+    tables = sc.compute_tables(fabric)
+    ask = sc.Controller(net, 0)
+    assert sc.load_tables(net, 0, fabric, tables, controller=ask) == [] and ask.lost == 0
+    assert [[net.read_register(tic, f"table.{n}") for n in range(40)] for tic in range(40)] == tables.entries.tolist()
+    assert [net.read_register(tic, "address") for tic in range(40)] == list(range(40))
+    other = network(topology__shape=[40])
+    fabric = sc.map_fabric(other, 0)
+    ask = sc.Controller(other, 0)
+    assert sc.load_tables(other, 0, fabric, tables, range(16), ask) == []
+    sc.load_tables(other, 0, fabric, tables, range(31, 40), ask)  # they can no longer be reached
+    assert [other.read_register(tic, "address") for tic in range(31, 40)] != list(range(31, 40))
+
+
+def test_hosts_need_addresses():
+    """The program numbers nodes as it finds them. Hosts that do not know call them by other numbers."""
+    net = network(topology__shape=[4, 4])
+    assert sc.bring_up(net, 5).good
+    net.step(START + 2000 - net.cycle)
+    assert net.totals["packets_misdelivered"] > 0
+    net = network(topology__shape=[4, 4])
+    fabric = sc.bring_up(net, 5).fabric
+    addresses = sc.learn_addresses(net)
+    assert addresses[5] == 0 and sorted(addresses) == list(range(16))
+    assert addresses != list(range(16)) and len(fabric.nodes) == 16
+
+
+def test_requests_outstanding():
+    net = network(topology__shape=[3, 3])
+    with pytest.raises(fl.ConfigError, match="window = 129: 1 to 128"):
+        sc.Controller(net, 0, window=129)
+    ask = sc.Controller(net, 0, window=5)
+    requests = [Request("read_register", sc.REGISTER["came_by"], 0, None, hops) for hops in ((0,), (3,), (0, 0), ())]
+    replies = ask.exchange(requests * 100)
+    assert [r and r.value for r in replies[:4]] == [1, None, 1, 4]
+    assert replies[4:] == [] or all((a is None) == (b is None) for a, b in zip(replies, replies[4:], strict=False))
+    assert (ask.messages, ask.lost) == (400, 100)
+    assert ask.exchange([]) == []
+
+
+def test_requests_that_wait_for_one_another_are_given_up():
+    """All four nodes of a square ask round it as fast as they can: its queues are full, and nothing leaves them."""
+    net = network(topology__shape=[2, 2])
+    port = {(t, f): p for t, p, f, _ in net.links()}
+    following = {0: 1, 1: 3, 3: 2, 2: 0}
+    requests = {}
+    for first in following:
+        tics = [first]
+        for _ in range(16):
+            tics.append(following[tics[-1]])
+        requests[first] = Request("read_register", 4, hops=[port[hop] for hop in pairwise(tics)])
+    ask = sc.Controller(net, 0, patience=500)
+    assert all(ask.exchange([requests[0]] * 100)) and ask.lost == 0  # alone, few at a time
+    for _ in range(500):
+        for terminal, request in requests.items():
+            net.send_controls(terminal, [request] * 16)
+        net.step()
+    with pytest.raises(sc.BringUpError, match=r"requests cannot be sent: .* terminal 0 is full.* a circle"):
+        ask.exchange([requests[0]] * 1000)
+    assert net.cycle < 10_000
+    net.check()
+
+
+def test_a_late_reply_is_not_taken_for_another():
+    """A reply comes after its request was given up, when its tag is in use again."""
+    net = network(topology__shape=[2], topology__channel_delay=360)
+    ask = sc.Controller(net, 0, patience=64)
+    assert ask.exchange([Request("read_register", 0x2222, hops=(0,))]) == [None]
+    ask._free, ask._late, ask.patience = list(range(256)), {}, 400  # as after many that were given up
+    [reply] = ask.exchange([Request("read_register", sc.REGISTER["came_by"], hops=(0,))])
+    assert (reply.number, reply.value) == (sc.REGISTER["came_by"], 0)
+    assert ask.lost == 1
+
+
+def test_tables_of_any_fabric():
+    links = [(0, 0, 1, 1), (1, 1, 0, 0)]
+    hosts = [(0, 4, 0), (1, 4, 1)]
+    entries, tree, mean_hops, stretch = _core.sconnect_tables(2, links, hosts)
+    assert entries.dtype == np.uint16 and entries[0, 0] == entries[1, 1] == 1 << 8
+    assert (tree, mean_hops, stretch) == (False, 1, 1)
+    assert _core.sconnect_table_fault(2, links, hosts, entries) == ""
+    for bad_links, bad_hosts, words in (
+        ([(0, 0, 1, 1)], hosts, "does not lead back|lead back"),
+        (links + links, hosts, "there twice"),
+        ([(0, 6, 1, 1)], hosts, "port 6 of TIC 0 does not exist"),
+        ([(0, 0, 0, 1)], hosts, "leads to no other TIC"),
+        (links, [], "no host"),
+        (links, [(0, 4, 0), (0, 5, 1)], "cannot be of two nodes"),
+        (links, [(0, 4, 1)], "node 0 has no host"),
+        ([], hosts, "in pieces"),
+    ):
+        with pytest.raises(fl.ConfigError, match=words):
+            _core.sconnect_tables(2, bad_links, bad_hosts)
+    with pytest.raises(fl.ConfigError, match="2 entries for 2 TICs and 2 nodes"):
+        _core.sconnect_table_fault(2, links, hosts, entries[0])
+
+
+def test_the_experiment_and_its_configuration():
+    rows = published.rows_of(published.CASES[0])
+    assert {row["verdict"] for row in rows} == {"match", "skipped"}
+    net = fl.Network(fl.load(CONFIGS / "sconnect-bringup.toml"))
+    report = sc.bring_up(net, 0)
+    assert report.good
+    sc.learn_addresses(net)
+    net.step(net.experiment["traffic.start"] - net.cycle + 500).check()
+    assert net.totals["packets_delivered"] > 0 and net.totals["packets_misdelivered"] == 0

@@ -1,0 +1,33 @@
+"""Configurations of S-Connect, whatever there is: each runs for a while, delivers, and loses nothing."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+import flitlab as fl
+
+CONFIGS = sorted((Path(__file__).resolve().parents[3] / "configs").glob("sconnect-*.toml"))
+
+
+def test_there_are_configs():
+    assert "sconnect-figure5" in {path.stem for path in CONFIGS}
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
+def test_messages_get_through(path):
+    e = fl.load(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # ways that are longer than need be
+        net = fl.Network(e)
+    if e["router.kind"] == "sconnect" and e["routing.tables"] == "none":
+        assert net.registers(0)["table.0"] == 0  # nobody has told the TICs anything yet
+        return
+    net.step(600)
+    assert net.totals["packets_delivered"] > 10
+    net.check()
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
+def test_they_say_what_they_are(path):
+    assert path.read_text(encoding="utf-8").startswith("# ")

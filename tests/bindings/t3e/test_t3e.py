@@ -1,0 +1,297 @@
+"""The T3E's virtual-channel tables against a naive count and the paper's Table 1."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import flitlab as fl
+from flitlab import t3e
+from flitlab.t3e.published import paper as published
+from flitlab.t3e.published.paper import TABLE1, _latencies
+
+
+def naive_balance(bits, subring, odd):
+    """Every route walked link by link, as section 4 of the paper describes it."""
+    ring, entries = len(bits), len(bits[0])
+    dateline = ring - 1 if odd else 0
+    on = [[0, 0] for _ in range(ring)]
+    for source in range(ring):
+        for destination in range(ring):
+            if source == destination:
+                continue
+            length = (destination - source) % ring
+            if subring < ring:
+                if source // subring != destination // subring or destination < source:
+                    continue
+            elif length > ring // 2 or (length == ring // 2 and source % 2 != odd):
+                continue
+            through = [(source + i) % ring for i in range(1, length)]
+            vc = 0 if dateline in through and subring == ring else bits[source][destination % entries]
+            node = source
+            while node != destination:
+                if node == dateline and node != source and subring == ring:
+                    vc = 1
+                on[node][vc] += 1
+                node = (node + 1) % ring
+    most = max(a + b for a, b in on)
+    balance = [abs(a - b) / most for a, b in on]
+    return sum(balance) / ring, max(balance)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data())
+def test_balance_is_what_a_naive_count_gives(data):
+    ring = data.draw(st.sampled_from([4, 8, 16, 32]))
+    limited, odd = data.draw(st.booleans()), data.draw(st.booleans())
+    entries = min(8, ring) if limited else ring
+    bits = data.draw(st.lists(st.lists(st.integers(0, 1), min_size=entries, max_size=entries), min_size=ring,
+                              max_size=ring))
+    subring = data.draw(st.sampled_from([m for m in (4, 8, 16, 32) if m <= ring]))
+    table = t3e.VcTable(tuple(map(tuple, bits)), odd)
+    assert table.balance(subring) == pytest.approx(naive_balance(bits, subring, odd))
+
+
+def test_ring_of_four_by_hand():
+    """Routes of one hop from every node, and half-way routes 0-2 and 2-0. Nothing passes through node 0, so with a
+    table of zeros all is on VC 0; with the half-way routes on VC 1 every link carries one of each."""
+    assert t3e.time_of_crossing(4).balance() == (1.0, 1.0)
+    table = [[0] * 4 for _ in range(4)]
+    table[0][2] = table[2][0] = 1
+    assert t3e.VcTable(tuple(map(tuple, table))).balance() == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_constrained_entries_stay_zero(limited):
+    table = t3e.optimise(32, limited, restarts=1, steps=20_000)
+    entries = len(table.bits[0])
+    for source in range(1, 32):
+        for length in range(1, 17):
+            if source + length > 32 and (length < 16 or source % 2 == 0):
+                assert table.bits[source][(source + length) % 32 % entries] == 0
+    assert any(map(any, table.bits))
+
+
+def test_search_is_a_function_of_its_arguments():
+    once, again, other = (t3e.optimise(16, seed=s, restarts=1, steps=20_000) for s in (1, 1, 2))
+    assert once == again and once != other
+
+
+def test_time_of_crossing_is_table_1():
+    for (ring, subring), (wanted, _, _) in TABLE1.items():
+        for limited in (True, False):
+            assert t3e.time_of_crossing(ring, limited).balance(subring) == pytest.approx(wanted, abs=5e-4)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: t3e.time_of_crossing(12), lambda: t3e.time_of_crossing(512), lambda: t3e.time_of_crossing(8).balance(16),
+    lambda: t3e.time_of_crossing(8).balance(3), lambda: t3e.optimise(8, goals={16: (0, 0)}),
+    lambda: t3e.optimise(8, restarts=0), lambda: t3e.machine_table(12), lambda: t3e.VcTable(((0, 2), (0, 0))).balance(),
+])
+def test_bad_arguments_are_named(call):
+    with pytest.raises(fl.ConfigError):
+        call()
+
+
+def test_reproduce_table_1(cli):
+    done = cli("reproduce", "t3e.table1", "--json")
+    rows = json.loads(done.stdout)
+    assert [r for r in rows if r["verdict"] == "out"] == []
+    assert done.returncode == 0
+    assert len(rows) == 60 + 14  # rings of 16 and 32 beyond 544 PEs as well
+    assert all(set(r) == {"experiment", "quantity", "source", "setting", "published", "measured", "unit", "tolerance",
+                          "verdict", "reading"} for r in rows)
+
+
+@pytest.mark.parametrize(("shape", "odd"), [((2, 8, 1), False), ((4, 32, 2), False), ((8, 16, 8), True),
+                                            ((8, 32, 8), True)])
+def test_registers_hold_the_machine_s_table(shape, odd):
+    """Beyond 544 PEs odd nodes go + half-way round, and the dateline is the last node."""
+    assert published.loaded_table(shape) == t3e.machine_table(shape[1], odd=odd)
+
+
+def test_readings_are_named_in_the_output(cli):
+    """Once each, behind the rows of their experiment."""
+    done = cli("reproduce", "t3e.table2", "t3e.table3")
+    lines = done.stdout.splitlines()
+    readings = [line for line in lines if "read as:" in line]
+    assert done.returncode == 0 and len(readings) == len(set(readings)) > 0
+    assert "End-point" in readings[0] and readings[0].split()[0] == "t3e.table2"
+    assert lines.index(readings[0]) < next(i for i, line in enumerate(lines) if "t3e.table3" in line)
+
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("table2", "match"), ("table3", "match"), ("table4", "match"),
+                                               ("barrier", "better")])
+def test_the_paper_is_reproduced(name, verdict):
+    rows = fl.reproduce(f"t3e.{name}")
+    assert {r["verdict"] for r in rows} == {verdict}
+
+
+@pytest.fixture
+def other_machine(monkeypatch):
+    """Gives all machines of the published experiments some other settings: other_machine(key__of__it=value)."""
+    original = published._machine
+
+    def give(**settings):
+        monkeypatch.setattr(published, "_machine", lambda shape, **given: original(shape, **given | settings))
+
+    return give
+
+
+def measured(rows, quantity):
+    return [r["measured"] for r in rows if quantity in r["quantity"]]
+
+
+def verdicts(rows, quantity=""):
+    return {r["verdict"] for r in rows if quantity in r["quantity"]}
+
+
+def test_table_2_is_measured(other_machine):
+    other_machine(router__straight_delay=4, router__turn_delay=9, router__source_delay=20,
+                  router__destination_delay=13)
+    assert measured(published.table2(), "") == [4, 9, 20, 13]
+
+
+def test_table_3_is_counted(monkeypatch):
+    monkeypatch.setitem(t3e.OPERATIONS, "put", t3e.Operation(5, 1, 1, 0))
+    rows = published.table3()
+    assert measured(rows, "put, re")[:2] == [6, 1] and measured(rows, "vector put") == [10, 2]
+
+
+def test_table_4_needs_a_link_that_is_never_idle(other_machine):
+    other_machine(router__credit_delay=20)
+    assert "out" in verdicts(published.table4())
+
+
+@pytest.mark.parametrize("operation", t3e.OPERATIONS)
+@pytest.mark.parametrize("destinations", [published.THERE, published.THERE | published.BACK])
+def test_no_port_is_the_limit_of_table_4(operation, destinations, tmp_path):
+    """Both PEs of a side have a good part of the link: none could fill it alone."""
+    settings = t3e.OPERATIONS[operation].settings() | {"traffic.load": 1.0, "traffic.window": 256,
+                                                       "traffic.reply_queue": 256}
+    net = fl.Network(published._between(tmp_path, destinations).set(settings)).step(10000)
+    received = [net.terminal(pe).received for pe in range(4)]
+    assert min(received[0], received[1]) > 0.3 * sum(received[:2])
+    assert min(received[2], received[3]) > 0.3 * sum(received[2:])
+
+
+# Nanoseconds, by hand from Table 2: longest and mean with 10 clocks at either end, and with 10 for both.
+@pytest.mark.parametrize(("nodes", "longest", "mean", "longest_b", "mean_b"), [
+    (8, 853, 648, 587, 381), (16, 933, 693, 667, 427), (64, 1093, 800, 827, 533)])
+def test_figure_7(nodes, longest, mean, longest_b, mean_b):
+    rows = published.figure7([nodes])
+    assert verdicts(rows, "pairs that differ") == {"match"} and verdicts(rows, "round trip") == {"skipped"}
+    assert measured(rows, "longest") == pytest.approx([longest, longest_b], abs=0.5)
+    assert measured(rows, "mean") == pytest.approx([mean, mean_b], abs=0.5)
+
+
+def test_figure_7_is_measured(other_machine):
+    other_machine(router__turn_delay=7)
+    assert verdicts(published.figure7([16]), "pairs that differ") == {"out"}
+
+
+@pytest.mark.parametrize("nodes", [8, 64])
+def test_figure_8(nodes):
+    rows = published.figure8([nodes], cycles=1000)
+    assert measured(rows, "bisection") == pytest.approx([{8: 8, 64: 64}[nodes] * 0.6], rel=0.01)
+    assert verdicts(rows, "bandwidth per PE") == {"match"}
+    (most,) = measured(rows, "most of all loads")
+    assert 0.6 < most < 1
+
+
+def test_largest_bisection():
+    assert published.bisection((8, 8, 8)) == pytest.approx(153.6, rel=0.01)
+
+
+def test_figure_8_is_measured(other_machine):
+    """Credits that take 20 clocks longer leave links idle: a buffer of 12 flits, and one of 22, in 26 clocks."""
+    fast = published.figure8([64], cycles=500)
+    other_machine(router__credit_delay=23)
+    slow = published.figure8([64], cycles=500)
+    assert measured(slow, "bisection")[0] < 0.9 * measured(fast, "bisection")[0]
+    assert verdicts(slow, "bandwidth per PE") == {"match"}  # still the port's
+    assert measured(slow, "most of all loads")[0] < 0.9 * measured(fast, "most of all loads")[0]
+
+
+@pytest.fixture(scope="module")
+def gains():
+    return published.adaptive(large=(4, 4, 4), seeds=2, cycles=600)
+
+
+def test_adaptive_routing_helps_a_transpose_and_hurts_a_tornado(gains):
+    by = {(r["quantity"], r["setting"]): r for r in gains}
+    adaptive = "throughput, adaptive over deterministic"
+    assert by[adaptive, "64 PEs, transpose"]["measured"] > 1.1 and by[adaptive, "64 PEs, uniform"]["measured"] > 1
+    assert by[adaptive, "64 PEs, tornado"]["measured"] < 0.9
+    assert by[adaptive, "64 PEs, tornado"]["published"] is None
+
+
+def test_a_machine_that_cannot_adapt_gains_nothing(other_machine):
+    other_machine(router__adaptive_vcs=0)
+    ours, others = (published.sustained((4, 4, 4), "transpose", 2, 600, routing__adaptive=a) for a in (True, False))
+    assert published.gain(ours, others) == (1, 0)
+
+
+def test_interval_of_a_gain():
+    """Student's t of two ratios: 12.706 times the deviation over the root of two."""
+    mean, half = published.gain([1.0, 1.2], [1.0, 1.0])
+    assert (mean, half) == (pytest.approx(1.1), pytest.approx(12.706 * 0.1, rel=1e-3))
+
+
+def test_latencies_are_measured_not_printed():
+    """Another router, other numbers."""
+    one, two, turn = _latencies((8, 8, 8), [(0, 1), (0, 2), (0, 9)], router__straight_delay=4, router__turn_delay=9,
+                                router__source_delay=20, router__destination_delay=13)
+    assert (one, two - one, turn - one) == (33, 4, 9)
+
+
+def test_a_row_without_a_published_number_is_skipped():
+    from flitlab.reproduction import row
+    assert row("x", "y", "s", "", None, 3.0, "", 0)["verdict"] == "skipped"
+
+
+@pytest.mark.parametrize(("settings", "parts"), [
+    ({"topology.shape": [3, 4, 2]}, ["topology.shape = [3, 4, 2]", "X is 2, 4 or 8"]),
+    ({"topology.shape": [8, 6, 2]}, ["topology.shape = [8, 6, 2]", "Y is 2 or a multiple of 4"]),
+    ({"topology.shape": [8, 8, 10]}, ["topology.shape = [8, 8, 10]", "Z is 1 to 9"]),
+    ({"topology.shape": [8, 32, 9]}, ["topology.shape = [8, 32, 9]", "2304 PEs", "2176"]),
+    ({"topology.shape": [8, 8]}, ["topology.shape = [8, 8]", "three dimensions"]),
+    ({"traffic.packet_flits": 11}, ["at most 10 flits", "11"]),
+    ({"router.turn_delay": 3}, ["router.turn_delay = 3", "router.straight_delay = 3"]),
+    ({"router.adaptive_buffer_flits": 5, "traffic.packet_flits": 10}, ["router.adaptive_buffer_flits = 5", "10 flits"]),
+    ({"barrier.units": 1, "router.straight_delay": 4, "router.turn_delay": 7},
+     ["barrier.router_delay = 3", "router.straight_delay = 4"]),
+    ({"barrier.root": 512}, ["barrier.root = 512", "0 to 511"]),
+    ({"topology.concentration": 2}, ["topology.concentration", "belongs to router.kind", "vc"]),
+    ({"traffic.mode": "request_reply", "traffic.message_classes": 1}, ["traffic.message_classes = 1", "Leave it at 2"]),
+])
+def test_bad_machines_are_named(settings, parts):
+    with pytest.raises(fl.ConfigError) as error:
+        fl.Experiment.from_dict({"router.kind": "t3e"} | settings)
+    assert all(part in str(error.value) for part in parts), str(error.value)
+
+
+def test_nobody_sends_to_itself(tmp_path):
+    matrix = tmp_path / "m.csv"
+    matrix.write_text("".join(f"{i},{i},1\n" for i in range(16)))
+    with pytest.raises(fl.ConfigError, match="PE 0 sends to itself"):
+        fl.run(fl.Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 4, 2], "traffic.pattern": "matrix",
+                                        "traffic.matrix_file": str(matrix)}))
+
+
+@pytest.mark.parametrize("form", ["vcd", "perfetto", "jsonl"])
+def test_a_machine_can_be_traced(form, tmp_path, cli, config):
+    out = tmp_path / "trace"
+    done = cli("trace", config("t3e-16"), "--cycles", "50:150", "--format", form, "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert out.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("pes", [16, 64, 128, 512, 1024, 2048])
+def test_shipped_machines_run(pes, config):
+    experiment = fl.load(config(f"t3e-{pes}"))
+    assert experiment.derived()["terminals"] == pes
+    result = fl.run(experiment.set({"traffic.load": 0.05, "run.warmup_cycles": 200, "run.measure_cycles": 300}))
+    assert result.packets.dropped == 0 and result.packets.delivered > pes / 4

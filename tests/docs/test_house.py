@@ -1,0 +1,314 @@
+"""One wing per machine on every floor, over a base that knows no machine: what may include or import what.
+
+The machines are the folders of kernels/routers, so a new one is covered. RULES and BASE are the whole of it; the rest
+reads the sources, and is itself tried on made-up trees.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Files whose path begins with ``files`` include and import nothing whose path begins with ``never``. Regular
+    expressions; ``{any}`` is any model. If ``files`` has ``{one}``, the rule is for each model, and it is that one."""
+
+    name: str
+    files: str
+    never: str
+
+
+RULES = [
+    Rule("kernels know no host", "kernels/", "(host|bindings)/"),
+    Rule("shared kernels know no router", "kernels/(common|engines|traffic)/", "kernels/routers/"),
+    # Machines may be made from the canonical router.
+    Rule("routers know no other but vc", "kernels/routers/{one}/", "kernels/routers/(?!({one}|vc)/)"),
+    Rule("the host knows no bindings", "host/", "bindings/"),
+    Rule("the shared host knows no router", "host/(config|topology|routing|programs|plan|run)/",
+         "(host|kernels)/routers/"),
+    Rule("the host's routers know no other but vc", "host/routers/{one}/", "(host|kernels)/routers/(?!({one}|vc)/)"),
+    Rule("only the registry names all routers", r"host/routers/(?!registry\.cpp$)[^/]+$",
+         "(host|kernels)/routers/{any}/"),
+    Rule("the extension module knows no router", "bindings/pybind/", "(host|kernels)/routers/"),
+    Rule("shared Python knows no machine", "bindings/flitlab/[^/]+$", "bindings/flitlab/{any}(/|$)"),
+    Rule("a machine's Python knows no other", "bindings/flitlab/{one}/", "bindings/flitlab/(?!{one}(/|$)){any}(/|$)"),
+]
+
+# The base: it has no file, identifier or string (by which code could branch) that is called after a machine.
+BASE = (r"kernels/(common|engines|traffic)/|host/(config|topology|routing|programs|plan|run)/"
+        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/pybind/|bindings/flitlab/[^/]+$")
+# Models whose names are also the field's words: virtual channel, adaptive routing, crossbar switch.
+WORDS = {"vc", "adaptive", "switch"}
+
+CPP = {".cpp", ".hpp", ".cu", ".cuh"}
+TOKENS = re.compile(
+    r"//[^\n]*|/\*.*?\*/"  # comments
+    r'|R"(?P<end>[^(\s]*)\(.*?\)(?P=end)"|"(?P<text>(?:\\.|[^"\\\n])*)"'
+    r"|(?<!\w)'(?:\\.|[^'\\\n])*'"  # characters; 1'000 is none
+    r"|(?P<name>[A-Za-z_]\w*)", re.S)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file: what it includes or imports, as (line, path, when it is loaded); names and strings as (line, text)."""
+
+    path: str
+    uses: list[tuple[int, str, bool]]
+    names: list[tuple[int, str]]
+    texts: list[tuple[int, str]]
+
+
+def read_cpp(root: Path, path: str) -> Source:
+    text = (root / path).read_text(encoding="utf-8")
+    uses, names, texts = [], [], []
+    for token in TOKENS.finditer(text):
+        line = text.count("\n", 0, token.start()) + 1
+        if token["name"]:
+            names.append((line, token["name"]))
+        elif token["text"] is not None:
+            before = text[text.rfind("\n", 0, token.start()) + 1:token.start()]
+            if re.fullmatch(r"\s*#\s*include\s*", before):
+                beside = os.path.normpath(os.path.join(os.path.dirname(path), token["text"]))
+                uses.append((line, beside if (root / beside).exists() else os.path.normpath(token["text"]), True))
+            else:
+                texts.append((line, token["text"]))
+    return Source(path, uses, names, texts)
+
+
+def imported(root: Path, path: str, node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Paths below bindings/ of the modules that a statement names; of other packages, what is no file there."""
+    if isinstance(node, ast.Import):
+        return ["bindings/" + alias.name.replace(".", "/") for alias in node.names]
+    start = "bindings"
+    if node.level:
+        start = "/".join(path.split("/")[:-node.level])
+    start += "/" + node.module.replace(".", "/") if node.module else ""
+    inside = [f"{start}/{alias.name}" for alias in node.names]
+    return [one if (root / one).is_dir() or (root / f"{one}.py").exists() else start for one in inside]
+
+
+def read_python(root: Path, path: str) -> Source:
+    text = (root / path).read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    late = {inner for outer in ast.walk(tree) if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+            for inner in ast.walk(outer)}
+    uses = [(node.lineno, target, node not in late) for node in ast.walk(tree)
+            if isinstance(node, (ast.Import, ast.ImportFrom)) for target in imported(root, path, node)]
+    names = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(text).readline)
+             if token.type == tokenize.NAME]
+    texts = [(node.lineno, node.value) for node in ast.walk(tree)
+             if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return Source(path, uses, names, texts)
+
+
+def sources(root: Path) -> list[Source]:
+    found = []
+    for top in ("kernels", "host", "bindings/pybind", "bindings/flitlab"):
+        for file in sorted((root / top).rglob("*")):
+            path = file.relative_to(root).as_posix()
+            if file.suffix in CPP:
+                found.append(read_cpp(root, path))
+            elif file.suffix == ".py":
+                found.append(read_python(root, path))
+    return found
+
+
+def models(root: Path) -> list[str]:
+    return sorted(folder.name for folder in (root / "kernels/routers").iterdir() if folder.is_dir())
+
+
+def broken(rule: Rule, root: Path, read: list[Source]) -> Iterator[str]:
+    """What breaks a rule, as file:line: what it uses."""
+    known = models(root)
+    for one in known if "{one}" in rule.files else [""]:
+        files, never = (re.compile(text.replace("{one}", one).replace("{any}", f"({'|'.join(known)})"))
+                        for text in (rule.files, rule.never))
+        for source in read:
+            if files.match(source.path):
+                yield from (f"{source.path}:{line}: {used}" for line, used, _ in source.uses if never.match(used))
+
+
+def called_after(name: str, machine: str) -> bool:
+    """Whether an identifier is a machine's name or has it as a part: kMetroSent, bgl_plan; not disconnect."""
+    for found in re.finditer(machine, name, re.I):
+        before, word, after = name[:found.start()][-1:], found[0], name[found.end():][:1]
+        if (not before.isalpha() or (before.islower() and word[0].isupper())) and not after.islower():
+            return True
+    return False
+
+
+def named(root: Path, read: list[Source]) -> Iterator[str]:
+    """Files, names and strings of the base that are called after a machine."""
+    machines = [name for name in models(root) if name not in WORDS]
+    for source in read:
+        if not re.match(BASE, source.path):
+            continue
+        if any(called_after(Path(source.path).stem, machine) for machine in machines):
+            yield f"{source.path}:1: the file's name"
+        yield from (f"{source.path}:{line}: {name}" for line, name in source.names
+                    if any(called_after(name, machine) for machine in machines))
+        yield from (f'{source.path}:{line}: "{text}"' for line, text in source.texts if text.lower() in machines)
+
+
+def circle(root: Path, read: list[Source]) -> str:
+    """Python modules that import one another when they are loaded, "" if there are none."""
+    files = {source.path: source for source in read if source.path.endswith(".py")}
+
+    def file_of(module: str) -> str:
+        return next((path for path in (f"{module}.py", f"{module}/__init__.py") if path in files), "")
+
+    lines = {(path, file_of(used)): line for path, source in files.items()
+             for line, used, when_loaded in reversed(source.uses) if when_loaded and file_of(used)}
+    graph: dict[str, set[str]] = {path: set() for path in files}
+    for user, used in lines:
+        graph[user].add(used)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:  # each is imported by the next one
+        way = list(reversed(error.args[1]))
+        return " -> ".join(f"{user}:{lines[user, used]}" for user, used in pairwise(way))
+    return ""
+
+
+def expect_none(found: Iterator[str]) -> None:
+    lines = list(found)
+    if lines:
+        pytest.fail("\n".join(lines), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def house() -> list[Source]:
+    return sources(ROOT)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_nothing_looks_the_wrong_way(rule, house):
+    expect_none(broken(rule, ROOT, house))
+
+
+def test_the_base_is_not_called_after_a_machine(house):
+    expect_none(named(ROOT, house))
+
+
+def test_no_file_of_the_engines_is_called_after_a_router():
+    stems = {part for file in (ROOT / "kernels/engines").iterdir() for part in file.stem.split("_")}
+    assert not stems & set(models(ROOT))
+
+
+def test_python_modules_import_one_way(house):
+    assert circle(ROOT, house) == ""
+
+
+def test_all_floors_have_the_same_wings():
+    known = models(ROOT)
+    assert known == sorted(folder.name for folder in (ROOT / "host/routers").iterdir() if folder.is_dir())
+    registry = (ROOT / "host/routers/registry.cpp").read_text(encoding="utf-8")
+    assert known == sorted(re.findall(r"\bMODEL\((\w+)\)", registry.replace("FLITLAB_MODELS(MODEL)", "")))
+    packages = {file.parent.name for file in (ROOT / "bindings/flitlab").glob("*/__init__.py")}
+    assert packages and packages <= set(known)
+
+
+# The checker itself.
+
+
+def made_up(root: Path, files: dict[str, str]) -> list[Source]:
+    """A tree with the models vc, alpha and beta, and these files by path."""
+    for model in ("vc", "alpha", "beta"):
+        (root / "kernels/routers" / model).mkdir(parents=True)
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return sources(root)
+
+
+def of(name: str) -> Rule:
+    return next(rule for rule in RULES if rule.name == name)
+
+
+@pytest.mark.parametrize(("rule", "path", "right", "wrong"), [
+    ("kernels know no host", "kernels/routers/alpha/a.hpp", "kernels/common/types.hpp", "host/plan/plan.hpp"),
+    ("shared kernels know no router", "kernels/traffic/a.hpp", "kernels/common/types.hpp", "kernels/routers/vc/a.hpp"),
+    ("routers know no other but vc", "kernels/routers/alpha/a.cu", "kernels/routers/vc/a.hpp",
+     "kernels/routers/beta/b.hpp"),
+    ("the host knows no bindings", "host/plan/a.hpp", "kernels/common/a.hpp", "bindings/pybind/convert.hpp"),
+    ("the shared host knows no router", "host/run/a.cpp", "host/plan/plan.hpp", "host/routers/vc/plan.hpp"),
+    ("the shared host knows no router", "host/plan/a.cpp", "host/plan/plan.hpp", "kernels/routers/beta/state.hpp"),
+    ("the host's routers know no other but vc", "host/routers/beta/a.cpp", "host/routers/vc/a.hpp",
+     "kernels/routers/alpha/state.hpp"),
+    ("only the registry names all routers", "host/routers/list.cpp", "host/plan/plan.hpp", "host/routers/vc/plan.hpp"),
+    ("the extension module knows no router", "bindings/pybind/a.cpp", "host/run/run.hpp",
+     "host/routers/alpha/plan.hpp"),
+])
+def test_an_include_that_looks_the_wrong_way_is_found(tmp_path, rule, path, right, wrong):
+    text = f'#pragma once\n// #include "{wrong}"\n#include "{right}"\n/*\n#include "{wrong}"\n*/ #  include "{wrong}"\n'
+    assert list(broken(of(rule), tmp_path, made_up(tmp_path, {path: text}))) == []
+    text += f'  #  include "{wrong}"  // wrong\n'
+    (tmp_path / path).write_text(text, encoding="utf-8")
+    assert list(broken(of(rule), tmp_path, sources(tmp_path))) == [f"{path}:7: {wrong}"]
+
+
+def test_an_include_of_a_file_beside_is_known_by_its_path(tmp_path):
+    read = made_up(tmp_path, {"kernels/routers/alpha/a.hpp": '#include "../beta/b.hpp"\n#include "b.hpp"\n',
+                                "kernels/routers/beta/b.hpp": "", "kernels/routers/alpha/b.hpp": ""})
+    rule = of("routers know no other but vc")
+    assert list(broken(rule, tmp_path, read)) == ["kernels/routers/alpha/a.hpp:1: kernels/routers/beta/b.hpp"]
+
+
+@pytest.mark.parametrize(("path", "wrong"), [
+    ("bindings/flitlab/tracing.py", "from flitlab.alpha import trace"),
+    ("bindings/flitlab/tracing.py", "from flitlab import alpha"),
+    ("bindings/flitlab/tracing.py", "def late():\n    import flitlab.alpha.trace as trace"),
+    ("bindings/flitlab/tracing.py", "from .alpha.trace import WRITERS"),
+    ("bindings/flitlab/beta/trace.py", "from flitlab.alpha.trace import WRITERS"),
+    ("bindings/flitlab/beta/trace.py", "from ..alpha import trace"),
+])
+def test_an_import_that_looks_the_wrong_way_is_found(tmp_path, path, wrong):
+    right = "from flitlab.runner import run\nfrom flitlab.alphabet import a\nimport numpy.alpha\n"
+    right += "from flitlab.beta import tools\n" if "beta" in path else ""
+    files = {"bindings/flitlab/alpha/__init__.py": "", "bindings/flitlab/alpha/trace.py": "WRITERS = {}\n",
+             "bindings/flitlab/beta/__init__.py": "", path: f"{right}{wrong}\n"}
+    read = made_up(tmp_path, files)
+    found = [line for rule in RULES for line in broken(rule, tmp_path, read)]
+    line = (right + wrong).count("\n") + 1
+    assert len(found) == 1 and found[0].startswith(f"{path}:{line}: bindings/flitlab/alpha")
+
+
+def test_names_of_the_base_are_looked_at_in_parts(tmp_path):
+    code = """enum E { kAlphaSent, kSent };  // alpha
+int alphabet, thealpha; const char* s = "of an alpha"; char c = '"', d = 'x';
+int f(alpha::State&);
+if (kind == "alpha") g(1'000, ALPHA_BITS, 2'000);
+int at_alpha; kVc0; adaptive;
+"""
+    python = 'kind == "beta"\n"""beta is a machine"""\n_core.beta_tables()  # beta\n'
+    read = made_up(tmp_path, {
+        "host/run/a.cpp": code, "kernels/routers/alpha/a.cpp": code, "host/plan/beta_plan.hpp": "",
+        "bindings/flitlab/run.py": python, "bindings/flitlab/beta/run.py": python})
+    assert sorted(named(tmp_path, read)) == sorted([
+        "host/plan/beta_plan.hpp:1: the file's name", "host/run/a.cpp:1: kAlphaSent", "host/run/a.cpp:3: alpha",
+        'host/run/a.cpp:4: "alpha"', "host/run/a.cpp:4: ALPHA_BITS", "host/run/a.cpp:5: at_alpha",
+        'bindings/flitlab/run.py:1: "beta"', "bindings/flitlab/run.py:3: beta_tables"])
+
+
+def test_a_circle_of_imports_is_found(tmp_path):
+    one, two = "bindings/flitlab/one.py", "bindings/flitlab/two/__init__.py"
+    late = "def late():\n    from flitlab import two\n"
+    read = made_up(tmp_path, {one: late, two: "import os\nfrom flitlab.one import late\n"})
+    assert circle(tmp_path, read) == ""
+    (tmp_path / one).write_text("\nfrom flitlab.two import os\n" + late, encoding="utf-8")
+    assert circle(tmp_path, sources(tmp_path)) in (f"{one}:2 -> {two}:2", f"{two}:2 -> {one}:2")
