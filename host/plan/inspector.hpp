@@ -23,6 +23,7 @@ struct InspectNode {
   std::string name;  ///< "+x"; "" if its place among its like says enough
   std::vector<InspectValue> values;
   std::vector<InspectNode> parts;
+  std::string_view help = "";
 };
 
 /// A plan's view into a replica's state in canonical order.

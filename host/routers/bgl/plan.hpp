@@ -42,7 +42,6 @@ class BglPlan final : public Plan {
   void set_parameters(const Experiment& e);
   void set_links(const Experiment& e);
   void set_layout();
-  void add_link_fields(ItemKind& node);
 
   std::vector<u32> dead_;  ///< nodes
   Topology topology_;
