@@ -56,6 +56,7 @@ struct InspectNode {
   std::string name;  ///< "+x"; "" if its place among its like says enough
   std::vector<InspectValue> values;
   std::vector<InspectNode> parts;
+  std::string_view help = "";
 };
 
 /// A router of a plan that has an inspector: its ports with their virtual channels.

@@ -203,35 +203,26 @@ LengthTable PacketLengths::set(const Lengths& lengths) {
   return {static_cast<u32>(flits.size()), flits.data(), cumulative.data()};
 }
 
-void add_script_fields(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode) {
-  if (mode == TrafficMode::kTrace) {
-    g.trace.control = kind.add<TraceControl>("trace", 1);
-    g.trace.entry = kind.add<TraceEntry>("trace_entry", kTraceRing);
-    g.trace.arrival = kind.add<TraceArrival>("trace_arrival", kTraceRing);
-  } else if (mode == TrafficMode::kProgram) {
-    g.program.control = kind.add<ProgramControl>("program", 1);
-    g.program.arrived = kind.add<u16>("program_arrived", t.program.slots);
-  }
+TerminalSize terminal_size(const TrafficTable& t, TrafficMode mode, u32 vcs, u32 ring, u32 slots) {
+  return {mode, vcs, ring, slots, t.window, t.reply_queue, t.program.slots};
 }
 
-void add_terminal_kind(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode,
-                       const TerminalSize& size) {
-  kind.name = "terminal";
-  kind.count = size.terminals;
-  g.control = kind.add<TerminalControl>("control", 1);
-  g.flit_mail = kind.add<u8>("flit_mail", size.slots);
-  g.credit_mail = kind.add<u8>("credit_mail", size.slots);
-  g.output = kind.add<InjectionVc>("output", size.vcs);
-  g.first = kind.add<u8>("first", size.vcs);
-  if (mode == TrafficMode::kRequestReply) {
-    g.loop = kind.add<LoopControl>("loop", 1);
-    g.transaction = kind.add<Transaction>("transaction", t.window);
-    g.reply = kind.add<QueuedReply>("reply", t.reply_queue);
-    g.held = kind.add<HeldVc>("held", size.vcs);
-  }
-  add_script_fields(kind, g, t, mode);
-  g.ring = kind.add<Packet>("ring", size.vcs * size.ring);
-  kind.finish();
+ItemKind& add_kind(StateLayout& layout, const char* name, u32 count) {
+  ItemKind& kind = layout.kinds.emplace_back();
+  kind.name = name;
+  kind.count = count;
+  return kind;
+}
+
+void add_terminal_control(ItemKind& kind, TerminalFields& g) {
+  TerminalFields::for_each_field(g, TerminalSize{}, [&](auto& field, auto... text) {
+    if (static_cast<void*>(&field) == &g.control) kind.add_field(field, text...);
+  });
+}
+
+void add_script_fields(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode) {
+  kind.add_fields(g.trace, terminal_size(t, mode));
+  kind.add_fields(g.program, terminal_size(t, mode));
 }
 
 Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index) {

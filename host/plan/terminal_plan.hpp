@@ -1,6 +1,7 @@
 #pragma once
 /// What the plans of all router models have in common: the tables of the traffic, the terminals' part of the layout,
 /// the choice of an engine.
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -55,19 +56,21 @@ struct TerminalPlan {
   Program program_;
 };
 
-struct TerminalSize {
-  u32 terminals;
-  u32 vcs;    ///< of the channels to and from the router
-  u32 ring;   ///< descriptors per virtual channel
-  u32 slots;  ///< of mail
-};
+/// Packets that a buffer can hold parts of: at most the end of one, the head of another, and whole ones between.
+inline u32 ring_places(u32 buffer_flits, u32 shortest) {
+  return buffer_flits < 2 ? 1 : std::min(buffer_flits, (buffer_flits - 2) / shortest + 2);
+}
 
-/// Describes what terminals need for traces and programs.
+/// Sizes of a terminal's fields. Without virtual channels it has the queue of its packets and what its mode adds.
+TerminalSize terminal_size(const TrafficTable& traffic, TrafficMode mode, u32 vcs = 0, u32 ring = 0, u32 slots = 0);
+
+/// A kind of item without fields as yet.
+ItemKind& add_kind(StateLayout& layout, const char* name, u32 count);
+
+/// Adds the terminals' control to their kind, and what they need for traces and programs. A model whose terminals have
+/// no virtual channels adds fields of its own before, between and behind them.
+void add_terminal_control(ItemKind& kind, TerminalFields& fields);
 void add_script_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
-
-/// Describes the terminals' state.
-void add_terminal_kind(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode,
-                       const TerminalSize& size);
 
 /// An item of a state, which must not be changed.
 Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index);

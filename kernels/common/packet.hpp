@@ -1,22 +1,24 @@
 #pragma once
 /// A packet's descriptor. It travels once per hop, with the head flit; body flits are only counted.
+#include "kernels/common/fields.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
 struct alignas(16) Packet {
-  u32 dst;         ///< address of the destination router (Topology::address)
-  u32 src;         ///< source terminal
-  Cycle created;   ///< cycle it entered the source queue
-  Cycle injected;  ///< cycle its head left the source queue
-  u32 id;          ///< number of the packet at its source; (src, id) is unique in a run
-  u32 via;         ///< address of the intermediate router (Valiant, ROMM), or what a model wants
-  u16 flits;       ///< length
-  u16 hops;        ///< router-to-router channels crossed so far
-  u8 message_class;
-  u8 route_bits;  ///< routing state, see the routing functions
-  u8 dst_port;    ///< port of the destination terminal at its router
-  u8 tag;         ///< closed loop: which of the requester's transactions the packet belongs to
+  FLITLAB_MEMBERS(Packet,
+    (u32, dst, "", "address of the destination router (Topology::address)"),
+    (u32, src, "", "source terminal"),
+    (Cycle, created, "cycle", "cycle it entered the source queue"),
+    (Cycle, injected, "cycle", "cycle its head left the source queue"),
+    (u32, id, "", "number of the packet at its source; (src, id) is unique in a run"),
+    (u32, via, "", "address of the intermediate router (Valiant, ROMM), or what a model wants"),
+    (u16, flits, "flits", "length"),
+    (u16, hops, "", "router-to-router channels crossed so far"),
+    (u8, message_class, "", "class of its message: request or reply"),
+    (u8, route_bits, "", "routing state, see the routing functions"),
+    (u8, dst_port, "", "port of the destination terminal at its router"),
+    (u8, tag, "", "closed loop: which of the requester's transactions the packet belongs to"))
 };
 static_assert(sizeof(Packet) == 32);
 

@@ -5,15 +5,19 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/common/layout.hpp"
+#include "kernels/common/fields.hpp"
+#include "kernels/engines/record.hpp"
 
 namespace flitlab {
 
 struct FieldInfo {
-  std::string name;
+  std::string_view name;
   u32 offset;  ///< bytes from the start of an item stored with W = 1
   u32 count;   ///< elements per item
   u32 element_bytes;
+  std::string_view unit = "";
+  std::string_view meaning = "";
+  const RecordInfo* element = nullptr;  ///< what an element consists of
 };
 
 struct ItemKind {
@@ -25,15 +29,18 @@ struct ItemKind {
   /// Bytes that `count` items take in blocks of `width`.
   std::size_t bytes(u32 width) const { return (std::size_t{count} + width - 1) / width * width * item_bytes; }
 
-  /// Appends a field. Elements must have no padding, because state is hashed and stored byte by byte.
-  template <class T>
-  Field<T> add(std::string field_name, u32 elements) {
-    static_assert(std::has_unique_object_representations_v<T> && std::is_trivially_copyable_v<T>);
-    item_bytes = (item_bytes + alignof(T) - 1) / alignof(T) * alignof(T);
-    fields.push_back({std::move(field_name), item_bytes, elements, sizeof(T)});
-    const Field<T> field{item_bytes};
-    item_bytes += elements * static_cast<u32>(sizeof(T));
-    return field;
+  /// Appends the fields of a list (kernels/common/fields.hpp); `t` says how many elements they have. Elements must have
+  /// no padding, because state is hashed and stored byte by byte.
+  template <class Fields, class T>
+  void add_fields(Fields& list, const T& t) {
+    Fields::for_each_field(list, t, [this](auto& field, auto... text) { add_field(field, text...); });
+  }
+  template <class E>
+  void add_field(Field<E>& field, const char* field_name, u32 elements, const char* unit, const char* meaning) {
+    static_assert(std::has_unique_object_representations_v<E> && std::is_trivially_copyable_v<E>);
+    if (!elements) return;
+    field = place_field<E>(item_bytes, elements);
+    fields.push_back({field_name, field.offset, elements, sizeof(E), unit, meaning, &record_info<E>()});
   }
 
   /// The field of a name, which must exist.

@@ -2,6 +2,7 @@
 /// Message-passing programs: the calls of every terminal, shared by all replicas, and how far a terminal has come in
 /// them. The host has expanded collectives and matched every send with its receive (host/programs), so nothing is
 /// searched for at run time: a message is known at its receiver by its slot.
+#include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 
 namespace flitlab {
@@ -55,20 +56,24 @@ void for_each_array(ProgramTable& t, F f) {
 }
 
 struct ProgramControl {
-  u32 next;          ///< call that the program makes next, counted from the terminal's first
-  u32 sending;       ///< call whose packets are being handed over; equals `next` if there is none
-  u32 handed;        ///< packets of it that have been
-  Cycle busy_until;  ///< the next call is not made before
-  Cycle finished;    ///< cycle in which the program ended
-  u8 draining;       ///< 1: after a kSend, the next call is not made before all packets have been handed over
-  u8 done;           ///< 1: the program has ended
-  u16 pad;
+  FLITLAB_MEMBERS(ProgramControl,
+    (u32, next, "", "call that the program makes next, counted from the terminal's first"),
+    (u32, sending, "", "call whose packets are being handed over; equals `next` if there is none"),
+    (u32, handed, "packets", "of it that have been handed over"),
+    (Cycle, busy_until, "cycle", "the next call is not made before"),
+    (Cycle, finished, "cycle", "cycle in which the program ended"),
+    (u8, draining, "", "1: after a kSend, the next call is not made before all packets have been handed over"),
+    (u8, done, "", "1: the program has ended"),
+    (u16, pad))
 };
 static_assert(sizeof(ProgramControl) == 24);
 
+/// Of a terminal; `t` is a TerminalSize.
 struct ProgramFields {
-  Field<ProgramControl> control;  ///< [1]
-  Field<u16> arrived;             ///< [slots] packets of each message that have arrived
+  FLITLAB_FIELDS(ProgramFields,
+    (ProgramControl, control, t.programs(), "", "how far the program has come", "program"),
+    (u16, arrived, t.programs() * t.messages, "packets", "[message] of each message that have arrived",
+      "program_arrived"))
 };
 
 }  // namespace flitlab

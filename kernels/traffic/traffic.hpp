@@ -3,6 +3,7 @@
 /// of (seed, terminal, packet number), so a source queue of any length is two cursors over the same sequence: one
 /// at the next creation, one at the next injection. Nothing is stored per waiting packet.
 #include "kernels/common/exact_math.hpp"
+#include "kernels/common/fields.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/common/replica.hpp"
 #include "kernels/common/streams.hpp"
@@ -97,10 +98,11 @@ FLITLAB_HD inline u32 batch_size(const TrafficTable& t, u32 terminal) {
 
 /// A place in a terminal's sequence of creations.
 struct SourceCursor {
-  Cycle at;        ///< creation cycle of packet `index`; kNever: there is none
-  u32 index;       ///< packet number
-  Cycle on_until;  ///< on-off: first cycle after the present burst
-  u32 burst;       ///< on-off: number of the burst
+  FLITLAB_MEMBERS(SourceCursor,
+    (Cycle, at, "cycle", "creation cycle of packet `index`; kNever: there is none"),
+    (u32, index, "", "packet number"),
+    (Cycle, on_until, "cycle", "on-off: first cycle after the present burst"),
+    (u32, burst, "", "on-off: number of the burst"))
 };
 
 namespace detail {

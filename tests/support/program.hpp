@@ -49,8 +49,7 @@ class FixedDelay {
                             format,    send_overhead,         recv_overhead};
     v_.shard = &shard_;
     kind_.count = terminals;
-    v_.t.terminal_fields.program.control = kind_.add<ProgramControl>("program", 1);
-    v_.t.terminal_fields.program.arrived = kind_.add<u16>("program_arrived", program_.slots);
+    kind_.add_fields(v_.t.terminal_fields.program, TerminalSize{TrafficMode::kProgram, 0, 0, 0, 0, 0, program_.slots});
     kind_.finish();
     state_.resize(kind_.bytes(W));
     wakes_.assign(terminals, 0);

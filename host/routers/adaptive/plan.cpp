@@ -84,25 +84,12 @@ u32 AdaptivePlan::most_buffers() const {
 
 void AdaptivePlan::set_layout() {
   adaptive::Table& t = table_;
-  const u32 slots = t.slot_mask + 1;
-  layout_.kinds.resize(2);
-  ItemKind& node = layout_.kinds[0];
-  node.name = "router";
-  node.count = t.routers;
-  adaptive::RouterFields& f = t.router_fields;
-  f.control = node.add<adaptive::RouterControl>("control", 1);
-  f.came = node.add<u8>("came", slots * t.channels);
-  f.order = node.add<u8>("order", t.places);
-  f.options = node.add<u32>("options", t.places);
-  f.sent = node.add<u32>("sent", t.channels);
-  f.pool = node.add<Packet>("pool", t.places);
-  f.mail = node.add<Packet>("mail", slots * t.channels);
+  ItemKind& node = add_kind(layout_, "router", t.routers);
+  node.add_fields(t.router_fields, t);
   node.finish();
 
-  ItemKind& terminal = layout_.kinds[1];
-  terminal.name = "terminal";
-  terminal.count = t.terminals;
-  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
+  ItemKind& terminal = add_kind(layout_, "terminal", t.terminals);
+  add_terminal_control(terminal, t.terminal_fields);
   add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
   terminal.finish();
 }

@@ -35,16 +35,6 @@ void BglPlan::set_links(const Experiment& e) {
   t.acknowledgment_threshold = threshold(rate, e.u32_of(bgl::param::router.ack_bytes));
 }
 
-void BglPlan::add_link_fields(ItemKind& node) {
-  bgl::LinkFields& f = table_.link_fields;
-  f.sender = node.add<bgl::LinkSender>("link_sender", bgl::kDirections);
-  f.receiver = node.add<bgl::LinkReceiver>("link_receiver", bgl::kDirections);
-  f.kept = node.add<bgl::LinkEntry>("kept", bgl::kDirections * table_.kept_packets);
-  f.ghosts = node.add<u64>("ghosts", 1);
-  f.acknowledged = node.add<u16>("acknowledged", (table_.slot_mask + 1) * bgl::kDirections);
-  f.checksum = node.add<u32>("checksum", bgl::kInjectionFifos);
-}
-
 /// What links protect against is shown where they do.
 bool BglPlan::shows(const TotalRecord&, u32, const CounterShard&) const { return table_.protocol; }
 

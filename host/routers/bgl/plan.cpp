@@ -130,60 +130,24 @@ void BglPlan::set_parameters(const Experiment& e) {
 
 void BglPlan::set_layout() {
   bgl::Table& t = table_;
-  const u32 slots = t.slot_mask + 1;
-  layout_.kinds.resize(3);
-  ItemKind& node = layout_.kinds[0];
-  node.name = "router";
-  node.count = t.routers;
-  bgl::NodeFields& f = t.node_fields;
-  f.control = node.add<bgl::NodeControl>("control", 1);
-  f.neighbour = node.add<u32>("neighbour", bgl::kDirections);
-  f.head = node.add<u32>("head", bgl::kDirections * t.head_slots);
-  f.returned = node.add<u64>("returned", bgl::kDirections);
-  f.engaged = node.add<Cycle>("engaged", bgl::kDirections);
-  f.tail_leaves = node.add<u16>("tail_leaves", bgl::kDirections);
-  f.head_comes = node.add<u16>("head_comes", bgl::kDirections * t.head_slots);
-  f.sender_takes = node.add<u8>("sender_takes", bgl::kDirections);
-  f.levels = node.add<bgl::Levels>("levels", 1);
-  f.tokens = node.add<u8>("tokens", bgl::kDirections * t.vcs);
-  f.tail = node.add<u8>("tail", bgl::kDirections * t.vcs);
-  f.busy = node.add<u32>("busy", bgl::kDirections);
-  f.queue = node.add<bgl::Queue>("queue", bgl::kDirections * t.vcs + bgl::kInjectionFifos);
-  f.from_software = node.add<bgl::SoftwareMail>("from_software", t.software_mask + 1);
-  f.tokens_back = node.add<u32>("tokens_back", slots * bgl::kDirections);
-  f.ring = node.add<Packet>("ring", bgl::kDirections * t.rings);
-  f.blocked = node.add<u64>("blocked", t.gap);
-  t.injection_ring_field = node.add<Packet>("injection_ring", bgl::kInjectionFifos * t.injection_ring);
-  if (t.protocol) add_link_fields(node);
+  ItemKind& node = add_kind(layout_, "router", t.routers);
+  node.add_fields(t.node_fields, t);
+  node.add_fields(t.injection_fields, t);
+  if (t.protocol) node.add_fields(t.link_fields, t);
   node.finish();
   // An odd number of cache lines: at an even distance the first lines of all nodes would share a part of a cache's
   // sets.
   if (node.item_bytes % 128 == 0) node.item_bytes += 64;
 
-  ItemKind& terminal = layout_.kinds[1];
-  terminal.name = "terminal";
-  terminal.count = t.terminals;
-  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
-  bgl::SoftwareFields& g = t.software_fields;
-  g.control = terminal.add<bgl::SoftwareControl>("software", 1);
-  g.injection = terminal.add<bgl::InjectionFifo>("injection", bgl::kInjectionFifos);
-  g.reception = terminal.add<bgl::ReceptionFifo>("reception", bgl::kReceptionFifos);
-  g.space_mail = terminal.add<u32>("space_mail", 2);
-  g.arrival_mail = terminal.add<u64>("arrival_mail", 2);
+  ItemKind& terminal = add_kind(layout_, "terminal", t.terminals);
+  add_terminal_control(terminal, t.terminal_fields);
+  terminal.add_fields(t.software_fields, t);
   add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
-  g.reception_ring = terminal.add<Packet>("reception_ring", bgl::kReceptionFifos * t.reception_ring);
+  terminal.add_fields(t.reception_fields, t);
   terminal.finish();
 
-  ItemKind& calendar = layout_.kinds[2];
-  calendar.name = "calendar";
-  calendar.count = (t.routers + 63) / 64;
-  t.calendar_fields.heads = calendar.add<u8>("heads", slots * 64);
-  t.calendar_fields.tokens = calendar.add<u8>("tokens", slots * 64);
-  t.calendar_fields.heard = calendar.add<u64>("heard", t.software_mask + 1);
-  t.calendar_fields.again = calendar.add<u64>("again", t.calendar_slots);
-  t.calendar_fields.queues = calendar.add<u64>("queues", t.calendar_slots);
-  t.calendar_fields.software = calendar.add<u64>("software", t.calendar_slots);
-  t.calendar_fields.told = calendar.add<u64>("told", 2);
+  ItemKind& calendar = add_kind(layout_, "calendar", (t.routers + 63) / 64);
+  calendar.add_fields(t.calendar_fields, t);
   calendar.finish();
 }
 

@@ -44,7 +44,6 @@ class BglPlan final : public Plan, public Inspector {
   void set_parameters(const Experiment& e);
   void set_links(const Experiment& e);
   void set_layout();
-  void add_link_fields(ItemKind& node);
 
   std::vector<u32> dead_;  ///< nodes
   Topology topology_;

@@ -143,36 +143,15 @@ void MetroPlan::set_parameters(const Experiment& e) {
 
 void MetroPlan::set_layout() {
   metro::Table& t = table_;
-  const u32 slots = t.slot_mask + 1;
-  layout_.kinds.resize(2);
-  ItemKind& node = layout_.kinds[0];
-  node.name = "router";
-  node.count = t.routers;
-  metro::RouterFields& f = t.router_fields;
-  f.mail = node.add<metro::Word>("mail", slots * t.ports());
-  f.control = node.add<metro::RouterControl>("control", 1);
-  f.forward = node.add<metro::ForwardPort>("forward", t.inputs);
-  f.in_use = node.add<u32>("in_use", t.slices > 1 ? 2 * t.slices : 0);
-  f.turn_delay = node.add<u8>("turn_delay", t.ports());
-  f.wire = node.add<metro::WireState>("wire", t.faulty ? t.ports() : 0);
-  f.carried = node.add<u32>("carried", t.outputs);
-  f.drive = node.add<u32>("drive", t.ports());
-  f.captured = node.add<u32>("captured", t.ports());
+  ItemKind& node = add_kind(layout_, "router", t.routers);
+  node.add_fields(t.router_fields, t);
   node.finish();
 
-  ItemKind& terminal = layout_.kinds[1];
-  terminal.name = "terminal";
-  terminal.count = t.terminals;
-  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
-  metro::EndpointFields& g = t.endpoint_fields;
-  g.source = terminal.add<metro::Source>("source", 1);
-  g.links_on = terminal.add<u32>("links_on", 1);
-  g.mail = terminal.add<metro::Word>("mail", slots * 2 * t.links * t.slices);
-  g.sink = terminal.add<metro::Sink>("sink", t.links);
-  g.wire = terminal.add<metro::WireState>("wire", t.faulty ? 2 * t.links * t.slices : 0);
+  ItemKind& terminal = add_kind(layout_, "terminal", t.terminals);
+  add_terminal_control(terminal, t.terminal_fields);
+  terminal.add_fields(t.endpoint_fields, t);
   add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
-  g.next_serial = terminal.add<u8>("next_serial", t.terminals);
-  g.last_serial = terminal.add<u8>("last_serial", t.terminals);
+  terminal.add_fields(t.serial_fields, t);
   terminal.finish();
 }
 

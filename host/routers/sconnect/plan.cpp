@@ -134,36 +134,15 @@ void SconnectPlan::set_slots() {
 
 void SconnectPlan::set_layout() {
   sconnect::Table& t = table_;
-  const u32 places = t.slot_mask + 1;
-  layout_.kinds.resize(2);
-  ItemKind& tic = layout_.kinds[0];
-  tic.name = "router";
-  tic.count = t.routers;
-  sconnect::TicFields& f = t.fields;
-  f.control = tic.add<sconnect::TicControl>("control", 1);
-  f.mail = tic.add<u64>("mail", places);
-  f.port = tic.add<sconnect::Port>("port", kPorts);
-  f.queue = tic.add<sconnect::Queue>("queue", sconnect::kQueues);
-  f.buffer = tic.add<sconnect::BufferState>("buffer", t.buffers);
-  f.slot = tic.add<sconnect::Slot>("slot", t.slots);
-  f.message = tic.add<sconnect::Message>("message", t.buffers);
-  f.arriving = tic.add<sconnect::Message>("arriving", places * kPorts);
-  if (t.clocks) {
-    f.clock.state = tic.add<sconnect::ClockState>("clock", 1);
-    f.clock.mail = tic.add<u64>("clock_mail", places * kPorts);
-    f.clock.fifo = tic.add<sconnect::Fifo>("fifo", sconnect::kSerial);
-  }
-  f.table = tic.add<u16>("table", t.nodes);
+  ItemKind& tic = add_kind(layout_, "router", t.routers);
+  tic.add_fields(t.fields, t);
   tic.finish();
 
-  ItemKind& terminal = layout_.kinds[1];
-  terminal.name = "terminal";
-  terminal.count = t.terminals;
-  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
-  t.host_fields.host = terminal.add<sconnect::HostControl>("host", 1);
+  ItemKind& terminal = add_kind(layout_, "terminal", t.terminals);
+  add_terminal_control(terminal, t.terminal_fields);
+  terminal.add_fields(t.host_fields, t);
   add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
-  t.host_fields.outbox = terminal.add<sconnect::Message>("outbox", sconnect::kMailbox);
-  t.host_fields.inbox = terminal.add<sconnect::Message>("inbox", sconnect::kMailbox);
+  terminal.add_fields(t.mailbox_fields, t);
   terminal.finish();
 }
 

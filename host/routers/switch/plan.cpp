@@ -40,20 +40,12 @@ SwitchPlan::SwitchPlan(const Experiment& e)
 
 void SwitchPlan::set_layout() {
   sw::Table& t = table_;
-  layout_.kinds.resize(2);
-  ItemKind& node = layout_.kinds[0];
-  node.name = "router";
-  node.count = t.routers;
-  t.fields.control = node.add<sw::Control>("control", 1);
-  t.fields.output = node.add<sw::Output>("output", t.terminals);
-  t.fields.input = node.add<sw::Input>("input", t.terminals);
-  t.fields.ring = node.add<Packet>("ring", t.terminals * t.output_buffers);
+  ItemKind& node = add_kind(layout_, "router", t.routers);
+  node.add_fields(t.fields, t);
   node.finish();
 
-  ItemKind& terminal = layout_.kinds[1];
-  terminal.name = "terminal";
-  terminal.count = t.terminals;
-  t.terminal_fields.control = terminal.add<TerminalControl>("control", 1);
+  ItemKind& terminal = add_kind(layout_, "terminal", t.terminals);
+  add_terminal_control(terminal, t.terminal_fields);
   add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
   terminal.finish();
 }

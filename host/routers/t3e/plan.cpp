@@ -100,10 +100,8 @@ void T3ePlan::set_parameters(const Experiment& e) {
   t.io_interval = machine_.io_nodes.empty() ? 1 : e.u32_of(t3e::param::io.interval);
   t.ordered_requests = e.flag(t3e::param::routing.ordered_requests);
   t.error_threshold = static_cast<u32>(std::min(e.f64(t3e::param::faults.error_rate) * 4294967296.0, 4294967295.0));
-  // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
-  const auto ring = [&](u32 b) { return b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2); };
-  t.ring = ring(t.buffer_flits);
-  t.adaptive_ring = ring(t.adaptive_buffer_flits);
+  t.ring = ring_places(t.buffer_flits, traffic_.shortest);
+  t.adaptive_ring = ring_places(t.adaptive_buffer_flits, traffic_.shortest);
   t.break_cycle = static_cast<Cycle>(machine_.break_cycle);
   t.broken = machine_.broken.data();
   t.peers = topology_.peers.data();
@@ -116,53 +114,24 @@ void T3ePlan::set_parameters(const Experiment& e) {
 
 void T3ePlan::set_layout() {
   t3e::Table& t = table_;
-  const u32 slots = t.slot_mask + 1, vcs = t3e::kPorts * t.link_vcs;
-  layout_.kinds.resize(3);
-  ItemKind& router = layout_.kinds[0];
-  router.name = "router";
-  router.count = t.routers;
-  t3e::RouterFields& f = t.router_fields;
-  f.control = router.add<t3e::RouterControl>("control", 1);
-  f.registers = router.add<t3e::Registers>("registers", 1);
-  f.flit_mail = router.add<u64>("flit_mail", slots);
-  f.credit_mail = router.add<u64>("credit_mail", slots);
-  f.port = router.add<t3e::PortState>("port", t3e::kPorts);
-  f.input = router.add<t3e::InputVc>("input", vcs);
-  f.output = router.add<t3e::OutputVc>("output", vcs);
-  f.ring = router.add<Packet>("ring", t3e::ring_start(t, t3e::kPorts, 0));
-  if (t.barrier_units) {
-    t.barrier_fields.mail = router.add<u64>("barrier_mail", slots);
-    t.barrier_fields.pending = router.add<u32>("barrier_pending", 1);
-    t.barrier_fields.registers = router.add<t3e::BarrierRegister>("barrier", t3e::kBarrierUnits);
-  }
-  if (t.special) {
-    t.special_fields.mail = router.add<u64>("special_mail", slots);
-    t.special_fields.orientation = router.add<u64>("special_orientation", slots);
-    t.special_fields.busy = router.add<u32>("special_busy", 1);
-    t.special_fields.packet = router.add<t3e::SpecialPacket>("special_packet", slots * t3e::kPorts);
-  }
+  ItemKind& router = add_kind(layout_, "router", t.routers);
+  router.add_fields(t.router_fields, t);
+  router.add_fields(t.barrier_fields, t);
+  router.add_fields(t.special_fields, t);
   router.finish();
-  add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
+  ItemKind& pe = add_kind(layout_, "terminal", t.terminals);
+  pe.add_fields(t.terminal_fields, terminal_size(t.traffic, t.mode, t.vcs, t.ring, t.slot_mask + 1));
+  pe.finish();
   if (t.barrier_units) {
-    ItemKind& pe = layout_.kinds[1];
-    t.barrier_pe_fields.mail = pe.add<u8>("barrier_mail", slots);
-    t.barrier_pe_fields.unit = pe.add<t3e::BarrierUnit>("barrier", t.barrier_units);
+    pe.add_fields(t.barrier_pe_fields, t);
     pe.finish();
   }
   if (t.special) {
-    ItemKind& pe = layout_.kinds[1];
-    t.special_pe_fields.control = pe.add<t3e::SpecialControl>("special", 1);
-    t.special_pe_fields.mail = pe.add<u8>("special_mail", slots);
-    t.special_pe_fields.packet = pe.add<t3e::SpecialPacket>("special_packet", slots);
-    t.special_pe_fields.queue = pe.add<t3e::SpecialPacket>("special_queue", t3e::kSpecialRing);
-    t.special_pe_fields.answers = pe.add<t3e::SpecialAnswer>("special_answers", t3e::kSpecialRing);
+    pe.add_fields(t.special_pe_fields, t);
     pe.finish();
   }
-  ItemKind& node = layout_.kinds[2];
-  node.name = "tables";
-  node.count = t.routers;
-  t.table_fields.lut = node.add<t3e::Tag>("lut", t3e::kLutRegisters);
-  t.table_fields.software = node.add<t3e::SoftwareRegisters>("software", 1);
+  ItemKind& node = add_kind(layout_, "tables", t.routers);
+  node.add_fields(t.table_fields, t);
   node.finish();
 }
 

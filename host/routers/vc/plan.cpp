@@ -49,6 +49,7 @@ void VcPlan::set_parameters(const Experiment& e) {
   t.slot_mask = std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1) - 1;
   t.port_words = (t.ports + 7) / 8;
   t.set_shift = t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
+  t.ring = ring_places(t.buffer_flits, traffic_.shortest);
   t.set_words = (t.ports + (1u << t.set_shift) - 1) >> t.set_shift;
   t.flow_control = static_cast<vc::FlowControl>(e.choice(vc::param::router.flow_control));
   const auto allocator = [&](const ParamRecord& p) { return static_cast<vc::Allocator>(e.choice(p)); };
@@ -110,29 +111,12 @@ void VcPlan::set_classes(const Experiment& e) {
 
 void VcPlan::set_layout() {
   vc::VcTable& t = table_;
-  // A buffer of B flits holds at most the end of one packet, the head of another, and whole ones between.
-  const u32 b = t.buffer_flits;
-  t.ring = b < 2 ? 1 : std::min(b, (b - 2) / traffic_.shortest + 2);
-  const u32 slots = t.slot_mask + 1, vcs = t.ports * t.vcs;
-  layout_.kinds.resize(2);
-  ItemKind& router = layout_.kinds[0];
-  router.name = "router";
-  router.count = t.routers;
-  vc::RouterFields& f = t.router_fields;
-  f.control = router.add<vc::RouterControl>("control", t.set_words);
-  f.flit_mail = router.add<u64>("flit_mail", slots * t.port_words);
-  f.credit_mail = router.add<u64>("credit_mail", slots * t.port_words);
-  f.port = router.add<vc::PortState>("port", t.ports);
-  f.input = router.add<vc::InputVc>("input", vcs);
-  f.output = router.add<vc::OutputVc>("output", vcs);
-  f.claim = router.add<u16>("claim", vcs);
-  if (t.arbiter == vc::ArbiterKind::kMatrix) {
-    f.input_matrix = router.add<u32>("input_matrix", vcs);
-    f.output_matrix = router.add<u32>("output_matrix", t.ports * t.ports);
-  }
-  f.ring = router.add<Packet>("ring", vcs * t.ring);
+  ItemKind& router = add_kind(layout_, "router", t.routers);
+  router.add_fields(t.router_fields, t);
   router.finish();
-  add_terminal_kind(layout_.kinds[1], t.terminal_fields, t.traffic, t.mode, {t.terminals, t.vcs, t.ring, slots});
+  ItemKind& terminal = add_kind(layout_, "terminal", t.terminals);
+  terminal.add_fields(t.terminal_fields, terminal_size(t.traffic, t.mode, t.vcs, t.ring, t.slot_mask + 1));
+  terminal.finish();
 }
 
 /// docs/architecture.md, "Zero-load latency": under uniform traffic; not a number for other patterns, and where a

@@ -4,6 +4,7 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
+#include "kernels/common/fields.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/routers/adaptive/assign.hpp"
 #include "kernels/traffic/terminal_state.hpp"
@@ -13,20 +14,23 @@ namespace flitlab::adaptive {
 inline constexpr u32 kPriorities = 4;
 
 struct RouterControl {
-  u32 fault;   ///< Fault bits
-  u32 stored;  ///< messages in its buffers
+  FLITLAB_MEMBERS(RouterControl,
+    (u32, fault, "", "Fault bits"),
+    (u32, stored, "messages", "in its buffers"))
 };
 static_assert(sizeof(RouterControl) == 8);
 
-/// Fields of a router; C channels, P places (buffers, and one more for each message that may come), S slots.
+/// Fields of a router. It has a place for each of its buffers, and one more for each message that may come.
 struct RouterFields {
-  Field<RouterControl> control;  ///< [1]
-  Field<u8> came;                ///< [S][C] whether a message arrives
-  Field<u8> order;     ///< [P] all places: those of the messages that are stored, the most preferred first; free ones
-  Field<u32> options;  ///< [P] channels that the message may take, as a set
-  Field<u32> sent;     ///< [C] messages
-  Field<Packet> pool;  ///< [P]
-  Field<Packet> mail;  ///< [S][C] messages that arrive
+  FLITLAB_FIELDS(RouterFields,
+    (RouterControl, control, 1, "", "what has been counted"),
+    (u8, came, (t.slot_mask + 1) * t.channels, "", "[slot][channel] whether a message arrives"),
+    (u8, order, t.places, "",
+      "all places: those of the messages that are stored, the most preferred first; free ones"),
+    (u32, options, t.places, "", "[place] channels that the message may take, as a set"),
+    (u32, sent, t.channels, "messages", "[channel] sent"),
+    (Packet, pool, t.places, "", "[place] messages"),
+    (Packet, mail, (t.slot_mask + 1) * t.channels, "", "[slot][channel] messages that arrive"))
 };
 
 struct Table {

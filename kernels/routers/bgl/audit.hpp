@@ -91,7 +91,7 @@ struct AuditNode {
         sum += node.at(t.node_fields.from_software, slot).taken >> 4 * f & 0xF;
       for (u32 i = 0; i < fifo.packets + pending; ++i) {
         const Packet& packet =
-            terminal.at(t.software_fields.reception_ring, f * t.reception_ring + (fifo.first + i) % t.reception_ring);
+            terminal.at(t.reception_fields.ring, f * t.reception_ring + (fifo.first + i) % t.reception_ring);
         sum += packet.flits;
         if (route_of(packet) & kHints) continue;  // a copy
         flits += packet.flits;

@@ -28,7 +28,7 @@ FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo
   const auto& t = v.t;
   InjectionFifo& state = terminal.at(t.software_fields.injection, fifo);
   const auto node = v.nodes[index];
-  node.at(t.injection_ring_field, fifo * t.injection_ring + state.tail) = packet;
+  node.at(t.injection_fields.ring, fifo * t.injection_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
   state.room = static_cast<u8>(state.room - packet.flits);
   const Cycle asks = now + t.injection_delay;

@@ -138,7 +138,7 @@ FLITLAB_INLINE void hand_over(const V& v, u32 index, u32 receiver, const Packet&
   const u32 fifo = reception_fifo(receiver, route_of(packet));
   ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
   // The node writes at the tail, software reads at the front: they never meet, since there was room.
-  terminal.at(t.software_fields.reception_ring, fifo * t.reception_ring + state.tail) = packet;
+  terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.reception_ring ? 0 : state.tail + 1);
   terminal.at(t.software_fields.arrival_mail, (now + 1) & 1) += u64{1} << 4 * fifo;
   tell_software(v, index, now + 1);

@@ -167,7 +167,7 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
     const u32 fifo = left & kHighFifos ? lowest_bit(left & kHighFifos) : first_at_or_after(left, software.take);
     left &= ~(1u << fifo);
     ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
-    const Packet& packet = terminal.at(t.software_fields.reception_ring, fifo * t.reception_ring + state.first);
+    const Packet& packet = terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.first);
     if (t.mode == TrafficMode::kBroadcast && !send_on(v, terminal, index, control, software, packet, used, now))
       continue;  // it stays where it is
     if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
@@ -231,7 +231,7 @@ struct SoftwarePhase {
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
     const std::byte* hot = v.terminals[index].block;
-    for (u32 line = 0; line < v.t.software_fields.reception_ring.offset; line += 64) __builtin_prefetch(hot + line, 1);
+    for (u32 line = 0; line < v.t.reception_fields.ring.offset; line += 64) __builtin_prefetch(hot + line, 1);
     __builtin_prefetch(&v.nodes[index].at(v.t.node_fields.from_software), 1);
 #endif
   }

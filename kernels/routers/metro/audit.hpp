@@ -45,8 +45,8 @@ struct AuditEndpoint {
     // Messages that are given up may have been taken or not; what is damaged may be taken for a message by chance.
     if (t.most_attempts || (t.damaging && t.crc.bits < 32)) return;
     for (u32 d = 0; d < t.terminals; ++d) {
-      const u8 next = terminal.at(t.endpoint_fields.next_serial, d);
-      const u8 taken = v.terminals[d].at(t.endpoint_fields.last_serial, index);
+      const u8 next = terminal.at(t.serial_fields.next_serial, d);
+      const u8 taken = v.terminals[d].at(t.serial_fields.last_serial, index);
       const bool open = source.body && source.destination == d;
       if (taken != static_cast<u8>(next - 1) && !(open && taken == static_cast<u8>(next - 2)))
         raise_fault(control.fault, kFaultLostMessage, kNoFaultPort);

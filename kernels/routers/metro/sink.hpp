@@ -48,7 +48,7 @@ struct SinkCycle {
     s.from = now + t.stages - 1;
     s.crc = s.accepted ? first_answer_crc(t, s.source, index, s.serial) : first_crc(t, 0);
     if (!s.accepted) return;
-    u8& last = terminal.at(t.endpoint_fields.last_serial, s.source);
+    u8& last = terminal.at(t.serial_fields.last_serial, s.source);
     if (last == s.serial) {
       count(*v.shard, Count::kDuplicates);
     } else {

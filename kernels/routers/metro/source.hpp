@@ -55,7 +55,7 @@ struct SourceCycle {
     s.destination = oldest_destination(v, terminal, index, control);
     s.body = static_cast<u16>(oldest.flits);
     remove_oldest(v, terminal, index, control);
-    s.serial = terminal.at(t.endpoint_fields.next_serial, s.destination)++;
+    s.serial = terminal.at(t.serial_fields.next_serial, s.destination)++;
     s.header = static_cast<u16>(t.header_start[route() + 1] - t.header_start[route()]);
     s.attempts = 0;
     s.injected = now;

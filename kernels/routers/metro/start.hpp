@@ -42,7 +42,7 @@ struct StartEndpoint {
     for (u32 l = 0; l < t.links; ++l)
       if (t.endpoint_wires[index * 2 * t.links + l].item != kNone) links |= 1u << l;
     terminal.at(t.endpoint_fields.links_on) = links;
-    for (u32 i = 0; i < t.terminals; ++i) terminal.at(t.endpoint_fields.last_serial, i) = 0xFF;
+    for (u32 i = 0; i < t.terminals; ++i) terminal.at(t.serial_fields.last_serial, i) = 0xFF;
   }
 };
 

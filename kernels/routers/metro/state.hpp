@@ -3,6 +3,7 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
+#include "kernels/common/fields.hpp"
 #include "kernels/routers/metro/checksum.hpp"
 #include "kernels/routers/metro/word.hpp"
 #include "kernels/traffic/terminal_state.hpp"
@@ -38,81 +39,91 @@ enum class PortState : u8 {
 };
 
 struct ForwardPort {
-  PortState state;
-  u8 out;        ///< backward port of its connection
-  u8 count;      ///< header words taken; or words sent since the last turn
-  u8 direction;  ///< asked for
-  u16 checksum;  ///< of the data passed on since the last turn
-  u16 pad;
-  u32 words;  ///< passed on by this connection, either way
+  FLITLAB_MEMBERS(ForwardPort,
+    (PortState, state, "", "PortState"),
+    (u8, out, "", "backward port of its connection"),
+    (u8, count, "", "header words taken; or words sent since the last turn"),
+    (u8, direction, "", "that its connection asked for"),
+    (u16, checksum, "", "of the data passed on since the last turn"),
+    (u16, pad),
+    (u32, words, "words", "passed on by this connection, either way"))
 };
 static_assert(sizeof(ForwardPort) == 12);
 
 struct RouterControl {
-  u32 fault;       ///< Fault bits
-  u32 active;      ///< forward ports that are not idle
-  u32 used;        ///< backward ports in use
-  u32 forward_on;  ///< ports that are switched on
-  u32 backward_on;
-  u32 fast;         ///< forward ports with fast path reclamation
-  u32 swallow;      ///< forward ports that drop the word that has brought a connection's direction
-  u32 misallocate;  ///< 32-bit draws below this choose a wrong port
-  u8 log_radix, log_dilation;
-  u8 dead;
-  u8 some_off;  ///< a port is switched off
+  FLITLAB_MEMBERS(RouterControl,
+    (u32, fault, "", "Fault bits"),
+    (u32, active, "", "forward ports that are not idle"),
+    (u32, used, "", "backward ports in use"),
+    (u32, forward_on, "", "forward ports that are switched on"),
+    (u32, backward_on, "", "backward ports that are switched on"),
+    (u32, fast, "", "forward ports with fast path reclamation"),
+    (u32, swallow, "", "forward ports that drop the word that has brought a connection's direction"),
+    (u32, misallocate, "", "32-bit draws below this choose a wrong port"),
+    (u8, log_radix, "", "log2 of the directions"),
+    (u8, log_dilation, "", "log2 of the backward ports of a direction"),
+    (u8, dead, "", "1: it does nothing"),
+    (u8, some_off, "", "a port is switched off"))
 };
 static_assert(sizeof(RouterControl) == 36);
 
 /// What is wrong with a wire; the sender's end of each direction has its own.
 enum class WireFault : u8 { kNone, kDead, kStuckAt0, kStuckAt1, kNoise };
 struct WireState {
-  WireFault fault;
-  u8 bit;     ///< that is stuck: 0 to w-1 of the word, and from 16 on of its kind
-  u16 noise;  ///< parts of 2^16 of the words in which one bit is hit
+  FLITLAB_MEMBERS(WireState,
+    (WireFault, fault, "", "WireFault"),
+    (u8, bit, "", "bit that is stuck: 0 to w-1 of the word, and from 16 on of its kind"),
+    (u16, noise, "", "parts of 2^16 of the words in which one bit is hit"))
 };
 static_assert(sizeof(WireState) == 4);
 
+/// Fields of a router.
 struct RouterFields {
-  Field<RouterControl> control;  ///< [1]
-  Field<ForwardPort> forward;    ///< [I]
-  Field<Word> mail;              ///< [S][I + O] words that arrive: at forward ports, then at backward ones
-  Field<u8> turn_delay;          ///< [I + O] as configured
-  Field<u32> carried;            ///< [O] words of connections that are closed
-  Field<u32> in_use;             ///< [2][c] backward ports that the other cascaded routers use, of alternate cycles
-  Field<u32> drive;              ///< [I + O] with scan: word that a port drives while it is off; 0: none
-  Field<u32> captured;           ///< [I + O] the last word that has come to a port that is off
-  Field<WireState> wire;         ///< [I + O] with faults only
+  FLITLAB_FIELDS(RouterFields,
+    (Word, mail, (t.slot_mask + 1) * t.ports(), "",
+      "[slot][port] words that arrive: at forward ports, then at backward ones"),
+    (RouterControl, control, 1, "", "sets of ports, and how the router is set"),
+    (ForwardPort, forward, t.inputs, "", "[forward port] connections"),
+    (u32, in_use, t.slices > 1 ? 2 * t.slices : 0, "",
+      "[cycle][cascaded router] backward ports that the other cascaded routers use, of alternate cycles"),
+    (u8, turn_delay, t.ports(), "cycles", "[port] as configured"),
+    (WireState, wire, t.faulty ? t.ports() : 0, "", "[port] with faults: what is wrong with its wire"),
+    (u32, carried, t.outputs, "words", "[backward port] of connections that are closed"),
+    (u32, drive, t.ports(), "", "[port] with scan: word that a port drives while it is off; 0: none"),
+    (u32, captured, t.ports(), "", "[port] the last word that has come to a port that is off"))
 };
 
 enum class SourceState : u8 { kIdle, kSending, kTurned, kClosing };
 
 /// The sending half of an endpoint.
 struct Source {
-  SourceState state;
-  u8 link;     ///< it sends on
-  u8 status;   ///< words of routers' STATUS that have come
-  u8 serial;   ///< of the message
-  u8 answer;   ///< words of the destination's answer that have come
-  u8 acked;    ///< the destination has taken the message
-  u8 refused;  ///< it has not
-  u8 blocked;  ///< a router has answered that it could not switch
-  u8 damaged;  ///< stage, plus 1, of the first router whose checksum was not what it should be
-  u8 pad;
-  u16 header, body;  ///< words
-  u16 sent;          ///< of both
-  u16 reply;         ///< words of the reply that have come
-  u16 pad2;
-  u32 id;
-  u64 said;  ///< first word of the answer
-  u32 destination;
-  u32 attempts;
-  u32 crc;
-  Cycle created;
-  Cycle injected;        ///< when the first word of the first attempt was sent
-  Cycle started;         ///< when the first word of this attempt was on the wire
-  Cycle answered;        ///< when the first word of the answer was
-  Cycle from;            ///< idle: no attempt before this cycle; turned: when the wire must be driven
-  u16 sum[kMaxCascade];  ///< checksums of the body's words
+  FLITLAB_MEMBERS(Source,
+    (SourceState, state, "", "SourceState"),
+    (u8, link, "", "link that it sends on"),
+    (u8, status, "words", "of routers' STATUS that have come"),
+    (u8, serial, "", "number of the message at its destination"),
+    (u8, answer, "words", "of the destination's answer that have come"),
+    (u8, acked, "", "1: the destination has taken the message"),
+    (u8, refused, "", "1: it has not"),
+    (u8, blocked, "", "1: a router has answered that it could not switch"),
+    (u8, damaged, "", "stage, plus 1, of the first router whose checksum was not what it should be"),
+    (u8, pad),
+    (u16, header, "words", "of the message's header"),
+    (u16, body, "words", "of the message's body"),
+    (u16, sent, "words", "of both that have been sent"),
+    (u16, reply, "words", "of the reply that have come"),
+    (u16, pad2),
+    (u32, id, "", "number of the message at its source"),
+    (u64, said, "", "first word of the answer"),
+    (u32, destination, "", "endpoint that it goes to"),
+    (u32, attempts, "", "attempts to send the message so far"),
+    (u32, crc, "", "checksum of the message"),
+    (Cycle, created, "cycle", "when the message was"),
+    (Cycle, injected, "cycle", "when the first word of the first attempt was sent"),
+    (Cycle, started, "cycle", "when the first word of this attempt was on the wire"),
+    (Cycle, answered, "cycle", "when the first word of the answer was"),
+    (Cycle, from, "cycle", "idle: no attempt before this cycle; turned: when the wire must be driven"),
+    (u16[kMaxCascade], sum, "", "checksums of the body's words"))
 };
 static_assert(sizeof(Source) == 72);
 
@@ -120,32 +131,42 @@ enum class SinkState : u8 { kIdle, kTaking, kAnswering, kTurned };
 
 /// The receiving half at one of an endpoint's links.
 struct Sink {
-  SinkState state;
-  u8 serial;
-  u8 refuse;  ///< the cascaded wires have not agreed
-  u8 accepted;
-  u8 answered;  ///< words of the answer that have been sent
-  u8 pad;
-  u16 words;        ///< that have come
-  u16 first_wrong;  ///< the first that is not what the source should have sent; 0xFFFF: none
-  u16 reply;        ///< words of the reply
-  u16 replied;      ///< of these, words sent
-  u16 pad2;
-  u32 source;
-  u32 crc;
-  Cycle from;  ///< answering: from this cycle; turned: when the wire must be driven
-  u32 pause;   ///< DATA-IDLE words before the reply
+  FLITLAB_MEMBERS(Sink,
+    (SinkState, state, "", "SinkState"),
+    (u8, serial, "", "number of the message that is coming"),
+    (u8, refuse, "", "1: the cascaded wires have not agreed"),
+    (u8, accepted, "", "1: the message has been taken"),
+    (u8, answered, "words", "of the answer that have been sent"),
+    (u8, pad),
+    (u16, words, "words", "that have come"),
+    (u16, first_wrong, "", "the first that is not what the source should have sent; 0xFFFF: none"),
+    (u16, reply, "words", "of the reply"),
+    (u16, replied, "words", "of the reply that have been sent"),
+    (u16, pad2),
+    (u32, source, "", "endpoint that the message is from"),
+    (u32, crc, "", "checksum of what has come"),
+    (Cycle, from, "cycle", "answering: from this cycle; turned: when the wire must be driven"),
+    (u32, pause, "words", "DATA-IDLE before the reply"))
 };
 static_assert(sizeof(Sink) == 32);
 
+/// Fields of an endpoint. They lie before the fields of traces and programs.
 struct EndpointFields {
-  Field<Source> source;   ///< [1]
-  Field<Sink> sink;       ///< [L]
-  Field<Word> mail;       ///< [S][2L][c] words that arrive: back at leaving links, then at entering ones
-  Field<u32> links_on;    ///< [1] leaving links in use, as bits
-  Field<u8> next_serial;  ///< [N] of messages to each endpoint
-  Field<u8> last_serial;  ///< [N] of those taken from each
-  Field<WireState> wire;  ///< [2L][c] with faults only
+  FLITLAB_FIELDS(EndpointFields,
+    (Source, source, 1, "", "the sending half"),
+    (u32, links_on, 1, "", "leaving links in use, as bits"),
+    (Word, mail, (t.slot_mask + 1) * 2 * t.links * t.slices, "",
+      "[slot][link][cascaded router] words that arrive: back at leaving links, then at entering ones"),
+    (Sink, sink, t.links, "", "[link] the receiving half"),
+    (WireState, wire, t.faulty ? 2 * t.links * t.slices : 0, "",
+      "[link][cascaded router] with faults: what is wrong with its wire"))
+};
+
+/// They lie behind those.
+struct SerialFields {
+  FLITLAB_FIELDS(SerialFields,
+    (u8, next_serial, t.terminals, "", "[endpoint] of the next message to it"),
+    (u8, last_serial, t.terminals, "", "[endpoint] of the last message taken from it"))
 };
 
 /// How a router is built and set when it starts.
@@ -198,6 +219,7 @@ struct Table {
   RouterFields router_fields;
   TerminalFields terminal_fields;
   EndpointFields endpoint_fields;
+  SerialFields serial_fields;
 
   FLITLAB_HD u32 ports() const { return inputs + outputs; }
   FLITLAB_HD u32 wide_routers() const { return routers / slices; }

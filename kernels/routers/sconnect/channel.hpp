@@ -20,6 +20,7 @@
 ///
 /// Here is all that decides what becomes of messages; host/routers/sconnect/explore.hpp goes through everything that
 /// can happen to two ends that follow these functions.
+#include "kernels/common/fields.hpp"
 #include "kernels/routers/sconnect/link.hpp"
 
 namespace flitlab::sconnect {
@@ -42,8 +43,9 @@ FLITLAB_HD constexpr u32 round_of(u32 delay) { return 2 * (delay + 1); }
 
 /// One slot of a channel at one of its ends: what has been sent in it, and what is expected.
 struct Slot {
-  u8 buffer;  ///< of the message that it holds on to; kNoBuffer: none
-  u8 bits;
+  FLITLAB_MEMBERS(Slot,
+    (u8, buffer, "", "buffer of the message that it holds on to; kNoBuffer: none"),
+    (u8, bits, "", "kSending, kExpected, kHoldsQuad, kTooEarly"))
 };
 static_assert(sizeof(Slot) == 2);
 
@@ -137,10 +139,11 @@ FLITLAB_HD inline Single note_single(const Slot& slot, u8 bits) {
 
 /// A quad that is coming in.
 struct Train {
-  u8 slot;    ///< of its first part
-  u8 parts;   ///< slots since, damaged ones included; 0: none is coming
-  u8 buffer;  ///< kNoBuffer: there was none
-  u8 spoiled;
+  FLITLAB_MEMBERS(Train,
+    (u8, slot, "", "slot of its first part"),
+    (u8, parts, "", "slots since, damaged ones included; 0: none is coming"),
+    (u8, buffer, "", "that it goes to; kNoBuffer: there was none"),
+    (u8, spoiled, "", "1: a part came damaged"))
 };
 static_assert(sizeof(Train) == 4);
 

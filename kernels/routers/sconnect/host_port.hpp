@@ -74,7 +74,7 @@ struct HostPort {
 
   FLITLAB_INLINE bool offer_control() const {
     if (!host.out_count) return false;
-    Message m = terminal.at(tic.v.t.host_fields.outbox, host.out_first);
+    Message m = terminal.at(tic.v.t.mailbox_fields.outbox, host.out_first);
     m.hops = tic.control.address;  // the reply goes to who asks
     const ControlUnit<V, W> unit{tic};
     bool here;
@@ -119,7 +119,7 @@ struct HostPort {
     if (m.control) {
       if (!is_reply(m)) return;  // a request's way has led to a host, who knows no requests
       if (host.in_count < kMailbox)
-        terminal.at(v.t.host_fields.inbox, host.in_count++) = m;
+        terminal.at(v.t.mailbox_fields.inbox, host.in_count++) = m;
       else
         ++host.lost;
       return;

@@ -5,6 +5,7 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
+#include "kernels/common/fields.hpp"
 #include "kernels/routers/sconnect/channel.hpp"
 #include "kernels/routers/sconnect/clock_state.hpp"
 #include "kernels/routers/sconnect/message.hpp"
@@ -22,18 +23,21 @@ inline constexpr u16 kNoAddress = 0xFFFF;
 
 /// A linked list of buffers.
 struct Queue {
-  u8 head, tail;
-  u8 messages;
-  u8 pad;
+  FLITLAB_MEMBERS(Queue,
+    (u8, head, "", "first buffer"),
+    (u8, tail, "", "last buffer"),
+    (u8, messages, "messages", "queued"),
+    (u8, pad))
 };
 static_assert(sizeof(Queue) == 4);
 
 /// What a buffer's message is doing.
 struct BufferState {
-  u8 next;    ///< behind it in its queue
-  u8 queue;   ///< that it waits in, or has left last
-  u8 flags;   ///< kWaiting, kComing, kBad
-  u8 source;  ///< port that it came by
+  FLITLAB_MEMBERS(BufferState,
+    (u8, next, "", "buffer behind it in its queue"),
+    (u8, queue, "", "queue that it waits in, or has left last"),
+    (u8, flags, "", "kWaiting, kComing, kBad"),
+    (u8, source, "", "port that it came by"))
 };
 static_assert(sizeof(BufferState) == 4);
 
@@ -43,73 +47,87 @@ inline constexpr u8 kBad = 2;      ///< it came in damaged
 
 /// A TIC.
 struct TicControl {
-  u64 free;     ///< buffers that hold no message, as bits
-  u64 waiting;  ///< queues that are not empty, as bits
-  u32 fault;    ///< Fault bits
-  u32 counter;  ///< events counted
-  u8 used;      ///< buffers in use, four for a quad
-  u8 reserved;  ///< of the others, those kept for queues and for control messages that have less than they are promised
-  u8 enabled;   ///< ports that are switched on, as bits
-  u8 counting;  ///< event that the counter counts
-  u8 next_vc;   ///< virtual channel that each transmitter serves first, as bits
-  u8 awake;     ///< something was heard, or is to be answered
-  u16 address;  ///< of the node; kNoAddress: none has been given
-  u16 timer;    ///< what is to be added to the cycle
-  u8 held_control[2];  ///< buffers in use by control requests, and by replies
-  u16 missed;          ///< node that the table had no entry for, at the first fault of that kind
-  u8 pad[2];
-  u8 held[kQueues];  ///< buffers in use by the messages of each queue, those that have left it for a channel included
+  FLITLAB_MEMBERS(TicControl,
+    (u64, free, "", "buffers that hold no message, as bits"),
+    (u64, waiting, "", "queues that are not empty, as bits"),
+    (u32, fault, "", "Fault bits"),
+    (u32, counter, "", "events counted"),
+    (u8, used, "buffers", "in use, four for a quad"),
+    (u8, reserved, "buffers",
+      "of the others, those kept for queues and for control messages that have less than they are promised"),
+    (u8, enabled, "", "ports that are switched on, as bits"),
+    (u8, counting, "", "event that the counter counts"),
+    (u8, next_vc, "", "virtual channel that each transmitter serves first, as bits"),
+    (u8, awake, "", "1: something was heard, or is to be answered"),
+    (u16, address, "", "of the node; kNoAddress: none has been given"),
+    (u16, timer, "cycles", "what is to be added to the cycle"),
+    (u8[2], held_control, "buffers", "in use by control requests, and by replies"),
+    (u16, missed, "", "node that the table had no entry for, at the first fault of that kind"),
+    (u8[2], pad),
+    (u8[kQueues], held, "buffers",
+      "in use by the messages of each queue, those that have left it for a channel included"))
 };
 static_assert(sizeof(TicControl) == 88);
 
 /// A port: what it has heard, what it is in the middle of, and its error registers.
 struct Port {
-  u8 heard;     ///< protocol bits of the last slot; 0: nothing came
-  u8 reply;     ///< kOccupied: an answer to the last slot is due; 0: none is
-  u8 doubtful;  ///< buffer of a message that came damaged, until that is known; kNoBuffer
-  u8 spoiled;   ///< the same of a quad: both may come to their ends in one cycle
-  u8 sending;   ///< buffer of the quad that is going out; kNoBuffer
-  u8 parts;     ///< of it that have gone
-  u8 requeued;  ///< buffer that goes back to the router; kNoBuffer
-  u8 entering;  ///< parts of a quad that the host still has to give
-  Train train;
-  u32 carried;  ///< messages and parts sent since cycle 0
-  u16 damaged;  ///< slots that came damaged; registers stop at 65535
-  u16 refused;  ///< messages that came and found no buffer
-  u16 failed;   ///< messages sent that came back
-  u16 lost;     ///< outcomes that could not be read
+  FLITLAB_MEMBERS(Port,
+    (u8, heard, "", "protocol bits of the last slot; 0: nothing came"),
+    (u8, reply, "", "kOccupied: an answer to the last slot is due; 0: none is"),
+    (u8, doubtful, "", "buffer of a message that came damaged, until that is known; kNoBuffer"),
+    (u8, spoiled, "", "the same of a quad: both may come to their ends in one cycle"),
+    (u8, sending, "", "buffer of the quad that is going out; kNoBuffer"),
+    (u8, parts, "", "parts of it that have gone"),
+    (u8, requeued, "", "buffer that goes back to the router; kNoBuffer"),
+    (u8, entering, "", "parts of a quad that the host still has to give"),
+    (Train, train, "", "quad that is coming"),
+    (u32, carried, "", "messages and parts sent since cycle 0"),
+    (u16, damaged, "", "slots that came damaged; registers stop at 65535"),
+    (u16, refused, "messages", "that came and found no buffer"),
+    (u16, failed, "messages", "sent that came back"),
+    (u16, lost, "", "outcomes that could not be read"))
 };
 static_assert(sizeof(Port) == 24);
 
 struct TicFields {
-  Field<TicControl> control;  ///< [1]
-  Field<u64> mail;            ///< [S] protocol bits that arrive, a byte for each port
-  Field<Port> port;           ///< [kPorts]
-  Field<Queue> queue;         ///< [kQueues]
-  Field<BufferState> buffer;  ///< [buffers]
-  Field<Slot> slot;           ///< [all ports' rounds]
-  Field<Message> message;     ///< [buffers]
-  Field<Message> arriving;    ///< [S][kPorts] messages that arrive
-  ClockFields clock;          ///< with clocks only
-  Field<u16> table;           ///< [nodes] Options
+  FLITLAB_FIELDS(TicFields,
+    (TicControl, control, 1, "", "buffers, and registers"),
+    (u64, mail, t.slot_mask + 1, "", "[slot] protocol bits that arrive, a byte for each port"),
+    (Port, port, kPorts, "", "[port] channels, and their error registers"),
+    (Queue, queue, kQueues, "", "[port][priority][VC] lists of buffers"),
+    (BufferState, buffer, t.buffers, "", "[buffer] what its message is doing"),
+    (Slot, slot, t.slots, "", "[slot of a round] of all ports, one after the other"),
+    (Message, message, t.buffers, "", "[buffer] messages"),
+    (Message, arriving, (t.slot_mask + 1) * kPorts, "", "[slot][port] messages that arrive"),
+    (ClockFields, clock),
+    (u16, table, t.nodes, "", "[node] Options: ways to it"))
 };
 
 /// A host's port.
 struct HostControl {
-  Message offered;          ///< the next message
-  u8 ready;                 ///< there is one
-  u8 out_first, out_count;  ///< control messages that wait to be sent
-  u8 in_count;              ///< and replies that the host has not looked at
-  u32 lost;                 ///< replies that came when the mailbox was full
-  u16 address;              ///< by which other hosts call this one; written between cycles only
-  u8 pad[6];
+  FLITLAB_MEMBERS(HostControl,
+    (Message, offered, "", "the next message"),
+    (u8, ready, "", "1: there is a next message"),
+    (u8, out_first, "", "ring position of the oldest control message that waits to be sent"),
+    (u8, out_count, "messages", "control messages that wait to be sent"),
+    (u8, in_count, "messages", "replies that the host has not looked at"),
+    (u32, lost, "messages", "replies that came when the mailbox was full"),
+    (u16, address, "", "by which other hosts call this one; written between cycles only"),
+    (u8[6], pad))
 };
 static_assert(sizeof(HostControl) == 48);
 
+/// A host's port. They lie before the fields of traces and programs.
 struct HostFields {
-  Field<HostControl> host;  ///< [1]
-  Field<Message> outbox;    ///< [kMailbox]
-  Field<Message> inbox;     ///< [kMailbox]
+  FLITLAB_FIELDS(HostFields,
+    (HostControl, host, 1, "", "the next message, and mailboxes"))
+};
+
+/// They lie behind those.
+struct MailboxFields {
+  FLITLAB_FIELDS(MailboxFields,
+    (Message, outbox, kMailbox, "", "[place] control messages that wait to be sent"),
+    (Message, inbox, kMailbox, "", "[place] replies that the host has not looked at"))
 };
 
 struct Table {
@@ -139,6 +157,7 @@ struct Table {
   TicFields fields;
   TerminalFields terminal_fields;
   HostFields host_fields;
+  MailboxFields mailbox_fields;
 };
 
 template <class F>

@@ -3,6 +3,7 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
+#include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/traffic/terminal_state.hpp"
@@ -14,37 +15,41 @@ inline constexpr u32 kMaxPorts = 64;
 
 /// An input: the head of its FIFO. Those behind it are in the terminal's source queue.
 struct Input {
-  u32 output;     ///< that the head wants; kNone: the FIFO is empty
-  u32 id;         ///< of the head
-  u32 flits;      ///< its length
-  Cycle created;  ///< when it was
-  Cycle since;    ///< first cycle in which it can be switched; if there is none, in which another one could
-  Cycle free;     ///< first cycle in which the channel to the input can bring the message after it
+  FLITLAB_MEMBERS(Input,
+    (u32, output, "", "that the head wants; kNone: the FIFO is empty"),
+    (u32, id, "", "of the head"),
+    (u32, flits, "flits", "its length"),
+    (Cycle, created, "cycle", "when the head was"),
+    (Cycle, since, "cycle", "first cycle in which it can be switched; if there is none, in which another one could"),
+    (Cycle, free, "cycle", "first cycle in which the channel to the input can bring the message after it"))
 };
 static_assert(sizeof(Input) == 24);
 
 struct Output {
-  u64 wanted;  ///< inputs whose heads want it, as bits
-  Cycle done;  ///< when the tail of the message in service arrives at the terminal
-  u8 first;    ///< ring position of the message in service
-  u8 held;     ///< messages in the ring
-  u16 pad;
+  FLITLAB_MEMBERS(Output,
+    (u64, wanted, "", "inputs whose heads want it, as bits"),
+    (Cycle, done, "cycle", "when the tail of the message in service arrives at the terminal"),
+    (u8, first, "", "ring position of the message in service"),
+    (u8, held, "messages", "in the ring"),
+    (u16, pad))
 };
 static_assert(sizeof(Output) == 16);
 
 struct Control {
-  Cycle next;  ///< first cycle in which anything can happen
-  u32 fault;   ///< Fault bits
-  u64 moves;   ///< messages that have got their outputs
-  u64 waited;  ///< cycles that they could have been switched, but for their outputs
+  FLITLAB_MEMBERS(Control,
+    (Cycle, next, "cycle", "first cycle in which anything can happen"),
+    (u32, fault, "", "Fault bits"),
+    (u64, moves, "messages", "that have got their outputs"),
+    (u64, waited, "cycles", "that they could have been switched, but for their outputs"))
 };
 static_assert(sizeof(Control) == 24);
 
 struct SwitchFields {
-  Field<Control> control;  ///< [1]
-  Field<Output> output;    ///< [N]
-  Field<Input> input;      ///< [N]
-  Field<Packet> ring;      ///< [N][B] messages that outputs hold
+  FLITLAB_FIELDS(SwitchFields,
+    (Control, control, 1, "", "what has been counted"),
+    (Output, output, t.terminals, "", "[port] who wants it, and the messages that it holds"),
+    (Input, input, t.terminals, "", "[port] the head of its FIFO"),
+    (Packet, ring, t.terminals * t.output_buffers, "", "[port][place] messages that outputs hold"))
 };
 
 struct Table {

@@ -1,6 +1,7 @@
 #pragma once
 /// State of the virtual barrier and eureka networks (paper, section 6): a register of each unit in every router, and
 /// the unit itself at every PE.
+#include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/types.hpp"
 
@@ -23,14 +24,15 @@ FLITLAB_HD constexpr u8 barrier_mail(BarrierMessage message, u32 unit) {
 /// Register of a unit in a router: a node of the unit's spanning tree. Sets of ports are bits; the PE is a port as
 /// well.
 struct BarrierRegister {
-  u8 children;
-  u8 parent;       ///< port; kNoParent: this is the root
-  u8 joined;       ///< children whose barrier signal has come
-  u8 send_join;    ///< 1: a join is to go to the parent
-  u8 send_eureka;  ///< 1: a eureka is to go to the parent
-  u8 send_done;    ///< children that a completion is to go to
-  u8 send_found;   ///< children that a eureka is to go to
-  u8 pad;
+  FLITLAB_MEMBERS(BarrierRegister,
+    (u8, children, "", "ports below in the tree"),
+    (u8, parent, "", "port; kNoParent: this is the root"),
+    (u8, joined, "", "children whose barrier signal has come"),
+    (u8, send_join, "", "1: a join is to go to the parent"),
+    (u8, send_eureka, "", "1: a eureka is to go to the parent"),
+    (u8, send_done, "", "children that a completion is to go to"),
+    (u8, send_found, "", "children that a eureka is to go to"),
+    (u8, pad))
 };
 static_assert(sizeof(BarrierRegister) == 8);
 inline constexpr u8 kNoParent = 7;
@@ -40,30 +42,35 @@ enum class BarrierState : u8 { kBar, kArm, kEur };
 
 /// A unit at a PE, and the program that uses it.
 struct BarrierUnit {
-  Cycle next;   ///< when the PE acts on the unit next
-  Cycle armed;  ///< when it joined last
-  u32 round;    ///< barriers completed
-  BarrierState state;
-  u8 send_join;  ///< 1: a join is to go to the router
-  u8 send_eureka;
-  u8 pad;
+  FLITLAB_MEMBERS(BarrierUnit,
+    (Cycle, next, "cycle", "when the PE acts on the unit next"),
+    (Cycle, armed, "cycle", "when it joined last"),
+    (u32, round, "", "barriers completed"),
+    (BarrierState, state, "", "BarrierState"),
+    (u8, send_join, "", "1: a join is to go to the router"),
+    (u8, send_eureka, "", "1: a eureka is to go to the router"),
+    (u8, pad))
 };
 static_assert(sizeof(BarrierUnit) == 16);
 
 /// What PEs do with their units.
 enum class BarrierProgram : u8 { kBarrier, kEureka, kByHand };
 
-/// Of a router.
+/// Of a router that has barrier units.
 struct BarrierFields {
-  Field<u64> mail;                   ///< [S] byte p: barrier packet arriving at port p
-  Field<u32> pending;                ///< [1] units with anything to send (bits)
-  Field<BarrierRegister> registers;  ///< [32]
+  FLITLAB_FIELDS(BarrierFields,
+    (u64, mail, t.barrier_units ? t.slot_mask + 1 : 0, "", "[slot] byte p: barrier packet arriving at port p",
+      "barrier_mail"),
+    (u32, pending, t.barrier_units ? 1 : 0, "", "units with anything to send, as bits", "barrier_pending"),
+    (BarrierRegister, registers, t.barrier_units ? kBarrierUnits : 0, "", "[unit] nodes of the units' trees",
+      "barrier"))
 };
 
-/// Of a terminal.
+/// Of a terminal of such a router.
 struct BarrierPeFields {
-  Field<u8> mail;           ///< [S]
-  Field<BarrierUnit> unit;  ///< [units]
+  FLITLAB_FIELDS(BarrierPeFields,
+    (u8, mail, t.barrier_units ? t.slot_mask + 1 : 0, "", "[slot] barrier packet arriving", "barrier_mail"),
+    (BarrierUnit, unit, t.barrier_units, "", "[unit] units in use", "barrier"))
 };
 
 }  // namespace flitlab::t3e

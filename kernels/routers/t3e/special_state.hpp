@@ -1,6 +1,7 @@
 #pragma once
 /// State of the special network (paper, section 8; manual, Special Routing): packets on their way, and what a PE has
 /// asked for. Nothing is buffered: a packet is in the mail of a router, at one input port, or it is lost.
+#include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/types.hpp"
 
@@ -13,21 +14,23 @@ enum class SpecialKind : u8 {
 };
 
 struct SpecialPacket {
-  u64 data;    ///< to be written, or read
-  u32 ticket;  ///< number of the SGET; its answer has the same
-  u32 src;     ///< PE that sent the packet, or asked for the answer
-  u16 number;  ///< RegisterNumber
-  SpecialKind kind;
-  std::int8_t delta[6];  ///< hops still to go: primary X, Y, Z, secondary X, Y, Z; negative: in the - direction
-  u8 pad[7];
+  FLITLAB_MEMBERS(SpecialPacket,
+    (u64, data, "", "what is to be written, or has been read"),
+    (u32, ticket, "", "number of the SGET; its answer has the same"),
+    (u32, src, "", "PE that sent the packet, or asked for the answer"),
+    (u16, number, "", "RegisterNumber"),
+    (SpecialKind, kind, "", "SpecialKind"),
+    (std::int8_t[6], delta, "", "hops still to go: primary X, Y, Z, secondary X, Y, Z; negative: in the - direction"),
+    (u8[7], pad))
 };
 static_assert(sizeof(SpecialPacket) == 32);
 
 /// An answer that has reached a PE.
 struct SpecialAnswer {
-  u64 value;
-  u32 ticket;
-  Cycle at;
+  FLITLAB_MEMBERS(SpecialAnswer,
+    (u64, value, "", "of the register that was read"),
+    (u32, ticket, "", "number of the SGET"),
+    (Cycle, at, "cycle", "when it arrived"))
 };
 static_assert(sizeof(SpecialAnswer) == 16);
 
@@ -37,25 +40,33 @@ inline constexpr u32 kSpecialRing = 64;
 
 /// Numbers of requests and answers since cycle 0; they are in the rings at these modulo kSpecialRing.
 struct SpecialControl {
-  u32 queued, sent, answered;
+  FLITLAB_MEMBERS(SpecialControl,
+    (u32, queued, "", "requests that the PE has been given"),
+    (u32, sent, "", "of these, requests sent"),
+    (u32, answered, "", "answers that have come"))
 };
 
-/// Of a router; S mail slots.
+/// Of a router; with the special network only.
 struct SpecialFields {
-  Field<u64> mail;              ///< [S] byte p: 1 if a packet arrives at port p
-  Field<u64> orientation;       ///< [S] byte p: a neighbour's R_ORIENT with kOrientMark
-  Field<u32> busy;              ///< [1] output ports taken in this clock (bits)
-  Field<SpecialPacket> packet;  ///< [S][8]
+  FLITLAB_FIELDS(SpecialFields,
+    (u64, mail, t.special * (t.slot_mask + 1), "", "[slot] byte p: 1 if a packet arrives at port p", "special_mail"),
+    (u64, orientation, t.special * (t.slot_mask + 1), "", "[slot] byte p: a neighbour's R_ORIENT with kOrientMark",
+      "special_orientation"),
+    (u32, busy, t.special, "", "output ports taken in this clock, as bits", "special_busy"),
+    (SpecialPacket, packet, t.special * (t.slot_mask + 1) * t.ports, "", "[slot][port] packets arriving",
+      "special_packet"))
 };
 inline constexpr u8 kOrientMark = 0x80;
 
-/// Of a terminal.
+/// Of a terminal of such a router.
 struct SpecialPeFields {
-  Field<SpecialControl> control;  ///< [1]
-  Field<u8> mail;                 ///< [S] 1 if an answer arrives
-  Field<SpecialPacket> packet;    ///< [S]
-  Field<SpecialPacket> queue;     ///< [kSpecialRing]
-  Field<SpecialAnswer> answers;   ///< [kSpecialRing]
+  FLITLAB_FIELDS(SpecialPeFields,
+    (SpecialControl, control, t.special, "", "numbers of requests and answers", "special"),
+    (u8, mail, t.special * (t.slot_mask + 1), "", "[slot] 1 if an answer arrives", "special_mail"),
+    (SpecialPacket, packet, t.special * (t.slot_mask + 1), "", "[slot] answers arriving", "special_packet"),
+    (SpecialPacket, queue, t.special * kSpecialRing, "", "[place] requests that the PE has been given",
+      "special_queue"),
+    (SpecialAnswer, answers, t.special * kSpecialRing, "", "[place] answers that have come", "special_answers"))
 };
 
 }  // namespace flitlab::t3e

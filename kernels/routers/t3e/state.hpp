@@ -3,6 +3,7 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
+#include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/common/packet.hpp"
@@ -65,20 +66,22 @@ inline constexpr u32 kAdaptBit = 0x40;
 
 /// Registers that routing looks at for every packet.
 struct Registers {
-  u32 pwho;          ///< R_PWHO: physical number of this node
-  Tag override_tag;  ///< R_LUT_OVERRIDE: the tag of mode 3
-  u16 lwho;          ///< R_LWHO and L_WHOAMI: logical number of this PE
-  u8 lut_mode;       ///< R_LUT_OVERRIDE: mode 0 to 3 of the R_NET_LUT
-  u8 orient;         ///< R_ORIENT
-  u16 vcsel[6];      ///< R_VCSEL: SELECT in bits 7:0, DATELINE in bit 8 (bit 32 in the machine)
-  u8 chan[8];        ///< R_CHAN: IGNORE_NORMAL 1, IGNORE_SPCL 2, NO_ADAPT 4, NO_FAST 8
+  FLITLAB_MEMBERS(Registers,
+    (u32, pwho, "", "R_PWHO: physical number of this node"),
+    (Tag, override_tag, "", "R_LUT_OVERRIDE: the tag of mode 3"),
+    (u16, lwho, "", "R_LWHO and L_WHOAMI: logical number of this PE"),
+    (u8, lut_mode, "", "R_LUT_OVERRIDE: mode 0 to 3 of the R_NET_LUT"),
+    (u8, orient, "", "R_ORIENT"),
+    (u16[6], vcsel, "", "R_VCSEL: SELECT in bits 7:0, DATELINE in bit 8 (bit 32 in the machine)"),
+    (u8[8], chan, "", "R_CHAN: IGNORE_NORMAL 1, IGNORE_SPCL 2, NO_ADAPT 4, NO_FAST 8"))
 };
 static_assert(sizeof(Registers) == 32);
 
 /// Registers that only software looks at.
 struct SoftwareRegisters {
-  u64 sget_return;  ///< R_SGET_RTRN: deltas for the answer to a special get
-  u64 scratch;      ///< R_SW
+  FLITLAB_MEMBERS(SoftwareRegisters,
+    (u64, sget_return, "", "R_SGET_RTRN: deltas for the answer to a special get"),
+    (u64, scratch, "", "R_SW"))
 };
 inline constexpr u32 kLutRegisters = 544;  ///< R_NET_LUT
 inline constexpr u16 kDateline = 0x100;
@@ -96,63 +99,71 @@ enum class Stage : u8 {
 };
 
 struct RouterControl {
-  u64 ready;     ///< input VCs with flits that may move
-  u64 asked;     ///< deterministic output VCs that somebody has asked for and nobody has
-  u32 buffered;  ///< flits in input buffers, those that may not yet move included
-  u32 fault;
+  FLITLAB_MEMBERS(RouterControl,
+    (u64, ready, "", "input VCs with flits that may move"),
+    (u64, asked, "", "deterministic output VCs that somebody has asked for and nobody has"),
+    (u32, buffered, "flits", "in input buffers, those that may not yet move included"),
+    (u32, fault, "", "Fault bits"))
 };
 static_assert(sizeof(RouterControl) == 24);
 
 /// Input port p and output port p together. Round-robin pointers are one past the last one served.
 struct PortState {
-  u8 asking;    ///< input: the VC with the right to ask, or kNoVc
-  u8 pick;      ///< input: round-robin pointer over VCs
-  u8 sending;   ///< output: the VC that holds the port, or kNoVc
-  u8 pick_out;  ///< output: round-robin pointer over VCs
-  u32 flits_sent;
+  FLITLAB_MEMBERS(PortState,
+    (u8, asking, "", "input: the VC with the right to ask, or kNoVc"),
+    (u8, pick, "", "input: round-robin pointer over VCs"),
+    (u8, sending, "", "output: the VC that holds the port, or kNoVc"),
+    (u8, pick_out, "", "output: round-robin pointer over VCs"),
+    (u32, flits_sent, "flits", "sent on the output port since the last statistics reset"))
 };
 static_assert(sizeof(PortState) == 8);
 
 struct InputVc {
-  u16 flits;   ///< flits that may move
-  u16 left;    ///< flits of the front packet still to leave
-  u8 first;    ///< ring position of the front packet
-  u8 packets;  ///< packets of which a flit has arrived and the tail has not left
-  Stage stage;
-  u8 out_port;  ///< kAsking: the deterministic choice; kFlowing: where it goes
-  u8 out_vc;
-  u8 wish;           ///< directions in which an adaptive channel may be asked for (bits)
-  u8 adaptive_port;  ///< kAsking: the adaptive channel it has won and not yet used, or kNoVc
-  u8 adaptive_vc;
-  u8 pad[4];
+  FLITLAB_MEMBERS(InputVc,
+    (u16, flits, "flits", "that may move"),
+    (u16, left, "flits", "of the front packet still to leave"),
+    (u8, first, "", "ring position of the front packet"),
+    (u8, packets, "packets", "of which a flit has arrived and the tail has not left"),
+    (Stage, stage, "", "Stage of the front packet"),
+    (u8, out_port, "", "kAsking: the deterministic choice; kFlowing: where it goes"),
+    (u8, out_vc, "", "kFlowing: the output VC that it has"),
+    (u8, wish, "", "directions in which an adaptive channel may be asked for (bits)"),
+    (u8, adaptive_port, "", "kAsking: the adaptive channel it has won and not yet used, or kNoVc"),
+    (u8, adaptive_vc, "", "kAsking: the VC of that channel"),
+    (u8[4], pad))
 };
 static_assert(sizeof(InputVc) == 16);
 
 struct OutputVc {
-  u64 asked_by;  ///< deterministic: input VCs that have asked and not gone another way
-  u16 credits;   ///< free flit places downstream
-  u8 owner;      ///< input VC (bit_of) that has it, or kNoVc
-  u8 pick;       ///< round-robin pointer over input VCs
-  u8 tail;       ///< ring position of the next packet downstream
-  u8 pad[3];
+  FLITLAB_MEMBERS(OutputVc,
+    (u64, asked_by, "", "deterministic: input VCs that have asked and not gone another way"),
+    (u16, credits, "flits", "free places downstream"),
+    (u8, owner, "", "input VC (bit_of) that has it, or kNoVc"),
+    (u8, pick, "", "round-robin pointer over input VCs"),
+    (u8, tail, "", "ring position of the next packet downstream"),
+    (u8[3], pad))
 };
 static_assert(sizeof(OutputVc) == 16);
 
-/// Fields of a router; V virtual channels, S mail slots, R and A ring places of deterministic and adaptive VCs.
+/// Fields of a router.
 struct RouterFields {
-  Field<RouterControl> control;
-  Field<Registers> registers;
-  Field<u64> flit_mail;    ///< [S] byte p: flit arriving at input port p
-  Field<u64> credit_mail;  ///< [S] byte p: credit arriving at output port p
-  Field<PortState> port;   ///< [8]
-  Field<InputVc> input;    ///< [8][V]
-  Field<OutputVc> output;  ///< [8][V]
-  Field<Packet> ring;      ///< [8][4R + (V-4)A] descriptors, written by the upstream sender with the head flit
+  FLITLAB_FIELDS(RouterFields,
+    (RouterControl, control, 1, "", "sets of virtual channels"),
+    (Registers, registers, 1, "", "that routing looks at for every packet"),
+    (u64, flit_mail, t.slot_mask + 1, "", "[slot] byte p: flit arriving at input port p"),
+    (u64, credit_mail, t.slot_mask + 1, "", "[slot] byte p: credit arriving at output port p"),
+    (PortState, port, kPorts, "", "[port] input port and output port together"),
+    (InputVc, input, kPorts * t.link_vcs, "", "[port][VC] input virtual channels"),
+    (OutputVc, output, kPorts * t.link_vcs, "", "[port][VC] output virtual channels"),
+    (Packet, ring, ring_start(t, kPorts, 0), "",
+      "[port][place] descriptors of deterministic, then of adaptive VCs, written by the upstream sender with the head "
+      "flit"))
 };
 
 struct TableFields {
-  Field<Tag> lut;  ///< [544] R_NET_LUT of the node
-  Field<SoftwareRegisters> software;
+  FLITLAB_FIELDS(TableFields,
+    (Tag, lut, kLutRegisters, "", "R_NET_LUT of the node"),
+    (SoftwareRegisters, software, 1, "", "registers that only software looks at"))
 };
 
 /// The plan. Names that terminals use are those of every model's table.
@@ -258,15 +269,11 @@ FLITLAB_HD constexpr u32 ring_start(const T& t, u32 port, u32 vc) {
 
 /// Places of the fields in a router of the published machine.
 constexpr RouterFields published_fields() {
-  RouterFields f{};
-  f.registers.offset = sizeof(RouterControl);
-  f.flit_mail.offset = f.registers.offset + sizeof(Registers);
-  f.credit_mail.offset = f.flit_mail.offset + 8 * sizeof(u64);
-  f.port.offset = f.credit_mail.offset + 8 * sizeof(u64);
-  f.input.offset = f.port.offset + kPorts * sizeof(PortState);
-  f.output.offset = f.input.offset + kPorts * 5 * sizeof(InputVc);
-  f.ring.offset = f.output.offset + kPorts * 5 * sizeof(OutputVc);
-  return f;
+  struct Sizes {
+    u32 slot_mask = 7, link_vcs = 5;
+    u32 ring = 1, adaptive_ring = 1;  // however many: nothing of the published machine lies behind them
+  };
+  return place_fields<RouterFields>(Sizes{});
 }
 
 /// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
@@ -291,16 +298,11 @@ struct PublishedTable : Table {
 
   /// Whether these constants describe a table; its layout is compared, not assumed.
   static bool fits(const Table& t) {
-    const RouterFields& f = t.router_fields;
-    const RouterFields& mine = router_fields;
     return t.link_vcs == link_vcs && t.slot_mask == slot_mask && t.wait == wait && t.link_delay == link_delay &&
            t.credit_delay == credit_delay && t.buffer_flits == buffer_flits &&
            t.adaptive_buffer_flits == adaptive_buffer_flits && t.any_direction == any_direction && t.io_interval == 1 &&
            t.barrier_units == 0 && t.error_threshold == 0 && t.special == 0 && !t.full_select &&
-           f.control.offset == 0 && f.registers.offset == mine.registers.offset &&
-           f.flit_mail.offset == mine.flit_mail.offset && f.credit_mail.offset == mine.credit_mail.offset &&
-           f.port.offset == mine.port.offset && f.input.offset == mine.input.offset &&
-           f.output.offset == mine.output.offset && f.ring.offset == mine.ring.offset;
+           t.router_fields == router_fields;
   }
 };
 

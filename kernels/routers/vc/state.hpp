@@ -4,6 +4,7 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
+#include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/common/packet.hpp"
@@ -37,15 +38,16 @@ enum class Stage : u8 {
 /// Sets of virtual channels, looked at every cycle: one bit per (port, VC), `vcs` bits per port, whole ports to a word.
 /// Small routers have one word; the channels ready to send are then found with two ANDs.
 struct RouterControl {
-  u64 flits;    ///< input VCs whose buffers hold flits
-  u64 credits;  ///< input VCs whose packet owns an output VC with credits (meaningless while it owns none)
-  u64 granted;  ///< input VCs whose packet owns an output VC, allocation delay over
-  u64 pending;  ///< input VCs whose packet owns an output VC, usable from `ready_at`
-  u64 waiting;  ///< input VCs whose front packet is in kRouting or kWaiting
-  u64 bids;     ///< input VCs that bid for an output VC in this cycle (speculation reads it)
-  u64 taken;    ///< output VCs that have an owner
-  u32 fault;    ///< Fault bits (those of a router are in its first word)
-  u32 pad;
+  FLITLAB_MEMBERS(RouterControl,
+    (u64, flits, "", "input VCs whose buffers hold flits"),
+    (u64, credits, "", "input VCs whose packet owns an output VC with credits (meaningless while it owns none)"),
+    (u64, granted, "", "input VCs whose packet owns an output VC, allocation delay over"),
+    (u64, pending, "", "input VCs whose packet owns an output VC, usable from `ready_at`"),
+    (u64, waiting, "", "input VCs whose front packet is in kRouting or kWaiting"),
+    (u64, bids, "", "input VCs that bid for an output VC in this cycle (speculation reads it)"),
+    (u64, taken, "", "output VCs that have an owner"),
+    (u32, fault, "", "Fault bits (those of a router are in its first word)"),
+    (u32, pad))
 
   FLITLAB_HD u64 ready() const { return flits & credits & granted; }
 };
@@ -53,51 +55,60 @@ static_assert(sizeof(RouterControl) == 64);
 
 /// Input port p and output port p together. Round-robin pointers are one past the last one served.
 struct PortState {
-  u8 pick_vc;      ///< round-robin pointer of the input's arbiter over VCs
-  u8 pick_input;   ///< round-robin pointer of the output's arbiter over input ports
-  u8 pick_output;  ///< round-robin pointer of the input's arbiter over output ports (output-first, iSLIP)
-  u8 pad;
-  u32 flits_sent;  ///< flits sent on output port p since the last statistics reset
+  FLITLAB_MEMBERS(PortState,
+    (u8, pick_vc, "", "round-robin pointer of the input's arbiter over VCs"),
+    (u8, pick_input, "", "round-robin pointer of the output's arbiter over input ports"),
+    (u8, pick_output, "", "round-robin pointer of the input's arbiter over output ports (output-first, iSLIP)"),
+    (u8, pad),
+    (u32, flits_sent, "flits", "sent on output port p since the last statistics reset"))
 };
 static_assert(sizeof(PortState) == 8);
 
 /// One input virtual channel: a buffer of `buffer_flits` flits holding a queue of packets.
 struct InputVc {
-  Cycle ready_at;  ///< first cycle in which the present stage may act
-  u16 flits;       ///< flits in the buffer; they belong to the queue's packets, first come first
-  u16 left;        ///< flits of the front packet not yet sent on (from route computation on)
-  u8 first;        ///< ring position of the front packet
-  u8 packets;      ///< packets queued
-  u8 out_port;
-  u8 out_vc;
-  Stage stage;
-  u8 pick;      ///< round-robin pointer over output VCs
-  u16 allowed;  ///< bit w: output VC w may be asked for
+  FLITLAB_MEMBERS(InputVc,
+    (Cycle, ready_at, "cycle", "first cycle in which the present stage may act"),
+    (u16, flits, "flits", "in the buffer; they belong to the queue's packets, first come first"),
+    (u16, left, "flits", "of the front packet not yet sent on (from route computation on)"),
+    (u8, first, "", "ring position of the front packet"),
+    (u8, packets, "packets", "queued"),
+    (u8, out_port, "", "output port that the front packet goes to"),
+    (u8, out_vc, "", "output VC that the front packet owns"),
+    (Stage, stage, "", "Stage of the front packet"),
+    (u8, pick, "", "round-robin pointer over output VCs"),
+    (u16, allowed, "", "bit w: output VC w may be asked for"))
 };
 static_assert(sizeof(InputVc) == 16);
 
 /// One output virtual channel: the sender's view of the buffer at the other end.
 struct OutputVc {
-  u16 credits;  ///< free flit places downstream
-  u16 owner;    ///< input VC (port * vcs + vc) whose packet holds it, or kNoOwner
-  u16 pick;     ///< round-robin pointer over input VCs
-  u8 tail;      ///< ring position of the next packet downstream
-  u8 pad;
+  FLITLAB_MEMBERS(OutputVc,
+    (u16, credits, "flits", "free places downstream"),
+    (u16, owner, "", "input VC (port * vcs + vc) whose packet holds it, or kNoOwner"),
+    (u16, pick, "", "round-robin pointer over input VCs"),
+    (u8, tail, "", "ring position of the next packet downstream"),
+    (u8, pad))
 };
 static_assert(sizeof(OutputVc) == 8);
 
-/// Fields of a router; P ports, V virtual channels, R ring places, S slots, w words of 8 ports, s words of sets.
+/// Fields of a router.
 struct RouterFields {
-  Field<RouterControl> control;  ///< [s]
-  Field<u64> flit_mail;          ///< [S][w] byte p%8 of word p/8: flit arriving at input port p (see mail below)
-  Field<u64> credit_mail;        ///< [S][w] byte: credit arriving at output port p, its VC + 1
-  Field<PortState> port;         ///< [P]
-  Field<InputVc> input;          ///< [P][V]
-  Field<OutputVc> output;        ///< [P][V]
-  Field<u16> claim;              ///< [P][V] of output VCs, within a cycle: best bidder so far, else kNoOwner
-  Field<Packet> ring;            ///< [P][V][R] descriptors, written by the upstream sender with the head flit
-  Field<u32> input_matrix;       ///< [P][V] matrix arbiter of input port p: VCs that VC v beats; matrix only
-  Field<u32> output_matrix;      ///< [P][P] matrix arbiter of output port p: inputs that input q beats; matrix only
+  FLITLAB_FIELDS(RouterFields,
+    (RouterControl, control, t.set_words, "", "[word] sets of virtual channels"),
+    (u64, flit_mail, (t.slot_mask + 1) * t.port_words, "",
+      "[slot][word of 8 ports] byte p%8 of word p/8: flit arriving at input port p (see mail.hpp)"),
+    (u64, credit_mail, (t.slot_mask + 1) * t.port_words, "",
+      "[slot][word of 8 ports] byte: credit arriving at output port p, its VC + 1"),
+    (PortState, port, t.ports, "", "[port] input port and output port together"),
+    (InputVc, input, t.ports * t.vcs, "", "[port][VC] input virtual channels"),
+    (OutputVc, output, t.ports * t.vcs, "", "[port][VC] output virtual channels"),
+    (u16, claim, t.ports * t.vcs, "", "[port][VC] of output VCs, within a cycle: best bidder so far, else kNoOwner"),
+    (u32, input_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.vcs : 0, "",
+      "[port][VC] matrix arbiter of input port p: VCs that VC v beats"),
+    (u32, output_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.ports : 0, "",
+      "[port][port] matrix arbiter of output port p: inputs that input q beats"),
+    (Packet, ring, t.ports * t.vcs * t.ring, "",
+      "[port][VC][place] descriptors, written by the upstream sender with the head flit"))
 };
 
 struct VcTable {
@@ -195,43 +206,22 @@ struct FixedVcTable : PlainVcTable {
   static constexpr u32 vcs = V;
   static constexpr u32 slot_mask = 3;
   static constexpr u32 dims = (P - 1) / 2;
-  static constexpr u32 align(u32 bytes, u32 to) { return (bytes + to - 1) / to * to; }
-  static constexpr RouterFields make_router_fields() {
-    RouterFields f{};
-    f.flit_mail.offset = sizeof(RouterControl);
-    f.credit_mail.offset = f.flit_mail.offset + 4 * sizeof(u64);
-    f.port.offset = f.credit_mail.offset + 4 * sizeof(u64);
-    f.input.offset = f.port.offset + P * sizeof(PortState);
-    f.output.offset = f.input.offset + P * V * sizeof(InputVc);
-    f.claim.offset = f.output.offset + P * V * sizeof(OutputVc);
-    f.ring.offset = align(f.claim.offset + P * V * sizeof(u16), alignof(Packet));
-    return f;
-  }
+  /// The sizes that fields depend on. A ring's only says that it is there: nothing lies behind it.
+  struct Sizes {
+    u32 ports = P, vcs = V, slot_mask = 3, port_words = 1, set_words = 1, ring = 1;
+    ArbiterKind arbiter = ArbiterKind::kRoundRobin;
+  };
+  static constexpr RouterFields make_router_fields() { return place_fields<RouterFields>(Sizes{}); }
   static constexpr TerminalFields make_terminal_fields() {
-    TerminalFields f{};
-    f.flit_mail.offset = sizeof(TerminalControl);
-    f.credit_mail.offset = f.flit_mail.offset + 4;
-    f.output.offset = f.credit_mail.offset + 4;
-    f.first.offset = f.output.offset + V * sizeof(InjectionVc);
-    f.ring.offset = align(f.first.offset + V, alignof(Packet));
-    return f;
+    return place_fields<TerminalFields>(TerminalSize{TrafficMode::kOpen, V, 1, 4, 0, 0, 0});
   }
   static constexpr RouterFields router_fields = make_router_fields();
   static constexpr TerminalFields terminal_fields = make_terminal_fields();
 
   /// Whether these constants describe a table; its layout is compared, not assumed.
   static bool fits(const VcTable& t) {
-    const RouterFields& r = t.router_fields;
-    const TerminalFields& e = t.terminal_fields;
     return PlainVcTable::fits(t) && t.ports == P && t.network_ports == P - 1 && t.vcs == V && t.slot_mask == 3 &&
-           t.dims == (P - 1) / 2 && r.control.offset == 0 && r.flit_mail.offset == router_fields.flit_mail.offset &&
-           r.credit_mail.offset == router_fields.credit_mail.offset && r.port.offset == router_fields.port.offset &&
-           r.input.offset == router_fields.input.offset && r.output.offset == router_fields.output.offset &&
-           r.claim.offset == router_fields.claim.offset && r.ring.offset == router_fields.ring.offset &&
-           e.control.offset == 0 && e.flit_mail.offset == terminal_fields.flit_mail.offset &&
-           e.credit_mail.offset == terminal_fields.credit_mail.offset &&
-           e.output.offset == terminal_fields.output.offset && e.first.offset == terminal_fields.first.offset &&
-           e.ring.offset == terminal_fields.ring.offset;
+           t.dims == (P - 1) / 2 && t.router_fields == router_fields && t.terminal_fields == terminal_fields;
   }
 };
 

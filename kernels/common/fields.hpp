@@ -1,0 +1,101 @@
+#pragma once
+/// State described where it is declared. A record's members and an item's fields stand in a list with their type, name,
+/// unit and meaning; from that list follow the struct itself, where fields lie, and what an inspector shows.
+///
+///     struct InputVc {
+///       FLITLAB_MEMBERS(InputVc,
+///         (Cycle, ready_at, "cycle", "first cycle in which the present stage may act"),
+///         (u8[2], pick, "", "round-robin pointers"),
+///         (u8, held, "flits", "of the front packet", 4),  // a bit field of four bits
+///         (u8, pad))                                      // without unit and meaning: padding, which is not shown
+///     };
+///
+/// declares the members, of types as given, and `for_each_member(visit)`.
+///
+///     struct RouterFields {
+///       FLITLAB_FIELDS(RouterFields,
+///         (InputVc, input, t.ports * t.vcs, "", "input virtual channels"),
+///         (ClockFields, clock),                                     // fields of a group, which has such a list itself
+///         (u64, mail, t.slots, "", "what arrives", "clock_mail"))   // in the layout it has another name
+///     };
+///
+/// declares a Field<InputVc> `input` and so on, and `for_each_field(fields, t, add)`: it calls
+/// add(field, name, count, unit, meaning) in order, where counts depend on a table or on anything else `t`. A field of
+/// count 0 is not there.
+#include <type_traits>
+
+#include "kernels/common/layout.hpp"
+
+#define FLITLAB_PARENS ()
+#define FLITLAB_EXPAND(...) FLITLAB_EXPAND3(FLITLAB_EXPAND3(FLITLAB_EXPAND3(FLITLAB_EXPAND3(__VA_ARGS__))))
+#define FLITLAB_EXPAND3(...) FLITLAB_EXPAND2(FLITLAB_EXPAND2(FLITLAB_EXPAND2(FLITLAB_EXPAND2(__VA_ARGS__))))
+#define FLITLAB_EXPAND2(...) FLITLAB_EXPAND1(FLITLAB_EXPAND1(FLITLAB_EXPAND1(FLITLAB_EXPAND1(__VA_ARGS__))))
+#define FLITLAB_EXPAND1(...) __VA_ARGS__
+#define FLITLAB_CALL(macro, ...) macro(__VA_ARGS__)
+#define FLITLAB_BARE(...) __VA_ARGS__
+
+/// macro(data, tuple's elements) for each of up to 60 tuples.
+#define FLITLAB_FOR_EACH(macro, data, ...) __VA_OPT__(FLITLAB_EXPAND(FLITLAB_EACH(macro, data, __VA_ARGS__)))
+#define FLITLAB_EACH(macro, data, tuple, ...)   \
+  FLITLAB_CALL(macro, data, FLITLAB_BARE tuple) \
+  __VA_OPT__(FLITLAB_EACH_AGAIN FLITLAB_PARENS(macro, data, __VA_ARGS__))
+#define FLITLAB_EACH_AGAIN() FLITLAB_EACH
+
+#define FLITLAB_MEMBERS(Self, ...)                              \
+  FLITLAB_FOR_EACH(FLITLAB_DECLARE_MEMBER, Self, __VA_ARGS__)   \
+  template <class Visit>                                        \
+  static void for_each_member([[maybe_unused]] Visit&& visit) { \
+    FLITLAB_FOR_EACH(FLITLAB_VISIT_MEMBER, Self, __VA_ARGS__)   \
+  }
+#define FLITLAB_DECLARE_MEMBER(Self, type, name, ...) \
+  std::type_identity_t<type> name __VA_OPT__(FLITLAB_WIDTH(__VA_ARGS__));
+#define FLITLAB_WIDTH(unit, meaning, ...) __VA_OPT__( : __VA_ARGS__)
+#define FLITLAB_VISIT_MEMBER(Self, type, name, ...) __VA_OPT__(FLITLAB_SHOW(Self, type, name, __VA_ARGS__))
+#define FLITLAB_SHOW(Self, type, name, unit, meaning, ...) \
+  FLITLAB_SHOW_##__VA_OPT__(BITS)(Self, type, name, unit, meaning __VA_OPT__(, ) __VA_ARGS__)
+#define FLITLAB_SHOW_(Self, type, name, unit, meaning) \
+  visit.template member<type>(#name, unit, meaning, static_cast<u32>(offsetof(Self, name)));
+#define FLITLAB_SHOW_BITS(Self, type, name, unit, meaning, width) \
+  visit.template bits<Self, type>(#name, unit, meaning, [](Self& record) { record.name = (1u << width) - 1; });
+
+#define FLITLAB_FIELDS(Self, ...)                                                              \
+  FLITLAB_FOR_EACH(FLITLAB_DECLARE_FIELD, Self, __VA_ARGS__)                                   \
+  bool operator==(const Self&) const = default;                                                \
+  template <class T, class Add>                                                                \
+  static constexpr void for_each_field(Self& fields, [[maybe_unused]] const T& t, Add&& add) { \
+    FLITLAB_FOR_EACH(FLITLAB_VISIT_FIELD, Self, __VA_ARGS__)                                   \
+  }
+#define FLITLAB_DECLARE_FIELD(Self, type, name, ...) FLITLAB_HANDLE_##__VA_OPT__(OF)(type) name;
+#define FLITLAB_HANDLE_(group) group
+#define FLITLAB_HANDLE_OF(type) ::flitlab::Field<type>
+#define FLITLAB_VISIT_FIELD(Self, type, name, ...) \
+  FLITLAB_ADD_##__VA_OPT__(FIELD)(type, name __VA_OPT__(, ) __VA_ARGS__)
+#define FLITLAB_ADD_(group, name) group::for_each_field(fields.name, t, add);
+#define FLITLAB_ADD_FIELD(type, name, count, unit, meaning, ...)                                                     \
+  add(fields.name, FLITLAB_NAME_##__VA_OPT__(GIVEN)(name __VA_OPT__(, ) __VA_ARGS__), static_cast<u32>(count), unit, \
+      meaning);
+#define FLITLAB_NAME_(name) #name
+#define FLITLAB_NAME_GIVEN(name, given) given
+
+namespace flitlab {
+
+/// Places a field behind what has taken so many bytes of an item.
+template <class T>
+constexpr Field<T> place_field(u32& item_bytes, u32 count) {
+  const Field<T> field{(item_bytes + u32{alignof(T)} - 1) / u32{alignof(T)} * u32{alignof(T)}};
+  item_bytes = field.offset + count * static_cast<u32>(sizeof(T));
+  return field;
+}
+
+/// Where an item's fields lie, for tables whose sizes are known at compile time.
+template <class Fields, class T>
+constexpr Fields place_fields(const T& t) {
+  Fields fields{};
+  u32 item_bytes = 0;
+  Fields::for_each_field(fields, t, [&]<class E>(Field<E>& field, const char*, u32 count, const char*, const char*) {
+    if (count) field = place_field<E>(item_bytes, count);
+  });
+  return fields;
+}
+
+}  // namespace flitlab
