@@ -54,7 +54,7 @@ def _sweep(args) -> int:
 def _reproduce(args) -> int:
     from flitlab.reproduction import main
 
-    return main(args.names, args.list, args.json, args.full, args.keep)
+    return main(args.names, args.list, args.json, args.full, args.keep, args.markdown)
 
 
 def _inspect(args) -> int:
@@ -132,7 +132,9 @@ def _parser() -> argparse.ArgumentParser:
                      help="in the paper's size where the default is smaller; goes on when started again")
     sub.add_argument("--keep", metavar="DIR", default="out/reproduce",
                      help="what --full has done (default out/reproduce)")
-    sub.add_argument("--json", action="store_true", help="print a list of rows")
+    form = sub.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print a list of rows")
+    form.add_argument("--markdown", action="store_true", help="print a page of tables (docs/published.md)")
 
     sub = command("inspect", _inspect, "Show resolved parameters and derived numbers.")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
