@@ -92,5 +92,5 @@ def test_only_the_page_goes_to_stdout(monkeypatch, capsys):
 
 
 def test_a_page_or_json_not_both(cli):
-    done = cli("reproduce", "--json", "--markdown")
+    done = cli("reproduce", "t3e.table3", "--json", "--markdown")
     assert done.returncode == 2 and "not allowed with" in done.stderr
