@@ -54,7 +54,7 @@ def _sweep(args) -> int:
 def _reproduce(args) -> int:
     from flitlab.reproduction import main
 
-    return main(args.names, args.list, args.json, args.full, args.keep)
+    return main(args.names, args.list, args.json, args.full, args.keep, args.markdown)
 
 
 def _inspect(args) -> int:
@@ -103,54 +103,62 @@ def _parser() -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help_text, description=help_text)
         sub.set_defaults(function=function)
         if config:
-            sub.add_argument("config", metavar="CONFIG", help="a TOML configuration")
+            sub.add_argument("config", metavar="CONFIG", help="configuration, a TOML file")
             sub.add_argument("--set", action="append", metavar="KEY=VALUE",
                              help="change a parameter, e.g. traffic.load=0.3 (repeatable)")
         if engine:
-            sub.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto", help="where to run")
-            sub.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads (default: all cores)")
+            sub.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto",
+                             help="engine (auto: a GPU if one answers)")
+            sub.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads (default: one per core)")
         return sub
 
     sub = command("run", _run, "Run one experiment: warm-up, measurement, drain.", engine=True)
-    sub.add_argument("--seed", type=int, metavar="N", help="run.seed")
+    sub.add_argument("--seed", type=int, metavar="N", help="seed of all randomness (run.seed)")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
     sub.add_argument("--checkpoint", metavar="FILE",
-                     help="go on from FILE if it exists; saved to it now and then and when interrupted")
-    sub.add_argument("--every", type=float, default=60.0, metavar="SECONDS", help="between checkpoints (default 60)")
+                     help="go on from FILE if it exists; save the run to it, regularly and when interrupted")
+    sub.add_argument("--every", type=float, default=60.0, metavar="SECONDS",
+                     help="seconds between checkpoints (default 60)")
 
-    sub = command("sweep", _sweep, "Run the product of parameter values and draw the curve.", engine=True)
+    sub = command("sweep", _sweep, "Run all combinations of parameter values and draw the curves.", engine=True)
     sub.add_argument("--over", action="append", required=True, metavar="KEY=VALUES",
-                     help="START:STOP:STEP or a,b,c (repeatable: product)")
-    sub.add_argument("--seeds", type=int, default=1, metavar="N", help="seeds per point")
+                     help="values START:STOP:STEP or a,b,c of a parameter (repeatable: all combinations)")
+    sub.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per point, one a seed (default 1)")
     sub.add_argument("--out", metavar="DIR", help="folder for curve.csv, curve.png, points.jsonl, experiment.toml")
-    sub.add_argument("--resume", action="store_true", help="keep the finished points in --out")
+    sub.add_argument("--resume", action="store_true", help="keep the finished points in --out and run the others")
 
-    sub = command("reproduce", _reproduce, "Run published experiments and compare.", config=False)
-    sub.add_argument("names", nargs="*", metavar="NAME", help="an experiment, or a prefix such as t3e")
+    sub = command("reproduce", _reproduce, "Run published experiments and compare with the source.", config=False)
+    sub.add_argument("names", nargs="*", metavar="NAME",
+                     help="an experiment, or the beginning of its name, e.g. t3e (default: all)")
     sub.add_argument("--list", action="store_true", help="list the experiments")
     sub.add_argument("--full", action="store_true",
-                     help="in the paper's size where the default is smaller; goes on when started again")
+                     help="run in the paper's size where the default is smaller; go on when started again")
     sub.add_argument("--keep", metavar="DIR", default="out/reproduce",
-                     help="what --full has done (default out/reproduce)")
-    sub.add_argument("--json", action="store_true", help="print a list of rows")
+                     help="folder for what --full has done (default out/reproduce)")
+    form = sub.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the rows as one JSON list")
+    form.add_argument("--markdown", action="store_true", help="print a page of tables (docs/published.md)")
 
-    sub = command("inspect", _inspect, "Show resolved parameters and derived numbers.")
+    sub = command("inspect", _inspect, "Show all parameters of a configuration and numbers that follow from them.")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
 
-    sub = command("trace", _trace, "Write what happens in a window of cycles.")
-    sub.add_argument("--cycles", required=True, metavar="A:B", help="first cycle and one past the last")
-    sub.add_argument("--format", choices=["vcd", "perfetto", "jsonl"], required=True)
-    sub.add_argument("--out", required=True, metavar="FILE")
-    sub.add_argument("--routers", metavar="LIST", help="only these routers, e.g. 0,5,9-12 (default: all)")
+    sub = command("trace", _trace, "Write the events of a window of cycles to a file.")
+    sub.add_argument("--cycles", required=True, metavar="A:B", help="first cycle, and one past the last")
+    sub.add_argument("--format", choices=["vcd", "perfetto", "jsonl"], required=True,
+                     help="VCD (waveforms), Perfetto, or JSON lines")
+    sub.add_argument("--out", required=True, metavar="FILE", help="the trace")
+    sub.add_argument("--routers", metavar="LIST", help="routers and their terminals, e.g. 0,5,9-12 (default: all)")
 
-    sub = commands.add_parser("bench", help="Measure router-cycles per second.")
+    sub = commands.add_parser("bench", help="Measure router-cycles per second.",
+                              description="Measure router-cycles per second.")
     sub.set_defaults(function=_bench)
-    sub.add_argument("config", nargs="?", metavar="CONFIG", help="default: an 8x8x8 torus")
-    sub.add_argument("--set", action="append", metavar="KEY=VALUE")
+    sub.add_argument("config", nargs="?", metavar="CONFIG", help="configuration, a TOML file (default: an 8x8x8 torus)")
+    sub.add_argument("--set", action="append", metavar="KEY=VALUE",
+                     help="change a parameter, e.g. traffic.load=0.3 (repeatable)")
     sub.add_argument("--cycles", type=int, default=0, metavar="N", help="cycles per measurement (default: about 1 s)")
-    sub.add_argument("--json", action="store_true")
+    sub.add_argument("--json", action="store_true", help="print one JSON list")
 
-    command("doctor", _doctor, "Show version, backends and devices.", config=False)
+    command("doctor", _doctor, "Show the version, the backends and the devices.", config=False)
     return parser
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from flitlab._core import ConfigError
+from flitlab._core import ConfigError, __version__
 from flitlab.machines import parts
 
 
@@ -91,7 +92,7 @@ def table(done: dict[str, tuple[list[dict], float]]) -> Iterator[str]:
         yield from texts(out, readings=False)
 
 
-def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str) -> int:
+def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str, markdown: bool = False) -> int:
     if list_only:
         for name, (text, *_) in experiments().items():
             print(f"{name:<28} {text}")
@@ -101,7 +102,9 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
         start = time.monotonic()
         rows = run()
         done[name] = rows, time.monotonic() - start
-        if as_json:
+        if markdown:  # the page is all that goes to stdout
+            print(f"{name:<26} {done[name][1]:.1f} s", file=sys.stderr, flush=True)
+        if as_json or markdown:
             continue
         for text in texts(rows):
             print(text)
@@ -109,6 +112,11 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
     everything = [line for rows, _ in done.values() for line in rows]
     if as_json:
         print(json.dumps(everything))
+    elif markdown:
+        from flitlab.reproduction_page import page
+
+        command = " ".join(["flitlab reproduce", *names, *(["--full"] if full else []), "--markdown"])
+        print(*page(done, command, __version__, full), sep="\n")
     else:
         if len(done) > 1:
             print("", *table(done), sep="\n")

@@ -18,7 +18,7 @@ inline constexpr struct RunParams {
                             .min = 0,
                             .max = 1e9,
                             .unit = "cycles",
-                            .help = "Cycles before measurement; auto: until latency and throughput have settled.",
+                            .help = "Cycles before the measurement; auto: until latency and throughput have settled.",
                             .cite = "Dally & Towles 24.4"};
   ParamRecord measure_cycles{.path = "run.measure_cycles",
                              .type = ParamType::kInt,
@@ -40,7 +40,7 @@ inline constexpr struct RunParams {
                            .min = 1,
                            .max = 1e6,
                            .unit = "cycles",
-                           .help = "Cycles between two looks of the host; windows are rounded up to it."};
+                           .help = "Cycles between two looks of the host; windows are rounded up to whole epochs."};
   ParamRecord watchdog_cycles{.path = "run.watchdog_cycles",
                               .type = ParamType::kInt,
                               .default_value = "5000",

@@ -17,7 +17,7 @@ inline constexpr struct TopologyParams {
                     .min = 1,
                     .max = 65535,
                     .unit = "routers",
-                    .help = "Radix of each dimension; a ring has one, 8 by default.",
+                    .help = "Routers in each dimension; a ring has one dimension, 8 by default.",
                     .cite = "Dally & Towles 5.1",
                     .only_if = "topology.kind=mesh|torus|ring"};
   ParamRecord dimensions{.path = "topology.dimensions",
@@ -25,7 +25,7 @@ inline constexpr struct TopologyParams {
                          .default_value = "6",
                          .min = 1,
                          .max = 20,
-                         .help = "Dimensions of a hypercube, which has 2^dimensions routers.",
+                         .help = "Dimensions of a hypercube; it has 2^dimensions routers.",
                          .only_if = "topology.kind=hypercube"};
   ParamRecord file{.path = "topology.file",
                    .type = ParamType::kFile,
@@ -45,7 +45,7 @@ inline constexpr struct TopologyParams {
                             .min = 1,
                             .max = 64,
                             .unit = "cycles",
-                            .help = "Time of flight between routers."};
+                            .help = "Time of a flit on a channel between routers."};
 } topology{};
 
 }  // namespace flitlab::param

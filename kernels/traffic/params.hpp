@@ -5,36 +5,35 @@
 namespace flitlab::param {
 
 inline constexpr struct TrafficParams {
-  ParamRecord mode{.path = "traffic.mode",
-                   .type = ParamType::kChoice,
-                   .default_value = "open",
-                   .choices = "open|batch|request_reply|trace|program|broadcast",
-                   .help =
-                       "open: packets are created at a given load whatever the network does; batch: every terminal "
-                       "sends a number of packets, and the time to finish is what counts; request_reply: every "
-                       "terminal keeps a number of requests under way and answers those of others; trace: packets "
-                       "come from a file; program: terminals make the message-passing calls of a program; "
-                       "broadcast: one terminal sends to a line or a plane (Blue Gene/L).",
-                   .cite = "Dally & Towles 23.1, 24.1"};
-  ParamRecord pattern{
-      .path = "traffic.pattern",
+  ParamRecord mode{
+      .path = "traffic.mode",
       .type = ParamType::kChoice,
-      .default_value = "uniform",
-      .choices =
-          "uniform|bit_complement|bit_reverse|shuffle|transpose|tornado|neighbour|hot_spot|"
-          "hot_region|random_permutation|matrix|all_to_all|all_to_region|fft|divide",
+      .default_value = "open",
+      .choices = "open|batch|request_reply|trace|program|broadcast",
       .help =
-          "Who sends to whom. fft: to the terminal whose number differs in one bit, any; divide: to any "
-          "neighbour in a binomial tree, as work is distributed and results are combined.",
-      .cite = "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1",
-      .only_if = "traffic.mode=open|batch|request_reply"};
+          "open: terminals create packets at a given load whatever the network does; batch: every terminal sends a "
+          "number of packets, and the time to finish counts; request_reply: every terminal keeps a number of requests "
+          "under way and answers those of others; trace: packets come from a file; program: terminals make the "
+          "message-passing calls of a program; broadcast: one terminal sends to a line or a plane (Blue Gene/L).",
+      .cite = "Dally & Towles 23.1, 24.1"};
+  ParamRecord pattern{.path = "traffic.pattern",
+                      .type = ParamType::kChoice,
+                      .default_value = "uniform",
+                      .choices =
+                          "uniform|bit_complement|bit_reverse|shuffle|transpose|tornado|neighbour|hot_spot|"
+                          "hot_region|random_permutation|matrix|all_to_all|all_to_region|fft|divide",
+                      .help =
+                          "Destinations of each terminal's packets. fft: any terminal whose number differs in one bit; "
+                          "divide: any neighbour in a binomial tree, as work is distributed and results are combined.",
+                      .cite = "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1",
+                      .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord load{.path = "traffic.load",
                    .type = ParamType::kFloat,
                    .default_value = "0.1",
                    .min = 0,
                    .max = 1,
                    .unit = "flits/cycle/terminal",
-                   .help = "Offered load; in a closed loop, of requests while the window is open (Bernoulli).",
+                   .help = "Offered load; in a closed loop, load of requests while the window is open (Bernoulli).",
                    .only_if = "traffic.mode=open|request_reply",
                    .per_replica = true};
   ParamRecord start{.path = "traffic.start",
@@ -43,7 +42,7 @@ inline constexpr struct TrafficParams {
                     .min = 0,
                     .max = 1000000000,
                     .unit = "cycles",
-                    .help = "First cycle in which packets may be created; so machines can be set up first.",
+                    .help = "First cycle in which terminals create packets; the machine can be set up before.",
                     .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord injection{.path = "traffic.injection",
                         .type = ParamType::kChoice,
@@ -66,28 +65,26 @@ inline constexpr struct TrafficParams {
                          .min = 0.0001,
                          .max = 1,
                          .unit = "flits/cycle/terminal",
-                         .help = "Load within a burst; must exceed traffic.load.",
+                         .help = "Load within a burst; it must exceed traffic.load.",
                          .only_if = "traffic.injection=on_off"};
-  ParamRecord packet_flits{
-      .path = "traffic.packet_flits",
-      .type = ParamType::kLengths,
-      .default_value = "4",
-      .min = 1,
-      .max = 4095,
-      .unit = "flits",
-      .help =
-          "Packet length: one number, or [flits, weight] pairs; the mean if the law is geometric. In a "
-          "closed loop, of requests.",
-      .only_if = "traffic.mode=open|batch|request_reply"};
-  ParamRecord packet_length{
-      .path = "traffic.packet_length",
-      .type = ParamType::kChoice,
-      .default_value = "list",
-      .choices = "list|geometric",
-      .help =
-          "Law of the packet lengths. A geometric one is cut at 16 times its mean, and at 4095 flits; "
-          "the packet rate follows from the mean that is left.",
-      .only_if = "traffic.mode=open|batch|request_reply"};
+  ParamRecord packet_flits{.path = "traffic.packet_flits",
+                           .type = ParamType::kLengths,
+                           .default_value = "4",
+                           .min = 1,
+                           .max = 4095,
+                           .unit = "flits",
+                           .help =
+                               "Packet length: one number, [flits, weight] pairs, or the mean if the law is geometric. "
+                               "In a closed loop: length of requests.",
+                           .only_if = "traffic.mode=open|batch|request_reply"};
+  ParamRecord packet_length{.path = "traffic.packet_length",
+                            .type = ParamType::kChoice,
+                            .default_value = "list",
+                            .choices = "list|geometric",
+                            .help =
+                                "Law of the packet lengths. A geometric law is cut at 16 times its mean and at 4095 "
+                                "flits; the packet rate follows from the mean that is left.",
+                            .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord hot_terminals{.path = "traffic.hot_terminals",
                             .type = ParamType::kIntList,
                             .default_value = "[0]",
@@ -108,7 +105,7 @@ inline constexpr struct TrafficParams {
                            .default_value = "0.1",
                            .min = 0,
                            .max = 1,
-                           .help = "Part of the packets that go to the hot terminals; the rest is uniform.",
+                           .help = "Part of the packets that go to the hot terminals; the others are uniform.",
                            .only_if = "traffic.pattern=hot_spot|hot_region"};
   ParamRecord matrix_file{.path = "traffic.matrix_file",
                           .type = ParamType::kFile,
@@ -121,17 +118,17 @@ inline constexpr struct TrafficParams {
                             .min = 1,
                             .max = 1000000000,
                             .unit = "packets/terminal",
-                            .help = "Size of a batch.",
+                            .help = "Packets that each terminal sends.",
                             .only_if = "traffic.mode=batch&traffic.pattern!=all_to_all|all_to_region"};
   ParamRecord order{.path = "traffic.order",
                     .type = ParamType::kChoice,
                     .default_value = "random",
                     .choices = "random|rotated|same",
                     .help =
-                        "How a terminal goes through all others, or all of the hot region that it is outside of, round "
-                        "after round. random: every round of every terminal is a random order of its own; rotated: "
-                        "first to the next terminal, then to the one after it, round to the one before; same: every "
-                        "terminal goes through 0, 1, 2 and so on.",
+                        "How a terminal goes through its destinations, round after round: all others, or, from "
+                        "outside, all of the hot region. random: every round of every terminal is a random order of "
+                        "its own; rotated: first the next terminal, then the one after it, round to the one before; "
+                        "same: every terminal goes through 0, 1, 2 and so on.",
                     .only_if = "traffic.pattern=all_to_all|all_to_region"};
   ParamRecord in_a_row{.path = "traffic.in_a_row",
                        .type = ParamType::kInt,
@@ -139,7 +136,7 @@ inline constexpr struct TrafficParams {
                        .min = 1,
                        .max = 1000000,
                        .unit = "packets",
-                       .help = "Packets to a destination before the next one's turn.",
+                       .help = "Packets to one destination before the next destination's turn.",
                        .only_if = "traffic.pattern=all_to_all|all_to_region"};
   ParamRecord rounds{
       .path = "traffic.rounds",
@@ -148,7 +145,7 @@ inline constexpr struct TrafficParams {
       .min = 1,
       .max = 1000000,
       .unit = "rounds",
-      .help = "Size of a batch: in each round a terminal sends traffic.in_a_row packets to each of its destinations.",
+      .help = "Rounds of a batch: in each a terminal sends traffic.in_a_row packets to each of its destinations.",
       .only_if = "traffic.pattern=all_to_all|all_to_region&traffic.mode=batch"};
   ParamRecord window{.path = "traffic.window",
                      .type = ParamType::kInt,
@@ -156,7 +153,7 @@ inline constexpr struct TrafficParams {
                      .min = 1,
                      .max = 256,
                      .unit = "requests/terminal",
-                     .help = "Requests of a terminal that may be without a reply.",
+                     .help = "Requests that a terminal may have without a reply at a time.",
                      .cite = "Dally & Towles 23.1",
                      .only_if = "traffic.mode=request_reply"};
   ParamRecord reply_flits{.path = "traffic.reply_flits",
@@ -173,7 +170,7 @@ inline constexpr struct TrafficParams {
                           .min = 0,
                           .max = 65535,
                           .unit = "cycles",
-                          .help = "From the arrival of a request's tail to the creation of its reply.",
+                          .help = "Time from the arrival of a request's tail to the creation of its reply.",
                           .only_if = "traffic.mode=request_reply"};
   ParamRecord reply_queue{
       .path = "traffic.reply_queue",
@@ -190,9 +187,7 @@ inline constexpr struct TrafficParams {
       .default_value = "2",
       .min = 1,
       .max = 2,
-      .help =
-          "2: requests and replies have virtual channels of their own; 1: they share them, which may "
-          "deadlock.",
+      .help = "2: requests and replies have virtual channels of their own; 1: they share them, which may deadlock.",
       .cite = "Dally & Towles 14.1.4",
       .only_if = "traffic.mode=request_reply"};
   ParamRecord trace_file{
@@ -200,16 +195,16 @@ inline constexpr struct TrafficParams {
       .type = ParamType::kFile,
       .default_value = "",
       .help =
-          "Trace: CSV lines cycle,source,destination,flits[,needs] by rising cycle; needs is the number "
-          "of an earlier line whose packet must have arrived at the source first, counted from 0.",
+          "Trace: CSV lines cycle,source,destination,flits[,needs] by rising cycle. needs is the number of an earlier "
+          "line, counted from 0; its packet must have arrived at this packet's source first.",
       .only_if = "traffic.mode=trace"};
   ParamRecord program_file{
       .path = "traffic.program_file",
       .type = ParamType::kFile,
       .default_value = "",
       .help =
-          "Message-passing program: CSV lines rank,call[,arguments], for example 0,send,1,240 (peer, "
-          "bytes), or, from Python and the command line, a program in TOML; see docs/programs.md.",
+          "Message-passing program: CSV lines rank,call[,arguments], for example 0,send,1,240 (peer, bytes), or, from "
+          "Python and the command line, a program in TOML; see docs/programs.md.",
       .cite = "BG/L torus paper, Simulator overview",
       .only_if = "traffic.mode=program"};
   ParamRecord payload_bytes{.path = "traffic.payload_bytes",
@@ -218,7 +213,7 @@ inline constexpr struct TrafficParams {
                             .min = 1,
                             .max = 65535,
                             .unit = "bytes",
-                            .help = "Most of a message that a packet carries.",
+                            .help = "Bytes of a message that a packet carries at most.",
                             .cite = "BG/L torus paper, All-to-all",
                             .only_if = "traffic.mode=program"};
   ParamRecord header_bytes{.path = "traffic.header_bytes",
@@ -227,7 +222,7 @@ inline constexpr struct TrafficParams {
                            .min = 1,
                            .max = 65535,
                            .unit = "bytes",
-                           .help = "What software adds to each packet; all that a message of 0 bytes has.",
+                           .help = "Bytes that software adds to each packet; a message of 0 bytes has only these.",
                            .cite = "BG/L torus paper, All-to-all",
                            .only_if = "traffic.mode=program"};
   ParamRecord flit_bytes{.path = "traffic.flit_bytes",
@@ -239,21 +234,22 @@ inline constexpr struct TrafficParams {
                          .help = "Size of a flit; packets are whole flits.",
                          .cite = "BG/L torus paper, Torus network",
                          .only_if = "traffic.mode=program"};
-  ParamRecord send_overhead{.path = "traffic.send_overhead",
-                            .type = ParamType::kInt,
-                            .default_value = "0",
-                            .min = 0,
-                            .max = 1000000000,
-                            .unit = "cycles",
-                            .help = "Processor's time for a message that it sends, before the first packet can leave.",
-                            .only_if = "traffic.mode=program"};
+  ParamRecord send_overhead{
+      .path = "traffic.send_overhead",
+      .type = ParamType::kInt,
+      .default_value = "0",
+      .min = 0,
+      .max = 1000000000,
+      .unit = "cycles",
+      .help = "Processor time for a message that a terminal sends, before its first packet can leave.",
+      .only_if = "traffic.mode=program"};
   ParamRecord recv_overhead{.path = "traffic.recv_overhead",
                             .type = ParamType::kInt,
                             .default_value = "0",
                             .min = 0,
                             .max = 1000000000,
                             .unit = "cycles",
-                            .help = "Processor's time for a message that has arrived.",
+                            .help = "Processor time for a message that has arrived.",
                             .only_if = "traffic.mode=program"};
 } traffic{};
 

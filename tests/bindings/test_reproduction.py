@@ -1,11 +1,15 @@
-"""The table that `flitlab reproduce` ends with."""
+"""The table that `flitlab reproduce` ends with, and the page that it prints with --markdown."""
 
+import re
+
+import flitlab
 import flitlab.reproduction as reproduction
 from flitlab.reproduction import row, table
+from flitlab.reproduction_page import grouped, page
 
 
-def measured(published, value, experiment="x.one", **settings):
-    return row(experiment, "speed", "a paper", "alone", published, value, "m/s", 0.5, reading="as told", **settings)
+def measured(published, value, experiment="x.one", reading="as told", **settings):
+    return row(experiment, "speed", "a paper", "alone", published, value, "m/s", 0.5, reading=reading, **settings)
 
 
 def test_a_line_for_each_experiment_their_sum_and_what_is_out():
@@ -37,3 +41,56 @@ def test_several_experiments_end_with_one_table(monkeypatch, capsys):
     assert shown[-1] == "1 match, 1 out"
     assert reproduction.main(["x.one"], False, False, False, "out") == 0
     assert "experiment " not in capsys.readouterr().out
+
+
+def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
+    one = [measured(2, 2.5), measured(2, 3, reading="a | b"), measured(None, 7)]
+    done = {"x.one": (one, 90.4), "x.two": ([measured(None, 1, "x.two")], 60.2)}
+    lines = list(page(done, "flitlab reproduce x --markdown", "1.2.3", made="2026-01-31"))
+    text = "\n".join(lines)
+    assert lines[0] == "# Published experiments"
+    assert lines[2].startswith("`flitlab reproduce x --markdown` of flitlab 1.2.3 made this page on 2026-01-31. ")
+    assert "in their default sizes. It took 3 minutes." in lines[2]
+    assert lines[4:9] == [
+        "| experiment | match | better | out | skipped | seconds |",
+        "|---|---:|---:|---:|---:|---:|",
+        "| x.one | 1 |  | 1 | 1 | 90 |",
+        "| x.two |  |  |  | 1 | 60 |",
+        "| all | 1 |  | 1 | 2 | 151 |",
+    ]
+    out = text[text.index("## Rows that are out"):text.index("## Every judged row")].splitlines()
+    assert [line for line in out if line.startswith("| x")] == ["| x.one | alone | speed | 2 | 3 | m/s | a \\| b |"]
+    sections = text[text.index("### x.one"):].split("### ")[1:]
+    assert [line for line in sections[0].splitlines() if line.startswith("| alone")] == [
+        "| alone | speed | 2 | 2.5 | m/s | 0.5 | match |", "| alone | speed | 2 | 3 | m/s | 0.5 | out |"]
+    assert "Source: a paper. 1 more value has no published number." in sections[0]
+    assert sections[0].rstrip().endswith("- as told\n- a | b")
+    assert "Source: a paper. 1 measured value, none with a published number." in sections[1] and "|" not in sections[1]
+
+
+def test_a_page_may_be_made_from_rows_alone():
+    rows = [measured(2, 2.0001), measured(2, 2), measured(2, 2, "x.two")]
+    done = grouped(rows, {"x.two": 3})
+    assert done == {"x.one": (rows[:2], None), "x.two": (rows[2:], 3)}
+    text = "\n".join(page(done, "command", "1", full=True))
+    assert "in the papers' sizes. It took 3 seconds." in text and "No row is out." in text
+    assert "| x.one | 2 |  |  |  |  |" in text and "| all | 3 |  |  |  | 3 |" in text
+    assert "It took" not in "\n".join(page(grouped(rows), "command", "1"))
+
+
+def test_only_the_page_goes_to_stdout(monkeypatch, capsys):
+    known = {"x.one": ("help", lambda: [measured(2, 2)]), "x.two": ("help", lambda: [measured(2, 9, "x.two")]),
+             "y": ("help", None)}
+    monkeypatch.setattr(reproduction, "experiments", lambda: known)
+    assert reproduction.main(["x."], False, False, False, "out", markdown=True) == 1
+    shown = capsys.readouterr()
+    assert shown.out.startswith("# Published experiments\n\n`flitlab reproduce x. --markdown` of flitlab "
+                                f"{flitlab.__version__} made this page on 20")
+    assert re.findall(r"^### (.*)", shown.out, re.M) == ["x.one", "x.two"]
+    assert [line.split()[0] for line in shown.err.splitlines()] == ["x.one", "x.two"]
+    assert reproduction.main(["x.one"], False, False, False, "out", markdown=True) == 0
+
+
+def test_a_page_or_json_not_both(cli):
+    done = cli("reproduce", "t3e.table3", "--json", "--markdown")
+    assert done.returncode == 2 and "not allowed with" in done.stderr

@@ -21,8 +21,7 @@ inline constexpr struct TopologyParams {
       .max = 64,
       .unit = "cycles",
       .help =
-          "Time of flight of a byte from a sender to the next receiver, serialisation included. The "
-          "paper gives 10 cycles as the least delay between midplanes.",
+          "Time of a byte from sender to receiver, serialisation included; at least 10 between the paper's midplanes.",
       .cite = "BG/L torus, Simulator overview"};
 } topology{};
 
@@ -42,13 +41,12 @@ inline constexpr struct RouterParams {
                             .unit = "chunks",
                             .help = "Buffer of a dynamic virtual channel; 32 chunks are 1 KB.",
                             .cite = "BG/L torus, Torus network"};
-  ParamRecord escape{
-      .path = "router.escape",
-      .type = ParamType::kChoice,
-      .default_value = "bubble",
-      .choices = "bubble|dateline",
-      .help = "Escape virtual channels: one with the bubble rule, or a pair that is changed at a dateline.",
-      .cite = "BG/L torus, Virtual channel architecture"};
+  ParamRecord escape{.path = "router.escape",
+                     .type = ParamType::kChoice,
+                     .default_value = "bubble",
+                     .choices = "bubble|dateline",
+                     .help = "Escape virtual channels: one with the bubble rule, or a pair with a dateline.",
+                     .cite = "BG/L torus, Virtual channel architecture"};
   ParamRecord escape_order{.path = "router.escape_order",
                            .type = ParamType::kChoice,
                            .default_value = "dimension",
@@ -68,9 +66,7 @@ inline constexpr struct RouterParams {
       .type = ParamType::kChoice,
       .default_value = "full_size",
       .choices = "full_size|actual_size",
-      .help =
-          "How packets on the bubble channel are accounted for: as of full size, or, as in the earlier "
-          "rule, which can deadlock, by their own.",
+      .help = "Size that a packet on the bubble channel counts as: full, or its own (earlier rule; can deadlock).",
       .cite = "BG/L torus, Torus network",
       .only_if = "router.escape=bubble"};
   ParamRecord priority_flits{.path = "router.priority_flits",
@@ -86,12 +82,12 @@ inline constexpr struct RouterParams {
                     .default_value = "2",
                     .min = 1,
                     .max = 8,
-                    .help = "Transfer buses from a receiver to the senders.",
+                    .help = "Transfer buses from each receiver to the senders.",
                     .cite = "BG/L torus, Torus network; Figure 2"};
   ParamRecord bypass{.path = "router.bypass",
                      .type = ParamType::kBool,
                      .default_value = "true",
-                     .help = "A packet whose virtual channel is empty may pass without entering it.",
+                     .help = "A packet may bypass its virtual channel if that is empty.",
                      .cite = "BG/L torus, Torus network"};
   ParamRecord pipeline_delay{.path = "router.pipeline_delay",
                              .type = ParamType::kInt,
@@ -99,7 +95,7 @@ inline constexpr struct RouterParams {
                              .min = 1,
                              .max = 64,
                              .unit = "cycles",
-                             .help = "Stages of a receiver's input pipeline.",
+                             .help = "Time of a packet through a receiver's input pipeline.",
                              .cite = "BG/L torus, Torus network"};
   ParamRecord arbitration_delay{
       .path = "router.arbitration_delay",
@@ -108,47 +104,42 @@ inline constexpr struct RouterParams {
       .min = 1,
       .max = 64,
       .unit = "cycles",
-      .help = "The phases of arbitration; a request that is presented has been that long under way.",
+      .help = "Time of the phases of arbitration; it passes before a packet presents its request.",
       .cite = "BG/L torus, Torus network; Simulator overview"};
-  ParamRecord fifo_delay{
-      .path = "router.fifo_delay",
-      .type = ParamType::kInt,
-      .default_value = "4",
+  ParamRecord fifo_delay{.path = "router.fifo_delay",
+                         .type = ParamType::kInt,
+                         .default_value = "4",
+                         .min = 0,
+                         .max = 64,
+                         .unit = "cycles",
+                         .help = "Time that a packet loses if it enters its virtual channel instead of bypassing it."};
+  ParamRecord jsq{
+      .path = "router.jsq",
+      .type = ParamType::kBool,
+      .default_value = "true",
+      .help = "Dynamic packets join the shortest queue (most tokens, in four ranges); false: any that is open.",
+      .cite = "BG/L torus, Torus network; Figure 4"};
+  ParamRecord slq{
+      .path = "router.slq",
+      .type = ParamType::kFloat,
+      .default_value = "0.75",
       .min = 0,
-      .max = 64,
-      .unit = "cycles",
-      .help = "What a packet loses that does not pass by the bypass channel, but enters its virtual channel."};
-  ParamRecord jsq{.path = "router.jsq",
-                  .type = ParamType::kBool,
-                  .default_value = "true",
-                  .help =
-                      "Join the shortest queue: dynamic packets choose the direction and channel with the most tokens "
-                      "(in four ranges), else any that is open.",
-                  .cite = "BG/L torus, Torus network; Figure 4"};
-  ParamRecord slq{.path = "router.slq",
-                  .type = ParamType::kFloat,
-                  .default_value = "0.75",
-                  .min = 0,
-                  .max = 1,
-                  .help =
-                      "Fraction of cycles in which receivers and senders serve the longest queue (in four ranges); in "
-                      "the others they serve any.",
-                  .cite = "BG/L torus, Arbitration policies; Figure 5"};
+      .max = 1,
+      .help = "Part of the cycles in which arbiters serve the longest queue (in four ranges); in the others, any.",
+      .cite = "BG/L torus, Arbitration policies; Figure 5"};
   ParamRecord network_first{
       .path = "router.network_first",
       .type = ParamType::kFloat,
       .default_value = "1.0",
       .min = 0,
       .max = 1,
-      .help = "Fraction of cycles in which senders favour packets in the network over those in injection FIFOs.",
+      .help = "Part of the cycles in which senders prefer packets in the network to those in injection FIFOs.",
       .cite = "BG/L torus, Torus network"};
   ParamRecord arbitration_gap{
       .path = "router.arbitration_gap",
       .type = ParamType::kBool,
       .default_value = "false",
-      .help =
-          "The gap that verification found: a receiver whose packets had nowhere to go asks a cycle late, "
-          "and injection FIFOs get in before it.",
+      .help = "The gap that verification found: a receiver that was blocked asks a cycle late, after injection FIFOs.",
       .cite = "BG/L torus, Performance verification"};
   ParamRecord trailer_bytes{.path = "router.trailer_bytes",
                             .type = ParamType::kInt,
@@ -156,7 +147,7 @@ inline constexpr struct RouterParams {
                             .min = 0,
                             .max = 32,
                             .unit = "bytes",
-                            .help = "CRC and valid indicator behind a packet.",
+                            .help = "CRC and valid indicator after a packet.",
                             .cite = "BG/L torus, Alltoall"};
   ParamRecord ack_bytes{.path = "router.ack_bytes",
                         .type = ParamType::kInt,
@@ -164,7 +155,7 @@ inline constexpr struct RouterParams {
                         .min = 0,
                         .max = 32,
                         .unit = "bytes",
-                        .help = "Acknowledgment or token packet of the other direction that goes with every packet.",
+                        .help = "Acknowledgment or token packet of the other direction, sent with every packet.",
                         .cite = "BG/L torus, Alltoall"};
   ParamRecord gap_bytes{.path = "router.gap_bytes",
                         .type = ParamType::kInt,
@@ -172,23 +163,19 @@ inline constexpr struct RouterParams {
                         .min = 0,
                         .max = 32,
                         .unit = "bytes",
-                        .help = "Gap between packets that keeps the link trained.",
+                        .help = "Gap between packets; it keeps the link trained.",
                         .cite = "BG/L torus, Alltoall"};
   ParamRecord count_unblocking{
       .path = "router.count_unblocking",
       .type = ParamType::kBool,
       .default_value = "false",
-      .help =
-          "Count the token messages to a node where the head of a receiver's queue can enter no virtual "
-          "channel, and those of them that let one move (slower).",
+      .help = "Count token messages to nodes with a blocked receiver, and those that let a packet move (slower).",
       .cite = "BG/L torus, Figure 9"};
   ParamRecord link_protocol{
       .path = "router.link_protocol",
       .type = ParamType::kBool,
       .default_value = "false",
-      .help =
-          "Links with sequence numbers, CRCs, acknowledgments and retransmission, running CRCs at both "
-          "ends, checksums of injection FIFOs (slower).",
+      .help = "Sequence numbers, CRCs, acknowledgments, retransmission, running CRCs, injection checksums (slower).",
       .cite = "BG/L torus, Torus network"};
   ParamRecord retransmission_flits{
       .path = "router.retransmission_flits",
@@ -197,9 +184,7 @@ inline constexpr struct RouterParams {
       .min = 8,
       .max = 128,
       .unit = "chunks",
-      .help =
-          "What a sender keeps until it is acknowledged. It takes no packet unless there is space for "
-          "one of full size.",
+      .help = "Sender's store of unacknowledged packets; it must have room for one of full size to take another.",
       .cite = "BG/L torus, Torus network",
       .only_if = "router.link_protocol=true"};
   ParamRecord retransmission_timeout{
@@ -209,7 +194,7 @@ inline constexpr struct RouterParams {
       .min = 1,
       .max = 1000000,
       .unit = "cycles",
-      .help = "Without an acknowledgment for that long a sender sends all that it keeps again.",
+      .help = "A sender sends all that it keeps again if no acknowledgment comes for this long.",
       .cite = "BG/L torus, Torus network",
       .only_if = "router.link_protocol=true"};
 } router{};
@@ -221,9 +206,7 @@ inline constexpr struct RoutingParams {
       .default_value = "1.0",
       .min = 0,
       .max = 1,
-      .help =
-          "Part of the packets that are routed dynamically; the others go by the escape channel, in its "
-          "order.",
+      .help = "Part of the packets that are routed dynamically; the others take the escape channel, in its order.",
       .cite = "BG/L torus, Torus network"};
   ParamRecord hints{.path = "routing.hints",
                     .type = ParamType::kIntList,
@@ -232,7 +215,7 @@ inline constexpr struct RoutingParams {
                     .max = 16777215,
                     .help =
                         "Hint bits that software sets, three numbers for each pair of nodes: source, destination and "
-                        "the bits x+ x- y+ y- z+ z-, as in [0, 5, 0b100100]. For other pairs hardware sets them, or "
+                        "the bits x+ x- y+ y- z+ z-, as in [0, 5, 0b100100]. Hardware sets the bits of other pairs, or "
                         "software if a dead node is in the way.",
                     .cite = "BG/L torus, Torus network"};
 } routing{};
@@ -244,8 +227,8 @@ inline constexpr struct FaultsParams {
                     .min = 0,
                     .max = 16777215,
                     .help =
-                        "Dead nodes, at most 8: they neither send, receive nor forward. Software sets hint bits so "
-                        "that packets avoid them.",
+                        "Dead nodes, at most 8: they do not send, receive or forward. Software sets hint bits so that "
+                        "packets avoid them.",
                     .cite = "BG/L torus, Torus network"};
   ParamRecord error_rate{.path = "faults.error_rate",
                          .type = ParamType::kFloat,
@@ -253,7 +236,7 @@ inline constexpr struct FaultsParams {
                          .min = 0,
                          .max = 0.01,
                          .unit = "per byte and link",
-                         .help = "Chance that a link spoils a byte, of a packet or of an acknowledgment.",
+                         .help = "Chance that a link spoils a byte of a packet or of an acknowledgment.",
                          .cite = "BG/L torus, Torus network",
                          .only_if = "router.link_protocol=true"};
   ParamRecord crc_bits{
@@ -263,9 +246,7 @@ inline constexpr struct FaultsParams {
       .min = 1,
       .max = 24,
       .unit = "bits",
-      .help =
-          "Length of packets' CRCs: of the packets that are hit, one in 2^bits is taken for a good one, "
-          "and only the running CRCs of the link tell.",
+      .help = "Length of packets' CRCs. A spoiled packet passes as good once in 2^bits; only running CRCs tell then.",
       .cite = "BG/L torus, Torus network",
       .only_if = "router.link_protocol=true"};
 } faults{};
@@ -276,9 +257,7 @@ inline constexpr struct InjectionParams {
                     .default_value = "6",
                     .min = 1,
                     .max = 6,
-                    .help =
-                        "Normal injection FIFOs that software uses; it fills them in turn. Two more are for packets of "
-                        "high priority.",
+                    .help = "Normal injection FIFOs in use, filled in turn. Two more are for packets of high priority.",
                     .cite = "BG/L torus, Torus network"};
   ParamRecord fifo_flits{.path = "injection.fifo_flits",
                          .type = ParamType::kInt,
@@ -287,13 +266,12 @@ inline constexpr struct InjectionParams {
                          .max = 248,
                          .unit = "chunks",
                          .help = "Size of an injection FIFO."};
-  ParamRecord infinite{.path = "injection.infinite",
-                       .type = ParamType::kBool,
-                       .default_value = "false",
-                       .help =
-                           "Injection FIFOs without end, each packet put into one as soon as it is created, as in the "
-                           "paper's simulator.",
-                       .cite = "BG/L torus, Simulator overview"};
+  ParamRecord infinite{
+      .path = "injection.infinite",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help = "Injection FIFOs without limit: a packet enters when it is created, as in the paper's simulator.",
+      .cite = "BG/L torus, Simulator overview"};
   ParamRecord put_interval{
       .path = "injection.put_interval",
       .type = ParamType::kInt,
@@ -308,7 +286,7 @@ inline constexpr struct InjectionParams {
                              .default_value = "0",
                              .min = 0,
                              .max = 1,
-                             .help = "Part of the packets that are of high priority.",
+                             .help = "Part of the packets that have high priority.",
                              .cite = "BG/L torus, Torus network"};
 } injection{};
 
@@ -342,18 +320,17 @@ inline constexpr struct BroadcastParams {
                    .default_value = "0",
                    .min = 0,
                    .max = 16777215,
-                   .help = "traffic.mode = \"broadcast\": node that sends to all others of the line or plane.",
+                   .help = "Node that sends to all others of the line or plane (traffic.mode = \"broadcast\").",
                    .cite = "BG/L torus, Line and plane fill"};
-  ParamRecord dimensions{
-      .path = "broadcast.dimensions",
-      .type = ParamType::kIntList,
-      .default_value = "[0]",
-      .min = 0,
-      .max = 2,
-      .help =
-          "Dimension of the line, or the two of the plane: 0 is x. In a plane nodes send on what comes to "
-          "them first along the root's line.",
-      .cite = "BG/L torus, Line and plane fill"};
+  ParamRecord dimensions{.path = "broadcast.dimensions",
+                         .type = ParamType::kIntList,
+                         .default_value = "[0]",
+                         .min = 0,
+                         .max = 2,
+                         .help =
+                             "Dimension of the line, or the two of the plane: 0 is x. In a plane software sends every "
+                             "colour on as it arrives.",
+                         .cite = "BG/L torus, Line and plane fill"};
   ParamRecord packets{.path = "broadcast.packets",
                       .type = ParamType::kInt,
                       .default_value = "1000",

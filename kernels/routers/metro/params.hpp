@@ -17,7 +17,7 @@ inline constexpr struct TopologyParams {
                     .default_value = "[4, 4]",
                     .min = 2,
                     .max = 32,
-                    .help = "Directions of the routers of each stage, whose product is the number of endpoints.",
+                    .help = "Directions of the routers of each stage; their product is the number of endpoints.",
                     .cite = "METRO, 3; Figure 1",
                     .only_if = "topology.kind=multibutterfly"};
   ParamRecord dilation{.path = "topology.dilation",
@@ -33,7 +33,7 @@ inline constexpr struct TopologyParams {
                      .type = ParamType::kChoice,
                      .default_value = "random",
                      .choices = "random|regular",
-                     .help = "How the wires between two stages are assigned within what the routes allow.",
+                     .help = "How wires between two stages are assigned where routes leave a choice.",
                      .cite = "METRO, 2 (after Leighton, Lisinski and Maggs)",
                      .only_if = "topology.kind!=file"};
   ParamRecord wiring_seed{.path = "topology.wiring_seed",
@@ -41,7 +41,7 @@ inline constexpr struct TopologyParams {
                           .default_value = "1",
                           .min = 0,
                           .max = 4294967295.0,
-                          .help = "Which random wiring.",
+                          .help = "Seed of the random wiring.",
                           .only_if = "topology.wiring=random"};
   ParamRecord arity{.path = "topology.arity",
                     .type = ParamType::kInt,
@@ -56,18 +56,17 @@ inline constexpr struct TopologyParams {
                      .default_value = "2",
                      .min = 1,
                      .max = 6,
-                     .help = "Levels of a fat tree, which has arity^levels endpoints.",
+                     .help = "Levels of a fat tree; it has arity^levels endpoints.",
                      .only_if = "topology.kind=fat_tree"};
-  ParamRecord ports{
-      .path = "topology.ports",
-      .type = ParamType::kInt,
-      .default_value = "8",
-      .min = 4,
-      .max = 32,
-      .help =
-          "Forward ports of a fat tree's routers, and backward ones: half of those of a router on the way "
-          "up go on up, half cross over to the way down.",
-      .only_if = "topology.kind=fat_tree"};
+  ParamRecord ports{.path = "topology.ports",
+                    .type = ParamType::kInt,
+                    .default_value = "8",
+                    .min = 4,
+                    .max = 32,
+                    .help =
+                        "Forward ports of a fat tree's router, and as many backward ports. Of a router on the way up, "
+                        "half of the backward ports lead further up and half cross over to the way down.",
+                    .only_if = "topology.kind=fat_tree"};
   ParamRecord links{.path = "topology.links",
                     .type = ParamType::kInt,
                     .default_value = "2",
@@ -90,8 +89,8 @@ inline constexpr struct TopologyParams {
                          .max = 15,
                          .unit = "cycles",
                          .help =
-                             "Pipeline stages of the wires between routers, and to endpoints; 0: they are part of the "
-                             "router's own stage.",
+                             "Pipeline stages of the wires between routers, and to endpoints; 0: the wire is part of "
+                             "the router's own stage.",
                          .cite = "METRO, 5.1, Variable Turn Delay; Table 4 (vtd)"};
   ParamRecord entry_delay{.path = "topology.entry_delay",
                           .type = ParamType::kInt,
@@ -99,7 +98,7 @@ inline constexpr struct TopologyParams {
                           .min = 0,
                           .max = 15,
                           .unit = "cycles",
-                          .help = "Those of the wires from endpoints into the network.",
+                          .help = "Pipeline stages of the wires from endpoints into the network.",
                           .cite = "METRO, Table 4, which counts as many wires as stages"};
 } topology{};
 
@@ -117,7 +116,7 @@ inline constexpr struct RouterParams {
                       .default_value = "1",
                       .min = 1,
                       .max = 4,
-                      .help = "Routers side by side that make a wide one (c).",
+                      .help = "Routers side by side that act as one wide router (c).",
                       .cite = "METRO, 5.1, Router Width Cascading; Table 4"};
   ParamRecord max_dilation{
       .path = "router.max_dilation",
@@ -126,27 +125,25 @@ inline constexpr struct RouterParams {
       .min = 1,
       .max = 32,
       .help =
-          "Largest dilation that a router can be configured for (max_d), a power of two; auto: what the "
-          "network needs.",
+          "Largest dilation that a router can be configured for (max_d), a power of two; auto: what the network needs.",
       .cite = "METRO, Table 1"};
-  ParamRecord header_words{
-      .path = "router.header_words",
-      .type = ParamType::kInt,
-      .default_value = "0",
-      .min = 0,
-      .max = 8,
-      .unit = "words",
-      .help =
-          "Words that each router takes from the head of a stream while it sets up a connection (hw); 0: "
-          "the routers take bits from common words.",
-      .cite = "METRO, Table 1; 5.1, Pipelined Connection Setup"};
+  ParamRecord header_words{.path = "router.header_words",
+                           .type = ParamType::kInt,
+                           .default_value = "0",
+                           .min = 0,
+                           .max = 8,
+                           .unit = "words",
+                           .help =
+                               "Words that each router takes from the head of a stream to set up a connection (hw); 0: "
+                               "routers take bits from words that they share.",
+                           .cite = "METRO, Table 1; 5.1, Pipelined Connection Setup"};
   ParamRecord pipeline_stages{.path = "router.pipeline_stages",
                               .type = ParamType::kInt,
                               .default_value = "1",
                               .min = 1,
                               .max = 8,
                               .unit = "cycles",
-                              .help = "Time of data through a router (dp).",
+                              .help = "Time of a word through a router (dp).",
                               .cite = "METRO, Table 1; 5.1, Pipelining Data Through Routers"};
   ParamRecord max_turn_delay{.path = "router.max_turn_delay",
                              .type = ParamType::kInt,
@@ -154,28 +151,27 @@ inline constexpr struct RouterParams {
                              .min = 0,
                              .max = 15,
                              .unit = "cycles",
-                             .help = "Longest wire that a port can be configured for (max_vtd).",
+                             .help = "Longest wire delay that a port can be configured for (max_vtd).",
                              .cite = "METRO, Table 1"};
-  ParamRecord random_inputs{
-      .path = "router.random_inputs",
-      .type = ParamType::kInt,
-      .default_value = "4",
-      .min = 1,
-      .max = 32,
-      .help =
-          "Random inputs (ri): forward port p chooses by input p modulo their number, so ports that share "
-          "an input make the same choice in a cycle.",
-      .cite = "METRO, Table 1"};
+  ParamRecord random_inputs{.path = "router.random_inputs",
+                            .type = ParamType::kInt,
+                            .default_value = "4",
+                            .min = 1,
+                            .max = 32,
+                            .help =
+                                "Random inputs of a router (ri). Forward port p uses input p modulo ri, so ports that "
+                                "share an input make the same choice in a cycle.",
+                            .cite = "METRO, Table 1"};
   ParamRecord shared_random{.path = "router.shared_random",
                             .type = ParamType::kBool,
                             .default_value = "true",
-                            .help = "Cascaded routers have the same random inputs. Without that they disagree.",
+                            .help = "Cascaded routers share their random inputs; without that their choices disagree.",
                             .cite = "METRO, 5.1, Router Width Cascading"};
   ParamRecord in_use_check{
       .path = "router.in_use_check",
       .type = ParamType::kBool,
       .default_value = "true",
-      .help = "Cascaded routers that disagree about a backward port's use shut the connection on all of them.",
+      .help = "Cascaded routers that disagree about a backward port's use all shut the connection.",
       .cite = "METRO, 5.1, Router Width Cascading"};
   ParamRecord scan_paths{
       .path = "router.scan_paths",
@@ -183,35 +179,34 @@ inline constexpr struct RouterParams {
       .default_value = "1",
       .min = 1,
       .max = 8,
-      .help = "Test access ports of a router (sp); its registers can be reached while one of them works.",
+      .help = "Test access ports of a router (sp). Its registers can be reached while one of them works.",
       .cite = "METRO, Table 1; 5.1, Scan Support"};
   ParamRecord fast_reclaim{
       .path = "router.fast_reclaim",
       .type = ParamType::kBool,
       .default_value = "true",
       .help =
-          "A blocked connection is given up at once by the backward control bit, where forward ports are "
-          "so configured; else it waits for TURN and answers what is known of it.",
+          "A router gives up a blocked connection at once, by the backward control bit, at forward ports that are so "
+          "configured; else the connection waits for TURN, and the router answers with what it knows of it.",
       .cite = "METRO, 5.1, Path Reclamation"};
   ParamRecord detailed_stages{.path = "router.detailed_stages",
                               .type = ParamType::kIntList,
                               .default_value = "[]",
                               .min = 0,
                               .max = 31,
-                              .help = "Stages whose forward ports answer in detail all the same, the first being 0.",
+                              .help = "Stages whose forward ports answer in detail all the same; the first stage is 0.",
                               .cite = "METRO, 5.1, Path Reclamation",
                               .only_if = "router.fast_reclaim=true"};
 } router{};
 
 inline constexpr struct EndpointParams {
-  ParamRecord stalls{
-      .path = "endpoint.stalls",
-      .type = ParamType::kBool,
-      .default_value = "false",
-      .help =
-          "The processor stalls until its message has been acknowledged; its load is what it offers while "
-          "it does not.",
-      .cite = "METRO, Figure 3"};
+  ParamRecord stalls{.path = "endpoint.stalls",
+                     .type = ParamType::kBool,
+                     .default_value = "false",
+                     .help =
+                         "A processor stalls until its message is acknowledged; traffic.load is what it offers while "
+                         "it does not stall.",
+                     .cite = "METRO, Figure 3"};
   ParamRecord checksum{.path = "endpoint.checksum",
                        .type = ParamType::kChoice,
                        .default_value = "crc16",
@@ -230,30 +225,30 @@ inline constexpr struct EndpointParams {
                              .min = 1,
                              .max = 65535,
                              .unit = "cycles",
-                             .help = "Longest wait before the second attempt; it doubles with every one.",
+                             .help = "Longest wait before the second attempt; it doubles with every further attempt.",
                              .only_if = "endpoint.retry=backoff"};
   ParamRecord backoff_doublings{.path = "endpoint.backoff_doublings",
                                 .type = ParamType::kInt,
                                 .default_value = "4",
                                 .min = 0,
                                 .max = 15,
-                                .help = "How often at most.",
+                                .help = "How often the longest wait doubles at most.",
                                 .only_if = "endpoint.retry=backoff"};
-  ParamRecord most_attempts{.path = "endpoint.most_attempts",
-                            .type = ParamType::kInt,
-                            .default_value = "0",
-                            .min = 0,
-                            .max = 65535,
-                            .help = "Attempts after which a message is given up, and counted as dropped; 0: never."};
-  ParamRecord closed_by{
-      .path = "endpoint.closed_by",
-      .type = ParamType::kChoice,
-      .default_value = "destination",
-      .choices = "destination|source",
-      .help =
-          "Who closes a connection after the answer: the destination by DROP, or the source, to which the "
-          "destination turns it back.",
-      .cite = "METRO, 4; 5.1, Connection Reversal"};
+  ParamRecord most_attempts{
+      .path = "endpoint.most_attempts",
+      .type = ParamType::kInt,
+      .default_value = "0",
+      .min = 0,
+      .max = 65535,
+      .help = "Attempts after which a source gives a message up and counts it as dropped; 0: never."};
+  ParamRecord closed_by{.path = "endpoint.closed_by",
+                        .type = ParamType::kChoice,
+                        .default_value = "destination",
+                        .choices = "destination|source",
+                        .help =
+                            "Which end closes a connection after the answer: the destination, by DROP, or the source, "
+                            "to which the destination turns it back.",
+                        .cite = "METRO, 4; 5.1, Connection Reversal"};
 } endpoint{};
 
 inline constexpr struct FaultsParams {
@@ -268,7 +263,7 @@ inline constexpr struct FaultsParams {
       .default_value = "0",
       .min = 0,
       .max = 1,
-      .help = "Part of the routers that are dead, drawn so that everybody still reaches everybody.",
+      .help = "Part of the routers that are dead, drawn so that every endpoint still reaches every other.",
       .cite = "METRO, 6.2"};
   ParamRecord dead_links{.path = "faults.dead_links",
                          .type = ParamType::kFloat,
@@ -282,18 +277,18 @@ inline constexpr struct FaultsParams {
                    .default_value = "1",
                    .min = 0,
                    .max = 4294967295.0,
-                   .help = "Which of them."};
+                   .help = "Seed that draws the dead routers and links."};
   ParamRecord cycle{.path = "faults.cycle",
                     .type = ParamType::kInt,
                     .default_value = "0",
                     .min = 0,
                     .max = 1000000000,
                     .unit = "cycles",
-                    .help = "When those that are drawn break."};
+                    .help = "Cycle in which the drawn routers and links break."};
   ParamRecord masked{.path = "faults.masked",
                      .type = ParamType::kBool,
                      .default_value = "false",
-                     .help = "Ports that lead to what is dead are disabled from that cycle on.",
+                     .help = "Ports that lead to dead routers and links are disabled from that cycle on.",
                      .cite = "METRO, 5.1, Scan Support"};
 } faults{};
 

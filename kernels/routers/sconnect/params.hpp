@@ -28,14 +28,15 @@ inline constexpr struct TopologyParams {
                          .max = 8,
                          .help = "Dimensions of a hypercube, which has 2^dimensions nodes.",
                          .only_if = "topology.kind=hypercube"};
-  ParamRecord nodes{.path = "topology.nodes",
-                    .type = ParamType::kInt,
-                    .default_value = "64",
-                    .min = 2,
-                    .max = 16384,
-                    .help = "Nodes of a random regular graph. Tables of 1024 take seconds, of 4096 a minute or two.",
-                    .cite = "S-Connect, 4.2; 6",
-                    .only_if = "topology.kind=random"};
+  ParamRecord nodes{
+      .path = "topology.nodes",
+      .type = ParamType::kInt,
+      .default_value = "64",
+      .min = 2,
+      .max = 16384,
+      .help = "Nodes of a random regular graph. Making the tables takes seconds for 1024, a minute or two for 4096.",
+      .cite = "S-Connect, 4.2; 6",
+      .only_if = "topology.kind=random"};
   ParamRecord degree{.path = "topology.degree",
                      .type = ParamType::kInt,
                      .default_value = "4",
@@ -49,7 +50,7 @@ inline constexpr struct TopologyParams {
                           .default_value = "1",
                           .min = 0,
                           .max = 4294967295.0,
-                          .help = "Which random graph.",
+                          .help = "Seed of the random graph.",
                           .only_if = "topology.kind=random"};
   ParamRecord arity{.path = "topology.arity",
                     .type = ParamType::kInt,
@@ -63,15 +64,16 @@ inline constexpr struct TopologyParams {
                      .default_value = "3",
                      .min = 2,
                      .max = 10,
-                     .help = "Levels of a tree, its root and its leaves included.",
+                     .help = "Levels of a tree, root and leaves included.",
                      .only_if = "topology.kind=tree"};
-  ParamRecord inner{.path = "topology.inner",
-                    .type = ParamType::kChoice,
-                    .default_value = "nodes",
-                    .choices = "nodes|switches",
-                    .help = "What stands inside a tree: nodes as at its leaves, or switches of two or three TICs.",
-                    .cite = "S-Connect, 3, Figure 10",
-                    .only_if = "topology.kind=tree"};
+  ParamRecord inner{
+      .path = "topology.inner",
+      .type = ParamType::kChoice,
+      .default_value = "nodes",
+      .choices = "nodes|switches",
+      .help = "What the inside of a tree is made of: nodes as at its leaves, or switches of two or three TICs.",
+      .cite = "S-Connect, 3, Figure 10",
+      .only_if = "topology.kind=tree"};
   ParamRecord file{.path = "topology.file",
                    .type = ParamType::kFile,
                    .default_value = "",
@@ -85,28 +87,26 @@ inline constexpr struct TopologyParams {
                    .choices = "single|dual",
                    .help = "TICs of a node: one with 4 channels, or two with 8.",
                    .cite = "S-Connect, 3, Figure 9"};
-  ParamRecord host_ports{
-      .path = "topology.host_ports",
-      .type = ParamType::kInt,
-      .default_value = "1",
-      .min = 1,
-      .max = 2,
-      .unit = "parallel ports",
-      .help =
-          "Parallel ports between a node's TICs and its host, each a terminal; a dual node has one at "
-          "each TIC or one at its first.",
-      .cite = "S-Connect, 3; 4.1 (the alpha board uses one)"};
-  ParamRecord channel_delay{
-      .path = "topology.channel_delay",
-      .type = ParamType::kInt,
-      .default_value = "12",
-      .min = 6,
-      .max = 360,
-      .unit = "clocks",
-      .help =
-          "From a transmitter to the receiver, serialisation included: a whole number of routing cycles "
-          "of 6 clocks, the slots of the channel.",
-      .cite = "S-Connect, 3.2; 4.1"};
+  ParamRecord host_ports{.path = "topology.host_ports",
+                         .type = ParamType::kInt,
+                         .default_value = "1",
+                         .min = 1,
+                         .max = 2,
+                         .unit = "parallel ports",
+                         .help =
+                             "Parallel ports from a node's TICs to its host; each is a terminal. A dual node has one "
+                             "at each TIC, or one at its first.",
+                         .cite = "S-Connect, 3; 4.1 (the alpha board uses one)"};
+  ParamRecord channel_delay{.path = "topology.channel_delay",
+                            .type = ParamType::kInt,
+                            .default_value = "12",
+                            .min = 6,
+                            .max = 360,
+                            .unit = "clocks",
+                            .help =
+                                "Time from a transmitter to the receiver, serialisation included: a whole number of "
+                                "routing cycles of 6 clocks, which are the slots of the channel.",
+                            .cite = "S-Connect, 3.2; 4.1"};
 } topology{};
 
 inline constexpr struct RoutingParams {
@@ -115,10 +115,9 @@ inline constexpr struct RoutingParams {
                      .default_value = "shortest",
                      .choices = "shortest|tree|file|none",
                      .help =
-                         "shortest: virtual channels assigned so that shortest ways stay and nothing can wait in a "
-                         "circle, to single destinations by the tree where that fails; tree: up a spanning tree on "
-                         "virtual channel 0, down on 1; "
-                         "none: TICs know nothing until control messages tell them.",
+                         "shortest: packets take shortest paths on virtual channels assigned so that no circle of "
+                         "waiting can form, and the tree to destinations where that fails; tree: up a spanning tree on "
+                         "virtual channel 0, down on 1; none: TICs have no routes until control messages write them.",
                      .cite = "S-Connect, 2.4"};
   ParamRecord file{.path = "routing.file",
                    .type = ParamType::kFile,
@@ -135,7 +134,7 @@ inline constexpr struct RouterParams {
       .min = 8,
       .max = 64,
       .unit = "messages",
-      .help = "Pool of a TIC. A message that has been sent keeps its buffer until the outcome is known.",
+      .help = "Pool of a TIC. A message that has been sent keeps its buffer until its outcome is known.",
       .cite = "S-Connect, 3.1; 3.2"};
   ParamRecord reserve{
       .path = "router.reserve",
@@ -145,9 +144,9 @@ inline constexpr struct RouterParams {
       .max = 64,
       .unit = "messages",
       .help =
-          "Buffers that each queue can count on, one number for all priorities or one for each: a queue "
-          "for every virtual channel of every channel. Without: three quarters of the pool divided "
-          "among the queues of the priorities that hosts use, and four of each for quads.",
+          "Buffers promised to each queue, one number for all priorities or one for each; every virtual channel of "
+          "every channel has a queue for each priority. Empty: three quarters of the pool, divided among the queues of "
+          "the priorities that hosts use, and four for each queue of quads.",
       .cite = "S-Connect, 2.4; 3.1 (the numbers are not given)"};
   ParamRecord control_buffers{
       .path = "router.control_buffers",
@@ -157,20 +156,19 @@ inline constexpr struct RouterParams {
       .max = 16,
       .unit = "messages",
       .help =
-          "Buffers that control requests can count on in each TIC, and as many for replies, so that a "
-          "fabric that is full can be asked and changed; auto: one, if router.reserve leaves two.",
+          "Buffers of each TIC kept for control requests, and as many for replies, so that software can read and "
+          "change a full fabric; auto: one, if router.reserve leaves two.",
       .cite = "S-Connect, 2.4; 3.4"};
-  ParamRecord host_buffers{
-      .path = "router.host_buffers",
-      .type = ParamType::kIntOrAuto,
-      .default_value = "auto",
-      .min = 1,
-      .max = 64,
-      .unit = "messages",
-      .help =
-          "Hosts' messages are accepted while fewer buffers than this are in use, so that there is room "
-          "for those on their way; auto: half of the pool.",
-      .cite = "S-Connect, 3.1 (reservation; not said of hosts)"};
+  ParamRecord host_buffers{.path = "router.host_buffers",
+                           .type = ParamType::kIntOrAuto,
+                           .default_value = "auto",
+                           .min = 1,
+                           .max = 64,
+                           .unit = "messages",
+                           .help =
+                               "A TIC accepts messages from hosts while fewer buffers than this are in use, which "
+                               "leaves room for messages on their way; auto: half of the pool.",
+                           .cite = "S-Connect, 3.1 (reservation; not said of hosts)"};
 } router{};
 
 inline constexpr struct ChannelParams {
@@ -181,7 +179,7 @@ inline constexpr struct ChannelParams {
       .min = 0,
       .max = 0.02,
       .unit = "errors/bit",
-      .help = "Bit errors of serial channels; each hits the whole slot of 96 bits, and all are detected.",
+      .help = "Bit errors of serial channels. An error spoils the whole slot of 96 bits; all errors are detected.",
       .cite = "S-Connect, 2.6; 3.2"};
 } channel{};
 
@@ -191,7 +189,7 @@ inline constexpr struct HostParams {
                          .default_value = "[1, 0, 0, 0]",
                          .min = 0,
                          .max = 1000000,
-                         .help = "How often packets have priority 0, 1, 2, 3, as weights; 3 goes first.",
+                         .help = "Weights with which packets get priority 0, 1, 2 and 3; 3 goes first.",
                          .cite = "S-Connect, 2.3; 3"};
   ParamRecord second_priorities{
       .path = "host.second_priorities",
@@ -200,66 +198,67 @@ inline constexpr struct HostParams {
       .min = 0,
       .max = 1000000,
       .help =
-          "The same of packets from a node's second parallel port; without: as from the first. A port's "
-          "packets leave in order, so only one of another port can pass those that find no buffer.",
+          "The same for packets from a node's second parallel port; empty: as from the first. Packets of one port "
+          "leave in order, so only a packet of the other port can pass those that find no buffer.",
       .cite = "S-Connect, 2.3; 3"};
   ParamRecord quad_priority{.path = "host.quad_priority",
                             .type = ParamType::kInt,
                             .default_value = "0",
                             .min = 0,
                             .max = 3,
-                            .help = "Priority of all quads, whose queues need four buffers each.",
+                            .help = "Priority of all quads; its queues need four buffers each.",
                             .cite = "S-Connect, 3.2 (that quads have one priority is a reading)"};
   ParamRecord refuses{.path = "host.refuses",
                       .type = ParamType::kIntList,
                       .default_value = "[]",
                       .min = 0,
                       .max = 3,
-                      .help = "Priorities that no host takes out of the fabric.",
+                      .help = "Priorities of packets that hosts never take out of the fabric.",
                       .cite = "S-Connect, 2.3"};
 } host{};
 
 inline constexpr struct ClockParams {
-  ParamRecord emulated{.path = "clock.emulated",
-                       .type = ParamType::kBool,
-                       .default_value = "false",
-                       .help = "Oscillators of their own that pull one another into lock; without, all run alike.",
-                       .cite = "S-Connect, 2.5; 3.3"};
+  ParamRecord emulated{
+      .path = "clock.emulated",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help = "TICs have oscillators of their own, which pull one another into lock; false: all clocks run alike.",
+      .cite = "S-Connect, 2.5; 3.3"};
   ParamRecord spread{.path = "clock.spread",
                      .type = ParamType::kFloat,
                      .default_value = "20",
                      .min = 0,
                      .max = 10000,
                      .unit = "ppm",
-                     .help = "Free-running frequencies lie anywhere within this of the nominal one.",
+                     .help = "Free-running frequencies lie anywhere within this of the nominal frequency.",
                      .only_if = "clock.emulated=true"};
   ParamRecord seed{.path = "clock.seed",
                    .type = ParamType::kInt,
                    .default_value = "1",
                    .min = 0,
                    .max = 4294967295.0,
-                   .help = "Which frequencies, phases and cables.",
+                   .help = "Seed that draws frequencies, phases and cables.",
                    .only_if = "clock.emulated=true"};
-  ParamRecord phase_spread{.path = "clock.phase_spread",
-                           .type = ParamType::kFloat,
-                           .default_value = "0.75",
-                           .min = 0,
-                           .max = 100,
-                           .unit = "rad",
-                           .help = "Phases at the start lie anywhere within this of the nominal one; a clock is 2 pi.",
-                           .only_if = "clock.emulated=true"};
-  ParamRecord cable_phase{
-      .path = "clock.cable_phase",
+  ParamRecord phase_spread{
+      .path = "clock.phase_spread",
       .type = ParamType::kFloat,
-      .default_value = "0.5",
+      .default_value = "0.75",
       .min = 0,
       .max = 100,
       .unit = "rad",
-      .help =
-          "What is left of the cables' delays beyond whole slots lies anywhere from 0 to this, the same "
-          "both ways: d of equation 1.",
-      .cite = "S-Connect, 2.5",
+      .help = "Phases at the start lie anywhere within this of the nominal phase; a clock is 2 pi.",
       .only_if = "clock.emulated=true"};
+  ParamRecord cable_phase{.path = "clock.cable_phase",
+                          .type = ParamType::kFloat,
+                          .default_value = "0.5",
+                          .min = 0,
+                          .max = 100,
+                          .unit = "rad",
+                          .help =
+                              "The part of a cable's delay beyond whole slots lies anywhere from 0 to this, the same "
+                              "both ways: d of equation 1.",
+                          .cite = "S-Connect, 2.5",
+                          .only_if = "clock.emulated=true"};
   ParamRecord gain{
       .path = "clock.gain",
       .type = ParamType::kFloat,
@@ -267,26 +266,25 @@ inline constexpr struct ClockParams {
       .min = 0,
       .max = 0.25,
       .unit = "1/cycle",
-      .help = "Pull of an oscillator, rad per routing cycle, for each radian that its phase detector says.",
+      .help = "Pull of an oscillator, rad per routing cycle, for each radian that its phase detector reports.",
       .cite = "S-Connect, 2.5 (K)",
       .only_if = "clock.emulated=true"};
-  ParamRecord detector{
-      .path = "clock.detector",
-      .type = ParamType::kChoice,
-      .default_value = "average",
-      .choices = "average|sum",
-      .help =
-          "What a phase detector makes of the comparators of a node's active channels: their average, as "
-          "in the TIC, or their sum, as in equation 1.",
-      .cite = "S-Connect, 3.3; 2.5",
-      .only_if = "clock.emulated=true"};
+  ParamRecord detector{.path = "clock.detector",
+                       .type = ParamType::kChoice,
+                       .default_value = "average",
+                       .choices = "average|sum",
+                       .help =
+                           "How a phase detector combines the comparators of a node's active channels: their average, "
+                           "as in the TIC, or their sum, as in equation 1.",
+                       .cite = "S-Connect, 3.3; 2.5",
+                       .only_if = "clock.emulated=true"};
   ParamRecord range{.path = "clock.range",
                     .type = ParamType::kFloat,
                     .default_value = "4",
                     .min = 0.01,
                     .max = 1000,
                     .unit = "rad",
-                    .help = "Range of a comparator, from an empty fifo to a full one, where it stays.",
+                    .help = "Range of a comparator, from an empty FIFO to a full one; it saturates there.",
                     .cite = "S-Connect, 3.3",
                     .only_if = "clock.emulated=true"};
   ParamRecord knee{.path = "clock.knee",
@@ -295,7 +293,7 @@ inline constexpr struct ClockParams {
                    .min = 0,
                    .max = 1000,
                    .unit = "rad",
-                   .help = "Deviation from half full beyond which a comparator's gain is the higher one.",
+                   .help = "Deviation from half full beyond which a comparator has its higher gain.",
                    .cite = "S-Connect, 3.3 (R1, R2)",
                    .only_if = "clock.emulated=true"};
   ParamRecord outer_gain{.path = "clock.outer_gain",
@@ -303,7 +301,7 @@ inline constexpr struct ClockParams {
                          .default_value = "2",
                          .min = 1,
                          .max = 64,
-                         .help = "Gain there, relative to that near half full; 1: linear.",
+                         .help = "Gain beyond clock.knee, relative to that near half full; 1: linear.",
                          .cite = "S-Connect, 3.3 (R1 > R2; the ratio is not given)",
                          .only_if = "clock.emulated=true"};
   ParamRecord tuning{.path = "clock.tuning",
@@ -320,7 +318,7 @@ inline constexpr struct ClockParams {
                    .default_value = "",
                    .help =
                        "Oscillators that are not drawn: CSV lines TIC,ppm[,rad], free-running frequency and phase at "
-                       "the start; one line for TICs of the same node or switch, which share theirs.",
+                       "the start; one line for the TICs of a node or switch, which share an oscillator.",
                    .only_if = "clock.emulated=true"};
 } clock{};
 

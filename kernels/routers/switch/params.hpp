@@ -11,7 +11,7 @@ inline constexpr struct TopologyParams {
                     .default_value = "8",
                     .min = 2,
                     .max = sw::kMaxPorts,
-                    .help = "Inputs of the switch, and outputs; a terminal is at each pair.",
+                    .help = "Inputs of the switch, and as many outputs; a terminal is at each pair.",
                     .cite = "S-Connect, 2 (Figure 1)"};
 } topology{};
 
@@ -22,9 +22,8 @@ inline constexpr struct RouterParams {
       .default_value = "crossbar",
       .choices = "crossbar|buffer_pool",
       .help =
-          "crossbar: a message is stored in its input's buffer as a whole before it is switched; "
-          "buffer_pool: transfers into and between buffers take no time, so a message is switched as "
-          "soon as its head has arrived.",
+          "crossbar: an input stores a whole message before the message is switched; buffer_pool: transfers into and "
+          "between buffers take no time, so a message is switched as soon as its head has arrived.",
       .cite = "S-Connect, 2 (Figure 1)"};
   ParamRecord output_buffers{
       .path = "router.output_buffers",
@@ -33,19 +32,18 @@ inline constexpr struct RouterParams {
       .min = 1,
       .max = 64,
       .unit = "messages",
-      .help = "Messages that an output holds, the one in service included; others wait at their inputs.",
+      .help = "Messages that an output holds, the one in service included; further messages wait at their inputs.",
       .cite = "S-Connect, 2 (Figure 1)"};
-  ParamRecord input_release{
-      .path = "router.input_release",
-      .type = ParamType::kChoice,
-      .default_value = "head",
-      .choices = "head|tail",
-      .help =
-          "When an input can switch its next message. head: in the cycle after the one before it has got "
-          "its output; tail: when the tail of the one before it has left, an input of the crossbar "
-          "carrying one message at a time.",
-      .cite = "Karol, Hluchyj, Morgan 1987",
-      .only_if = "router.organisation=crossbar"};
+  ParamRecord input_release{.path = "router.input_release",
+                            .type = ParamType::kChoice,
+                            .default_value = "head",
+                            .choices = "head|tail",
+                            .help =
+                                "When an input can switch its next message. head: in the cycle after the previous "
+                                "message has got its output; tail: when the tail of the previous message has left, so "
+                                "an input of the crossbar carries one message at a time.",
+                            .cite = "Karol, Hluchyj, Morgan 1987",
+                            .only_if = "router.organisation=crossbar"};
 } router{};
 
 }  // namespace flitlab::sw::param

@@ -12,41 +12,40 @@ inline constexpr struct TopologyParams {
                     .max = 32,
                     .unit = "nodes",
                     .help =
-                        "Nodes in X, Y and Z: X is 2, 4 or 8; Y is 2 or a multiple of 4 up to 32; Z is 1 to 9. "
-                        "X = 2 is a ring of two with two links, Y = 2 has one link, Z = 1 none.",
+                        "Nodes in X, Y and Z: X is 2, 4 or 8; Y is 2 or a multiple of 4 up to 32; Z is 1 to 9. X = 2 "
+                        "is a ring of two with two links, Y = 2 has one link, Z = 1 none.",
                     .cite = "manual, Node Shapes"};
-  ParamRecord partial_planes{
-      .path = "topology.partial_planes",
-      .type = ParamType::kIntList,
-      .default_value = "[]",
-      .min = 0,
-      .max = 32,
-      .help =
-          "Blocks of nodes in planes that are not full, five numbers each: Z, first Y, nodes in Y, first "
-          "X, nodes in X. A plane that is named has these nodes only.",
-      .cite = "manual, Node Shapes; paper, section 2.3"};
-  ParamRecord logical_format{
-      .path = "topology.logical_format",
-      .type = ParamType::kIntList,
-      .default_value = "[]",
-      .min = 0,
-      .max = 19,
-      .help =
-          "Bits of R_PWHO that make up the logical PE number, highest first; [9, 16, 8, 0] is the "
-          "manual's format 1. Empty: as nodes are numbered.",
-      .cite = "manual, Logical Node Number"};
+  ParamRecord partial_planes{.path = "topology.partial_planes",
+                             .type = ParamType::kIntList,
+                             .default_value = "[]",
+                             .min = 0,
+                             .max = 32,
+                             .help =
+                                 "Blocks of nodes in planes that are not full, five numbers each: Z, first Y, nodes in "
+                                 "Y, first X, nodes in X. A plane that is named has these nodes only.",
+                             .cite = "manual, Node Shapes; paper, section 2.3"};
+  ParamRecord logical_format{.path = "topology.logical_format",
+                             .type = ParamType::kIntList,
+                             .default_value = "[]",
+                             .min = 0,
+                             .max = 19,
+                             .help =
+                                 "Bits of R_PWHO that form the logical PE number, highest first; [9, 16, 8, 0] is the "
+                                 "manual's format 1. Empty: logical numbers are the numbers of the nodes.",
+                             .cite = "manual, Logical Node Number"};
   ParamRecord logical_file{.path = "topology.logical_file",
                            .type = ParamType::kFile,
                            .default_value = "",
                            .help = "CSV file of logical PE numbers, lines x,y,z,number.",
                            .cite = "manual, Logical Node Number"};
-  ParamRecord spares{.path = "topology.spares",
-                     .type = ParamType::kIntList,
-                     .default_value = "[]",
-                     .min = 0,
-                     .max = 2175,
-                     .help = "Nodes whose PEs wait to take the logical number, and the work, of one that breaks.",
-                     .cite = "paper, section 9"};
+  ParamRecord spares{
+      .path = "topology.spares",
+      .type = ParamType::kIntList,
+      .default_value = "[]",
+      .min = 0,
+      .max = 2175,
+      .help = "Nodes whose PEs idle until one breaks; a spare takes the broken PE's logical number and work.",
+      .cite = "paper, section 9"};
   ParamRecord partitions{
       .path = "topology.partitions",
       .type = ParamType::kIntList,
@@ -54,8 +53,8 @@ inline constexpr struct TopologyParams {
       .min = 0,
       .max = 4095,
       .help =
-          "Partitions, two numbers each: base logical PE number and virtual PE limit. PEs send to others "
-          "of their partition, by virtual numbers; those in none are idle. Empty: one of all PEs.",
+          "Partitions, two numbers each: base logical PE number and virtual PE limit. PEs send to others of their "
+          "partition, by virtual numbers; PEs in none are idle. Empty: one partition of all PEs.",
       .cite = "manual, Virtual PE Number"};
 } topology{};
 
@@ -75,7 +74,7 @@ inline constexpr struct RouterParams {
       .min = 1,
       .max = 255,
       .unit = "flits",
-      .help = "Buffer of an adaptive virtual channel; packets are let in only if all of them fits.",
+      .help = "Buffer of an adaptive virtual channel; a packet enters only if all of it fits.",
       .cite = "paper, sections 1 and 5"};
   ParamRecord adaptive_vcs{.path = "router.adaptive_vcs",
                            .type = ParamType::kInt,
@@ -84,19 +83,18 @@ inline constexpr struct RouterParams {
                            .max = 4,
                            .help = "Adaptive virtual channels of a link; the machine has one.",
                            .cite = "paper, section 5"};
-  ParamRecord adaptive_choice{
-      .path = "router.adaptive_choice",
-      .type = ParamType::kChoice,
-      .default_value = "highest",
-      .choices = "highest|any",
-      .help =
-          "Where an adaptive packet may ask for an adaptive channel: in the highest-ordered direction "
-          "it has still to go (the arbiter as published), or in whichever has most room.",
-      .cite = "paper, section 7; section 5 says any"};
+  ParamRecord adaptive_choice{.path = "router.adaptive_choice",
+                              .type = ParamType::kChoice,
+                              .default_value = "highest",
+                              .choices = "highest|any",
+                              .help =
+                                  "Direction in which a packet may ask for an adaptive channel: the highest-ordered "
+                                  "one that it still has to go (the published arbiter), or the one with most room.",
+                              .cite = "paper, section 7; section 5 says any"};
   ParamRecord short_circuit{.path = "router.short_circuit",
                             .type = ParamType::kBool,
                             .default_value = "true",
-                            .help = "Packets that do not turn pass by the crossbar of an empty router.",
+                            .help = "Packets that do not turn bypass the crossbar of an empty router.",
                             .cite = "paper, section 7"};
   ParamRecord straight_delay{.path = "router.straight_delay",
                              .type = ParamType::kInt,
@@ -104,23 +102,24 @@ inline constexpr struct RouterParams {
                              .min = 1,
                              .max = 16,
                              .unit = "clocks",
-                             .help = "Input pins of a router to input pins of the next one by the short-circuit path.",
+                             .help = "From a router's input pins to the next router's, by the short-circuit path.",
                              .cite = "paper, Table 2"};
-  ParamRecord turn_delay{.path = "router.turn_delay",
-                         .type = ParamType::kInt,
-                         .default_value = "6",
-                         .min = 2,
-                         .max = 32,
-                         .unit = "clocks",
-                         .help = "The same through the crossbar, without contention.",
-                         .cite = "paper, Table 2"};
+  ParamRecord turn_delay{
+      .path = "router.turn_delay",
+      .type = ParamType::kInt,
+      .default_value = "6",
+      .min = 2,
+      .max = 32,
+      .unit = "clocks",
+      .help = "From a router's input pins to the next router's, through the crossbar, without contention.",
+      .cite = "paper, Table 2"};
   ParamRecord source_delay{.path = "router.source_delay",
                            .type = ParamType::kInt,
                            .default_value = "10",
                            .min = 3,
                            .max = 64,
                            .unit = "clocks",
-                           .help = "Input of the source's router to the input pins of the next one.",
+                           .help = "From the input of the source's router to the next router's input pins.",
                            .cite = "paper, Table 2: End-point, read as the delay of either end"};
   ParamRecord destination_delay{.path = "router.destination_delay",
                                 .type = ParamType::kInt,
@@ -128,7 +127,7 @@ inline constexpr struct RouterParams {
                                 .min = 2,
                                 .max = 64,
                                 .unit = "clocks",
-                                .help = "Input pins of the destination's router to its control chip.",
+                                .help = "From the input pins of the destination's router to its control chip.",
                                 .cite = "paper, Table 2: End-point, read as the delay of either end"};
   ParamRecord credit_delay{
       .path = "router.credit_delay",
@@ -137,9 +136,7 @@ inline constexpr struct RouterParams {
       .min = 2,
       .max = 64,
       .unit = "clocks",
-      .help =
-          "A flit's departure to its place being known free upstream. The paper gives no number: the "
-          "delay of a link.",
+      .help = "From a flit's departure to its place being known free upstream; unpublished, as a link's delay.",
       .cite = "paper, section 1"};
 } router{};
 
@@ -147,38 +144,36 @@ inline constexpr struct RoutingParams {
   ParamRecord adaptive{.path = "routing.adaptive",
                        .type = ParamType::kBool,
                        .default_value = "true",
-                       .help = "ADAPT bits of the routing tables.",
+                       .help = "Routing tables set the ADAPT bits: packets may take adaptive channels.",
                        .cite = "manual, R_NET_LUT Format; paper, section 5"};
   ParamRecord ordered_requests{.path = "routing.ordered_requests",
                                .type = ParamType::kBool,
                                .default_value = "false",
-                               .help = "Requests do not adapt, whatever the tables say; their responses may.",
+                               .help = "Requests never adapt, whatever the tables say; their responses may.",
                                .cite = "paper, section 5"};
-  ParamRecord half_way{.path = "routing.half_way",
-                       .type = ParamType::kChoice,
-                       .default_value = "balanced",
-                       .choices = "balanced|plus",
-                       .help =
-                           "Direction of routes half-way round a ring: + from nodes of even and - from nodes of odd "
-                           "number, or always +, as in the manual's tables.",
-                       .cite = "paper, section 4; manual, Table 13"};
-  ParamRecord lut_mode{
-      .path = "routing.lut_mode",
+  ParamRecord half_way{
+      .path = "routing.half_way",
       .type = ParamType::kChoice,
-      .default_value = "auto",
-      .choices = "auto|0|1|2",
-      .help =
-          "Mode of R_NET_LUT: 0: an entry for each PE, up to 544 of them; 1 and 2: one for four PEs; auto: "
-          "0 if they fit, else 1. Mode 3 is set by writing R_LUT_OVERRIDE.",
-      .cite = "manual, R_NET_LUT Format"};
+      .default_value = "balanced",
+      .choices = "balanced|plus",
+      .help = "Routes half-way round a ring. balanced: + from even nodes, - from odd ones; plus: +, as in the manual.",
+      .cite = "paper, section 4; manual, Table 13"};
+  ParamRecord lut_mode{.path = "routing.lut_mode",
+                       .type = ParamType::kChoice,
+                       .default_value = "auto",
+                       .choices = "auto|0|1|2",
+                       .help =
+                           "Mode of R_NET_LUT. 0: an entry for each PE, up to 544 of them; 1 and 2: one for four PEs; "
+                           "auto: 0 if they fit, else 1. Writing R_LUT_OVERRIDE sets mode 3.",
+                       .cite = "manual, R_NET_LUT Format"};
   ParamRecord vc_select{
       .path = "routing.vc_select",
       .type = ParamType::kChoice,
       .default_value = "optimised",
       .choices = "time_of_crossing|optimised|full",
       .help =
-          "SELECT bits: all 0; searched for, 8 entries a direction, as in the machine; or searched for "
-          "with an entry for every node, which the machine does not have.",
+          "SELECT bits. time_of_crossing: all 0; optimised: searched for, 8 entries a direction, as in the machine; "
+          "full: searched for, an entry for every node, which the machine does not have.",
       .cite = "paper, section 4"};
 } routing{};
 
@@ -189,9 +184,7 @@ inline constexpr struct BarrierParams {
       .default_value = "0",
       .min = 0,
       .max = 32,
-      .help =
-          "Barrier and eureka units in use; 0: none. Partitions take turns: unit u is that of partition u "
-          "modulo their number.",
+      .help = "Barrier and eureka units in use; 0: none. Unit u serves partition u modulo the number of partitions.",
       .cite = "paper, section 6"};
   ParamRecord operation{
       .path = "barrier.operation",
@@ -199,9 +192,8 @@ inline constexpr struct BarrierParams {
       .default_value = "barrier",
       .choices = "barrier|eureka|by_hand",
       .help =
-          "barrier: every PE joins; eureka: one PE, drawn anew each time, finds something first, and all "
-          "join when they hear of it; both over and over. by_hand: PEs do what is asked of them between "
-          "cycles.",
+          "What PEs do over and over. barrier: every PE joins; eureka: one PE, drawn anew each time, signals first, "
+          "and all join when they learn of it. by_hand: PEs do what they are told between cycles.",
       .cite = "paper, Figure 6"};
   ParamRecord work{.path = "barrier.work",
                    .type = ParamType::kInt,
@@ -216,34 +208,30 @@ inline constexpr struct BarrierParams {
                    .default_value = "0",
                    .min = 0,
                    .max = 16777215,
-                   .help =
-                       "Node at the root of the spanning trees, whose paths are shortest ones; it need not be in the "
-                       "partition.",
+                   .help = "Root of the spanning trees of shortest paths; it need not be in the partition.",
                    .cite = "paper, section 6"};
-  ParamRecord router_delay{
-      .path = "barrier.router_delay",
-      .type = ParamType::kInt,
-      .default_value = "3",
-      .min = 1,
-      .max = 32,
-      .unit = "clocks",
-      .help =
-          "Input pins of a router to input pins of the next one for a barrier packet. The paper gives no "
-          "number: that of a packet that needs no arbitration.",
-      .cite = "paper, section 6 and Table 2"};
+  ParamRecord router_delay{.path = "barrier.router_delay",
+                           .type = ParamType::kInt,
+                           .default_value = "3",
+                           .min = 1,
+                           .max = 32,
+                           .unit = "clocks",
+                           .help =
+                               "From a router's input pins to the next router's, for a barrier packet. Unpublished; "
+                               "the default is that of a packet that needs no arbitration.",
+                           .cite = "paper, section 6 and Table 2"};
 } barrier{};
 
 inline constexpr struct IoParams {
-  ParamRecord nodes{
-      .path = "io.nodes",
-      .type = ParamType::kIntList,
-      .default_value = "[]",
-      .min = 0,
-      .max = 2175,
-      .help =
-          "Nodes with a device at their I/O port. Devices are terminals, numbered after the PEs; traces and "
-          "traffic matrices may name them.",
-      .cite = "paper, section 1; manual, Table 9"};
+  ParamRecord nodes{.path = "io.nodes",
+                    .type = ParamType::kIntList,
+                    .default_value = "[]",
+                    .min = 0,
+                    .max = 2175,
+                    .help =
+                        "Nodes with a device at their I/O port. Devices are terminals, numbered after the PEs; traces "
+                        "and traffic matrices may name them.",
+                    .cite = "paper, section 1; manual, Table 9"};
   ParamRecord interval{
       .path = "io.interval",
       .type = ParamType::kInt,
@@ -251,9 +239,7 @@ inline constexpr struct IoParams {
       .min = 1,
       .max = 64,
       .unit = "clocks",
-      .help =
-          "Clocks that a flit takes through an I/O port, either way. The paper says only that it is slower "
-          "than the others.",
+      .help = "Time of a flit through an I/O port, either way. The paper only says that it is slower than other ports.",
       .cite = "paper, section 1"};
 } io{};
 
@@ -263,21 +249,20 @@ inline constexpr struct RegistersParams {
                    .default_value = "",
                    .help =
                        "Registers to write before cycle 0, after those that follow from the configuration: CSV lines "
-                       "node,name,value; node * is every node; values may be written in hexadecimal, 0x1F.",
+                       "node,name,value; node * is every node; hexadecimal values as 0x1F.",
                    .cite = "manual; kernels/routers/t3e/README.md lists the registers"};
 } registers{};
 
 inline constexpr struct FaultsParams {
-  ParamRecord links{
-      .path = "faults.links",
-      .type = ParamType::kIntList,
-      .default_value = "[]",
-      .min = 0,
-      .max = 2175,
-      .help =
-          "Links that break, two numbers each: a node, and the direction in which the link leaves it (0 to "
-          "5: +X +Y +Z -X -Y -Z). Both its channels break.",
-      .cite = "paper, section 9"};
+  ParamRecord links{.path = "faults.links",
+                    .type = ParamType::kIntList,
+                    .default_value = "[]",
+                    .min = 0,
+                    .max = 2175,
+                    .help =
+                        "Links that break, two numbers each: a node, and the direction in which the link leaves it (0 "
+                        "to 5: +X +Y +Z -X -Y -Z). Both channels of the link break.",
+                    .cite = "paper, section 9"};
   ParamRecord nodes{.path = "faults.nodes",
                     .type = ParamType::kIntList,
                     .default_value = "[]",
@@ -285,31 +270,31 @@ inline constexpr struct FaultsParams {
                     .max = 2175,
                     .help = "Nodes that break, with all their links.",
                     .cite = "paper, section 9"};
-  ParamRecord cycle{
-      .path = "faults.cycle",
+  ParamRecord cycle{.path = "faults.cycle",
+                    .type = ParamType::kInt,
+                    .default_value = "0",
+                    .min = 0,
+                    .max = 4000000000,
+                    .unit = "clocks",
+                    .help =
+                        "When links and nodes break. 0: before the run, with tables that route around them. Later: "
+                        "packets that come to a broken link are lost; packets half across still arrive.",
+                    .cite = "paper, section 9; manual, R_CHAN[7 : 0] Registers"};
+  ParamRecord reroute_delay{
+      .path = "faults.reroute_delay",
       .type = ParamType::kInt,
-      .default_value = "0",
+      .default_value = "1000",
       .min = 0,
       .max = 4000000000,
       .unit = "clocks",
-      .help =
-          "When they break. 0: before the run, with tables that route around them. Else packets that come "
-          "to a broken link from then on are lost; those half across still make it.",
-      .cite = "paper, section 9; manual, R_CHAN[7 : 0] Registers"};
-  ParamRecord reroute_delay{.path = "faults.reroute_delay",
-                            .type = ParamType::kInt,
-                            .default_value = "1000",
-                            .min = 0,
-                            .max = 4000000000,
-                            .unit = "clocks",
-                            .help = "From the break to the tables that route around it, loaded in all nodes at once.",
-                            .cite = "paper, section 9"};
+      .help = "Time from the break to new tables, loaded in all nodes at once, that route around it.",
+      .cite = "paper, section 9"};
   ParamRecord unconnected{
       .path = "faults.unconnected",
       .type = ParamType::kChoice,
       .default_value = "refuse",
       .choices = "refuse|warn",
-      .help = "What to do if some PEs that work cannot reach each other: their packets would be lost.",
+      .help = "What to do if working PEs cannot reach one another, so that their packets would be lost.",
       .cite = "flitlab's own"};
   ParamRecord error_rate{
       .path = "faults.error_rate",
@@ -318,43 +303,37 @@ inline constexpr struct FaultsParams {
       .min = 0,
       .max = 1,
       .unit = "per flit and link",
-      .help =
-          "Chance that a link spoils a flit. Routers detect it on the way; the destination's router puts "
-          "right what was hit once.",
+      .help = "Chance that a link spoils a flit. Routers detect it; the destination's corrects flits hit once.",
       .cite = "paper, section 9"};
 } faults{};
 
 inline constexpr struct SpecialParams {
-  ParamRecord enabled{
-      .path = "special.enabled",
-      .type = ParamType::kBool,
-      .default_value = "false",
-      .help =
-          "The network of special packets, by which software reaches registers whatever state the machine "
-          "is in.",
-      .cite = "paper, section 8; manual, Special Routing"};
-  ParamRecord router_delay{
-      .path = "special.router_delay",
-      .type = ParamType::kInt,
-      .default_value = "3",
-      .min = 1,
-      .max = 32,
-      .unit = "clocks",
-      .help =
-          "Input pins of a router to input pins of the next one for a special packet. The sources give no "
-          "number: that of a packet that needs no arbitration.",
-      .cite = "paper, section 8 and Table 2"};
+  ParamRecord enabled{.path = "special.enabled",
+                      .type = ParamType::kBool,
+                      .default_value = "false",
+                      .help = "Special packets, by which software reaches registers whatever state the machine is in.",
+                      .cite = "paper, section 8; manual, Special Routing"};
+  ParamRecord router_delay{.path = "special.router_delay",
+                           .type = ParamType::kInt,
+                           .default_value = "3",
+                           .min = 1,
+                           .max = 32,
+                           .unit = "clocks",
+                           .help =
+                               "From a router's input pins to the next router's, for a special packet. Unpublished; "
+                               "the default is that of a packet that needs no arbitration.",
+                           .cite = "paper, section 8 and Table 2"};
 } special{};
 
 inline constexpr struct BootParams {
-  ParamRecord state{.path = "boot.state",
-                    .type = ParamType::kChoice,
-                    .default_value = "loaded",
-                    .choices = "loaded|cold",
-                    .help =
-                        "Registers at cycle 0: as software would load them, or all zero, for software that does it "
-                        "(flitlab.t3e.boot).",
-                    .cite = "manual, Direction Order Routing"};
+  ParamRecord state{
+      .path = "boot.state",
+      .type = ParamType::kChoice,
+      .default_value = "loaded",
+      .choices = "loaded|cold",
+      .help =
+          "Registers at cycle 0: as software would load them, or all zero, for software to load (flitlab.t3e.boot).",
+      .cite = "manual, Direction Order Routing"};
 } boot{};
 
 }  // namespace flitlab::t3e::param

@@ -18,17 +18,16 @@ inline constexpr struct RouterParams {
                            .min = 1,
                            .max = 255,
                            .unit = "flits",
-                           .help = "Buffer of one virtual channel.",
+                           .help = "Buffer of each virtual channel.",
                            .cite = "Dally & Towles 17.1"};
-  ParamRecord flow_control{
-      .path = "router.flow_control",
-      .type = ParamType::kChoice,
-      .default_value = "wormhole",
-      .choices = "wormhole|virtual_cut_through|store_and_forward",
-      .help =
-          "Whether a packet moves on flit by flit, only into room for all of it, or only when all of "
-          "it has arrived.",
-      .cite = "Dally & Towles 13.1-13.2"};
+  ParamRecord flow_control{.path = "router.flow_control",
+                           .type = ParamType::kChoice,
+                           .default_value = "wormhole",
+                           .choices = "wormhole|virtual_cut_through|store_and_forward",
+                           .help =
+                               "When a packet moves on. wormhole: flit by flit; virtual_cut_through: only into room "
+                               "for all of it; store_and_forward: the same, and only after all of it has arrived.",
+                           .cite = "Dally & Towles 13.1-13.2"};
   ParamRecord vc_allocator{.path = "router.vc_allocator",
                            .type = ParamType::kChoice,
                            .default_value = "separable_input_first",
@@ -52,12 +51,12 @@ inline constexpr struct RouterParams {
                       .type = ParamType::kChoice,
                       .default_value = "round_robin",
                       .choices = "round_robin|matrix|oldest_first",
-                      .help = "Arbiters inside the allocators.",
+                      .help = "Arbiters that the allocators are made of.",
                       .cite = "Dally & Towles 18.4-18.5"};
   ParamRecord speculative{.path = "router.speculative",
                           .type = ParamType::kBool,
                           .default_value = "false",
-                          .help = "Packets bid for the crossbar in the cycle in which they bid for a virtual channel.",
+                          .help = "A head bids for the crossbar in the cycle in which it bids for a virtual channel.",
                           .cite = "Dally & Towles 16.3.2"};
   ParamRecord routing_delay{.path = "router.routing_delay",
                             .type = ParamType::kInt,
@@ -65,7 +64,7 @@ inline constexpr struct RouterParams {
                             .min = 0,
                             .max = 15,
                             .unit = "cycles",
-                            .help = "Route computation stage; 0: known on arrival (look-ahead).",
+                            .help = "Time of route computation; 0: the route is known on arrival (look-ahead).",
                             .cite = "Dally & Towles 16.1"};
   ParamRecord vc_allocation_delay{.path = "router.vc_allocation_delay",
                                   .type = ParamType::kInt,
@@ -73,61 +72,59 @@ inline constexpr struct RouterParams {
                                   .min = 0,
                                   .max = 15,
                                   .unit = "cycles",
-                                  .help = "Virtual-channel allocation stage."};
+                                  .help = "Time of virtual-channel allocation."};
   ParamRecord switch_allocation_delay{.path = "router.switch_allocation_delay",
                                       .type = ParamType::kInt,
                                       .default_value = "1",
                                       .min = 1,
                                       .max = 15,
                                       .unit = "cycles",
-                                      .help = "Switch allocation stage."};
+                                      .help = "Time of switch allocation."};
   ParamRecord switch_traversal_delay{.path = "router.switch_traversal_delay",
                                      .type = ParamType::kInt,
                                      .default_value = "1",
                                      .min = 0,
                                      .max = 15,
                                      .unit = "cycles",
-                                     .help = "Switch traversal stage."};
-  ParamRecord credit_delay{
-      .path = "router.credit_delay",
-      .type = ParamType::kInt,
-      .default_value = "3",
-      .min = 1,
-      .max = 64,
-      .unit = "cycles",
-      .help =
-          "From the cycle in which a flit wins the switch to the first in which its place upstream "
-          "can be used.",
-      .cite = "Dally & Towles 16.2"};
+                                     .help = "Time of switch traversal."};
+  ParamRecord credit_delay{.path = "router.credit_delay",
+                           .type = ParamType::kInt,
+                           .default_value = "3",
+                           .min = 1,
+                           .max = 64,
+                           .unit = "cycles",
+                           .help =
+                               "From the cycle in which a flit wins the switch to the first cycle in which the "
+                               "upstream router can use its place in the buffer.",
+                           .cite = "Dally & Towles 16.2"};
 } router{};
 
 inline constexpr struct RoutingParams {
-  ParamRecord algorithm{.path = "routing.algorithm",
-                        .type = ParamType::kChoice,
-                        .default_value = "dimension_order",
-                        .choices = "dimension_order|o1turn|valiant|romm|minimal_adaptive|table",
-                        .help = "How a route is found. Graphs use tables, all other topologies the other algorithms.",
-                        .cite =
-                            "Dally & Towles ch. 8-11; O1TURN: Seo et al. 2005; ROMM: Nesson & Johnsson 1995; adaptive "
-                            "with escape: Duato 1993"};
+  ParamRecord algorithm{
+      .path = "routing.algorithm",
+      .type = ParamType::kChoice,
+      .default_value = "dimension_order",
+      .choices = "dimension_order|o1turn|valiant|romm|minimal_adaptive|table",
+      .help = "How a packet's route is found. Graphs use table, all other topologies the other algorithms.",
+      .cite =
+          "Dally & Towles ch. 8-11; O1TURN: Seo et al. 2005; ROMM: Nesson & Johnsson 1995; adaptive "
+          "with escape: Duato 1993"};
   ParamRecord vc_assignment{
       .path = "routing.vc_assignment",
       .type = ParamType::kChoice,
       .default_value = "dateline",
       .choices = "dateline|balanced|by_crossing|any",
       .help =
-          "Virtual channels on rings, in two classes. dateline: 0 until the wrap-around channel has "
-          "been crossed, then 1; balanced: packets that never cross it may use both; by_crossing: 1 "
-          "all along the ring for packets that cross it, 0 for the others; any: one class, which may "
-          "deadlock.",
+          "Classes of virtual channels on rings. dateline: class 0 until a packet has crossed the wrap-around channel, "
+          "then 1; balanced: packets that never cross it may use both; by_crossing: 1 all along the ring for packets "
+          "that cross it, 0 for the others; any: one class, which may deadlock.",
       .cite = "Dally & Towles 14.2.3",
       .only_if = "topology.kind=torus|ring"};
-  ParamRecord table_file{
-      .path = "routing.table_file",
-      .type = ParamType::kFile,
-      .default_value = "",
-      .help = "Routing table to use instead of computed shortest paths: CSV lines router,destination,port.",
-      .only_if = "routing.algorithm=table"};
+  ParamRecord table_file{.path = "routing.table_file",
+                         .type = ParamType::kFile,
+                         .default_value = "",
+                         .help = "Routing table instead of computed shortest paths: CSV lines router,destination,port.",
+                         .only_if = "routing.algorithm=table"};
 } routing{};
 
 }  // namespace flitlab::vc::param

@@ -1,0 +1,98 @@
+"""The page of `flitlab reproduce --markdown`: how it was made, all experiments, what is out, every judged row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from itertools import groupby
+
+from flitlab.reproduction import VERDICTS, counts
+
+Done = dict[str, tuple[list[dict], "float | None"]]  # rows and seconds of each experiment; None: not known
+
+JUDGED = ["setting", "quantity", "published", "measured", "unit", "tolerance", "verdict"]
+
+
+def grouped(rows: list[dict], seconds: dict[str, float] | None = None) -> Done:
+    """The rows that `flitlab reproduce --json` has printed, by experiment, with the seconds that are known."""
+    return {name: (list(lines), (seconds or {}).get(name))
+            for name, lines in groupby(rows, key=lambda line: line["experiment"])}
+
+
+def cell(value: object) -> str:
+    """A value as the text of a table's cell."""
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, (int, float)) else str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def table(heads: list[str], lines: list[list[object]], numbers: set[str]) -> Iterator[str]:
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + "|".join("---:" if head in numbers else "---" for head in heads) + "|"
+    for line in lines:
+        yield "| " + " | ".join(map(cell, line)) + " |"
+
+
+def judged(line: dict) -> list[object]:
+    return [f"{line[head]:.4g}" if head == "measured" else line[head] for head in JUDGED]
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+
+
+def summary(done: Done) -> Iterator[str]:
+    everything = [line for rows, _ in done.values() for line in rows]
+    known = [s for _, s in done.values() if s is not None]
+    lines: list[list[object]] = []
+    for name, (rows, seconds) in [*done.items(), ("all", (everything, sum(known) if known else None))]:
+        verdicts = [n or "" for n in counts(rows).values()]
+        lines.append([name, *verdicts, "" if seconds is None else f"{seconds:.0f}"])
+    yield from table(["experiment", *VERDICTS, "seconds"], lines, {*VERDICTS, "seconds"})
+
+
+def out(done: Done) -> Iterator[str]:
+    lines = [line for rows, _ in done.values() for line in rows if line["verdict"] == "out"]
+    if not lines:
+        yield "No row is out."
+        return
+    heads = ["experiment", "setting", "quantity", "published", "measured", "unit", "reading"]
+    yield from table(heads, [[f"{line[h]:.4g}" if h == "measured" else line[h] for h in heads] for line in lines],
+                     {"published", "measured"})
+
+
+def section(name: str, rows: list[dict]) -> Iterator[str]:
+    """An experiment: its sources, its judged rows, and how they are read."""
+    yield from ("", f"### {name}", "")
+    told = [line for line in rows if line["verdict"] != "skipped"]
+    sources = dict.fromkeys(line["source"] for line in told or rows)
+    skipped = len(rows) - len(told)
+    sentence = f" {skipped} more {'value has' if skipped == 1 else 'values have'} no published number." if told else (
+        f" {skipped} measured {'value' if skipped == 1 else 'values'}, none with a published number.")
+    yield "Source: " + "; ".join(sources) + "." + (sentence if skipped else "")
+    if told:
+        yield ""
+        yield from table(JUDGED, [judged(line) for line in told], {"published", "measured", "tolerance"})
+    readings = dict.fromkeys(line["reading"] for line in told if line["reading"])
+    if readings:
+        yield from ("", "Readings:", "")
+        yield from (f"- {reading}" for reading in readings)
+
+
+def page(done: Done, command: str, version: str, full: bool = False, made: str | None = None) -> Iterator[str]:
+    """The lines of the page. command: what was run; made: the day, as 2026-01-31 (default: today)."""
+    known = [s for _, s in done.values() if s is not None]
+    took = f" It took {duration(sum(known))}." if known else ""
+    sizes = "in the papers' sizes" if full else "in their default sizes"
+    yield from (
+        "# Published experiments", "",
+        f"`{command}` of flitlab {version} made this page on {made or date.today().isoformat()}. The experiments ran "
+        f"{sizes}.{took} A row compares a number of the source, or a statement of it, with what flitlab measured. "
+        "*match*: within the tolerance of the row; *better*: outside it, on the better side; *out*: outside it; "
+        "*skipped*: measured, but the source gives no number.", "")
+    yield from summary(done)
+    yield from ("", "## Rows that are out", "")
+    yield from out(done)
+    yield from ("", "## Every judged row")
+    for name, (rows, _) in done.items():
+        yield from section(name, rows)
