@@ -24,22 +24,8 @@
 /// count 0 is not there.
 #include <type_traits>
 
+#include "kernels/common/for_each.hpp"
 #include "kernels/common/layout.hpp"
-
-#define FLITLAB_PARENS ()
-#define FLITLAB_EXPAND(...) FLITLAB_EXPAND3(FLITLAB_EXPAND3(FLITLAB_EXPAND3(FLITLAB_EXPAND3(__VA_ARGS__))))
-#define FLITLAB_EXPAND3(...) FLITLAB_EXPAND2(FLITLAB_EXPAND2(FLITLAB_EXPAND2(FLITLAB_EXPAND2(__VA_ARGS__))))
-#define FLITLAB_EXPAND2(...) FLITLAB_EXPAND1(FLITLAB_EXPAND1(FLITLAB_EXPAND1(FLITLAB_EXPAND1(__VA_ARGS__))))
-#define FLITLAB_EXPAND1(...) __VA_ARGS__
-#define FLITLAB_CALL(macro, ...) macro(__VA_ARGS__)
-#define FLITLAB_BARE(...) __VA_ARGS__
-
-/// macro(data, tuple's elements) for each of up to 60 tuples.
-#define FLITLAB_FOR_EACH(macro, data, ...) __VA_OPT__(FLITLAB_EXPAND(FLITLAB_EACH(macro, data, __VA_ARGS__)))
-#define FLITLAB_EACH(macro, data, tuple, ...)   \
-  FLITLAB_CALL(macro, data, FLITLAB_BARE tuple) \
-  __VA_OPT__(FLITLAB_EACH_AGAIN FLITLAB_PARENS(macro, data, __VA_ARGS__))
-#define FLITLAB_EACH_AGAIN() FLITLAB_EACH
 
 #define FLITLAB_MEMBERS(Self, ...)                              \
   FLITLAB_FOR_EACH(FLITLAB_DECLARE_MEMBER, Self, __VA_ARGS__)   \

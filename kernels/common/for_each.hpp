@@ -1,12 +1,16 @@
 #pragma once
-/// FLITLAB_FOR_EACH(macro, (a, b), (c, d), ...): macro((a, b)) macro((c, d)) ..., for up to 64 items. Lists that
-/// declare a thing and describe it in one place are made of it.
+/// FLITLAB_FOR_EACH(macro, data, (a, b), (c, d), ...): macro(data, a, b) macro(data, c, d) ..., for up to 60 tuples. Lists
+/// that declare a thing and describe it in one place are made of it (kernels/common/fields.hpp, total.hpp).
+#define FLITLAB_PARENS ()
 #define FLITLAB_EXPAND(...) FLITLAB_EXPAND3(FLITLAB_EXPAND3(FLITLAB_EXPAND3(FLITLAB_EXPAND3(__VA_ARGS__))))
 #define FLITLAB_EXPAND3(...) FLITLAB_EXPAND2(FLITLAB_EXPAND2(FLITLAB_EXPAND2(FLITLAB_EXPAND2(__VA_ARGS__))))
 #define FLITLAB_EXPAND2(...) FLITLAB_EXPAND1(FLITLAB_EXPAND1(FLITLAB_EXPAND1(FLITLAB_EXPAND1(__VA_ARGS__))))
 #define FLITLAB_EXPAND1(...) __VA_ARGS__
-#define FLITLAB_AGAIN() FLITLAB_FOR_EACH_HELPER
-#define FLITLAB_PARENTHESES ()
-#define FLITLAB_FOR_EACH_HELPER(macro, item, ...) \
-  macro(item) __VA_OPT__(FLITLAB_AGAIN FLITLAB_PARENTHESES(macro, __VA_ARGS__))
-#define FLITLAB_FOR_EACH(macro, ...) __VA_OPT__(FLITLAB_EXPAND(FLITLAB_FOR_EACH_HELPER(macro, __VA_ARGS__)))
+#define FLITLAB_CALL(macro, ...) macro(__VA_ARGS__)
+#define FLITLAB_BARE(...) __VA_ARGS__
+
+#define FLITLAB_FOR_EACH(macro, data, ...) __VA_OPT__(FLITLAB_EXPAND(FLITLAB_EACH(macro, data, __VA_ARGS__)))
+#define FLITLAB_EACH(macro, data, tuple, ...)   \
+  FLITLAB_CALL(macro, data, FLITLAB_BARE tuple) \
+  __VA_OPT__(FLITLAB_EACH_AGAIN FLITLAB_PARENS(macro, data, __VA_ARGS__))
+#define FLITLAB_EACH_AGAIN() FLITLAB_EACH

@@ -36,16 +36,15 @@ inline std::string element_name(std::string_view name, u32 element) {
 #define FLITLAB_TOTALS(Enumeration, table, before, ...)                                                         \
   enum class Enumeration : int {                                                                                \
     kBefore = (before) - 1,                                                                                     \
-    FLITLAB_FOR_EACH(FLITLAB_TOTAL_ENUMERATORS, __VA_ARGS__) kEnd                                               \
+    FLITLAB_FOR_EACH(FLITLAB_TOTAL_ENUMERATORS, , __VA_ARGS__) kEnd                                               \
   };                                                                                                            \
   namespace detail_##Enumeration {                                                                              \
     using Of = Enumeration;                                                                                     \
-    inline constexpr ::flitlab::TotalRecord kRecords[] = {FLITLAB_FOR_EACH(FLITLAB_TOTAL_RECORD, __VA_ARGS__)}; \
+    inline constexpr ::flitlab::TotalRecord kRecords[] = {FLITLAB_FOR_EACH(FLITLAB_TOTAL_RECORD, , __VA_ARGS__)}; \
   }                                                                                                             \
   inline constexpr ::flitlab::TotalTable table = detail_##Enumeration::kRecords;
 
-#define FLITLAB_TOTAL_ENUMERATORS(item) FLITLAB_TOTAL_ENUMERATORS_OF item
-#define FLITLAB_TOTAL_ENUMERATORS_OF(enumerator, count, ...) enumerator, enumerator##Last = enumerator + (count) - 1,
-#define FLITLAB_TOTAL_RECORD(item) FLITLAB_TOTAL_RECORD_OF item
-#define FLITLAB_TOTAL_RECORD_OF(enumerator, number, ...) \
+#define FLITLAB_TOTAL_ENUMERATORS(unused, enumerator, count, ...) \
+  enumerator, enumerator##Last = enumerator + (count) - 1,
+#define FLITLAB_TOTAL_RECORD(unused, enumerator, number, ...) \
   ::flitlab::TotalRecord{.first = static_cast<::flitlab::u32>(Of::enumerator), .count = number, __VA_ARGS__},
