@@ -100,82 +100,124 @@ void TerminalPlan::set_exchange(const std::string& pattern, const Groups& groups
   set_matrix(even_matrix(rows));
 }
 
+namespace {
+
+TrafficMode mode_of(const Experiment& e) {
+  const std::string& mode = e.str(param::traffic.mode);
+  return mode == "request_reply" ? TrafficMode::kRequestReply
+         : mode == "trace"       ? TrafficMode::kTrace
+         : mode == "program"     ? TrafficMode::kProgram
+         : mode == "broadcast"   ? TrafficMode::kBroadcast
+                                 : TrafficMode::kOpen;
+}
+
+/// 32-bit draws below this go to a hot terminal.
+u32 hot_threshold(const Experiment& e) {
+  return static_cast<u32>(std::min(e.f64(param::traffic.hot_fraction) * 4294967296.0, 4294967295.0));
+}
+
+/// 1 / ln(1 - 1 / mean); 0: always one flit.
+double inverse_log_continue(const Experiment& e) {
+  const double uncut = geometric_mean(e);
+  return uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
+}
+
+}  // namespace
+
 TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool others_only, const Groups& groups) {
-  TrafficTable& t = table;
-  t.terminals = topology.terminals;
-  t.others_only = others_only;
-  active = t.terminals;
+  table.terminals = topology.terminals;
+  table.others_only = others_only;
+  active = table.terminals;
   if (!groups.empty()) set_groups(groups);
-  mode = e.str(param::traffic.mode) == "request_reply" ? TrafficMode::kRequestReply
-         : e.str(param::traffic.mode) == "trace"       ? TrafficMode::kTrace
-         : e.str(param::traffic.mode) == "program"     ? TrafficMode::kProgram
-         : e.str(param::traffic.mode) == "broadcast"   ? TrafficMode::kBroadcast
-                                                       : TrafficMode::kOpen;
+  mode = mode_of(e);
   if (mode == TrafficMode::kTrace || mode == TrafficMode::kBroadcast) return;
   if (mode == TrafficMode::kProgram) {
     set_program(e);
     return;
   }
-  t.start = e.u32_of(param::traffic.start);
+  set_injection(e);
+  set_lengths(e);
+  set_pattern(e, topology, groups);
+  if (mode == TrafficMode::kRequestReply) set_replies(e);
+}
+
+void TerminalPlan::set_injection(const Experiment& e) {
+  table.start = e.u32_of(param::traffic.start);
+  if (e.str(param::traffic.mode) == "batch") {
+    table.injection = Injection::kAllAtOnce;
+    if (e.has(param::traffic.batch_packets)) table.batch_packets = e.u32_of(param::traffic.batch_packets);
+  } else if (e.has(param::traffic.injection)) {
+    table.injection = static_cast<Injection>(e.choice(param::traffic.injection));
+  }
+}
+
+void TerminalPlan::set_pattern(const Experiment& e, const Topology& topology, const Groups& groups) {
+  const std::string& pattern = e.str(param::traffic.pattern);
+  if (pattern == "matrix")
+    read_matrix_of(e);
+  else if (is_exchange(pattern))
+    set_exchange(pattern, groups);
+  else if (pattern == "hot_spot" || pattern == "hot_region")
+    set_hot(e, topology);
+  else if (pattern == "all_to_all")
+    set_all_to_all(e);
+  else if (pattern == "all_to_region")
+    set_region(e, topology);
+  else if (pattern != "uniform")
+    set_permutation(pattern, topology, groups);
+  table.destination = destinations_.data();
+}
+
+void TerminalPlan::read_matrix_of(const Experiment& e) {
+  set_matrix(read_matrix(e.file(param::traffic.matrix_file), table.terminals));
+  for (u32 s = 0; s < table.terminals; ++s)
+    for (u32 i = matrix_.row_start[s]; i < matrix_.row_start[s + 1]; ++i) {
+      require_active(param::traffic.matrix_file.path, s);
+      require_active(param::traffic.matrix_file.path, matrix_.column[i]);
+    }
+}
+
+void TerminalPlan::set_hot(const Experiment& e, const Topology& topology) {
+  table.pattern = Pattern::kHot;
+  destinations_ = e.str(param::traffic.pattern) == "hot_spot" ? e.ints(param::traffic.hot_terminals)
+                                                              : hot_region(topology, e.ints(param::traffic.hot_shape));
+  for (u32 hot : destinations_)
+    if (hot >= topology.terminals)
+      throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
+                        std::to_string(topology.terminals - 1) + ".");
+  for (u32 hot : destinations_) require_active(param::traffic.hot_terminals.path, hot);
+  table.hot_count = static_cast<u32>(destinations_.size());
+  table.hot_threshold = hot_threshold(e);
+}
+
+void TerminalPlan::set_permutation(const std::string& pattern, const Topology& topology, const Groups& groups) {
+  table.pattern = Pattern::kPermutation;
+  // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
+  destinations_ = table.group ? std::vector<u32>(table.terminals, kNone) : make_permutation(pattern, topology, 1);
+  for (const std::vector<u32>& group : groups) {
+    const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), 1);
+    for (u32 rank = 0; rank < group.size(); ++rank) destinations_[group[rank]] = group[to[rank]];
+  }
+  if (table.others_only)
+    for (u32 i = 0; i < topology.terminals; ++i)
+      if (destinations_[i] == i) destinations_[i] = kNone;
+}
+
+void TerminalPlan::set_lengths(const Experiment& e) {
   mean_flits = mean_packet(e);
   shortest = shortest_packet(e);
-  if (e.str(param::traffic.mode) == "batch") {
-    t.injection = Injection::kAllAtOnce;
-    if (e.has(param::traffic.batch_packets)) t.batch_packets = e.u32_of(param::traffic.batch_packets);
-  } else if (e.has(param::traffic.injection)) {
-    t.injection = static_cast<Injection>(e.choice(param::traffic.injection));
-  }
-  const std::string& pattern = e.str(param::traffic.pattern);
-  if (pattern == "matrix") {
-    set_matrix(read_matrix(e.file(param::traffic.matrix_file), topology.terminals));
-    for (u32 s = 0; s < t.terminals; ++s)
-      for (u32 i = matrix_.row_start[s]; i < matrix_.row_start[s + 1]; ++i) {
-        require_active(param::traffic.matrix_file.path, s);
-        require_active(param::traffic.matrix_file.path, matrix_.column[i]);
-      }
-  } else if (is_exchange(pattern)) {
-    set_exchange(pattern, groups);
-  } else if (pattern == "hot_spot" || pattern == "hot_region") {
-    t.pattern = Pattern::kHot;
-    destinations_ = pattern == "hot_spot" ? e.ints(param::traffic.hot_terminals)
-                                          : hot_region(topology, e.ints(param::traffic.hot_shape));
-    for (u32 hot : destinations_)
-      if (hot >= topology.terminals)
-        throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
-                          std::to_string(topology.terminals - 1) + ".");
-    for (u32 hot : destinations_) require_active(param::traffic.hot_terminals.path, hot);
-    t.hot_count = static_cast<u32>(destinations_.size());
-    t.hot_threshold = static_cast<u32>(std::min(e.f64(param::traffic.hot_fraction) * 4294967296.0, 4294967295.0));
-  } else if (pattern == "all_to_all") {
-    set_all_to_all(e);
-  } else if (pattern == "all_to_region") {
-    set_region(e, topology);
-  } else if (pattern != "uniform") {
-    // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
-    destinations_ = t.group ? std::vector<u32>(t.terminals, kNone) : make_permutation(pattern, topology, 1);
-    for (const std::vector<u32>& group : groups) {
-      const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), 1);
-      for (u32 rank = 0; rank < group.size(); ++rank) destinations_[group[rank]] = group[to[rank]];
-    }
-    if (others_only)
-      for (u32 i = 0; i < topology.terminals; ++i)
-        if (destinations_[i] == i) destinations_[i] = kNone;
-    t.pattern = Pattern::kPermutation;
-  }
-  t.destination = destinations_.data();
-  if (e.str(param::traffic.packet_length) == "geometric") {
-    t.max_flits = geometric_longest(e);
-    t.length_law = LengthLaw::kGeometric;
-    const double uncut = geometric_mean(e);
-    t.inverse_log_continue = uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
-  }
-  t.packets = packet_lengths_.set(e.lengths(param::traffic.packet_flits));
-  if (mode == TrafficMode::kRequestReply) {
-    t.replies = reply_lengths_.set(e.lengths(param::traffic.reply_flits));
-    t.window = e.u32_of(param::traffic.window);
-    t.reply_delay = e.u32_of(param::traffic.reply_delay);
-    t.reply_queue = e.u32_of(param::traffic.reply_queue);
-  }
+  table.packets = packet_lengths_.set(e.lengths(param::traffic.packet_flits));
+  if (e.str(param::traffic.packet_length) != "geometric") return;
+  table.max_flits = geometric_longest(e);
+  table.length_law = LengthLaw::kGeometric;
+  table.inverse_log_continue = inverse_log_continue(e);
+}
+
+void TerminalPlan::set_replies(const Experiment& e) {
+  table.replies = reply_lengths_.set(e.lengths(param::traffic.reply_flits));
+  table.window = e.u32_of(param::traffic.window);
+  table.reply_delay = e.u32_of(param::traffic.reply_delay);
+  table.reply_queue = e.u32_of(param::traffic.reply_queue);
 }
 
 void TerminalPlan::set_program(const Experiment& e) {

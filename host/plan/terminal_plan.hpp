@@ -37,9 +37,16 @@ struct TerminalPlan {
 
  private:
   void set_groups(const Groups& groups);
+  void set_injection(const Experiment& experiment);
+  void set_pattern(const Experiment& experiment, const Topology& topology, const Groups& groups);
+  void set_hot(const Experiment& experiment, const Topology& topology);
+  void set_permutation(const std::string& pattern, const Topology& topology, const Groups& groups);
+  void set_lengths(const Experiment& experiment);
+  void set_replies(const Experiment& experiment);
   void set_all_to_all(const Experiment& experiment);
   void set_program(const Experiment& experiment);
   void set_matrix(TrafficMatrix matrix);
+  void read_matrix_of(const Experiment& experiment);
   /// A pattern of exchange_partners(), within each group if there are any.
   void set_exchange(const std::string& pattern, const Groups& groups);
   void set_region(const Experiment& experiment, const Topology& topology);

@@ -42,15 +42,20 @@ void AdaptivePlan::set_parameters(const Experiment& e) {
   t.delay = e.u32_of(param::topology.channel_delay);
   t.slot_mask = std::bit_ceil(t.delay + 1) - 1;
   t.assignment = static_cast<adaptive::Assignment>(e.choice(adaptive::param::router.assignment));
+  set_priorities(e);
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  t.peers = topology_.peers.data();
+}
+
+void AdaptivePlan::set_priorities(const Experiment& e) {
+  adaptive::Table& t = table_;
   const std::vector<u32> weights = e.ints(adaptive::param::router.priorities);
   const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
   t.priorities = static_cast<u32>(weights.size());
   // Behind the last one that occurs nothing is drawn.
   while (weights[t.priorities - 1] == 0) --t.priorities;
   std::copy_n(below.begin(), t.priorities, t.priority_below);
-  t.mode = traffic_.mode;
-  t.traffic = traffic_.table;
-  t.peers = topology_.peers.data();
 }
 
 void AdaptivePlan::set_ways() {

@@ -34,6 +34,7 @@ class AdaptivePlan final : public Plan, public Inspector {
  private:
   void set_parameters(const Experiment& e);
   /// Channels that are there, and those on shortest ways to each router.
+  void set_priorities(const Experiment& e);
   void set_ways();
   void set_layout();
   u32 most_buffers() const;

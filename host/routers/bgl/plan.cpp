@@ -1,11 +1,10 @@
 #include "host/routers/bgl/plan.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 
 #include "host/config/cross_checks.hpp"
 #include "host/routers/bgl/faults.hpp"
+#include "host/routers/bgl/table.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
@@ -15,9 +14,6 @@
 
 namespace flitlab {
 namespace {
-
-/// 32-bit threshold of a probability; kNone: always.
-u32 threshold(double probability) { return probability >= 1 ? kNone : static_cast<u32>(probability * 4294967296.0); }
 
 /// Who sends to one another: all nodes that live.
 TerminalPlan::Groups groups_of(u32 nodes, const std::vector<u32>& dead) {
@@ -45,85 +41,14 @@ BglPlan::BglPlan(const Experiment& e)
 
 void BglPlan::set_parameters(const Experiment& e) {
   bgl::Table& t = table_;
-  t.routers = topology_.routers;
-  t.terminals = topology_.terminals;
-  t.dims = static_cast<u32>(topology_.shape.size());
-  for (u32 d = 0; d < t.dims; ++d) {
-    t.radix[d] = topology_.shape[d];
-    t.mask[d] = topology_.dim_mask[d];
-    t.shift[d] = topology_.dim_shift[d];
-  }
-  t.peers = topology_.peers.data();
-  t.ports = topology_.ports;
-  t.address = topology_.address.data();
-
-  const bool bubble = e.str(bgl::param::router.escape) == "bubble";
-  t.dynamic_vcs = e.u32_of(bgl::param::router.dynamic_vcs);
-  t.escape_vcs = bubble ? 1 : 2;
-  t.high_vc = t.dynamic_vcs + t.escape_vcs;
-  t.vcs = t.high_vc + 1;
-  const u32 escape = 1u << t.dynamic_vcs, high = 1u << t.high_vc;
-  t.dynamic_set = static_cast<u8>(escape - 1);
-  t.bubble_set = static_cast<u8>(high | (bubble ? escape : 0));
-  const bool full_size = !bubble || e.str(bgl::param::router.bubble_rule) == "full_size";
-  t.full_size_set = static_cast<u8>(high | (bubble && full_size ? escape : 0));
-  t.order = static_cast<bgl::Order>(e.choice(bgl::param::router.escape_order));
-  const u32 shortest = std::min(traffic_.shortest, bgl::kFullPacket);
-  for (u32 vc = 0; vc < t.vcs; ++vc) {
-    t.buffer[vc] = static_cast<u8>(e.u32_of(vc < t.dynamic_vcs ? bgl::param::router.dynamic_flits
-                                            : vc < t.high_vc   ? bgl::param::router.escape_flits
-                                                               : bgl::param::router.priority_flits));
-    // One more than fit, for a packet that passes without taking space.
-    t.ring[vc] = static_cast<u16>(t.buffer[vc] / bgl::token_cost(t, vc, shortest) + 1);
-    t.ring_start[vc] = static_cast<u16>(t.rings);
-    t.rings += t.ring[vc];
-  }
-  t.injection_flits = e.u32_of(bgl::param::injection.fifo_flits);
-  t.reception_flits = e.u32_of(bgl::param::reception.fifo_flits);
-  t.injection_ring = t.injection_flits / shortest;
-  t.reception_ring = t.reception_flits / shortest;
-
-  const u32 link = e.u32_of(bgl::param::topology.channel_delay),
-            arbitration = e.u32_of(bgl::param::router.arbitration_delay);
-  t.hop_delay = link + e.u32_of(bgl::param::router.pipeline_delay) + arbitration;
-  t.fifo_delay = e.u32_of(bgl::param::router.fifo_delay);
-  t.injection_delay = arbitration;
-  t.token_delay = link + e.u32_of(bgl::param::router.ack_bytes);
-  t.overhead = e.u32_of(bgl::param::router.trailer_bytes) + e.u32_of(bgl::param::router.ack_bytes) +
-               e.u32_of(bgl::param::router.gap_bytes);
-  // Where packets can be spoiled, tokens may wait for a message of their own.
-  const u32 wait = e.flag(bgl::param::router.link_protocol) ? 8 : 0;
-  t.slot_mask = std::bit_ceil(std::max(t.hop_delay, t.token_delay + wait) + 1) - 1;
-  t.software_mask = std::bit_ceil(std::max(t.injection_delay, 1u) + 1) - 1;
-  // Heads leave at least this many cycles after one another; a place must be free again when it is needed.
-  const u32 between = bgl::kChunkBytes + t.overhead;
-  t.head_slots = t.hop_delay < between ? 1 : std::bit_ceil(t.hop_delay / bgl::kChunkBytes + 2);
-  t.paths = e.u32_of(bgl::param::router.paths);
-  t.bypass = e.flag(bgl::param::router.bypass);
-  t.jsq = e.flag(bgl::param::router.jsq);
-  t.gap = e.flag(bgl::param::router.arbitration_gap);
-  t.statistics = e.flag(bgl::param::router.count_unblocking);
-  t.defer = !t.statistics && !e.flag(bgl::param::router.link_protocol);
-  t.slq_threshold = threshold(e.f64(bgl::param::router.slq));
-  t.network_threshold = threshold(e.f64(bgl::param::router.network_first));
-  t.dynamic_threshold = t.dynamic_vcs ? threshold(e.f64(bgl::param::routing.dynamic)) : 0;
-  t.priority_threshold = threshold(e.f64(bgl::param::injection.priority_share));
-  t.infinite_fifos = e.flag(bgl::param::injection.infinite);
-  t.fifos = e.u32_of(bgl::param::injection.fifos);
-  t.reception_groups = e.u32_of(bgl::param::reception.groups);
-  t.put_interval = t.infinite_fifos ? 0 : e.u32_of(bgl::param::injection.put_interval);
-  t.take_interval = e.u32_of(bgl::param::reception.take_interval);
-  t.calendar_slots =
-      std::bit_ceil(std::max({bgl::kChunkBytes * bgl::kFullPacket + t.overhead, t.hop_delay + t.fifo_delay,
-                              t.token_delay, bgl::kFullPacket * t.put_interval, t.take_interval}) +
-                    1);
-  if (traffic_.mode == TrafficMode::kBroadcast) {
-    const std::vector<u32>& dims = e.ints(bgl::param::broadcast.dimensions);
-    t.fill_root = e.u32_of(bgl::param::broadcast.root);
-    t.fill_dims = static_cast<u32>(dims.size());
-    for (u32 i = 0; i < dims.size(); ++i) t.fill_dim[i] = dims[i];
-    t.fill_packets = e.u32_of(bgl::param::broadcast.packets);
-  }
+  bgl::set_network(t, topology_);
+  bgl::set_vcs(t, e);
+  bgl::set_buffers(t, e, traffic_.shortest);
+  bgl::set_delays(t, e);
+  bgl::set_choices(t, e);
+  bgl::set_software(t, e);
+  bgl::set_slots(t, e);
+  if (traffic_.mode == TrafficMode::kBroadcast) bgl::set_broadcast(t, e);
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
 }

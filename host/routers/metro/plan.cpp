@@ -2,11 +2,11 @@
 #include "kernels/routers/metro/totals.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include "host/config/cross_checks.hpp"
 #include "host/routers/metro/registers.hpp"
+#include "host/routers/metro/table.hpp"
 #include "host/run/result.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
@@ -40,8 +40,6 @@ Topology topology_of(const MetroNetwork& n, u32 slices, const std::string& kind)
   return t;
 }
 
-u32 words_for(u32 bits, u32 word) { return (bits + word - 1) / word; }
-
 }  // namespace
 
 MetroPlan::MetroPlan(const Experiment& e)
@@ -58,87 +56,31 @@ MetroPlan::MetroPlan(const Experiment& e)
 
 void MetroPlan::set_parameters(const Experiment& e) {
   metro::Table& t = table_;
-  t.slices = e.u32_of(metro::param::router.cascade);
-  t.routers = topology_.routers;
-  t.terminals = network_.terminals;
-  t.inputs = network_.inputs;
-  t.outputs = network_.outputs;
-  t.links = network_.links;
-  t.width = e.u32_of(metro::param::router.width);
-  t.stages = e.u32_of(metro::param::router.pipeline_stages);
-  t.header_words = e.u32_of(metro::param::router.header_words);
-  t.random_inputs = e.u32_of(metro::param::router.random_inputs);
-  t.shared_random = e.flag(metro::param::router.shared_random);
-  t.in_use_check = e.flag(metro::param::router.in_use_check);
+  metro::set_network(t, network_, topology_.routers);
+  metro::set_router(t, e);
+  metro::set_endpoint(t, e);
+  metro::set_words(t);
+  metro::check_lengths(t, e);
+  metro::set_reclamation(network_.setup, e);
   t.faulty = faults_.wires;
   t.damaging = !faults_.list.empty() || !t.shared_random;
-  t.stalls = e.flag(metro::param::endpoint.stalls) || e.str(param::traffic.mode) == "request_reply";
-  t.backoff = e.str(metro::param::endpoint.retry) == "backoff";
-  if (t.backoff) {
-    t.backoff_cycles = e.u32_of(metro::param::endpoint.backoff_cycles);
-    t.backoff_doublings = static_cast<u8>(e.u32_of(metro::param::endpoint.backoff_doublings));
-  }
-  t.source_closes = e.str(metro::param::endpoint.closed_by) == "source";
-  t.most_attempts = e.u32_of(metro::param::endpoint.most_attempts);
-  t.crc = metro::kCrcs[e.choice(metro::param::endpoint.checksum)];
-  const u32 word = t.word_bits();
-  t.source_words = words_for(static_cast<u32>(std::bit_width(t.terminals - 1)), word);
-  t.serial_words = words_for(8, word);
-  t.crc_words = words_for(t.crc.bits, word);
-  const u32 least = shortest_packet();
-  const auto shortest_of = [&](const ParamRecord& p) {
-    u32 shortest = kLongestPacket;
-    for (const auto& [words, weight] : e.lengths(p))
-      if (weight > 0) shortest = std::min(shortest, static_cast<u32>(words));
-    return shortest;
-  };
-  if (e.has(param::traffic.packet_length) && e.str(param::traffic.packet_length) == "geometric")
-    throw ConfigError(
-        "traffic.packet_length = \"geometric\" makes messages of one word, which cannot say where they are "
-        "from (router.kind = \"metro\"). Use \"list\".");
-  if (const u32 reply = std::max(1u, t.crc_words);
-      e.has(param::traffic.reply_flits) && shortest_of(param::traffic.reply_flits) < reply)
-    throw ConfigError("traffic.reply_flits: a reply of " + std::to_string(shortest_of(param::traffic.reply_flits)) +
-                      " words has no room for its check (endpoint.checksum). Give " + std::to_string(reply) +
-                      " or more.");
-  if (const u32 given = e.has(param::traffic.packet_flits) ? shortest_of(param::traffic.packet_flits) : least;
-      given < least)
-    throw ConfigError("traffic.packet_flits: a message of " + std::to_string(given) + " words is too short: of " +
-                      std::to_string(word) + " bits each, " + std::to_string(t.source_words) +
-                      " say where it is from, " + std::to_string(t.serial_words) + " number it and " +
-                      std::to_string(t.crc_words) + " check it (endpoint.checksum). Give " + std::to_string(least) +
-                      " or more.");
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  set_routes(e);
+  const u32 wire = metro::longest_wire(e, network_);
+  t.slot_mask = metro::mail_slots(t, wire) - 1;
+  t.patience = metro::patience(t, wire, metro::longest_reply(e));
+}
 
-  const std::vector<u32> detailed =
-      e.has(metro::param::router.detailed_stages) ? e.ints(metro::param::router.detailed_stages) : std::vector<u32>{};
-  u32 longest = e.u32_of(metro::param::topology.entry_delay);
-  for (metro::RouterSetup& setup : network_.setup)
-    setup.fast = e.flag(metro::param::router.fast_reclaim) && !std::count(detailed.begin(), detailed.end(), setup.stage)
-                     ? kNone
-                     : 0;
-  for (const metro::Wire& wire : network_.wires) longest = std::max<u32>(longest, wire.delay);
-  t.slot_mask = std::bit_ceil(t.stages + longest + 1) - 1;
-  t.wires = network_.wires.data();
-  t.setup = network_.setup.data();
-  t.endpoint_wires = network_.endpoint_wires.data();
+void MetroPlan::set_routes(const Experiment& e) {
+  metro::Table& t = table_;
   t.route_by_pair = routes_.by_pair;
   t.header_start = routes_.start.data();
   t.header = routes_.words.data();
-  t.most_stages = network_.stages;
-  const u32 entry = e.u32_of(metro::param::topology.entry_delay),
-            hop = t.stages + e.u32_of(metro::param::topology.wire_delay);
   for (u32 s = 0; s < metro::kMaxStages; ++s) {
     t.header_first[s] = routes_.first_word[s];
-    t.back_drop_at[s] = 2 * entry + routes_.deciding_word[s] + 2 * s * hop + t.stages;
+    t.back_drop_at[s] = metro::back_drop_delay(t, e, s, routes_.deciding_word[s]);
   }
-  t.mode = traffic_.mode;
-  t.traffic = traffic_.table;
-  u32 reply = 0;
-  if (e.has(param::traffic.reply_flits))
-    for (const auto& [words, weight] : e.lengths(param::traffic.reply_flits))
-      reply = std::max(reply, static_cast<u32>(words));
-  // Routers and destination answer in turn; 64 cycles are for whatever is left of earlier connections.
-  t.patience = 2 * (t.most_stages + 1) * (t.stages + longest) + t.crc_words + reply + t.traffic.reply_delay + 64;
 }
 
 void MetroPlan::set_layout() {

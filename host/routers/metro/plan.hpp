@@ -46,6 +46,7 @@ class MetroPlan final : public Plan, public Inspector {
 
  private:
   void set_parameters(const Experiment& e);
+  void set_routes(const Experiment& e);
   void set_layout();
   /// Whether any of a router's test access ports works.
   bool reachable(const Engine& engine, u32 node) const;

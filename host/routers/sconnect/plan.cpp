@@ -60,6 +60,18 @@ double parts_per_million(sconnect::i64 rate) {
   return static_cast<double>(rate) / static_cast<double>(sconnect::kRadian) / kRadiansPerPpm;
 }
 
+/// 32-bit draws below this hit a slot: it is hit or not, and which of its bits are, nobody asks.
+u32 hit_threshold(const Experiment& e) {
+  const double spared = std::pow(1 - e.f64(sconnect::param::channel.error_rate), sconnect::kSlotBits);
+  return static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
+}
+
+/// Hosts' messages are accepted while fewer buffers are in use.
+u32 host_buffers(const Experiment& e) {
+  return e.is_auto(sconnect::param::router.host_buffers) ? e.u32_of(sconnect::param::router.buffers) / 2
+                                                         : e.u32_of(sconnect::param::router.host_buffers);
+}
+
 }  // namespace
 
 SconnectPlan::SconnectPlan(const Experiment& e)
@@ -78,25 +90,40 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   t.routers = fabric_.tics;
   t.terminals = fabric_.terminals;
   t.nodes = fabric_.nodes;
+  t.links = fabric_.links.data();
+  t.hit_threshold = hit_threshold(e);
+  t.clocks = e.flag(sconnect::param::clock.emulated);
+  t.clock = clocks_.table;
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  set_buffers(e);
+  set_hosts(e);
+  set_nodes(e);
+}
+
+void SconnectPlan::set_buffers(const Experiment& e) {
+  sconnect::Table& t = table_;
   t.buffers = e.u32_of(sconnect::param::router.buffers);
   const auto [reserve, control_buffers] = sconnect_promises(e);
   std::copy(reserve.begin(), reserve.end(), t.reserve);
   t.control_buffers = static_cast<u8>(control_buffers);
-  quads_fit_ = reserve[e.u32_of(sconnect::param::host.quad_priority)] >= sconnect::kQuadParts;
-  t.host_buffers = static_cast<u8>(
-      e.is_auto(sconnect::param::router.host_buffers) ? t.buffers / 2 : e.u32_of(sconnect::param::router.host_buffers));
-  // A slot is hit or not: which of its bits are, nobody asks.
-  const double spared = std::pow(1 - e.f64(sconnect::param::channel.error_rate), sconnect::kSlotBits);
-  t.hit_threshold = static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
+  t.host_buffers = static_cast<u8>(host_buffers(e));
+  t.quad_priority = static_cast<u8>(e.u32_of(sconnect::param::host.quad_priority));
+  quads_fit_ = reserve[t.quad_priority] >= sconnect::kQuadParts;
+}
 
+void SconnectPlan::set_hosts(const Experiment& e) {
   for (u32 port = 0; port < kPorts - sconnect::kSerial; ++port) {
     const std::vector<u32> weights = sconnect_priorities(e, port);
     const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
-    std::copy(below.begin(), below.end(), t.priority_below[port]);
+    std::copy(below.begin(), below.end(), table_.priority_below[port]);
   }
-  t.quad_priority = static_cast<u8>(e.u32_of(sconnect::param::host.quad_priority));
-  for (u32 priority : e.ints(sconnect::param::host.refuses)) t.refuses |= 1u << priority;
+  for (u32 priority : e.ints(sconnect::param::host.refuses)) table_.refuses |= 1u << priority;
+}
 
+/// Tables, and the addresses of TICs and of the nodes that hosts belong to.
+void SconnectPlan::set_nodes(const Experiment& e) {
+  sconnect::Table& t = table_;
   for (u32 tic = 0; tic < t.routers; ++tic)
     address_.push_back(fabric_.node_of[tic] == kNone ? sconnect::kNoAddress : static_cast<u16>(fabric_.node_of[tic]));
   terminal_node_.resize(t.terminals);
@@ -104,14 +131,9 @@ void SconnectPlan::set_parameters(const Experiment& e) {
     if (fabric_.links[i].kind == LinkKind::kHost)
       terminal_node_[fabric_.links[i].far] = static_cast<u16>(fabric_.node_of[i / kPorts]);
   t.table_given = e.str(sconnect::param::routing.tables) != "none";
-  t.clocks = e.flag(sconnect::param::clock.emulated);
-  t.clock = clocks_.table;
-  t.links = fabric_.links.data();
   t.entry = tables_.entry.data();
   t.address = address_.data();
   t.terminal_node = terminal_node_.data();
-  t.mode = traffic_.mode;
-  t.traffic = traffic_.table;
 }
 
 void SconnectPlan::set_slots() {

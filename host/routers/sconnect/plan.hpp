@@ -50,6 +50,9 @@ class SconnectPlan final : public Plan, public Inspector {
 
  private:
   void set_parameters(const Experiment& e);
+  void set_buffers(const Experiment& e);
+  void set_hosts(const Experiment& e);
+  void set_nodes(const Experiment& e);
   void set_layout();
   void set_slots();
 

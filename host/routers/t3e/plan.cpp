@@ -2,10 +2,10 @@
 #include "kernels/routers/t3e/totals.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "host/config/cross_checks.hpp"
 #include "host/routers/t3e/special_feed.hpp"
+#include "host/routers/t3e/table.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
@@ -15,20 +15,6 @@
 namespace flitlab {
 
 namespace {
-
-/// Slots that mail of some delays needs if it stays for up to `kept` cycles after its arrival: a power of two. Nobody
-/// may write into a slot whose word somebody else clears in the same cycle.
-u32 mail_slots(const std::vector<u32>& delays, const std::vector<u32>& kept) {
-  u32 slots = std::bit_ceil(*std::max_element(delays.begin(), delays.end()) + 1);
-  const auto clash = [&] {
-    for (u32 delay : delays)
-      for (u32 wait : kept)
-        if (delay % slots == 0 || (delay + wait) % slots == 0) return true;
-    return false;
-  };
-  while (clash()) slots *= 2;
-  return slots;
-}
 
 /// Adds I/O devices, which come after the PEs.
 Topology wire_devices(Topology topology, const std::vector<u32>& nodes) {
@@ -50,61 +36,45 @@ T3ePlan::T3ePlan(const Experiment& e)
     : machine_(e),
       topology_(wire_devices(t3e::make_topology(machine_.shape), machine_.io_nodes)),
       traffic_(e, topology_, true, groups_of(machine_)) {
-  const TrafficTable& traffic = traffic_.table;
-  if (traffic.pattern == Pattern::kMatrix)
-    for (u32 s = 0; s < topology_.terminals; ++s)
-      for (u32 i = traffic.row_start[s]; i < traffic.row_start[s + 1]; ++i)
-        if (traffic.column[i] == s)
-          throw ConfigError("traffic.matrix_file: PE " + std::to_string(s) +
-                            " sends to itself, which does not enter the network. Leave that line out.");
+  check_matrix();
   set_parameters(e);
   set_layout();
+}
+
+void T3ePlan::check_matrix() const {
+  const TrafficTable& traffic = traffic_.table;
+  if (traffic.pattern != Pattern::kMatrix) return;
+  for (u32 s = 0; s < topology_.terminals; ++s)
+    for (u32 i = traffic.row_start[s]; i < traffic.row_start[s + 1]; ++i)
+      if (traffic.column[i] == s)
+        throw ConfigError("traffic.matrix_file: PE " + std::to_string(s) +
+                          " sends to itself, which does not enter the network. Leave that line out.");
 }
 
 void T3ePlan::set_parameters(const Experiment& e) {
   t3e::Table& t = table_;
   t.routers = topology_.routers;
   t.terminals = topology_.terminals;
-  t.link_vcs = t3e::kDeterministicVcs + e.u32_of(t3e::param::router.adaptive_vcs);
-  t.buffer_flits = e.u32_of(t3e::param::router.deterministic_buffer_flits);
-  t.adaptive_buffer_flits = e.u32_of(t3e::param::router.adaptive_buffer_flits);
-  const u32 straight = e.u32_of(t3e::param::router.straight_delay);
-  t.wait = e.u32_of(t3e::param::router.turn_delay) - straight;
-  t.link_delay = straight;
-  t.inject_delay = e.u32_of(t3e::param::router.source_delay) - straight;
-  t.eject_delay = e.u32_of(t3e::param::router.destination_delay) - t.wait;
-  t.credit_delay = e.u32_of(t3e::param::router.credit_delay);
-  t.barrier_units = e.u32_of(t3e::param::barrier.units);
-  if (t.barrier_units) {
-    t.barrier_wait = e.u32_of(t3e::param::barrier.router_delay) - straight;
-    t.barrier_eject = e.u32_of(t3e::param::router.destination_delay) - t.barrier_wait;
-    set_barrier_trees(e);
-  }
-  t.barrier_work = e.u32_of(t3e::param::barrier.work);
-  t.barrier_program = static_cast<t3e::BarrierProgram>(e.choice(t3e::param::barrier.operation));
+  t.peers = topology_.peers.data();
+  t3e::set_delays(t, e);
+  t3e::set_barrier_delays(t, e);
+  if (t.barrier_units) set_barrier_trees(e);
   t.barrier = barrier_trees_.data();
-  std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
-  if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
-  t.special = e.flag(t3e::param::special.enabled);
-  if (t.special) {
-    t.special_delay = e.u32_of(t3e::param::special.router_delay);
-    t.special_eject = e.u32_of(t3e::param::router.destination_delay);
-    delays.insert(delays.end(), {t.special_delay, t.special_eject});
-  }
-  t.slot_mask = mail_slots(delays, t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait}) - 1;
-  t.mode = traffic_.mode;
-  t.traffic = traffic_.table;
-  t.short_circuit = e.flag(t3e::param::router.short_circuit);
-  t.any_direction = e.str(t3e::param::router.adaptive_choice) == "any";
+  t3e::set_special_delays(t, e);
+  t3e::set_sizes(t, e, traffic_.shortest);
+  t3e::set_choices(t, e);
   t.io_node = machine_.io_nodes.data();
   t.io_interval = machine_.io_nodes.empty() ? 1 : e.u32_of(t3e::param::io.interval);
-  t.ordered_requests = e.flag(t3e::param::routing.ordered_requests);
-  t.error_threshold = static_cast<u32>(std::min(e.f64(t3e::param::faults.error_rate) * 4294967296.0, 4294967295.0));
-  t.ring = ring_places(t.buffer_flits, traffic_.shortest);
-  t.adaptive_ring = ring_places(t.adaptive_buffer_flits, traffic_.shortest);
+  t.mode = traffic_.mode;
+  t.traffic = traffic_.table;
+  set_machine();
+}
+
+/// What the machine's tables and its broken links say.
+void T3ePlan::set_machine() {
+  t3e::Table& t = table_;
   t.break_cycle = static_cast<Cycle>(machine_.break_cycle);
   t.broken = machine_.broken.data();
-  t.peers = topology_.peers.data();
   t.registers = machine_.tables.registers.data();
   t.lut = machine_.tables.lut.data();
   t.software = machine_.software.data();

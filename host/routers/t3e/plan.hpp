@@ -47,7 +47,10 @@ class T3ePlan final : public Plan, public Inspector {
   const t3e::Machine& machine() const { return machine_; }
 
  private:
+  /// No PE may send to itself.
+  void check_matrix() const;
   void set_parameters(const Experiment& e);
+  void set_machine();
   void set_layout();
   void set_barrier_trees(const Experiment& e);
   /// ConfigError if registers do not fit each other after one of `node`, `name`, has been changed. `routing`: [nodes].

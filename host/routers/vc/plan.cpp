@@ -1,13 +1,12 @@
 #include "host/routers/vc/plan.hpp"
-#include "host/routers/vc/checks.hpp"
 
-#include <bit>
-#include <cmath>
+#include <algorithm>
 
 #include "host/config/cross_checks.hpp"
+#include "host/routers/vc/checks.hpp"
+#include "host/routers/vc/table.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/vc/params.hpp"
@@ -26,56 +25,13 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
 }
 
 void VcPlan::set_parameters(const Experiment& e) {
-  vc::VcTable& t = table_;
-  t.routers = topology_.routers;
-  t.terminals = topology_.terminals;
-  t.network_ports = topology_.network_ports;
-  t.ports = topology_.ports;
-  t.concentration = topology_.concentration;
-  if (t.ports > vc::kMaxPorts)
-    throw ConfigError("topology.concentration = " + std::to_string(t.concentration) + ": routers would have " +
-                      std::to_string(t.ports) + " ports, and at most " + std::to_string(vc::kMaxPorts) +
-                      " are supported. Use fewer dimensions or a smaller topology.concentration.");
-  t.vcs = e.u32_of(vc::param::router.vcs);
-  t.buffer_flits = e.u32_of(vc::param::router.buffer_flits);
-  t.routing_delay = e.u32_of(vc::param::router.routing_delay);
-  t.allocation_delay = e.u32_of(vc::param::router.vc_allocation_delay);
-  const u32 crossing =
-      e.u32_of(vc::param::router.switch_allocation_delay) + e.u32_of(vc::param::router.switch_traversal_delay);
-  t.link_delay = crossing + e.u32_of(param::topology.channel_delay);
-  t.eject_delay = crossing + 1;
-  t.inject_delay = 1;
-  t.credit_delay = e.u32_of(vc::param::router.credit_delay);
-  t.slot_mask = std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1) - 1;
-  t.port_words = (t.ports + 7) / 8;
-  t.set_shift = t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
-  t.ring = ring_places(t.buffer_flits, traffic_.shortest);
-  t.set_words = (t.ports + (1u << t.set_shift) - 1) >> t.set_shift;
-  t.flow_control = static_cast<vc::FlowControl>(e.choice(vc::param::router.flow_control));
-  const auto allocator = [&](const ParamRecord& p) { return static_cast<vc::Allocator>(e.choice(p)); };
-  t.vc_allocator = allocator(vc::param::router.vc_allocator);
-  t.switch_allocator = allocator(vc::param::router.switch_allocator);
-  t.iterations = static_cast<u8>(e.u32_of(vc::param::router.allocator_iterations));
-  t.arbiter = static_cast<vc::ArbiterKind>(e.choice(vc::param::router.arbiter));
-  t.speculative = e.flag(vc::param::router.speculative);
-  t.algorithm = static_cast<vc::Algorithm>(e.choice(vc::param::routing.algorithm));
-  if (e.has(vc::param::routing.vc_assignment))
-    t.vc_assignment = static_cast<vc::VcAssignment>(e.choice(vc::param::routing.vc_assignment));
-  t.wraps = topology_.wraps;
-  t.one_port_per_dim = topology_.kind == "hypercube";
-  t.mode = traffic_.mode;
-  t.traffic = traffic_.table;
-  t.message_classes = message_classes(e);
-  t.dims = static_cast<u32>(topology_.shape.size());
-  for (u32 d = 0; d < t.dims; ++d) {
-    t.dim_radix[d] = topology_.shape[d];
-    t.dim_mask[d] = topology_.dim_mask[d];
-    t.dim_shift[d] = topology_.dim_shift[d];
-    for (u32 bit = 0; bit < 32; ++bit)
-      if ((u64{t.dim_mask[d]} << t.dim_shift[d]) >> bit & 1) t.dim_of_bit[bit] = static_cast<u8>(d);
-  }
-  t.peers = topology_.peers.data();
-  t.address = topology_.address.data();
+  vc::set_network(table_, topology_);
+  vc::set_addresses(table_, topology_);
+  vc::set_delays(table_, e);
+  vc::set_sizes(table_, e, traffic_.shortest);
+  vc::set_choices(table_, e);
+  table_.mode = traffic_.mode;
+  table_.traffic = traffic_.table;
 }
 
 void VcPlan::set_classes(const Experiment& e) {

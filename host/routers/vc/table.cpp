@@ -1,0 +1,90 @@
+#include "host/routers/vc/table.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "host/config/cross_checks.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "host/topology/params.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/routers/vc/params.hpp"
+
+namespace flitlab::vc {
+
+u32 crossing_delay(const Experiment& e) {
+  return e.u32_of(param::router.switch_allocation_delay) + e.u32_of(param::router.switch_traversal_delay);
+}
+
+u32 link_delay(const Experiment& e) { return crossing_delay(e) + e.u32_of(flitlab::param::topology.channel_delay); }
+
+u32 eject_delay(const Experiment& e) { return crossing_delay(e) + 1; }
+
+u32 mail_slots(const VcTable& t) { return std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1); }
+
+u32 set_shift(const VcTable& t) {
+  return t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
+}
+
+u32 set_words(const VcTable& t) { return (t.ports + (1u << t.set_shift) - 1) >> t.set_shift; }
+
+void set_network(VcTable& t, const Topology& topology) {
+  t.routers = topology.routers;
+  t.terminals = topology.terminals;
+  t.network_ports = topology.network_ports;
+  t.ports = topology.ports;
+  t.concentration = topology.concentration;
+  if (t.ports > kMaxPorts)
+    throw ConfigError("topology.concentration = " + std::to_string(t.concentration) + ": routers would have " +
+                      std::to_string(t.ports) + " ports, and at most " + std::to_string(kMaxPorts) +
+                      " are supported. Use fewer dimensions or a smaller topology.concentration.");
+  t.wraps = topology.wraps;
+  t.one_port_per_dim = topology.kind == "hypercube";
+  t.peers = topology.peers.data();
+}
+
+void set_addresses(VcTable& t, const Topology& topology) {
+  t.dims = static_cast<u32>(topology.shape.size());
+  for (u32 d = 0; d < t.dims; ++d) {
+    t.dim_radix[d] = topology.shape[d];
+    t.dim_mask[d] = topology.dim_mask[d];
+    t.dim_shift[d] = topology.dim_shift[d];
+    for (u32 bit = 0; bit < 32; ++bit)
+      if ((u64{t.dim_mask[d]} << t.dim_shift[d]) >> bit & 1) t.dim_of_bit[bit] = static_cast<u8>(d);
+  }
+  t.address = topology.address.data();
+}
+
+void set_delays(VcTable& t, const Experiment& e) {
+  t.routing_delay = e.u32_of(param::router.routing_delay);
+  t.allocation_delay = e.u32_of(param::router.vc_allocation_delay);
+  t.link_delay = link_delay(e);
+  t.eject_delay = eject_delay(e);
+  t.inject_delay = 1;
+  t.credit_delay = e.u32_of(param::router.credit_delay);
+}
+
+void set_sizes(VcTable& t, const Experiment& e, u32 shortest) {
+  t.vcs = e.u32_of(param::router.vcs);
+  t.buffer_flits = e.u32_of(param::router.buffer_flits);
+  t.ring = ring_places(t.buffer_flits, shortest);
+  t.slot_mask = mail_slots(t) - 1;
+  t.port_words = (t.ports + 7) / 8;
+  t.set_shift = set_shift(t);
+  t.set_words = set_words(t);
+  t.message_classes = message_classes(e);
+}
+
+void set_choices(VcTable& t, const Experiment& e) {
+  const auto allocator = [&](const ParamRecord& p) { return static_cast<Allocator>(e.choice(p)); };
+  t.flow_control = static_cast<FlowControl>(e.choice(param::router.flow_control));
+  t.vc_allocator = allocator(param::router.vc_allocator);
+  t.switch_allocator = allocator(param::router.switch_allocator);
+  t.iterations = static_cast<u8>(e.u32_of(param::router.allocator_iterations));
+  t.arbiter = static_cast<ArbiterKind>(e.choice(param::router.arbiter));
+  t.speculative = e.flag(param::router.speculative);
+  t.algorithm = static_cast<Algorithm>(e.choice(param::routing.algorithm));
+  if (e.has(param::routing.vc_assignment))
+    t.vc_assignment = static_cast<VcAssignment>(e.choice(param::routing.vc_assignment));
+}
+
+}  // namespace flitlab::vc
