@@ -9,7 +9,6 @@
 #include "host/topology/metrics.hpp"
 #include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
-#include "kernels/routers/vc/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -110,15 +109,15 @@ RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
   return table;
 }
 
-RouteTable read_table(const std::string& path, const Topology& t, u32 max_layers) {
+RouteTable read_table(std::string_view key, const std::string& path, const Topology& t, u32 max_layers) {
   check_size(t);
   RouteTable table;
   const std::size_t pairs = std::size_t{t.routers} * t.routers;
   table.port.assign(pairs, 0xFF);
   table.layer.assign(pairs, 0);
   bool with_layers = false;
-  read_csv(vc::param::routing.table_file.path, path, [&](const std::vector<double>& f, std::size_t line) {
-    const std::string where = "routing.table_file: " + path + ":" + std::to_string(line) + ": ";
+  read_csv(key, path, [&](const std::vector<double>& f, std::size_t line) {
+    const std::string where = std::string(key) + ": " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3 && f.size() != 4) throw ConfigError(where + "a line is router,destination,port[,layer].");
     for (double x : f)
       if (x < 0 || x != std::floor(x)) throw ConfigError(where + "all fields are non-negative integers.");
@@ -142,12 +141,12 @@ RouteTable read_table(const std::string& path, const Topology& t, u32 max_layers
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.routers; ++d)
       if (s != d && table.port[std::size_t{s} * t.routers + d] == 0xFF)
-        throw ConfigError("routing.table_file: " + path + ": router " + std::to_string(s) +
+        throw ConfigError(std::string(key) + ": " + path + ": router " + std::to_string(s) +
                           " has no entry for destination " + std::to_string(d) + ", which is unreachable from it.");
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.routers; ++d)
       if (s != d && path_channels(t, table, s, d).empty())
-        throw ConfigError("routing.table_file: " + path + ": packets from router " + std::to_string(s) + " to " +
+        throw ConfigError(std::string(key) + ": " + path + ": packets from router " + std::to_string(s) + " to " +
                           std::to_string(d) + " go around in a loop and never arrive.");
   if (!with_layers) {
     assign_layers(t, table, max_layers);
@@ -162,7 +161,7 @@ RouteTable read_table(const std::string& path, const Topology& t, u32 max_layers
     }
   for (u32 layer = 0; layer < table.layers; ++layer)
     if (const std::vector<u32> cycle = layers[layer].cycle(); !cycle.empty())
-      throw ConfigError("routing.table_file: " + path + ": layer " + std::to_string(layer) +
+      throw ConfigError(std::string(key) + ": " + path + ": layer " + std::to_string(layer) +
                         " can deadlock: its channels wait for one another in the cycle " + show_cycle(t, cycle) +
                         ". Put some of these paths into another layer, or leave the layers out.");
   return table;

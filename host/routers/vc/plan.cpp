@@ -38,9 +38,10 @@ void VcPlan::set_classes(const Experiment& e) {
   vc::VcTable& t = table_;
   if (t.algorithm == vc::Algorithm::kTable) {
     const u32 layers = t.vcs / t.message_classes;
-    routes_ = e.str(vc::param::routing.table_file).empty()
-                  ? shortest_path_table(topology_, layers)
-                  : read_table(e.file(vc::param::routing.table_file), topology_, layers);
+    routes_ =
+        e.str(vc::param::routing.table_file).empty()
+            ? shortest_path_table(topology_, layers)
+            : read_table(vc::param::routing.table_file.path, e.file(vc::param::routing.table_file), topology_, layers);
     t.next_port = routes_.port.data();
     t.layer = routes_.layer.data();
   }

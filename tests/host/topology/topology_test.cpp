@@ -316,11 +316,11 @@ TEST(Tables, OfTheUserAreChecked) {
       layered += line + ",0\n";
     }
   const TextFile good(clockwise), bad(layered), partial("0,1,0\n");
-  const RouteTable table = read_table(good.path, t, 4);  // the tool finds the layers
+  const RouteTable table = read_table("routing.table_file", good.path, t, 4);  // the tool finds the layers
   EXPECT_EQ(table.layers, 2u);
   const auto message = [&](const std::string& path) -> std::string {
     try {
-      read_table(path, t, 4);
+      read_table("routing.table_file", path, t, 4);
     } catch (const ConfigError& error) {
       return error.what();
     }
