@@ -61,15 +61,22 @@ def out(done: Done) -> Iterator[str]:
                      {"published", "measured"})
 
 
+def cited(sources: list[str]) -> str:
+    """Sources in a row; what all of them begin with, such as the title of a paper, once."""
+    parts = [source.split(", ") for source in sources]
+    same = next((n for n, heads in enumerate(zip(*parts, strict=False)) if len(set(heads)) > 1), 0)
+    return ", ".join([*parts[0][:same], "; ".join(", ".join(part[same:]) for part in parts)])
+
+
 def section(name: str, rows: list[dict]) -> Iterator[str]:
     """An experiment: its sources, its judged rows, and how they are read."""
     yield from ("", f"### {name}", "")
     told = [line for line in rows if line["verdict"] != "skipped"]
-    sources = dict.fromkeys(line["source"] for line in told or rows)
+    sources = list(dict.fromkeys(line["source"] for line in told or rows))
     skipped = len(rows) - len(told)
     sentence = f" {skipped} more {'value has' if skipped == 1 else 'values have'} no published number." if told else (
         f" {skipped} measured {'value' if skipped == 1 else 'values'}, none with a published number.")
-    yield "Source: " + "; ".join(sources) + "." + (sentence if skipped else "")
+    yield f"Source: {cited(sources)}." + (sentence if skipped else "")
     if told:
         yield ""
         yield from table(JUDGED, [judged(line) for line in told], {"published", "measured", "tolerance"})

@@ -5,7 +5,7 @@ import re
 import flitlab
 import flitlab.reproduction as reproduction
 from flitlab.reproduction import row, table
-from flitlab.reproduction_page import grouped, page
+from flitlab.reproduction_page import cited, grouped, page
 
 
 def measured(published, value, experiment="x.one", reading="as told", **settings):
@@ -76,6 +76,12 @@ def test_a_page_may_be_made_from_rows_alone():
     assert "in the papers' sizes. It took 3 seconds." in text and "No row is out." in text
     assert "| x.one | 2 |  |  |  |  |" in text and "| all | 3 |  |  |  | 3 |" in text
     assert "It took" not in "\n".join(page(grouped(rows), "command", "1"))
+
+
+def test_what_sources_share_is_said_once():
+    assert cited(["A title, with a comma, 3.1"]) == "A title, with a comma, 3.1"
+    assert cited(["A title, Table 1", "A title, Table 12", "A title, 2"]) == "A title, Table 1; Table 12; 2"
+    assert cited(["A title", "Another, 2"]) == "A title; Another, 2"
 
 
 def test_only_the_page_goes_to_stdout(monkeypatch, capsys):
