@@ -118,7 +118,9 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
         }
       EXPECT_EQ(part(tree, "port").values.size(), 4u);  // three pointers, flits sent; no padding
     }
-    if (cycles > 1) EXPECT_GT(out, 0u);
+    if (cycles > 1) {
+      EXPECT_GT(out, 0u);
+    }
     const TerminalSnapshot terminal = net.plan->inspect_terminal(state, 3);
     const InspectNode shown = fields_tree(net.plan->layout(), state, 1, 3);
     EXPECT_EQ(number(part(shown, "control"), "created"), terminal.created);

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "host/config/registry.hpp"
+#include "kernels/engines/make_engine.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 

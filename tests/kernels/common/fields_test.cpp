@@ -1,0 +1,47 @@
+/// Layouts that are known at compile time are those that plans make: the engines' fast code depends on it.
+#include "kernels/common/fields.hpp"
+
+#include <gtest/gtest.h>
+
+#include "host/routers/t3e/plan.hpp"
+#include "host/routers/vc/plan.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+
+TEST(ConstantFields, AreThoseOfThePlan) {
+  const VcPlan torus(experiment({{"router.vcs", integer(4)}}));
+  EXPECT_TRUE((vc::FixedVcTable<5, 4>::fits(torus.table())));
+  EXPECT_FALSE((vc::FixedVcTable<5, 2>::fits(torus.table())));
+  const VcPlan slow(experiment({{"router.vcs", integer(4)}, {"topology.channel_delay", integer(9)}}));
+  EXPECT_FALSE((vc::FixedVcTable<5, 4>::fits(slow.table())));
+
+  const T3ePlan published(experiment({{"router.kind", std::string("t3e")}}));
+  EXPECT_TRUE(t3e::PublishedTable::fits(published.table()));
+  const T3ePlan other(experiment({{"router.kind", std::string("t3e")}, {"router.adaptive_vcs", integer(2)}}));
+  EXPECT_FALSE(t3e::PublishedTable::fits(other.table()));
+}
+
+struct Fields {
+  FLITLAB_FIELDS(Fields,
+    (u8, one, 1, "", ""),
+    (u64, none, t - 3, "", ""),
+    (u16, two, t, "", ""),
+    (u32, three, 1, "", ""))
+};
+
+/// Fields that are not there take no place.
+TEST(ConstantFields, OrderAlignmentAndAbsence) {
+  constexpr Fields f = place_fields<Fields>(3u);
+  EXPECT_EQ(f.one.offset, 0u);
+  EXPECT_EQ(f.none.offset, 0u);
+  EXPECT_EQ(f.two.offset, 2u);
+  EXPECT_EQ(f.three.offset, 8u);
+}
+
+}  // namespace
+}  // namespace flitlab
