@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "host/config/cross_checks.hpp"
+#include "host/routers/bgl/console.hpp"
 #include "host/routers/bgl/faults.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
@@ -296,6 +297,8 @@ std::vector<u32> BglPlan::channel_flits(const std::vector<std::byte>& state) con
         busy.push_back(item_of(state, layout_, 0, r).at(table_.node_fields.busy, p));
   return busy;
 }
+
+std::unique_ptr<Console> BglPlan::console() const { return std::make_unique<BglConsole>(*this); }
 
 std::unique_ptr<Engine> BglPlan::make_engine(const std::vector<Experiment>& replicas,
                                              const EngineChoice& choice) const {
