@@ -9,11 +9,8 @@ from typing import Any
 
 from flitlab import _core
 from flitlab._core import ConfigError
-
-try:
-    import tomllib
-except ModuleNotFoundError:  # Python 3.10
-    import tomli as tomllib
+from flitlab.programs import program_text
+from flitlab.toml import tomllib
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -68,8 +65,6 @@ class Experiment:
         program = self._given.get(_PROGRAM)
         if program is None or (isinstance(program, str) and not program.endswith(".toml")):
             return _core.Experiment(self._given, self.base_dir)
-        from flitlab.programs import program_text
-
         given = {**self._given, _PROGRAM: getattr(program, "name", program)}
         terminals = _core.Experiment(given, self.base_dir).terminals()
         return _core.Experiment(given, self.base_dir, {_PROGRAM: program_text(program, self.base_dir, terminals)})

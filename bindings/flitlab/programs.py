@@ -11,8 +11,8 @@ from typing import Any
 
 from flitlab import _core
 from flitlab._core import ConfigError
-from flitlab.experiment import tomllib
 from flitlab.expressions import Expression
+from flitlab.toml import tomllib
 
 # Arguments of each call, in the order of a file's line, and how many of them must be given.
 CALLS = {

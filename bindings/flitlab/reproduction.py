@@ -6,14 +6,10 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 from flitlab._core import ConfigError
-
-# Modules of flitlab.published.
-MACHINES = ["t3e", "t3e_manual", "t3e_faults", "bgl", "bgl_studies", "bgl_software", "metro", "sconnect",
-            "sconnect_comparators", "sconnect_routers", "sconnect_fabrics", "sconnect_clock", "sconnect_bringup"]
+from flitlab.machines import parts
 
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,
@@ -37,8 +33,8 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
 def experiments() -> dict[str, tuple]:
     """Every published experiment: name -> (one line of help, function returning rows[, the same in the paper's size,
     given a folder for what has been done])."""
-    return {name: entry for machine in MACHINES
-            for name, entry in import_module(f"flitlab.published.{machine}").EXPERIMENTS.items()}
+    return {name: entry for published in sorted(parts("published"), key=lambda module: module.PLACE)
+            for name, entry in published.EXPERIMENTS.items()}
 
 
 def chosen(names: tuple[str, ...], full: bool, keep: str | Path) -> dict[str, Callable[[], list[dict]]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TextIO
 
+from flitlab import machines
 from flitlab._core import ConfigError
 from flitlab.experiment import Experiment
 from flitlab.network import FIRST_REPLY, Network, packet_name
@@ -52,11 +53,9 @@ def write_trace(experiment: Experiment, cycles: str, form: str, out: str, router
     writer = {"jsonl": write_jsonl, "perfetto": write_perfetto, "vcd": write_vcd}[form]
     try:
         with open(out, "w", encoding="utf-8") as file:
-            if experiment["router.kind"] == "metro" and form != "jsonl":  # whose routers know connections, not packets
-                from flitlab import metro_trace
-
-                watcher = {"perfetto": metro_trace.write_perfetto, "vcd": metro_trace.write_vcd}[form]
-                return watcher(file, experiment, (first, last), chosen)
+            own = machines.part(experiment["router.kind"], "trace")
+            if own and form in own.WRITERS:
+                return own.WRITERS[form](file, experiment, (first, last), chosen)
             return writer(file, experiment, trace_events(experiment, first, last, chosen), (first, last), chosen)
     except OSError as error:
         raise ConfigError(f"--out {out} cannot be written: {error.strerror}.") from None

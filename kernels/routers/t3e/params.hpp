@@ -353,7 +353,7 @@ inline constexpr struct BootParams {
                     .choices = "loaded|cold",
                     .help =
                         "Registers at cycle 0: as software would load them, or all zero, for software that does it "
-                        "(flitlab.t3e_boot).",
+                        "(flitlab.t3e.boot).",
                     .cite = "manual, Direction Order Routing"};
 } boot{};
 

@@ -6,8 +6,8 @@ from itertools import combinations
 import pytest
 
 import flitlab as fl
-from flitlab.published import sconnect as published
 from flitlab.sconnect import explore_protocol
+from flitlab.sconnect.published import protocol as published
 
 
 def test_the_protocol_holds():

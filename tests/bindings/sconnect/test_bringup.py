@@ -9,11 +9,11 @@ import pytest
 
 import flitlab as fl
 from flitlab import _core
-from flitlab import sconnect_bringup as sc
 from flitlab.network import Request
-from flitlab.published import sconnect_bringup as published
+from flitlab.sconnect import bringup as sc
+from flitlab.sconnect.published import bringup as published
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 START = 100_000
 GRAPH = (
     "switch,hub,3\nswitch,edge,2\nnode,a\nnode,b,2\nnode,c\nnode,d\nchannel,hub,edge,24\nchannel,hub,edge\n"

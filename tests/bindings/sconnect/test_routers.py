@@ -5,9 +5,9 @@ from pathlib import Path
 
 import flitlab as fl
 from flitlab.cli import main
-from flitlab.published import sconnect_routers as published
+from flitlab.sconnect.published import routers as published
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 
 
 def test_the_configuration_is_that_of_the_experiment():

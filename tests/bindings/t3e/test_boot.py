@@ -5,9 +5,9 @@ import pytest
 
 import flitlab as fl
 from flitlab._core import t3e_wiring
-from flitlab.published.t3e_manual import special_rows
 from flitlab.t3e import Tag
-from flitlab.t3e_boot import Explorer, Node, boot, logical_number, partial_planes, recognise
+from flitlab.t3e.boot import Explorer, Node, boot, logical_number, partial_planes, recognise
+from flitlab.t3e.published.manual import special_rows
 
 START = 200_000
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
-from flitlab.published import bgl, bgl_software
+from flitlab.bgl.published import paper, software
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("bgl-*.toml")), ids=lambda p: p.stem)
@@ -21,22 +21,22 @@ def test_configurations_can_be_planned(path):
 
 
 def test_fills_of_a_small_machine():
-    line, = bgl_software.linefill((4, 2, 2), packets=300)
+    line, = software.linefill((4, 2, 2), packets=300)
     assert line["measured"] == pytest.approx(100 * 300 * 270 / (3 + 299 * 270 + 21 * 3 + 256 + 2))
-    plane = bgl_software.planefill((4, 4, 2), packets=200)
+    plane = software.planefill((4, 4, 2), packets=200)
     assert [p["verdict"] for p in plane] == ["better", "better", "skipped"]
     assert plane[2]["measured"] < plane[0]["measured"] < 100
 
 
 def test_ping_pong_is_what_the_delays_add_up_to():
-    rows = bgl_software.pingpong(sizes=(16, 240))
+    rows = software.pingpong(sizes=(16, 240))
     assert [line["measured"] for line in rows] == [
         4 * (3 + 21 * hops + 32 * chunks + 1) for chunks in (1, 8) for hops in (1, 2, 3)]
 
 
 def test_the_earlier_bubble_rule_exits_3_with_its_cycle(cli, tmp_path):
     """The fragmented ring of tests/kernels/routers/bgl/bubble_test.cpp, where it is explained."""
-    lines = bgl.fragmented_ring()
+    lines = paper.fragmented_ring()
     (tmp_path / "ring.csv").write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     (tmp_path / "ring.toml").write_text("""
 router.kind = "bgl"

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
-from flitlab.published import metro
+from flitlab.metro.published import paper
 
-CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("metro-*.toml"))
+CONFIGS = sorted((Path(__file__).resolve().parents[3] / "configs").glob("metro-*.toml"))
 TABLE3 = {"metro-jr-orbit": 0, "metro-jr-orbit-2-cascade": 1, "metro-jr-orbit-4-cascade": 2, "metro-jr-w8": 3,
           "metro-jr-dp2": 10, "metro-jr-hw1": 11, "metro-8-hw2-4-cascade": 15}
 
@@ -26,14 +26,14 @@ def test_messages_get_through(path):
 
 @pytest.mark.parametrize(("name", "row"), TABLE3.items())
 def test_those_of_table_3(config, name, row):
-    e, instance = fl.load(config(name)), metro.TABLE3[row]
+    e, instance = fl.load(config(name)), paper.TABLE3[row]
     assert e.derived()["terminals"] == 32
     assert int(e.derived()["delivery_cycles"]) * instance.clock == instance.delivery
-    assert e["traffic.packet_flits"] == [(8 * metro.BYTES // instance.bits, 1.0)]
+    assert e["traffic.packet_flits"] == [(8 * paper.BYTES // instance.bits, 1.0)]
 
 
 @pytest.mark.parametrize(("name", "make"), [
-    ("metro-figure1", metro.figure1_network), ("metro-figure3", lambda: metro.figure3_network(endpoint__stalls=True))])
+    ("metro-figure1", paper.figure1_network), ("metro-figure3", lambda: paper.figure3_network(endpoint__stalls=True))])
 def test_those_of_figures(config, name, make):
     def network(e):
         return {key: value for key, value in e.flat().items() if not key.startswith("run.") and key != "traffic.load"}

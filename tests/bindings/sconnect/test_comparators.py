@@ -3,7 +3,7 @@
 import pytest
 
 import flitlab as fl
-from flitlab.published import sconnect_comparators as published
+from flitlab.sconnect.published import comparators as published
 
 
 def verdicts(rows, quantity):

@@ -1,5 +1,5 @@
 """Experiments of the paper on Blue Gene/L's torus: packets, all-to-alls, hot spots, verification, the bubble rule. A
-cycle is a byte time of a link, a flit a chunk of 32 bytes. The studies of Figures 2 to 9 are in bgl_studies."""
+cycle is a byte time of a link, a flit a chunk of 32 bytes. The studies of Figures 2 to 9 are in studies."""
 
 from __future__ import annotations
 

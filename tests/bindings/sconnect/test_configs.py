@@ -7,7 +7,7 @@ import pytest
 
 import flitlab as fl
 
-CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("sconnect-*.toml"))
+CONFIGS = sorted((Path(__file__).resolve().parents[3] / "configs").glob("sconnect-*.toml"))
 
 
 def test_there_are_configs():

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
-from flitlab.published import sconnect_fabrics as published
+from flitlab.sconnect.published import fabrics as published
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 
 
 @pytest.mark.parametrize("name", ["priority", "latency", "figure18"])

@@ -6,20 +6,21 @@ import pytest
 
 import flitlab as fl
 from flitlab import courses, reproduction
-from flitlab.published import bgl, bgl_software, bgl_studies
+from flitlab.bgl import published
+from flitlab.bgl.published import paper, software, studies
 
 TINY = {
-    "bgl.packet": bgl.packet,
-    "bgl.alltoall-512": lambda: bgl.alltoall_512((4, 4, 4), few=2, long=4),
-    "bgl.alltoall-32k": lambda: bgl.alltoall_32k((4, 4, 4), windows=6, whole=(4, 4, 4)),
-    "bgl.alltoall-asymmetric": lambda: bgl.alltoall_asymmetric((8, 4, 4), rounds=3),
-    "bgl.hotspot": lambda: bgl.hotspot((6, 6, 6), packets=(4, 8)),
-    "bgl.verification": lambda: bgl.verification({(4, 4, 1): 20}, rounds=8),
-    "bgl.bubble-deadlock": lambda: bgl.bubble_deadlock(seeds=3, cycles=200_000),
-    "bgl.response": lambda: bgl_studies.figure_2((4, 4, 4), uses=(0.85,)),
-    "bgl.hotregion": lambda: bgl_studies.figure_3((4, 4, 4), 1000, 30),
-    "bgl.arbitration": lambda: bgl_studies.figures_4_5((4, 4, 4), (4, 4, 4), 1000, 30),
-    "bgl.escape": lambda: bgl_studies.figures_7_to_9((4, 4, 4), windows=40),
+    "bgl.packet": paper.packet,
+    "bgl.alltoall-512": lambda: paper.alltoall_512((4, 4, 4), few=2, long=4),
+    "bgl.alltoall-32k": lambda: paper.alltoall_32k((4, 4, 4), windows=6, whole=(4, 4, 4)),
+    "bgl.alltoall-asymmetric": lambda: paper.alltoall_asymmetric((8, 4, 4), rounds=3),
+    "bgl.hotspot": lambda: paper.hotspot((6, 6, 6), packets=(4, 8)),
+    "bgl.verification": lambda: paper.verification({(4, 4, 1): 20}, rounds=8),
+    "bgl.bubble-deadlock": lambda: paper.bubble_deadlock(seeds=3, cycles=200_000),
+    "bgl.response": lambda: studies.figure_2((4, 4, 4), uses=(0.85,)),
+    "bgl.hotregion": lambda: studies.figure_3((4, 4, 4), 1000, 30),
+    "bgl.arbitration": lambda: studies.figures_4_5((4, 4, 4), (4, 4, 4), 1000, 30),
+    "bgl.escape": lambda: studies.figures_7_to_9((4, 4, 4), windows=40),
 }
 
 
@@ -46,7 +47,7 @@ def test_rows_are_whole(rows, name):
     lines = rows(name)
     assert {r["experiment"] for r in lines} == {name}
     assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # none twice
-    assert all(r["source"].startswith(bgl.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
+    assert all(r["source"].startswith(paper.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
     assert all((r["verdict"] == "skipped") == (r["published"] is None) for r in lines)
     assert any(r["published"] is not None for r in lines)
 
@@ -83,26 +84,26 @@ def test_asymmetric_machines_lose_and_pacing_helps(rows):
 
 
 def test_bounds_of_machines():
-    assert bgl.most_link_use(bgl.machine((64, 32, 32))) == pytest.approx(200 / 3)
-    assert bgl.most_link_use(bgl.machine((8, 8, 8))) == pytest.approx(100)
-    assert bgl.most_link_use(bgl.machine((8, 8, 8), traffic__packet_flits=1)) == pytest.approx(100)
+    assert paper.most_link_use(paper.machine((64, 32, 32))) == pytest.approx(200 / 3)
+    assert paper.most_link_use(paper.machine((8, 8, 8))) == pytest.approx(100)
+    assert paper.most_link_use(paper.machine((8, 8, 8), traffic__packet_flits=1)) == pytest.approx(100)
     # 512 packets of 32 bytes go by every link, in 46 cycles each; 8192 full ones with rings of 32
-    assert bgl.all_to_all((8, 8, 8), 1)[1] == pytest.approx(512 * 46)
-    assert bgl.all_to_all((8, 8, 8), 8, rounds=2, in_a_row=5)[1] == pytest.approx(10 * 512 * 270)
-    assert bgl.all_to_all((32, 16, 16))[1] == pytest.approx(4 * 8192 * 270)
+    assert paper.all_to_all((8, 8, 8), 1)[1] == pytest.approx(512 * 46)
+    assert paper.all_to_all((8, 8, 8), 8, rounds=2, in_a_row=5)[1] == pytest.approx(10 * 512 * 270)
+    assert paper.all_to_all((32, 16, 16))[1] == pytest.approx(4 * 8192 * 270)
 
 
 @pytest.mark.parametrize(("shape", "extent", "links"), [
     ((8, 8, 8), (1, 1, 1), 6), ((8, 8, 8), (2, 2, 2), 24), ((8, 8, 8), (4, 4, 4), 96), ((16, 16, 16), (8, 8, 8), 384),
     ((8, 8, 1), (4, 4, 1), 16), ((8, 4), (2, 4), 8), ((2, 2), (1, 1), 4)])
 def test_links_into_a_region(shape, extent, links):
-    assert len(bgl.links_into(shape, extent)) == links
+    assert len(paper.links_into(shape, extent)) == links
 
 
 def test_links_into_a_region_are_those_of_the_wiring():
-    network = fl.Network(bgl.machine((4, 3, 2)))
+    network = fl.Network(paper.machine((4, 3, 2)))
     inside = {0, 1, 4, 5}  # x and y below 2, z = 0
-    assert bgl.links_into((4, 3, 2), (2, 2, 1)) == {
+    assert paper.links_into((4, 3, 2), (2, 2, 1)) == {
         (node, port) for node, port, _ in network.channels()
         if node not in inside and network.router(node).ports[port].peer in inside}
 
@@ -150,7 +151,7 @@ def test_escape_vcs(rows):
 def test_unblocking_is_counted_from_sample_to_sample():
     samples = [{"cycle": 100 * n, "unblocking": n * n, "token_messages": 2 * n * n, "flit_moves": 800 * n}
                for n in (1, 2, 3)]
-    assert bgl_studies.unblocking(samples) == {
+    assert studies.unblocking(samples) == {
         "probability": [0.5, 0.5], "per cycle": [0.03, 0.05], "of all token messages": [0.03, 0.05]}
 
 
@@ -158,17 +159,17 @@ def test_unblocking_is_counted_from_sample_to_sample():
     ([1, 2, 3, 3, 3], 0), ([1, 3, 2, 2, 2], 1), ([3, 2, 1], 1), ([3, 2, 3, 2], 2), ([10, 9, 10, 9], 0),
     ([10, 8, 9, 8, 7], 1), ([10, 8, 9.3, 7.8], 2)])
 def test_falls(values, count):
-    assert bgl_studies.falls(values) == count
+    assert studies.falls(values) == count
 
 
 def test_decline():
     values = [1, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2]
-    assert bgl_studies.level(values) == 2 and bgl_studies.half_way(values) == 3
-    assert bgl_studies.decline(values, 3) == 7  # the window that brings the mean of three to 8 / 3
-    assert bgl_studies.decline(values, 1) == 13  # not until the end
+    assert studies.level(values) == 2 and studies.half_way(values) == 3
+    assert studies.decline(values, 3) == 7  # the window that brings the mean of three to 8 / 3
+    assert studies.decline(values, 1) == 13  # not until the end
 
 
-CONFIGS = sorted(p.stem for p in (reproduction.Path(__file__).resolve().parents[2] / "configs").glob("bgl-*.toml"))
+CONFIGS = sorted(p.stem for p in (reproduction.Path(__file__).resolve().parents[3] / "configs").glob("bgl-*.toml"))
 
 
 def test_there_is_a_config_for_every_figure():
@@ -177,21 +178,21 @@ def test_there_is_a_config_for_every_figure():
 
 
 def test_the_config_of_figure_10_is_a_round_trip(config):
-    assert fl.run(fl.load(config("bgl-figure10"))).model.program_cycles == bgl_software.round_trip(1, 240, (2, 2, 2))
+    assert fl.run(fl.load(config("bgl-figure10"))).model.program_cycles == software.round_trip(1, 240, (2, 2, 2))
 
 
 @pytest.mark.parametrize(("name", "experiment"), [
-    ("bgl-figure2", lambda: bgl_studies.response((32, 32, 32), 0.8, 2, 2, **bgl_studies.RANDOM).experiment),
-    ("bgl-figure3", lambda: bgl_studies.hot_region((16, 16, 16), 64, **bgl_studies.RANDOM)),
-    ("bgl-figure4", lambda: bgl_studies.response((32, 32, 32), 0.95, 2, 2, router__network_first=0.0,
-                                                 **bgl_studies.RANDOM).experiment),
-    ("bgl-figure5", lambda: bgl_studies.hot_region((16, 16, 16), 64, **bgl_studies.POLICIES["SLQ"])),
-    ("bgl-figure6", lambda: bgl.all_to_all((32, 32, 32), **bgl.SIMULATOR)[0].experiment),
-    ("bgl-figure7", lambda: bgl_studies.hot_region((16, 16, 16), 64, router__escape="dateline", **bgl_studies.RANDOM)),
-    ("bgl-figure8", lambda: bgl_studies.hot_region((16, 16, 16), 64, router__escape="dateline", **bgl_studies.RANDOM)),
-    ("bgl-figure9", lambda: bgl_studies.hot_region((16, 16, 16), 64, router__count_unblocking=True,
-                                                   **bgl_studies.RANDOM)),
-    ("bgl-figure11", lambda: bgl.all_to_all((8, 8, 8), in_a_row=10)[0].experiment),
+    ("bgl-figure2", lambda: studies.response((32, 32, 32), 0.8, 2, 2, **studies.RANDOM).experiment),
+    ("bgl-figure3", lambda: studies.hot_region((16, 16, 16), 64, **studies.RANDOM)),
+    ("bgl-figure4", lambda: studies.response((32, 32, 32), 0.95, 2, 2, router__network_first=0.0,
+                                             **studies.RANDOM).experiment),
+    ("bgl-figure5", lambda: studies.hot_region((16, 16, 16), 64, **studies.POLICIES["SLQ"])),
+    ("bgl-figure6", lambda: paper.all_to_all((32, 32, 32), **paper.SIMULATOR)[0].experiment),
+    ("bgl-figure7", lambda: studies.hot_region((16, 16, 16), 64, router__escape="dateline", **studies.RANDOM)),
+    ("bgl-figure8", lambda: studies.hot_region((16, 16, 16), 64, router__escape="dateline", **studies.RANDOM)),
+    ("bgl-figure9", lambda: studies.hot_region((16, 16, 16), 64, router__count_unblocking=True,
+                                               **studies.RANDOM)),
+    ("bgl-figure11", lambda: paper.all_to_all((8, 8, 8), in_a_row=10)[0].experiment),
 ])
 def test_configs_are_those_of_the_experiments(config, name, experiment):
     """But for the phases of a run; loads with as many digits as a file has."""
@@ -207,8 +208,8 @@ def test_configs_are_those_of_the_experiments(config, name, experiment):
 def test_full_size_says_how_long_and_keeps_what_it_has_done(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(courses, "PROBE_SECONDS", 0.05)
     name = "bgl.alltoall-32k"
-    entry = (*bgl.EXPERIMENTS[name][:2], lambda keep: bgl.alltoall_32k((4, 4, 2), 4, keep, (2, 2, 2)))
-    monkeypatch.setitem(bgl.EXPERIMENTS, name, entry)
+    entry = (*paper.EXPERIMENTS[name][:2], lambda keep: paper.alltoall_32k((4, 4, 2), 4, keep, (2, 2, 2)))
+    monkeypatch.setitem(published.EXPERIMENTS, name, entry)
     first = fl.reproduce(name, full=True, keep=tmp_path)
     said = capfd.readouterr().err
     assert "3 runs of 32 nodes" in said and "on " in said and " s " in said

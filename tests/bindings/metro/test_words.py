@@ -4,7 +4,7 @@ import pytest
 
 import flitlab as fl
 from flitlab import metro
-from flitlab.published import metro as published
+from flitlab.metro.published import paper as published
 
 
 def network(tmp_path, lines, **settings):

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from flitlab import sconnect_bringup as sc
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
+from flitlab.sconnect import bringup as sc
 
 SOURCE = "S-Connect: from Networks of Workstations to Supercomputer Performance, 2.6, 3.4"
 PACKETS = 100  # of each terminal, once all is set up

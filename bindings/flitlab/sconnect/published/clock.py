@@ -12,7 +12,7 @@ import numpy as np
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
-from flitlab.sconnect_clock import (
+from flitlab.sconnect.clock import (
     PPM,
     Loop,
     frequencies,

@@ -9,9 +9,9 @@ import pytest
 
 import flitlab as fl
 from flitlab import metro, reproduction
-from flitlab.published import metro as published
+from flitlab.metro.published import paper as published
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 EXPERIMENTS = sorted(name for name in reproduction.experiments() if name.startswith("metro."))
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import flitlab as fl
 from flitlab import t3e
-from flitlab.published import t3e as published
-from flitlab.published.t3e import TABLE1, _latencies
+from flitlab.t3e.published import paper as published
+from flitlab.t3e.published.paper import TABLE1, _latencies
 
 
 def naive_balance(bits, subring, odd):

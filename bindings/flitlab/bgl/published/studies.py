@@ -8,10 +8,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+from flitlab.bgl.published.paper import CHUNK, FULL, PAPER, SIMULATOR, links_into, machine, million, times
 from flitlab.courses import Course, Sample, follow
 from flitlab.experiment import Experiment
 from flitlab.network import Network
-from flitlab.published.bgl import CHUNK, FULL, PAPER, SIMULATOR, links_into, machine, million, times
 from flitlab.reproduction import row
 
 RANDOM = {"router__jsq": False, "router__slq": 0.0}  # arbitration of the early studies

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import flitlab
 from flitlab import ConfigError, Experiment, Network, RunError, run, t3e
-from flitlab.published import t3e_faults
+from flitlab.t3e.published import faults
 
 AC20 = {"topology.shape": [2, 4, 3], "topology.partial_planes": [2, 0, 2, 0, 2]}
 LC424 = {"topology.shape": [8, 8, 9],
@@ -412,7 +412,7 @@ def test_what_a_pe_sends_to_itself_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["t3e.manual", "t3e.faults"])
 def test_experiments_match(name):
     """faults: with one draw. Every row is within its tolerance, or has nothing to be compared with."""
-    rows = t3e_faults.faults(draws=1) if name == "t3e.faults" else flitlab.reproduce(name)
+    rows = faults.faults(draws=1) if name == "t3e.faults" else flitlab.reproduce(name)
     assert len(rows) > 15
     assert not [r for r in rows if r["verdict"] == "out"]
     assert sum(r["verdict"] == "match" for r in rows) >= 10

@@ -7,8 +7,7 @@ import pytest
 
 import flitlab as fl
 from flitlab.experiment import Experiment
-from flitlab.published import sconnect_clock as published
-from flitlab.sconnect_clock import (
+from flitlab.sconnect.clock import (
     PPM,
     Loop,
     frequencies,
@@ -18,8 +17,9 @@ from flitlab.sconnect_clock import (
     phases,
     radians,
 )
+from flitlab.sconnect.published import clock as published
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 
 
 def network(*changes):

@@ -84,3 +84,6 @@ def write_perfetto(file: TextIO, experiment: Experiment, window: tuple[int, int]
               for router, port in sorted(tracks)]
     json.dump({"displayTimeUnit": "ms", "traceEvents": spans}, file)
     return count
+
+
+WRITERS = {"vcd": write_vcd, "perfetto": write_perfetto}

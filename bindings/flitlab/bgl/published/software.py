@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from flitlab.bgl.published.paper import FULL, PAPER, PAYLOAD, times
 from flitlab.experiment import Experiment
 from flitlab.programs import Program
-from flitlab.published.bgl import FULL, PAPER, PAYLOAD, times
 from flitlab.reproduction import row
 from flitlab.runner import run
 

@@ -1,0 +1,1 @@
+"""Blue Gene/L's torus: its published experiments."""
