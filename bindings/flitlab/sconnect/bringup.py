@@ -2,7 +2,8 @@
 
 ``bring_up(net, terminal)`` finds out by control messages alone what there is, computes routing tables, loads them in
 band, reads them back, and calls every node by them. TICs start without tables (``routing.tables = "none"``). What it
-knows of the fabric it has been told by replies; ``step``, ``send_controls`` and ``take_replies`` are all that it uses.
+knows of the fabric it has been told by replies; ``step``, and ``send_controls`` and ``take_replies`` of
+:class:`flitlab.sconnect.Fabric`, are all that it uses.
 
 A message names up to 16 hops. What is farther away is reached over *stations*: TICs that are given an address, and
 entries for it in the tables on the way, along a spanning tree; a message goes to a station by tables and from there on
@@ -17,8 +18,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flitlab import _core
-from flitlab.network import Network, Reply, Request
+from flitlab._core import ConfigError
+from flitlab.console import call_tool
+from flitlab.network import Network
+from flitlab.sconnect.console import Fabric, Reply, Request
 
 PORTS, VIRTUAL_CHANNELS = 6, 2
 MAILBOX = 16  # messages
@@ -58,8 +61,9 @@ class Controller:
 
     def __init__(self, net: Network, terminal: int, window: int = 128, patience: int | None = None):
         if not 1 <= window <= TAGS // 2:
-            raise _core.ConfigError(f"window = {window}: 1 to {TAGS // 2} requests may be outstanding.")
+            raise ConfigError(f"window = {window}: 1 to {TAGS // 2} requests may be outstanding.")
         self.net, self.terminal, self.window, self.patience = net, terminal, window, patience
+        self.fabric = Fabric(net)
         self.messages = self.lost = self.longest = 0
         self._free = list(range(TAGS))  # tags
         self._late: dict[int, None] = {}  # of requests given up: their replies may still come
@@ -67,7 +71,7 @@ class Controller:
     def exchange(self, requests: Iterable[Request]) -> list[Reply | None]:
         """Sends requests, in any order, and returns their replies in theirs; None: there was none in time.
 
-        BringUpError if for twice that time no request has left: they wait for one another (Network.send_control).
+        BringUpError if for twice that time no request has left: they wait for one another (Fabric.send_control).
         """
         waiting: list[tuple[int, Request]] = list(enumerate(requests))[::-1]
         numbers = [request.number for _, request in reversed(waiting)]
@@ -79,7 +83,7 @@ class Controller:
             moved |= self._send(waiting, outstanding) > 0
             net.step(MAILBOX)
             quiet += MAILBOX
-            for reply in net.take_replies(self.terminal):
+            for reply in self.fabric.take_replies(self.terminal):
                 moved = True
                 if reply.tag in outstanding and reply.number == numbers[outstanding[reply.tag][0]]:
                     quiet = 0
@@ -117,7 +121,7 @@ class Controller:
         tags, self._free = self._free[:count], self._free[count:]
         next_ones = waiting[: -count - 1 : -1]
         requests = [r._replace(tag=tag) for tag, (_, r) in zip(tags, next_ones, strict=True)]
-        taken = self.net.send_controls(self.terminal, requests)
+        taken = self.fabric.send_controls(self.terminal, requests)
         for tag, (place, _) in zip(tags[:taken], next_ones[:taken], strict=True):
             outstanding[tag] = (place, self.net.cycle)
         self._free += tags[taken:]
@@ -336,12 +340,14 @@ def map_fabric(net: Network, terminal: int = 0, controller: Controller | None = 
 
 def compute_tables(fabric: FabricMap) -> Tables:
     """Routing tables in which nobody waits in a circle, as short as they can be found."""
-    return Tables(*_core.sconnect_tables(fabric.tics, fabric.ends(), fabric.host_ports()))
+    found = call_tool("sconnect", "tables", tics=fabric.tics, links=fabric.ends(), hosts=fabric.host_ports())
+    return Tables(np.array(found["entries"], np.uint16), found["tree"], found["mean_hops"], found["stretch"])
 
 
 def table_fault(fabric: FabricMap, tables: Tables) -> str:
     """What is wrong with tables: a node that cannot be reached, or a circle of waiting. Empty: nothing."""
-    return _core.sconnect_table_fault(fabric.tics, fabric.ends(), fabric.host_ports(), tables.entries)
+    return call_tool("sconnect", "table_fault", tics=fabric.tics, links=fabric.ends(), hosts=fabric.host_ports(),
+                     entries=tables.entries.ravel())
 
 
 def load_tables(
@@ -442,12 +448,12 @@ def learn_addresses(net: Network) -> list[int]:
     """Every host asks its own TIC for its address, and tells all others, however hosts do that: it is not the
     fabric's business. Without, messages are addressed by the numbers of the plan. Returns the address of each
     terminal."""
-    terminals = int(net.experiment.derived()["terminals"])
+    terminals, software = int(net.experiment.derived()["terminals"]), Fabric(net)
     for terminal in range(terminals):
-        net.send_control(terminal, "read_register", REGISTER["address"])
+        software.send_control(terminal, "read_register", REGISTER["address"])
     net.step(4)
-    addresses = [net.take_replies(terminal)[0].value for terminal in range(terminals)]
-    net.set_addresses(addresses)
+    addresses = [software.take_replies(terminal)[0].value for terminal in range(terminals)]
+    software.set_addresses(addresses)
     return addresses
 
 
@@ -460,7 +466,7 @@ def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
     off = {
         (tic, p)
         for tic in range(routers)
-        for enabled in [net.read_register(tic, "enabled")]
+        for enabled in [Fabric(net).read_register(tic, "enabled")]
         for p in range(PORTS)
         if not enabled >> p & 1
     }

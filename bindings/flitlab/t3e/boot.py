@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
 
-from flitlab._core import ConfigError, RunError, t3e_tables, t3e_wiring
+from flitlab._core import ConfigError, RunError
+from flitlab.console import call_tool
 from flitlab.experiment import Experiment
 from flitlab.network import Network
+from flitlab.t3e import console
 
 Place = tuple[int, int, int]
 
@@ -87,7 +89,7 @@ class Explorer:
     """Software on one PE: finds the nodes of a machine and writes their registers."""
 
     def __init__(self, network: Network, node: int):
-        self.network, self.node = network, node
+        self.network, self.node, self.machine = network, node, console.Machine(network)
         e = network.experiment
         self.hop = e["special.router_delay"]
         self.ends = e["router.source_delay"] + e["router.destination_delay"]
@@ -96,7 +98,7 @@ class Explorer:
         self.name(self.root)
 
     def put(self, way: Sequence[int], register: str, value: int) -> None:
-        self.network.special_put(self.node, way, register, value)
+        self.machine.special_put(self.node, way, register, value)
 
     def wait(self, *ways: Sequence[int]) -> None:
         """Until all that has been sent has arrived, and an answer come back."""
@@ -107,12 +109,12 @@ class Explorer:
         answers by the one that it had then."""
         if way_back:
             self.put(way, "R_SGET_RTRN", pack_deltas(way_back))
-        ticket = self.network.special_get(self.node, way, register)
+        ticket = self.machine.special_get(self.node, way, register)
         self.wait(way, way_back or (MOST_HOPS,))
         return self.answers().get(ticket)
 
     def answers(self) -> dict[int, int]:
-        return {a.ticket: a.value for a in self.network.special_answers() if a.node == self.node}
+        return {a.ticket: a.value for a in self.machine.special_answers() if a.node == self.node}
 
     def name(self, node: Node) -> None:
         """A node gets a number of its own in R_SW, by which it is known if it is met again."""
@@ -214,7 +216,7 @@ class Explorer:
         for batch in self.batches():
             for node in batch:
                 self.put(node.way, "R_SGET_RTRN", pack_deltas(node.way_back))
-                tickets[node] = self.network.special_get(self.node, node.way, register)
+                tickets[node] = self.machine.special_get(self.node, node.way, register)
             self.settle(batch, 2 * len(batch))
         values = self.answers()
         return {node: values.get(ticket) for node, ticket in tickets.items()}
@@ -327,7 +329,7 @@ def _machine(experiment: Experiment, found: dict[int, Node], shape: Place, place
     """The machine whose nodes have these places, if what was found is part of it."""
     e = experiment.set({"topology.shape": list(shape), "topology.partial_planes": partial_planes(places, shape),
                         "boot.state": "loaded", "faults.links": [], "faults.nodes": []})
-    wiring = t3e_wiring(e.core)
+    wiring = call_tool("t3e", "wiring", e)
     broken = []
     for number, neighbours in wiring:
         for direction, far in enumerate(neighbours):
@@ -378,7 +380,7 @@ def boot(network: Network, node: int = 0, number_format: int | None = None) -> B
     machine = recognise(network.experiment, nodes, shape)
 
     tables = {registers["R_PWHO"]: (registers, lut)
-              for registers, lut in t3e_tables(machine.experiment.set(machine.faults).core)}
+              for registers, lut in call_tool("t3e", "tables", machine.experiment.set(machine.faults))}
     loads = {n: _registers(*tables[pack_place(n.place)]) for n in nodes}
     if number_format is not None:
         if loads[explorer.root]["R_LUT_OVERRIDE"] >> 32:

@@ -15,6 +15,7 @@ from pathlib import Path
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
+from flitlab.sconnect import Fabric
 from flitlab.sweeps import sweep
 
 PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
@@ -131,7 +132,7 @@ def flood(where: dict, lower: list[int]) -> Flooded:
 
 def queues(net: Network, tic: int) -> dict[int, int]:
     """Buffers that each queue holds which is promised any: 4 priorities on 2 virtual channels at each port."""
-    return {int(name[5:]): held for name, held in net.registers(tic).items() if name.startswith("held.")}
+    return {int(name[5:]): held for name, held in Fabric(net).registers(tic).items() if name.startswith("held.")}
 
 
 def priority_of(queue: int) -> int:

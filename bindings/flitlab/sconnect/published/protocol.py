@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
-from flitlab import _core
+from flitlab.console import call_tool
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
@@ -58,7 +58,7 @@ def saturated(cycles: int = 3000, warmup: int = 500, **settings) -> Saturated:
 def formats() -> list[dict]:
     """Bits of a slot, and the queues of a TIC."""
     used = 0
-    for bit in _core.sconnect_protocol_bits().values():
+    for bit in call_tool("sconnect", "protocol_bits").values():
         used |= bit
     rate = 1e-2
     cycles = 100000
