@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
+from flitlab._core import ConfigError
 from flitlab.console import call_tool
 from flitlab.experiment import Experiment
 from flitlab.network import Network
@@ -123,7 +124,7 @@ def undetected_patterns(bits: int = SLOT_BITS, polynomial: int = 0b11000110011) 
             value ^= polynomial
     pairs = Counter(a ^ b for a, b in combinations(syndromes, 2))
     if pairs[0] or any(pairs[s] for s in syndromes):
-        raise _core.ConfigError(f"the CRC polynomial {polynomial:#b} misses errors of up to three bits in {bits}.")
+        raise ConfigError(f"the CRC polynomial {polynomial:#b} misses errors of up to three bits in {bits}.")
     # Each is three times a pair of pairs.
     return sum(n * (n - 1) // 2 for n in pairs.values()) // 3
 
