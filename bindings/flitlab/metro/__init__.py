@@ -125,7 +125,7 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
     found: list[Attempt] = []
     driven = {door: False for door in doors}
     for _ in range(cycles):
-        look = functools.cache(net.registers)  # within a cycle
+        look = functools.cache(Scan(net).registers)  # within a cycle
         for door in doors:
             registers = look(door[0])
             data = registers[f"word.f{door[1]}"] >> 16 == 1
