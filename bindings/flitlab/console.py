@@ -141,15 +141,16 @@ class WritableRegisters(Registers):
     def write_register(self, node: int, name: str, value: int) -> Self:
         """Writes a register of a node between two cycles. ConfigError if it has no such register or no such
         bits; a warning if the value loses packets."""
-        check_bits(name, value)
-        self._call("write_register", node=node, name=name, value=value)
+        self._call("write_register", node=node, name=name, value=bits_of(name, value))
         return self
 
 
-def check_bits(name: str, value: int) -> None:
-    """ConfigError, which names the register, for what is no value of any."""
+def bits_of(name: str, value: int) -> int:
+    """A register's value, also if it is given as True or False. ConfigError, which names the register, if it is none.
+    """
     if not 0 <= value < 1 << 64:
         raise _core.ConfigError(f"{name} = {value}: a register has 64 bits, 0 to 2**64 - 1.")
+    return int(value) if isinstance(value, bool) else value
 
 
 def tools(kind: str) -> list[Operation]:

@@ -45,6 +45,10 @@ def explore_protocol(delay: int = 1, *, singles: tuple[int, int] = (1, 1), quads
     defect: the protocol broken on purpose: ignores_sequence, fails_unreadable, reads_first_answer, answers_too_early,
     takes_partial_quads, takes_void, answers_if_asked_only or never_asks.
     """
-    return Exploration(**call_tool("sconnect", "explore", delay=delay, singles=singles, quads=quads, hits=hits,
-                                   refuses=refuses, voids=voids, switches=switches, endless=endless, defect=defect,
-                                   most_states=most_states))
+    return Exploration(**call_tool("sconnect", "explore", delay=delay, singles=singles, quads=quads, hits=_flags(hits),
+                                   refuses=_flags(refuses), voids=_flags(voids), switches=bool(switches),
+                                   endless=bool(endless), defect=defect, most_states=most_states))
+
+
+def _flags(pair: tuple[bool, bool]) -> list[bool]:
+    return [bool(flag) for flag in pair]

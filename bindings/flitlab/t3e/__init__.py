@@ -149,7 +149,7 @@ class VcTable:
     def balance(self, subring: int | None = None) -> tuple[float, float]:
         """Average and maximum over the links of |VC0 routes - VC1 routes| / most routes on any link, if every node
         sends one packet to every other node of its subring (default: of the ring)."""
-        return tuple(call_tool("t3e", "vc_balance", table=self.bits, half_way=1 + self.odd, last=self.odd,
+        return tuple(call_tool("t3e", "vc_balance", table=self.bits, half_way=1 + self.odd, last=bool(self.odd),
                                subring=subring or self.ring))
 
     def __repr__(self) -> str:
@@ -163,7 +163,7 @@ def _table(bits, odd: bool = False) -> VcTable:
 
 def time_of_crossing(ring: int, limited: bool = True) -> VcTable:
     """All packets start on VC 0. ring: nodes, a power of two from 4 to 256; limited: 8 entries per source."""
-    return _table(call_tool("t3e", "time_of_crossing", ring=ring, limited=limited))
+    return _table(call_tool("t3e", "time_of_crossing", ring=ring, limited=bool(limited)))
 
 
 def optimise(
@@ -180,7 +180,7 @@ def optimise(
     with more weight on what is missed, until all are met or ``restarts`` are used up.
     """
     wanted = [(subring, *goal) for subring, goal in sorted((goals or {}).items())]
-    return _table(call_tool("t3e", "optimise_vcs", ring=ring, limited=limited, goals=wanted, seed=seed,
+    return _table(call_tool("t3e", "optimise_vcs", ring=ring, limited=bool(limited), goals=wanted, seed=seed,
                             restarts=restarts, steps=steps))
 
 
@@ -188,4 +188,5 @@ def machine_table(ring: int, limited: bool = True, odd: bool = False) -> VcTable
     """The table that emulated machines are loaded with (routing.vc_select "optimised", and "full" if not limited) for
     the + directions; a - direction has the mirror image. ring: 4, 8, 16 or 32 nodes; odd: see VcTable, so it is in X
     and Y beyond 544 PEs (routing table mode 1)."""
-    return _table(call_tool("t3e", "machine_vcs", ring=ring, limited=limited, half_way=1 + odd, last=odd), odd)
+    return _table(call_tool("t3e", "machine_vcs", ring=ring, limited=bool(limited), half_way=1 + odd,
+                            last=bool(odd)), odd)

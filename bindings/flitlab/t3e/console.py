@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from flitlab.console import WritableRegisters, check_bits
+from flitlab.console import WritableRegisters, bits_of
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,7 @@ class Machine(WritableRegisters):
         deltas: hops in primary X, Y, Z, then secondary X, Y, Z; negative in the - direction. PEs send what they are
         told in order, one packet a clock while the network is stepped. ConfigError if special.enabled is false.
         """
-        check_bits(name, value)
-        self._call("special_put", node=node, deltas=deltas, name=name, value=value)
+        self._call("special_put", node=node, deltas=deltas, name=name, value=bits_of(name, value))
         return self
 
     def special_get(self, node: int, deltas: Sequence[int], name: str) -> int:
