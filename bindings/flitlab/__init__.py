@@ -33,6 +33,8 @@ __all__ = ["ConfigError", "RunError", "__version__", *_WHERE]
 def __getattr__(name):
     if name in _WHERE:
         return getattr(import_module(f"flitlab.{_WHERE[name]}"), name)
+    if name in import_module("flitlab.machines").machines():
+        return import_module(f"flitlab.{name}")
     raise AttributeError(f"module 'flitlab' has no attribute {name!r}")
 
 

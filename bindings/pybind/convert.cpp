@@ -11,7 +11,7 @@ namespace py = pybind11;
 namespace flitlab {
 namespace {
 
-py::object none_if(u32 x) { return x == kNone ? py::object(py::none()) : py::object(py::int_(x)); }
+py::object python_or_none(u32 x) { return x == kNone ? py::object(py::none()) : py::object(py::int_(x)); }
 
 py::dict to_dict(const LatencyStats& s) {
   py::dict d;
@@ -154,18 +154,18 @@ py::list ports_to_list(const std::vector<PortSnapshot>& ports) {
       v["flits"] = s.flits;
       v["packets"] = s.packets;
       v["left"] = s.left;
-      v["out_port"] = none_if(s.out_port);
-      v["out_vc"] = none_if(s.out_vc);
-      v["src"] = none_if(s.src);
+      v["out_port"] = python_or_none(s.out_port);
+      v["out_vc"] = python_or_none(s.out_vc);
+      v["src"] = python_or_none(s.src);
       v["id"] = s.src == kNone ? py::object(py::none()) : py::object(py::int_(s.id));
-      v["dst_router"] = none_if(s.dst_router);
+      v["dst_router"] = python_or_none(s.dst_router);
       v["credits"] = s.credits;
-      v["owner_port"] = none_if(s.owner_port);
-      v["owner_vc"] = none_if(s.owner_vc);
+      v["owner_port"] = python_or_none(s.owner_port);
+      v["owner_vc"] = python_or_none(s.owner_vc);
       vcs.append(v);
     }
     d["name"] = port.name;
-    d["peer"] = none_if(port.peer);
+    d["peer"] = python_or_none(port.peer);
     d["to_terminal"] = port.to_terminal;
     d["vcs"] = vcs;
     list.append(d);

@@ -9,9 +9,11 @@
 #include <thread>
 
 #include "bindings/pybind/convert.hpp"
+#include "bindings/pybind/datum.hpp"
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
+#include "host/plan/console.hpp"
 #include "host/programs/program.hpp"
 #include "host/run/run.hpp"
 #include "host/run/stepped.hpp"
@@ -105,6 +107,27 @@ py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks
   return all;
 }
 
+py::list tools(const std::string& kind) {
+  py::list list;
+  for (const Tool& tool : tools_of(kind)) {
+    py::dict d = to_dict(tool.record);
+    d["wants_experiment"] = tool.wants_experiment;
+    list.append(d);
+  }
+  return list;
+}
+
+py::object call_tool_of(const std::string& kind, const std::string& name, const Experiment* experiment,
+                        const py::dict& arguments) {
+  Datum::Map given = arguments_from_python(arguments);
+  Datum found;
+  {
+    py::gil_scoped_release released;
+    found = call_tool(kind, name, experiment, std::move(given));
+  }
+  return to_python(found);
+}
+
 py::list run(const std::vector<Experiment>& experiments, const std::string& backend, u32 threads,
              const py::object& progress, const std::string& checkpoint, double every_seconds) {
   std::vector<Result> results;
@@ -135,12 +158,6 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 
 }  // namespace
 
-namespace flitlab {
-void add_t3e(py::module_& m);              // t3e.cpp
-void add_sconnect(py::module_& m);         // sconnect.cpp
-void add_sconnect_tables(py::module_& m);  // sconnect_tables.cpp
-}  // namespace flitlab
-
 PYBIND11_MODULE(_core, m) {
   m.doc() = "flitlab's compiled core.";
   m.attr("__version__") = FLITLAB_VERSION;
@@ -158,9 +175,9 @@ PYBIND11_MODULE(_core, m) {
   m.def("program_calls", &program_calls, py::arg("text"), py::arg("name"), py::arg("ranks"),
         "program_calls(text, name, ranks) -> list[list[tuple]]: what every rank of a program does.");
 
-  flitlab::add_t3e(m);
-  flitlab::add_sconnect_tables(m);
-  flitlab::add_sconnect(m);
+  m.def("tools", &tools, py::arg("kind"), "tools(kind) -> list[dict]: what a router kind computes without a network.");
+  m.def("call_tool", &call_tool_of, py::arg("kind"), py::arg("name"), py::arg("experiment"), py::arg("arguments"),
+        "call_tool(kind, name, experiment, arguments) -> Any: carries out a tool.");
 
   py::class_<Experiment>(m, "Experiment")
       .def(py::init([](const py::dict& flat, const std::string& base_dir, const py::dict& texts) {
@@ -184,16 +201,14 @@ PYBIND11_MODULE(_core, m) {
       .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("cycle", &SteppedNetwork::cycle)
       .def("state_hash", &SteppedNetwork::state_hash)
-      .def("barrier_state", &SteppedNetwork::barrier_state, py::arg("pe"), py::arg("unit"))
-      .def("barrier_operation", &SteppedNetwork::barrier_operation, py::arg("pe"), py::arg("unit"),
-           py::arg("operation"))
+      .def("operations", [](const SteppedNetwork& n) { return operations_to_list(n.operations()); })
       .def(
-          "barrier_register",
-          [](const SteppedNetwork& n, u32 node, u32 unit) {
-            const BarrierSnapshot r = n.barrier_register(node, unit);
-            return py::make_tuple(r.children, r.joined, r.parent);
+          "call",
+          [](SteppedNetwork& n, const std::string& operation, const py::dict& arguments) {
+            return to_python(n.call(operation, arguments_from_python(arguments)));
           },
-          py::arg("node"), py::arg("unit"))
+          py::arg("operation"), py::arg("arguments"))
+      .def("take_warnings", &SteppedNetwork::take_warnings)
       .def("warnings", &SteppedNetwork::warnings)
       .def(
           "router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); },
@@ -202,19 +217,6 @@ PYBIND11_MODULE(_core, m) {
       .def(
           "terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },
           py::arg("terminal"))
-      .def("read_register", &SteppedNetwork::read_register, py::arg("node"), py::arg("name"))
-      .def("read_registers", &SteppedNetwork::read_registers, py::arg("node"))
-      .def("write_register", &SteppedNetwork::write_register, py::arg("node"), py::arg("name"), py::arg("value"))
-      .def("special_put", &SteppedNetwork::special_put, py::arg("node"), py::arg("deltas"), py::arg("name"),
-           py::arg("value"))
-      .def("special_get", &SteppedNetwork::special_get, py::arg("node"), py::arg("deltas"), py::arg("name"))
-      .def("special_answers",
-           [](SteppedNetwork& n) {
-             py::list list;
-             for (const t3e::TimedAnswer& a : n.special_answers())
-               list.append(py::make_tuple(a.ticket, a.node, a.value, a.cycle));
-             return list;
-           })
       .def("totals", &SteppedNetwork::totals)
       .def("program_ends", &SteppedNetwork::program_ends)
       .def("channels",
@@ -230,33 +232,6 @@ PYBIND11_MODULE(_core, m) {
                list.append(py::make_tuple(c.router, c.port, c.to_router, c.to_port));
              return list;
            })
-      .def(
-          "send_control",
-          [](SteppedNetwork& n, u32 terminal, const py::list& requests) {
-            std::vector<ControlRequest> all;
-            for (const auto& item : requests) {
-              const auto r = item.cast<py::tuple>();
-              try {
-                all.push_back({r[0].cast<std::string>(), r[1].cast<u32>(), r[2].cast<u32>(), r[3].cast<u32>(),
-                               r[4].cast<std::vector<u32>>(), r[5].cast<u32>(), r[6].cast<u32>()});
-              } catch (const py::cast_error&) {
-                throw ConfigError("control message " + std::string(py::str(r)) +
-                                  ": number, value, address, hops, priority and tag are whole numbers, not negative.");
-              }
-            }
-            return n.send_control(terminal, all);
-          },
-          py::arg("terminal"), py::arg("requests"))
-      .def("set_addresses", &SteppedNetwork::set_addresses, py::arg("addresses"))
-      .def(
-          "take_replies",
-          [](SteppedNetwork& n, u32 terminal) {
-            py::list list;
-            for (const ControlReply& r : n.take_replies(terminal))
-              list.append(py::make_tuple(r.tag, r.number, r.value, r.stamp));
-            return list;
-          },
-          py::arg("terminal"))
       .def("check", &SteppedNetwork::check, py::call_guard<py::gil_scoped_release>())
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "host/config/check.hpp"
+#include "host/config/experiment.hpp"
+#include "host/config/registry.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
 
+/// A value for a message, which has no room for all of a long list.
 std::string shown(const Datum& d) {
   struct Show {
     std::string operator()(std::monostate) const { return "none"; }
@@ -19,9 +22,10 @@ std::string shown(const Datum& d) {
     std::string operator()(double x) const { return to_text(Value{x}); }
     std::string operator()(const std::string& x) const { return to_text(Value{x}); }
     std::string operator()(const Datum::List& list) const {
+      constexpr std::size_t kMost = 12;
       std::string text;
-      for (const Datum& item : list) text += (text.empty() ? "" : ", ") + shown(item);
-      return "[" + text + "]";
+      for (std::size_t i = 0; i < std::min(list.size(), kMost); ++i) text += (i ? ", " : "") + shown(list[i]);
+      return "[" + text + (list.size() > kMost ? ", ...]" : "]");
     }
     std::string operator()(const Datum::Map& map) const {
       std::string text;
@@ -66,31 +70,63 @@ std::string type_wanted(const ArgumentRecord& a, const Datum& d) {
   return "";
 }
 
+bool in_range(const ArgumentRecord& a, const Datum& d) {
+  if (const auto* list = std::get_if<Datum::List>(&d.value))
+    return std::all_of(list->begin(), list->end(), [&](const Datum& item) { return in_range(a, item); });
+  return as_double(d) >= a.min && as_double(d) <= a.max;
+}
+
 void check_argument(const OperationRecord& operation, const ArgumentRecord& a, const Datum& d, u32 routers,
                     u32 terminals) {
-  const std::string where = std::string(operation.name) + ": " + std::string(a.name) + " = " + shown(d);
   if (const bool router = a.type == ArgumentType::kRouter; router || a.type == ArgumentType::kTerminal) {
     const u32 count = router ? routers : terminals;
     if (whole(d) && (negative(d) || as_double(d) >= count))
       throw ConfigError(std::string(router ? "router " : "terminal ") + shown(d) + " does not exist: " +
                         (router ? "routers" : "terminals") + " are numbered 0 to " + std::to_string(count - 1) + ".");
   }
+  const auto fail = [&](const std::string& what) {
+    throw ConfigError(std::string(operation.name) + ": " + std::string(a.name) + " = " + shown(d) + what);
+  };
   if (const std::string wanted = type_wanted(a, d); !wanted.empty())
-    throw ConfigError(where + " has the wrong type: it must be " + wanted + ".");
-  if (a.min != a.max && (as_double(d) < a.min || as_double(d) > a.max))
-    throw ConfigError(where + " is out of range: allowed are " + to_text(Value{static_cast<std::int64_t>(a.min)}) +
-                      " to " + to_text(Value{static_cast<std::int64_t>(a.max)}) + ".");
+    fail(" has the wrong type: it must be " + wanted + ".");
+  if (a.min != a.max && !in_range(a, d))
+    fail(" is out of range: allowed are " + to_text(Value{static_cast<std::int64_t>(a.min)}) + " to " +
+         to_text(Value{static_cast<std::int64_t>(a.max)}) + ".");
+}
+
+/// The record of a name among `items`, or null.
+template <class Item>
+const Item* named(const std::vector<Item>& items, std::string_view name) {
+  const auto at = std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.record.name == name; });
+  return at == items.end() ? nullptr : &*at;
+}
+
+template <class Item>
+std::string names_of(const std::vector<Item>& items) {
+  std::vector<std::string> names;
+  for (const Item& item : items) names.emplace_back(item.record.name);
+  return listed(names);
 }
 
 }  // namespace
 
+std::string_view name_of(ArgumentType type) {
+  static constexpr std::string_view kNames[] = {"router", "terminal", "number",   "integer", "real",
+                                                "flag",   "text",     "integers", "any"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
 Arguments::Arguments(const OperationRecord& operation, Datum::Map given, u32 routers, u32 terminals) {
-  std::vector<std::string> names;
-  for (const ArgumentRecord& a : operation.arguments) names.emplace_back(a.name);
-  for (const auto& [name, value] : given)
-    if (std::find(names.begin(), names.end(), name) == names.end())
+  for (const auto& [name, value] : given) {
+    std::vector<std::string> names;
+    for (const ArgumentRecord& a : operation.arguments) {
+      if (a.name == name) break;
+      names.emplace_back(a.name);
+    }
+    if (names.size() == operation.arguments.size())
       throw ConfigError(std::string(operation.name) + " has no argument " + name + " = " + shown(value) + "; " +
                         (names.empty() ? "it takes none." : "it takes " + listed(names) + "."));
+  }
   for (const ArgumentRecord& a : operation.arguments) {
     const auto mine =
         std::find_if(given.begin(), given.end(), [&](const auto& entry) { return entry.first == a.name; });
@@ -141,15 +177,34 @@ void Console::offer(OperationRecord record, std::function<Datum(Engine&, const A
 }
 
 Datum Console::call(Engine& engine, std::string_view name, Datum::Map arguments) {
-  std::vector<std::string> names;
-  for (const Operation& operation : operations_) {
-    if (operation.record.name == name)
-      return operation.run(engine, Arguments(operation.record, std::move(arguments), routers_, terminals_));
-    names.emplace_back(operation.record.name);
-  }
-  throw ConfigError("this machine has no operation " + std::string(name) + ": it offers " + listed(names) + ".");
+  const Operation* operation = named(operations_, name);
+  if (!operation)
+    throw ConfigError("this machine has no operation " + std::string(name) + ": it offers " + names_of(operations_) +
+                      ".");
+  return operation->run(engine, Arguments(operation->record, std::move(arguments), routers_, terminals_));
 }
 
 std::vector<std::string> Console::take_warnings() { return std::exchange(warnings_, {}); }
+
+std::vector<Tool> tools_of(const std::string& kind) {
+  std::vector<std::string> kinds;
+  for (const ModelRecord& model : models()) {
+    if (model.kind == kind) return model.tools ? model.tools() : std::vector<Tool>{};
+    kinds.emplace_back(model.kind);
+  }
+  throw ConfigError("router.kind = \"" + kind + "\" is not known: allowed are " + listed(kinds) + ".");
+}
+
+Datum call_tool(const std::string& kind, const std::string& name, const Experiment* experiment, Datum::Map arguments) {
+  const std::vector<Tool> tools = tools_of(kind);
+  const std::string of = "router.kind = \"" + kind + "\"";
+  const Tool* tool = named(tools, name);
+  if (!tool && tools.empty()) throw ConfigError(name + ": " + of + " has no tools.");
+  if (!tool) throw ConfigError(name + " is no tool of " + of + ": there are " + names_of(tools) + ".");
+  if (tool->wants_experiment && (!experiment || experiment->kind() != kind))
+    throw ConfigError(name + " needs an experiment with " + of +
+                      (experiment ? "; it was given one with \"" + experiment->kind() + "\"." : "."));
+  return tool->run(tool->wants_experiment ? experiment : nullptr, Arguments(tool->record, std::move(arguments)));
+}
 
 }  // namespace flitlab

@@ -27,20 +27,23 @@ enum class ArgumentType {
   kAny        ///< what the help says: lists of lists, records
 };
 
+/// "router", "terminal", "number", "integer", "real", "flag", "text", "integers" or "any".
+std::string_view name_of(ArgumentType type);
+
 struct ArgumentRecord {
   std::string_view name;
   ArgumentType type;
   std::string_view help = "";
   std::string_view unit = "";
   bool optional = false;  ///< may be left out, or none
-  double min = 0;         ///< inclusive; min == max: no range but the type's
+  double min = 0;         ///< inclusive, of every number of a list as well; min == max: no range but the type's
   double max = 0;
 };
 
 struct OperationRecord {
   std::string_view name;
   std::string_view help;
-  std::vector<ArgumentRecord> arguments;
+  std::vector<ArgumentRecord> arguments = {};
   std::string_view returns = "";  ///< what comes back, with its unit; "": nothing
   std::string_view cite = "";     ///< source and section
 };
@@ -75,14 +78,25 @@ struct Operation {
 /// An operation without a network: a computation over an experiment, or over what it is given.
 struct Tool {
   OperationRecord record;
-  Datum (*run)(const Experiment* experiment, const Arguments&);  ///< `experiment` may be null
+  Datum (*run)(const Experiment* experiment, const Arguments&);  ///< `experiment`: null unless it is wanted
+  bool wants_experiment = false;                                 ///< of the model whose tool it is
 };
 
-/// Operations of the first replica of a stepped network. Subclasses list them in their constructor.
+/// The tools of a router kind. ConfigError if there is no such kind.
+std::vector<Tool> tools_of(const std::string& kind);
+
+/// Carries out a tool. ConfigError for a tool that is not there, which names those that are, for wrong arguments, and
+/// for an experiment that is missing, or of another kind.
+Datum call_tool(const std::string& kind, const std::string& tool, const Experiment* experiment, Datum::Map arguments);
+
+/// Operations of the first replica of a stepped network. Subclasses list them in their constructor, and refer to the
+/// plan, which must live longer.
 class Console {
  public:
   Console(u32 routers, u32 terminals) : routers_(routers), terminals_(terminals) {}
   virtual ~Console() = default;
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
 
   const std::vector<Operation>& operations() const { return operations_; }
   /// ConfigError for an operation that is not there, which names those that are, and for wrong arguments.

@@ -2,6 +2,7 @@
 /// A value of any type, as consoles, inspectors and tools exchange it with whoever asks: numbers, words, lists and
 /// maps, the types that Python, JSON and a page have as well.
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -34,6 +35,10 @@ struct Datum {
     List list;
     for (const T& item : items) list.emplace_back(item);
     return list;
+  }
+  template <class T>
+  static Datum map_of(const std::map<std::string, T>& entries) {
+    return Map(entries.begin(), entries.end());
   }
 
   bool nothing() const { return std::holds_alternative<std::monostate>(value); }

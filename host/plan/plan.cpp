@@ -4,7 +4,6 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
-#include "host/routers/t3e/special_feed.hpp"
 #include "host/run/params.hpp"
 #include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
@@ -45,38 +44,6 @@ ReplicaRow make_row(const Experiment& e) {
   }
   return row;
 }
-
-u64 Plan::read_register(const Engine&, u32, const std::string& name) const {
-  throw ConfigError("register " + name + ": routers of this kind have no registers.");
-}
-
-std::map<std::string, u64> Plan::read_registers(const Engine&, u32) const { return {}; }
-
-std::vector<std::string> Plan::write_register(Engine& engine, u32 node, const std::string& name, u64) const {
-  read_register(engine, node, name);
-  return {};
-}
-
-namespace {
-[[noreturn]] void no_barriers(u32 unit) {
-  throw ConfigError("barrier unit " + std::to_string(unit) + ": routers of this kind have none.");
-}
-}  // namespace
-
-std::string Plan::barrier_state(const Engine&, u32, u32 unit) const { no_barriers(unit); }
-void Plan::barrier_operation(Engine&, u32, u32 unit, const std::string&) const { no_barriers(unit); }
-BarrierSnapshot Plan::barrier_register(const Engine&, u32, u32 unit) const { no_barriers(unit); }
-
-u32 Plan::send_control(Engine&, u32, const std::vector<ControlRequest>&) const {
-  throw ConfigError("control messages: routers of this kind know none; router.kind = \"sconnect\" does.");
-}
-void Plan::set_addresses(Engine&, const std::vector<u32>&) const {
-  throw ConfigError(
-      "addresses: terminals of this kind have none of their own; those of router.kind = \"sconnect\" have.");
-}
-std::vector<ControlReply> Plan::take_replies(Engine&, u32) const { return {}; }
-
-std::unique_ptr<t3e::SpecialFeed> Plan::special_feed() const { return nullptr; }
 
 std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.kind()).make_plan(e); }
 

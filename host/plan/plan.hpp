@@ -8,37 +8,12 @@
 #include <vector>
 
 #include "host/config/experiment.hpp"
+#include "host/plan/console.hpp"
 #include "host/plan/inspector.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/engines/engine.hpp"
 
 namespace flitlab {
-
-namespace t3e {
-class SpecialFeed;
-}
-
-/// A barrier unit's register in a router: ports of its spanning tree.
-struct BarrierSnapshot {
-  std::vector<std::string> children, joined;
-  std::string parent;  ///< "" at the root
-};
-
-/// A control message that software at a terminal sends to a router (S-Connect).
-struct ControlRequest {
-  std::string operation;  ///< read_table, write_table, read_register, write_register, add_to_timer
-  u32 number = 0;         ///< of the register, or the destination in the table
-  u32 value = 0;          ///< to be written, or added
-  u32 address = kNone;    ///< goes there by the routing tables; kNone: nowhere
-  std::vector<u32> hops;  ///< ports to be taken from there on
-  u32 priority = 2;       ///< the reply has the next
-  u32 tag = 0;            ///< what the reply will bear, 0 to 255
-};
-
-struct ControlReply {
-  u32 tag = 0, number = 0, value = 0;
-  u32 stamp = 0;  ///< the router's timer when it carried out the request
-};
 
 /// What has entered the network and has not left it must be inside when an audit counts it.
 struct Conserved {
@@ -102,28 +77,9 @@ class Plan {
   /// What only models of this kind say of the end of a run beside its totals, given the totals and the state.
   virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>&) const { return {}; }
 
-  /// A register of a node of the first replica, between cycles. ConfigError if the model has none of that name.
-  virtual u64 read_register(const Engine& engine, u32 node, const std::string& name) const;
-  /// All registers of a node by name.
-  virtual std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const;
-  /// Returns what a user should know about the value, though it has been written.
-  virtual std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const;
-
-  /// Barrier units, between cycles. ConfigError if the model has none, or not this one, or the operation is not
-  /// allowed.
-  virtual std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const;
-  virtual void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const;
-  virtual BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const;
-  /// Hands control messages to a terminal of the first replica, between cycles. Returns how many have found a place in
-  /// its mailbox. ConfigError if the model knows none, or if one makes no sense.
-  virtual u32 send_control(Engine& engine, u32 terminal, const std::vector<ControlRequest>& requests) const;
-  /// Replies that have come since the last call, in the order of their arrival.
-  virtual std::vector<ControlReply> take_replies(Engine& engine, u32 terminal) const;
-  /// What other hosts address messages to each terminal to, of the first replica, between cycles. ConfigError if the
-  /// model knows no such thing, or an address that cannot be.
-  virtual void set_addresses(Engine& engine, const std::vector<u32>& addresses) const;
-  /// The host's end of a special network; none if the machine has none.
-  virtual std::unique_ptr<t3e::SpecialFeed> special_feed() const;
+  /// What software can do to the first replica by name, between cycles; null: nothing. It lives no longer than the
+  /// plan.
+  virtual std::unique_ptr<Console> console() const { return nullptr; }
 };
 
 /// Builds the plan of an experiment's router model.

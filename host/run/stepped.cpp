@@ -15,18 +15,18 @@ SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& 
   check_memory(*plan_, 1);
   engine_ = plan_->make_engine({experiment_}, EngineChoice{backend, threads, trace});
   feeds_ = make_feeds({experiment_}, *plan_);
-  special_ = plan_->special_feed();
+  console_ = plan_->console();
 }
 
 void SteppedNetwork::advance(u32 cycles) {
   const u32 only[] = {0};
-  if (!special_) return flitlab::advance(*engine_, *plan_, feeds_, cycles, only);
+  if (!console_ || console_->period() == kNever) return flitlab::advance(*engine_, *plan_, feeds_, cycles, only);
   for (u32 part; cycles; cycles -= part) {
-    part = std::min(cycles, t3e::kSpecialRing);
-    special_->exchange(*engine_);
+    part = std::min(cycles, console_->period());
+    console_->exchange(*engine_);
     flitlab::advance(*engine_, *plan_, feeds_, part, only);
   }
-  special_->exchange(*engine_);
+  console_->exchange(*engine_);
 }
 
 void SteppedNetwork::step(u32 cycles) {
@@ -54,51 +54,21 @@ void SteppedNetwork::require_router(u32 index) const {
                       std::to_string(plan_->topology().routers - 1) + ".");
 }
 
-u64 SteppedNetwork::read_register(u32 node, const std::string& name) const {
-  require_router(node);
-  return plan_->read_register(*engine_, node, name);
+const std::vector<Operation>& SteppedNetwork::operations() const {
+  static const std::vector<Operation> none;
+  return console_ ? console_->operations() : none;
 }
 
-std::map<std::string, u64> SteppedNetwork::read_registers(u32 node) const {
-  require_router(node);
-  return plan_->read_registers(*engine_, node);
+Datum SteppedNetwork::call(std::string_view operation, Datum::Map arguments) {
+  if (!console_)
+    throw ConfigError(std::string(operation) + ": router.kind = \"" + experiment_.kind() +
+                      "\" has no console: its routers have no registers, and take no operations.");
+  return console_->call(*engine_, operation, std::move(arguments));
 }
 
-std::vector<std::string> SteppedNetwork::write_register(u32 node, const std::string& name, u64 value) {
-  require_router(node);
-  return plan_->write_register(*engine_, node, name, value);
+std::vector<std::string> SteppedNetwork::take_warnings() {
+  return console_ ? console_->take_warnings() : std::vector<std::string>{};
 }
-
-std::string SteppedNetwork::barrier_state(u32 pe, u32 unit) const {
-  require_router(pe);
-  return plan_->barrier_state(*engine_, pe, unit);
-}
-
-void SteppedNetwork::barrier_operation(u32 pe, u32 unit, const std::string& operation) {
-  require_router(pe);
-  plan_->barrier_operation(*engine_, pe, unit, operation);
-}
-
-BarrierSnapshot SteppedNetwork::barrier_register(u32 node, u32 unit) const {
-  require_router(node);
-  return plan_->barrier_register(*engine_, node, unit);
-}
-
-t3e::SpecialFeed& SteppedNetwork::special_at(u32 node) {
-  require_router(node);
-  if (!special_) throw ConfigError("there is no special network: set special.enabled = true in a T3E.");
-  return *special_;
-}
-
-void SteppedNetwork::special_put(u32 node, const t3e::Deltas& deltas, const std::string& name, u64 value) {
-  special_at(node).put(node, deltas, name, value);
-}
-
-u32 SteppedNetwork::special_get(u32 node, const t3e::Deltas& deltas, const std::string& name) {
-  return special_at(node).get(node, deltas, name);
-}
-
-std::vector<t3e::TimedAnswer> SteppedNetwork::special_answers() { return special_at(0).take_answers(); }
 
 std::vector<PortSnapshot> SteppedNetwork::router(u32 index) const {
   require_router(index);
@@ -142,12 +112,6 @@ std::vector<ChannelEnds> SteppedNetwork::links() const {
   return links;
 }
 
-u32 SteppedNetwork::send_control(u32 terminal, const std::vector<ControlRequest>& requests) {
-  return plan_->send_control(*engine_, terminal, requests);
-}
-
-std::vector<ControlReply> SteppedNetwork::take_replies(u32 terminal) { return plan_->take_replies(*engine_, terminal); }
-
 void SteppedNetwork::check() {
   check_conservation(*engine_, *plan_, 0);
   check_deadlock(*engine_, *plan_, 0);
@@ -159,7 +123,7 @@ void SteppedNetwork::save_state(Saver& saver) const {
   saver(engine_->now());
   save_replica(saver, *engine_, 0);
   for (const TraceFeed& feed : feeds_) feed.save(saver);
-  if (special_) special_->save(saver);
+  if (console_) console_->save(saver);
 }
 
 void SteppedNetwork::load_state(Loader& loader) {
@@ -168,7 +132,7 @@ void SteppedNetwork::load_state(Loader& loader) {
   engine_->set_now(now);
   load_replica(loader, *engine_, 0);
   for (TraceFeed& feed : feeds_) feed.load(loader);
-  if (special_) special_->load(loader);
+  if (console_) console_->load(loader);
 }
 
 void SteppedNetwork::save(const std::string& path) {

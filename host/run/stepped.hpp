@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "host/plan/plan.hpp"
-#include "host/routers/t3e/special_feed.hpp"
 #include "host/run/trace_feed.hpp"
 
 namespace flitlab {
@@ -41,19 +40,12 @@ class SteppedNetwork {
   std::vector<PortSnapshot> router(u32 index) const;
   TerminalSnapshot terminal(u32 index) const;
   std::string router_name(u32 index) const;
-  /// Registers of a node, for models that have them; see Plan.
-  u64 read_register(u32 node, const std::string& name) const;
-  std::map<std::string, u64> read_registers(u32 node) const;
-  std::vector<std::string> write_register(u32 node, const std::string& name, u64 value);
-  /// Barrier units of models that have them; see Plan.
-  std::string barrier_state(u32 pe, u32 unit) const;
-  void barrier_operation(u32 pe, u32 unit, const std::string& operation);
-  BarrierSnapshot barrier_register(u32 node, u32 unit) const;
-  /// The special network of a T3E (host/routers/t3e/special_feed.hpp). A PE sends what it is told in order, one a clock
-  /// while the network is stepped. ConfigError if there is none.
-  void special_put(u32 node, const t3e::Deltas& deltas, const std::string& name, u64 value);
-  u32 special_get(u32 node, const t3e::Deltas& deltas, const std::string& name);
-  std::vector<t3e::TimedAnswer> special_answers();
+  /// What this machine offers software between cycles; empty: nothing.
+  const std::vector<Operation>& operations() const;
+  /// Carries out an operation. ConfigError if there is none of that name, or the arguments are wrong.
+  Datum call(std::string_view operation, Datum::Map arguments);
+  /// What users should know about operations since the last call of this, though they have been carried out.
+  std::vector<std::string> take_warnings();
   /// Cycle in which each program ended; see Plan.
   std::vector<u32> program_ends() const { return plan_->program_ends(engine_->state(0)); }
   /// What has been counted since cycle 0, by name.
@@ -62,10 +54,6 @@ class SteppedNetwork {
   std::vector<ChannelUse> channels() const;
   /// Both ends of every channel, in the same order.
   std::vector<ChannelEnds> links() const;
-  /// Control messages of models that have them; see Plan.
-  u32 send_control(u32 terminal, const std::vector<ControlRequest>& requests);
-  std::vector<ControlReply> take_replies(u32 terminal);
-  void set_addresses(const std::vector<u32>& addresses) { plan_->set_addresses(*engine_, addresses); }
   /// Throws RunError if flits have been lost, the state is damaged or channels wait for one another for ever.
   void check();
   std::vector<TimedEvent> take_events();
@@ -79,7 +67,6 @@ class SteppedNetwork {
 
  private:
   void require_router(u32 index) const;
-  t3e::SpecialFeed& special_at(u32 node);
   void advance(u32 cycles);
   void save_state(Saver& saver) const;
   void load_state(Loader& loader);
@@ -87,8 +74,8 @@ class SteppedNetwork {
   Experiment experiment_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
-  std::vector<TraceFeed> feeds_;               ///< one if a trace is replayed
-  std::unique_ptr<t3e::SpecialFeed> special_;  ///< none: there is no special network
+  std::vector<TraceFeed> feeds_;      ///< one if a trace is replayed
+  std::unique_ptr<Console> console_;  ///< null: the machine has none
   bool trace_;
   std::vector<TimedEvent> events_;
 };

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from flitlab._core import ConfigError
+from flitlab.metro.console import Scan
 from flitlab.network import Network
 
 KINDS = ("", "DATA", "DATA-IDLE", "TURN", "DROP", "STATUS", "BLOCKED", "BCB")
@@ -28,7 +29,7 @@ def word_text(word: int) -> str:
 
 def words(net: Network, router: int) -> dict[str, str]:
     """Words that a router reads in the cycle to come, by port (f0, f1, ..., b0, ...), as texts."""
-    registers = net.registers(router)
+    registers = Scan(net).registers(router)
     return {name[5:]: word_text(value) for name, value in registers.items() if name.startswith("word.")}
 
 
@@ -124,7 +125,7 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
     found: list[Attempt] = []
     driven = {door: False for door in doors}
     for _ in range(cycles):
-        look = functools.cache(net.registers)  # within a cycle
+        look = functools.cache(Scan(net).registers)  # within a cycle
         for door in doors:
             registers = look(door[0])
             data = registers[f"word.f{door[1]}"] >> 16 == 1
@@ -196,7 +197,7 @@ class Wiring:
         self.terminals = int(net.experiment.derived()["terminals"])
         routers = [net.router(r) for r in range(count)]
         self.names = [r.name for r in routers]
-        self.dilation = [net.registers(r)["dilation"] for r in range(count)]
+        self.dilation = [Scan(net).registers(r)["dilation"] for r in range(count)]
         self.inputs = [sum(p.name.startswith("forward") for p in r.ports) for r in routers]
         # Far end of each backward port; routers that each endpoint's links lead to.
         self.peers = [[(p.peer, p.to_terminal) for p in r.ports[i:]] for r, i in zip(routers, self.inputs, strict=True)]

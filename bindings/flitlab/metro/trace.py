@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from flitlab.experiment import Experiment
-from flitlab.metro import STATES
+from flitlab.metro import STATES, Scan
 from flitlab.network import Network
 from flitlab.tracing import vcd_name
 
@@ -15,9 +15,10 @@ from flitlab.tracing import vcd_name
 def _watched(experiment: Experiment, window: tuple[int, int], routers: set[int] | None) -> Iterator[tuple[int, dict]]:
     """Each cycle of the window, with the registers of the chosen routers before it is worked off."""
     net = Network(experiment).step(window[0])
+    scan = Scan(net)
     chosen = sorted(range(int(experiment.derived()["routers"])) if routers is None else routers)
     for cycle in range(*window):
-        yield cycle, {router: net.registers(router) for router in chosen}
+        yield cycle, {router: scan.registers(router) for router in chosen}
         net.step()
 
 

@@ -1,10 +1,13 @@
-"""S-Connect: its channel protocol explored (S-Connect, 3.2)."""
+"""S-Connect: what software can do to a fabric, and its channel protocol explored (S-Connect, 3.2)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flitlab import _core
+from flitlab.console import call_tool
+from flitlab.sconnect.console import Fabric as Fabric
+from flitlab.sconnect.console import Reply as Reply
+from flitlab.sconnect.console import Request as Request
 
 
 @dataclass(frozen=True)
@@ -42,5 +45,10 @@ def explore_protocol(delay: int = 1, *, singles: tuple[int, int] = (1, 1), quads
     defect: the protocol broken on purpose: ignores_sequence, fails_unreadable, reads_first_answer, answers_too_early,
     takes_partial_quads, takes_void, answers_if_asked_only or never_asks.
     """
-    return Exploration(*_core.sconnect_explore(delay, singles, quads, hits, refuses, voids, switches, endless, defect,
-                                               most_states))
+    return Exploration(**call_tool("sconnect", "explore", delay=delay, singles=singles, quads=quads, hits=_flags(hits),
+                                   refuses=_flags(refuses), voids=_flags(voids), switches=bool(switches),
+                                   endless=bool(endless), defect=defect, most_states=most_states))
+
+
+def _flags(pair: tuple[bool, bool]) -> list[bool]:
+    return [bool(flag) for flag in pair]

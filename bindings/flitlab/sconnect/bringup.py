@@ -2,7 +2,8 @@
 
 ``bring_up(net, terminal)`` finds out by control messages alone what there is, computes routing tables, loads them in
 band, reads them back, and calls every node by them. TICs start without tables (``routing.tables = "none"``). What it
-knows of the fabric it has been told by replies; ``step``, ``send_controls`` and ``take_replies`` are all that it uses.
+knows of the fabric it has been told by replies; ``step``, and ``send_controls`` and ``take_replies`` of
+:class:`flitlab.sconnect.Fabric`, are all that it uses.
 
 A message names up to 16 hops. What is farther away is reached over *stations*: TICs that are given an address, and
 entries for it in the tables on the way, along a spanning tree; a message goes to a station by tables and from there on
@@ -17,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flitlab import _core
-from flitlab.network import Network, Request
+from flitlab.console import call_tool
+from flitlab.network import Network
+from flitlab.sconnect.console import Fabric, Request
 from flitlab.sconnect.controller import MAILBOX, BringUpError, Controller
 from flitlab.sconnect.exploration import FIRST_MARK, NO_ADDRESS, PORTS, REGISTER, FabricMap, map_fabric
 
@@ -54,12 +56,14 @@ class BringUp:
 
 def compute_tables(fabric: FabricMap) -> Tables:
     """Routing tables in which nobody waits in a circle, as short as they can be found."""
-    return Tables(*_core.sconnect_tables(fabric.tics, fabric.ends(), fabric.host_ports()))
+    found = call_tool("sconnect", "tables", tics=fabric.tics, links=fabric.ends(), hosts=fabric.host_ports())
+    return Tables(np.array(found["entries"], np.uint16), found["tree"], found["mean_hops"], found["stretch"])
 
 
 def table_fault(fabric: FabricMap, tables: Tables) -> str:
     """What is wrong with tables: a node that cannot be reached, or a circle of waiting. Empty: nothing."""
-    return _core.sconnect_table_fault(fabric.tics, fabric.ends(), fabric.host_ports(), tables.entries)
+    return call_tool("sconnect", "table_fault", tics=fabric.tics, links=fabric.ends(), hosts=fabric.host_ports(),
+                     entries=tables.entries.ravel())
 
 
 def load_tables(
@@ -160,12 +164,12 @@ def learn_addresses(net: Network) -> list[int]:
     """Every host asks its own TIC for its address, and tells all others, however hosts do that: it is not the
     fabric's business. Without, messages are addressed by the numbers of the plan. Returns the address of each
     terminal."""
-    terminals = int(net.experiment.derived()["terminals"])
+    terminals, software = int(net.experiment.derived()["terminals"]), Fabric(net)
     for terminal in range(terminals):
-        net.send_control(terminal, "read_register", REGISTER["address"])
+        software.send_control(terminal, "read_register", REGISTER["address"])
     net.step(4)
-    addresses = [net.take_replies(terminal)[0].value for terminal in range(terminals)]
-    net.set_addresses(addresses)
+    addresses = [software.take_replies(terminal)[0].value for terminal in range(terminals)]
+    software.set_addresses(addresses)
     return addresses
 
 
@@ -178,7 +182,7 @@ def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
     off = {
         (tic, p)
         for tic in range(routers)
-        for enabled in [net.read_register(tic, "enabled")]
+        for enabled in [Fabric(net).read_register(tic, "enabled")]
         for p in range(PORTS)
         if not enabled >> p & 1
     }

@@ -23,6 +23,7 @@ import numpy as np
 
 from flitlab._core import ConfigError
 from flitlab.network import Network
+from flitlab.sconnect.console import Fabric
 
 PPM = 6 * 2 * math.pi * 1e-6
 RADIAN = 1 << 32
@@ -45,7 +46,7 @@ def oscillators(net: Network) -> list[list[int]]:
 
 
 def _read(net: Network, name: str) -> np.ndarray:
-    return np.array([radians(net.read_register(tics[0], name)) for tics in oscillators(net)])
+    return np.array([radians(Fabric(net).read_register(tics[0], name)) for tics in oscillators(net)])
 
 
 def phases(net: Network) -> np.ndarray:
@@ -94,7 +95,7 @@ class Loop:
             raise ConfigError("clock.emulated = false: this fabric has no clocks of its own.")
         groups = oscillators(net)
         of = {tic: number for number, tics in enumerate(groups) for tic in tics}
-        registers = [net.registers(tic) for tic in range(len(of))]
+        registers = [Fabric(net).registers(tic) for tic in range(len(of))]
         channels = tuple(Channel(of[tic], of[far], radians(registers[tic][f"cable.{port}"]),
                                  registers[tic][f"delay.{port}"])
                          for tic, port, far, _ in net.links() if port < CHANNELS)
@@ -207,19 +208,20 @@ def frequency_difference(net: Network, tic: int, port: int, cycles: int) -> floa
     if any(len(tics) > 1 and {tic, ends[tic, port][0]} & set(tics) for tics in oscillators(net)):
         raise ConfigError(f"TIC {tic} or {ends[tic, port][0]} shares its oscillator with another one.")
     order = range(int(net.experiment.derived()["routers"]))
-    before = [(net.read_register(i, "clock_sends"), net.read_register(i, "clock_on")) for i in order]
+    fabric = Fabric(net)
+    before = [(fabric.read_register(i, "clock_sends"), fabric.read_register(i, "clock_on")) for i in order]
     far, far_port = ends[tic, port]
     for i in order:
-        net.write_register(i, "clock_sends", 1 << far_port if i == far else 0)
-    net.write_register(tic, "clock_on", 0)
+        fabric.write_register(i, "clock_sends", 1 << far_port if i == far else 0)
+    fabric.write_register(tic, "clock_on", 0)
 
     def words() -> int:
-        return net.read_register(tic, f"overflows.{port}") - net.read_register(tic, f"underflows.{port}")
+        return fabric.read_register(tic, f"overflows.{port}") - fabric.read_register(tic, f"underflows.{port}")
 
     net.step(cycles)  # until the fifo is full or empty
     start = words()
     net.step(cycles)
     gone = words() - start
     for i, (sends, on) in zip(order, before, strict=True):
-        net.write_register(i, "clock_sends", sends).write_register(i, "clock_on", on)
+        fabric.write_register(i, "clock_sends", sends).write_register(i, "clock_on", on)
     return 2 * math.pi * gone / cycles

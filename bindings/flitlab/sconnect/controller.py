@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flitlab import _core
-from flitlab.network import Network, Reply, Request
+from flitlab.network import Network
+from flitlab.sconnect.console import Fabric, Reply, Request
 
 MAILBOX = 16  # messages
 TAGS = 256
@@ -29,6 +30,7 @@ class Controller:
         if not 1 <= window <= TAGS // 2:
             raise _core.ConfigError(f"window = {window}: 1 to {TAGS // 2} requests may be outstanding.")
         self.net, self.terminal, self.window, self.patience = net, terminal, window, patience
+        self.fabric = Fabric(net)
         self.messages = self.lost = self.longest = 0
         self._free = list(range(TAGS))  # tags
         self._late: dict[int, None] = {}  # of requests given up: their replies may still come
@@ -36,7 +38,7 @@ class Controller:
     def exchange(self, requests: Iterable[Request]) -> list[Reply | None]:
         """Sends requests, in any order, and returns their replies in theirs; None: there was none in time.
 
-        BringUpError if for twice that time no request has left: they wait for one another (Network.send_control).
+        BringUpError if for twice that time no request has left: they wait for one another (Fabric.send_control).
         """
         waiting: list[tuple[int, Request]] = list(enumerate(requests))[::-1]
         numbers = [request.number for _, request in reversed(waiting)]
@@ -48,7 +50,7 @@ class Controller:
             moved |= self._send(waiting, outstanding) > 0
             net.step(MAILBOX)
             quiet += MAILBOX
-            for reply in net.take_replies(self.terminal):
+            for reply in self.fabric.take_replies(self.terminal):
                 moved = True
                 if reply.tag in outstanding and reply.number == numbers[outstanding[reply.tag][0]]:
                     quiet = 0
@@ -86,7 +88,7 @@ class Controller:
         tags, self._free = self._free[:count], self._free[count:]
         next_ones = waiting[: -count - 1 : -1]
         requests = [r._replace(tag=tag) for tag, (_, r) in zip(tags, next_ones, strict=True)]
-        taken = self.net.send_controls(self.terminal, requests)
+        taken = self.fabric.send_controls(self.terminal, requests)
         for tag, (place, _) in zip(tags[:taken], next_ones[:taken], strict=True):
             outstanding[tag] = (place, self.net.cycle)
         self._free += tags[taken:]

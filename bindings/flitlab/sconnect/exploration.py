@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flitlab.network import Network, Request
+from flitlab.network import Network
+from flitlab.sconnect.console import Request
 from flitlab.sconnect.controller import BringUpError, Controller
 
 PORTS, VIRTUAL_CHANNELS = 6, 2

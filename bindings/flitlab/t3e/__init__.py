@@ -9,7 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flitlab import _core
+from flitlab.console import call_tool
 from flitlab.experiment import Experiment
+from flitlab.t3e.console import Answer as Answer
+from flitlab.t3e.console import BarrierRegister as BarrierRegister
+from flitlab.t3e.console import Machine as Machine
 
 CLOCK_MHZ = 75.0  # of the routers; section 1
 LINK_MB_PER_S = 600.0  # a 64-bit word each clock
@@ -103,7 +107,7 @@ class Pe:
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineReport:
     """The machine that an experiment describes, with what breaks broken, and what becomes of packets between all pairs
     of PEs in service by its routing tables."""
 
@@ -116,15 +120,15 @@ class Machine:
     circle: str  # virtual channels that could wait for one another for ever, "" if the tables are free of deadlock
 
 
-def machine(experiment: Experiment) -> Machine:
+def machine(experiment: Experiment) -> MachineReport:
     """Builds the tables of an experiment with ``router.kind = "t3e"`` and checks them. A machine that a run would
     refuse for what its tables do is described too. ConfigError for what is no machine."""
     if experiment["router.kind"] != "t3e":
         raise _core.ConfigError(f'router.kind = "{experiment["router.kind"]}" is no T3E: set it to "t3e".')
-    d = _core.t3e_machine(experiment.core)
+    d = call_tool("t3e", "machine", experiment)
     pes = tuple(Pe(**pe) for pe in d.pop("nodes"))
-    return Machine(pes, d["pairs"], d["adaptive_pairs"], d["hopping_pairs"],
-                   tuple(d["stopped"]), tuple(d["separated"]), d["circle"])
+    return MachineReport(pes, d["pairs"], d["adaptive_pairs"], d["hopping_pairs"],
+                         tuple(map(tuple, d["stopped"])), tuple(map(tuple, d["separated"])), d["circle"])
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,8 @@ class VcTable:
     def balance(self, subring: int | None = None) -> tuple[float, float]:
         """Average and maximum over the links of |VC0 routes - VC1 routes| / most routes on any link, if every node
         sends one packet to every other node of its subring (default: of the ring)."""
-        return _core.t3e_vc_balance([list(row) for row in self.bits], 1 + self.odd, self.odd, subring or self.ring)
+        return tuple(call_tool("t3e", "vc_balance", table=self.bits, half_way=1 + self.odd, last=bool(self.odd),
+                               subring=subring or self.ring))
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {s:>3}  " + "".join(map(str, row)) for s, row in enumerate(self.bits))
@@ -158,7 +163,7 @@ def _table(bits, odd: bool = False) -> VcTable:
 
 def time_of_crossing(ring: int, limited: bool = True) -> VcTable:
     """All packets start on VC 0. ring: nodes, a power of two from 4 to 256; limited: 8 entries per source."""
-    return _table(_core.t3e_time_of_crossing(ring, limited))
+    return _table(call_tool("t3e", "time_of_crossing", ring=ring, limited=bool(limited)))
 
 
 def optimise(
@@ -174,11 +179,14 @@ def optimise(
     goals: subring size -> wanted (average, maximum) balance, (0, 0) for sizes that are not given; the search restarts,
     with more weight on what is missed, until all are met or ``restarts`` are used up.
     """
-    return _table(_core.t3e_optimise_vcs(ring, limited, dict(goals or {}), seed, restarts, steps))
+    wanted = [(subring, *goal) for subring, goal in sorted((goals or {}).items())]
+    return _table(call_tool("t3e", "optimise_vcs", ring=ring, limited=bool(limited), goals=wanted, seed=seed,
+                            restarts=restarts, steps=steps))
 
 
 def machine_table(ring: int, limited: bool = True, odd: bool = False) -> VcTable:
     """The table that emulated machines are loaded with (routing.vc_select "optimised", and "full" if not limited) for
     the + directions; a - direction has the mirror image. ring: 4, 8, 16 or 32 nodes; odd: see VcTable, so it is in X
     and Y beyond 544 PEs (routing table mode 1)."""
-    return _table(_core.t3e_machine_vcs(ring, limited, 1 + odd, odd), odd)
+    return _table(call_tool("t3e", "machine_vcs", ring=ring, limited=bool(limited), half_way=1 + odd,
+                            last=bool(odd)), odd)

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from flitlab._core import ConfigError, RunError, t3e_tables, t3e_wiring
+from flitlab._core import ConfigError, RunError
+from flitlab.console import call_tool
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.t3e.exploration import Explorer, Node, Place, opposite
@@ -86,7 +87,7 @@ def _machine(experiment: Experiment, found: dict[int, Node], shape: Place, place
     """The machine whose nodes have these places, if what was found is part of it."""
     e = experiment.set({"topology.shape": list(shape), "topology.partial_planes": partial_planes(places, shape),
                         "boot.state": "loaded", "faults.links": [], "faults.nodes": []})
-    wiring = t3e_wiring(e.core)
+    wiring = call_tool("t3e", "wiring", e)
     broken = []
     for number, neighbours in wiring:
         for direction, far in enumerate(neighbours):
@@ -137,7 +138,7 @@ def boot(network: Network, node: int = 0, number_format: int | None = None) -> B
     machine = recognise(network.experiment, nodes, shape)
 
     tables = {registers["R_PWHO"]: (registers, lut)
-              for registers, lut in t3e_tables(machine.experiment.set(machine.faults).core)}
+              for registers, lut in call_tool("t3e", "tables", machine.experiment.set(machine.faults))}
     loads = {n: _registers(*tables[pack_place(n.place)]) for n in nodes}
     if number_format is not None:
         if loads[explorer.root]["R_LUT_OVERRIDE"] >> 32:

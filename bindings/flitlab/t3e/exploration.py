@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from flitlab._core import RunError
 from flitlab.network import Network
+from flitlab.t3e import console
 
 Place = tuple[int, int, int]
 
@@ -51,7 +52,7 @@ class Explorer:
     """Software on one PE: finds the nodes of a machine and writes their registers."""
 
     def __init__(self, network: Network, node: int):
-        self.network, self.node = network, node
+        self.network, self.node, self.machine = network, node, console.Machine(network)
         e = network.experiment
         self.hop = e["special.router_delay"]
         self.ends = e["router.source_delay"] + e["router.destination_delay"]
@@ -60,7 +61,7 @@ class Explorer:
         self.name(self.root)
 
     def put(self, way: Sequence[int], register: str, value: int) -> None:
-        self.network.special_put(self.node, way, register, value)
+        self.machine.special_put(self.node, way, register, value)
 
     def wait(self, *ways: Sequence[int]) -> None:
         """Until all that has been sent has arrived, and an answer come back."""
@@ -71,12 +72,12 @@ class Explorer:
         answers by the one that it had then."""
         if way_back:
             self.put(way, "R_SGET_RTRN", pack_deltas(way_back))
-        ticket = self.network.special_get(self.node, way, register)
+        ticket = self.machine.special_get(self.node, way, register)
         self.wait(way, way_back or (MOST_HOPS,))
         return self.answers().get(ticket)
 
     def answers(self) -> dict[int, int]:
-        return {a.ticket: a.value for a in self.network.special_answers() if a.node == self.node}
+        return {a.ticket: a.value for a in self.machine.special_answers() if a.node == self.node}
 
     def name(self, node: Node) -> None:
         """A node gets a number of its own in R_SW, by which it is known if it is met again."""
@@ -178,7 +179,7 @@ class Explorer:
         for batch in self.batches():
             for node in batch:
                 self.put(node.way, "R_SGET_RTRN", pack_deltas(node.way_back))
-                tickets[node] = self.network.special_get(self.node, node.way, register)
+                tickets[node] = self.machine.special_get(self.node, node.way, register)
             self.settle(batch, 2 * len(batch))
         values = self.answers()
         return {node: values.get(ticket) for node, ticket in tickets.items()}

@@ -59,36 +59,4 @@ std::map<std::string, double> BglPlan::figures(const CounterShard&, const std::v
   return {{"links_with_different_crcs", different}};
 }
 
-std::map<std::string, u64> BglPlan::read_registers(const Engine& engine, u32 node) const {
-  std::map<std::string, u64> values;
-  if (!table_.protocol) return values;
-  const auto field = [&]<class T>(const char* name, std::vector<T> all) {
-    const FieldInfo& info = layout_.kinds[0].field(name);
-    all.resize(std::size_t{table_.routers} * info.count);
-    engine.get_field(0, 0, info, all.data());
-    return std::vector<T>(all.begin() + node * info.count, all.begin() + (node + 1) * info.count);
-  };
-  const auto senders = field("link_sender", std::vector<bgl::LinkSender>{});
-  const auto receivers = field("link_receiver", std::vector<bgl::LinkReceiver>{});
-  const auto sums = field("checksum", std::vector<u32>{});
-  for (u32 d = 0; d < topology_.network_ports; ++d) {
-    if (topology_.peer(node, d).item == kNone) continue;
-    values["SENT_CRC " + port_name(d)] = senders[d].crc;
-    values["RECEIVED_CRC " + port_name(d)] = receivers[d].crc;
-  }
-  for (u32 f = 0; f < bgl::kInjectionFifos; ++f) values["INJECTION_SUM " + std::to_string(f)] = sums[f];
-  return values;
-}
-
-u64 BglPlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
-  if (!table_.protocol)
-    throw ConfigError("register " + name + ": Blue Gene/L's are there with router.link_protocol = true only.");
-  const std::map<std::string, u64> values = read_registers(engine, node);
-  const auto found = values.find(name);
-  if (found != values.end()) return found->second;
-  std::string names;
-  for (const auto& [known, value] : values) names += (names.empty() ? "" : ", ") + known;
-  throw ConfigError("register " + name + ": node " + std::to_string(node) + " has " + names + ".");
-}
-
 }  // namespace flitlab

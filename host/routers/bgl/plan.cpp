@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/config/cross_checks.hpp"
+#include "host/routers/bgl/console.hpp"
 #include "host/routers/bgl/faults.hpp"
 #include "host/routers/bgl/table.hpp"
 #include "host/run/result.hpp"
@@ -185,6 +186,8 @@ std::vector<u32> BglPlan::channel_flits(const std::vector<std::byte>& state) con
         busy.push_back(item_of(state, layout_, 0, r).at(table_.node_fields.busy, p));
   return busy;
 }
+
+std::unique_ptr<Console> BglPlan::console() const { return std::make_unique<BglConsole>(*this); }
 
 std::unique_ptr<Engine> BglPlan::make_engine(const std::vector<Experiment>& replicas,
                                              const EngineChoice& choice) const {

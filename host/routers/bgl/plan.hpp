@@ -34,9 +34,7 @@ class BglPlan final : public Plan, public Inspector {
   std::vector<u32> program_ends(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
-  /// Running CRCs of links, and checksums of injection FIFOs.
-  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
-  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
+  std::unique_ptr<Console> console() const override;
 
   const bgl::Table& table() const { return table_; }
 

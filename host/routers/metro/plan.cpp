@@ -2,9 +2,9 @@
 #include "kernels/routers/metro/totals.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "host/config/cross_checks.hpp"
+#include "host/routers/metro/console.hpp"
 #include "host/routers/metro/registers.hpp"
 #include "host/routers/metro/table.hpp"
 #include "host/run/result.hpp"
@@ -226,38 +226,7 @@ void MetroPlan::change(Engine& engine, u32 replica) const {
   routers.write();
 }
 
-u64 MetroPlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
-  const std::map<std::string, u64> all = metro_registers(engine, table_, network_, node);
-  const auto found = all.find(name);
-  if (found == all.end()) throw ConfigError(MetroRegisters::unknown(name, all));
-  if (MetroRegisters::by_scan(name) && !reachable(engine, node))
-    throw ConfigError("register " + name + " of router " + router_name(node) +
-                      " cannot be reached: none of its test access ports works (faults.file). Give it more of them "
-                      "(router.scan_paths).");
-  return found->second;
-}
-
-std::map<std::string, u64> MetroPlan::read_registers(const Engine& engine, u32 node) const {
-  std::map<std::string, u64> all = metro_registers(engine, table_, network_, node);
-  if (!reachable(engine, node))
-    std::erase_if(all, [](const auto& entry) { return MetroRegisters::by_scan(entry.first); });
-  return all;
-}
-
-bool MetroPlan::reachable(const Engine& engine, u32 node) const {
-  std::set<u32> dead;
-  for (const MetroFault& f : faults_.list)
-    if (f.what == MetroFault::What::kTap && f.item == node && f.cycle <= engine.now()) dead.insert(f.value);
-  return dead.size() < scan_paths_;
-}
-
-std::vector<std::string> MetroPlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
-  read_register(engine, node, name);
-  MetroRegisters routers(engine, 0, table_);
-  routers.set(node, name, value, network_);
-  routers.write();
-  return {};
-}
+std::unique_ptr<Console> MetroPlan::console() const { return std::make_unique<MetroConsole>(*this); }
 
 std::unique_ptr<Engine> MetroPlan::make_engine(const std::vector<Experiment>& replicas,
                                                const EngineChoice& choice) const {

@@ -36,20 +36,18 @@ class MetroPlan final : public Plan, public Inspector {
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
   u64 next_change(u64 now) const override;
   void change(Engine& engine, u32 replica) const override;
-  /// What is reached by scan, and the words on a router's wires.
-  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
-  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
-  std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
+  std::unique_ptr<Console> console() const override;
 
   const metro::Table& table() const { return table_; }
   const MetroNetwork& network() const { return network_; }
+  const MetroFaults& faults() const { return faults_; }
+  /// Test access ports of every router.
+  u32 scan_paths() const { return scan_paths_; }
 
  private:
   void set_parameters(const Experiment& e);
   void set_routes(const Experiment& e);
   void set_layout();
-  /// Whether any of a router's test access ports works.
-  bool reachable(const Engine& engine, u32 node) const;
 
   MetroNetwork network_;
   MetroRoutes routes_;

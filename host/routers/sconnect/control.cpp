@@ -97,7 +97,17 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
   return all;
 }
 
+u64 sconnect_register(const Engine& engine, const sconnect::Table& t, u32 tic, const std::string& name) {
+  const std::map<std::string, u64> all = sconnect_registers(engine, t, tic);
+  const auto found = all.find(name);
+  if (found != all.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, value] : all) names.push_back(known);
+  throw ConfigError("register " + name + " does not exist in this TIC; the nearest is " + nearest(name, names) + ".");
+}
+
 void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, const std::string& name, u64 value) {
+  sconnect_register(engine, t, tic, name);
   const auto most = [&](u64 limit) {
     if (value > limit)
       throw ConfigError("register " + name + " = " + std::to_string(value) + ": it takes 0 to " +

@@ -2,6 +2,7 @@
 #include "host/config/registry.hpp"
 #include "host/routers/sconnect/checks.hpp"
 #include "host/routers/sconnect/plan.hpp"
+#include "host/routers/sconnect/tools.hpp"
 #include "kernels/routers/sconnect/params.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 #include "kernels/traffic/params.hpp"
@@ -27,6 +28,7 @@ ModelRecord sconnect_model() {
       .check = check_sconnect,
       .make_plan = plan_of<SconnectPlan>,
       .default_of = default_of,
+      .tools = sconnect_tools,
       .shape = sconnect_shape,
   };
 }

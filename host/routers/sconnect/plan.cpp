@@ -7,9 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
-#include "host/routers/sconnect/control.hpp"
+#include "host/routers/sconnect/console.hpp"
 #include "host/routers/sconnect/metrics.hpp"
 #include "host/routers/sconnect/zero_load.hpp"
 #include "host/run/result.hpp"
@@ -315,37 +314,7 @@ std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const
   return figures;
 }
 
-u64 SconnectPlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
-  const std::map<std::string, u64> all = read_registers(engine, node);
-  const auto found = all.find(name);
-  if (found != all.end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [known, value] : all) names.push_back(known);
-  throw ConfigError("register " + name + " does not exist in this TIC; the nearest is " + nearest(name, names) + ".");
-}
-
-std::map<std::string, u64> SconnectPlan::read_registers(const Engine& engine, u32 node) const {
-  return sconnect_registers(engine, table_, node);
-}
-
-std::vector<std::string> SconnectPlan::write_register(Engine& engine, u32 node, const std::string& name,
-                                                      u64 value) const {
-  read_register(engine, node, name);
-  set_sconnect_register(engine, table_, node, name, value);
-  return {};
-}
-
-u32 SconnectPlan::send_control(Engine& engine, u32 terminal, const std::vector<ControlRequest>& requests) const {
-  return send_sconnect_control(engine, table_, terminal, requests);
-}
-
-void SconnectPlan::set_addresses(Engine& engine, const std::vector<u32>& addresses) const {
-  set_sconnect_addresses(engine, table_, addresses);
-}
-
-std::vector<ControlReply> SconnectPlan::take_replies(Engine& engine, u32 terminal) const {
-  return take_sconnect_replies(engine, table_, terminal);
-}
+std::unique_ptr<Console> SconnectPlan::console() const { return std::make_unique<SconnectConsole>(*this); }
 
 std::unique_ptr<Engine> SconnectPlan::make_engine(const std::vector<Experiment>& replicas,
                                                   const EngineChoice& choice) const {

@@ -37,12 +37,7 @@ class SconnectPlan final : public Plan, public Inspector {
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
-  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
-  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
-  std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
-  u32 send_control(Engine& engine, u32 terminal, const std::vector<ControlRequest>& requests) const override;
-  void set_addresses(Engine& engine, const std::vector<u32>& addresses) const override;
-  std::vector<ControlReply> take_replies(Engine& engine, u32 terminal) const override;
+  std::unique_ptr<Console> console() const override;
 
   const sconnect::Table& table() const { return table_; }
   const SconnectFabric& fabric() const { return fabric_; }

@@ -2,6 +2,7 @@
 #include "host/config/registry.hpp"
 #include "host/routers/t3e/checks.hpp"
 #include "host/routers/t3e/plan.hpp"
+#include "host/routers/t3e/tools.hpp"
 #include "kernels/routers/t3e/params.hpp"
 #include "kernels/routers/t3e/totals.hpp"
 
@@ -27,6 +28,7 @@ ModelRecord t3e_model() {
       .check = check_t3e,
       .make_plan = plan_of<T3ePlan>,
       .whole = whole,
+      .tools = t3e_tools,
   };
 }
 

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "host/config/cross_checks.hpp"
-#include "host/routers/t3e/special_feed.hpp"
+#include "host/routers/t3e/console.hpp"
+#include "host/routers/t3e/node_registers.hpp"
 #include "host/routers/t3e/table.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
@@ -204,54 +205,6 @@ TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, 
   return terminal_snapshot(state, layout_, t.terminal_fields, index, t.vcs);
 }
 
-namespace {
-
-/// A field of all nodes, to be changed and put back.
-template <class T>
-struct NodeField {
-  NodeField(const Engine& engine, u32 replica, u32 kind, const char* name)
-      : info_(engine.layout().kinds[kind].field(name)),
-        kind_(kind),
-        replica_(replica),
-        all_(std::size_t{engine.layout().kinds[kind].count} * info_.count) {
-    engine.get_field(replica, kind, info_, all_.data());
-  }
-  T* of(u32 node) { return all_.data() + std::size_t{node} * info_.count; }
-  void write(Engine& engine) const { engine.set_field(replica_, kind_, info_, all_.data()); }
-
- private:
-  const FieldInfo& info_;
-  u32 kind_, replica_;
-  std::vector<T> all_;
-};
-
-/// The registers of all nodes of a replica.
-struct AllRegisters {
-  AllRegisters(const Engine& engine, u32 replica)
-      : routing(engine, replica, 0, "registers"),
-        software(engine, replica, 2, "software"),
-        lut(engine, replica, 2, "lut") {}
-  t3e::NodeRegisters of(u32 node) {
-    return {*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + t3e::kLutRegisters}};
-  }
-  void put(u32 node, const t3e::NodeRegisters& registers) {
-    *routing.of(node) = registers.routing;
-    *software.of(node) = registers.software;
-    std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
-  }
-  void write(Engine& engine) const {
-    routing.write(engine);
-    software.write(engine);
-    lut.write(engine);
-  }
-
-  NodeField<t3e::Registers> routing;
-  NodeField<t3e::SoftwareRegisters> software;
-  NodeField<t3e::Tag> lut;
-};
-
-}  // namespace
-
 /// Channel errors are shown if there were any.
 bool T3ePlan::shows(const TotalRecord&, u32, const CounterShard& totals) const {
   return total_of(totals, t3e::Count::kChannelErrors) > 0;
@@ -262,64 +215,8 @@ std::vector<Conserved> T3ePlan::conserved() const {
                              t3e::Count::kSpecialArrived, t3e::Count::kSpecialLost)};
 }
 
-u64 T3ePlan::read_register(const Engine& engine, u32 node, const std::string& name) const {
-  return t3e::read_register(AllRegisters(engine, 0).of(node), t3e::register_number(name));
-}
-
-std::map<std::string, u64> T3ePlan::read_registers(const Engine& engine, u32 node) const {
-  const t3e::NodeRegisters registers = AllRegisters(engine, 0).of(node);
-  std::map<std::string, u64> values;
-  for (const std::string& name : t3e::register_names())
-    values[name] = t3e::read_register(registers, t3e::register_number(name));
-  return values;
-}
-
-std::vector<std::string> T3ePlan::write_register(Engine& engine, u32 node, const std::string& name, u64 value) const {
-  const u32 number = t3e::register_number(name);
-  t3e::check_value(number, value);
-  AllRegisters all(engine, 0);
-  const bool select = number >= t3e::kVcsel && number < t3e::kVcsel + t3e::kDirections;
-  const u32 direction = select ? number - t3e::kVcsel : 0;
-  std::vector<u32> known;  // nodes that lose packets already
-  if (select) known = t3e::stopping_nodes(machine_.shape, all.routing.of(0), node, direction);
-  t3e::NodeRegisters registers = all.of(node);
-  t3e::write_register(registers, number, value);
-  all.put(node, registers);
-  check_registers(all.routing.of(0), node, name, registers);
-  if (number == t3e::kOrient)  // hardware tells all other nodes (manual, Direction Assignments)
-    for (u32 n = 0; n < table_.routers; ++n) all.routing.of(n)->orient = registers.routing.orient;
-  all.write(engine);
-  std::vector<std::string> warnings;
-  if (!select) return warnings;
-  for (u32 n : t3e::stopping_nodes(machine_.shape, all.routing.of(0), node, direction)) {
-    if (n != node && std::count(known.begin(), known.end(), n)) continue;
-    warnings.push_back(
-        name + " of node " + std::to_string(n) + ": SELECT bit " +
-        std::to_string(lowest_bit(t3e::stopped_entries(machine_.shape, all.routing.of(0), n, direction))) +
-        " sends packets through the dateline on virtual channel set 1, where they are lost. Clear it.");
-  }
-  return warnings;
-}
-
-void T3ePlan::check_registers(const t3e::Registers* routing, u32 node, const std::string& name,
-                              const t3e::NodeRegisters& changed) const {
-  u32 numbers = 0;  // the routing tables of all nodes must have an entry for every logical number
-  for (u32 n = 0; n < table_.routers; ++n) numbers = std::max(numbers, routing[n].lwho + 1u);
-  for (u32 n = 0; n < table_.routers; ++n) {
-    const u32 mode = routing[n].lut_mode, most = mode == 0 ? t3e::kLutRegisters : t3e::kMostPes;
-    if (mode != 3 && numbers > most)
-      throw ConfigError(name + " at node " + std::to_string(node) + ": the logical number " +
-                        std::to_string(numbers - 1) + " does not fit mode " + std::to_string(mode) + " of node " +
-                        std::to_string(n) + ", whose tables end at " + std::to_string(most - 1) + ".");
-  }
-  const std::vector<t3e::Registers> registers(routing, routing + table_.routers);
-  t3e::check_initial_hop(machine_.shape, registers, node, "R_LUT_OVERRIDE", changed.routing.override_tag);
-  for (u32 entry = 0; entry < t3e::kLutRegisters; ++entry)
-    t3e::check_initial_hop(machine_.shape, registers, node, "R_NET_LUT" + std::to_string(entry), changed.lut[entry]);
-}
-
 void T3ePlan::change(Engine& engine, u32 replica) const {
-  AllRegisters all(engine, replica);
+  t3e::AllRegisters all(engine, replica);
   const t3e::Tables& after = machine_.rerouted;
   for (u32 n = 0; n < table_.routers; ++n) {
     t3e::Registers& r = *all.routing.of(n);
@@ -341,9 +238,7 @@ void T3ePlan::change(Engine& engine, u32 replica) const {
   all.write(engine);
 }
 
-std::unique_ptr<t3e::SpecialFeed> T3ePlan::special_feed() const {
-  return table_.special ? std::make_unique<t3e::SpecialFeed>(table_.terminals) : nullptr;
-}
+std::unique_ptr<Console> T3ePlan::console() const { return std::make_unique<T3eConsole>(*this); }
 
 std::vector<u32> T3ePlan::channel_flits(const std::vector<std::byte>& state) const {
   std::vector<u32> flits;

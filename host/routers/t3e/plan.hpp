@@ -33,15 +33,7 @@ class T3ePlan final : public Plan, public Inspector {
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::vector<Conserved> conserved() const override;
-  u64 read_register(const Engine& engine, u32 node, const std::string& name) const override;
-  std::map<std::string, u64> read_registers(const Engine& engine, u32 node) const override;
-  std::vector<std::string> write_register(Engine& engine, u32 node, const std::string& name, u64 value) const override;
-
-  std::string barrier_state(const Engine& engine, u32 pe, u32 unit) const override;
-  void barrier_operation(Engine& engine, u32 pe, u32 unit, const std::string& operation) const override;
-  BarrierSnapshot barrier_register(const Engine& engine, u32 node, u32 unit) const override;
-
-  std::unique_ptr<t3e::SpecialFeed> special_feed() const override;
+  std::unique_ptr<Console> console() const override;
 
   const t3e::Table& table() const { return table_; }
   const t3e::Machine& machine() const { return machine_; }
@@ -53,9 +45,6 @@ class T3ePlan final : public Plan, public Inspector {
   void set_machine();
   void set_layout();
   void set_barrier_trees(const Experiment& e);
-  /// ConfigError if registers do not fit each other after one of `node`, `name`, has been changed. `routing`: [nodes].
-  void check_registers(const t3e::Registers* routing, u32 node, const std::string& name,
-                       const t3e::NodeRegisters& changed) const;
   Item<1> router(const std::vector<std::byte>& state, u32 index) const;
 
   t3e::Machine machine_;

@@ -90,20 +90,21 @@ def test_words_can_be_read_on_their_wires(one_message):
     net.step(21)
     assert metro.words(net, router)[port] == "TURN"
     net.step(1)
-    assert net.read_register(router, f"sent.{port}") >> 16 == metro.KINDS.index("STATUS")
+    assert metro.Scan(net).read_register(router, f"sent.{port}") >> 16 == metro.KINDS.index("STATUS")
 
 
 def test_ports_are_switched_while_traffic_flows():
     e = published.figure3_network(traffic__load=0.2)
     net = fl.Network(e).step(1000)
     for out in range(2):
-        net.write_register(0, f"on.b{out}", 0)
+        metro.Scan(net).write_register(0, f"on.b{out}", 0)
     before = dict(((r, p), n) for r, p, n in net.channels())
     net.step(3000).check()
     moved = {key: n - before[key] for key, n in ((((r, p)), n) for r, p, n in net.channels())}
     assert net.router(0).ports[8].vcs[0].stage == "off"
     assert max(moved[0, 8], moved[0, 9]) <= 40 < min(moved[0, port] for port in range(10, 16))
-    net.write_register(0, "on.b0", 1).step(2000).check()
+    metro.Scan(net).write_register(0, "on.b0", 1)
+    net.step(2000).check()
     assert next(n for r, p, n in net.channels() if (r, p) == (0, 8)) > before[0, 8] + moved[0, 8] + 100
 
 
@@ -115,28 +116,30 @@ def test_ports_are_switched_while_traffic_flows():
 ])
 def test_registers_refuse(one_message, name, value, message):
     with pytest.raises(fl.ConfigError, match=message):
-        one_message.write_register(0, name, value)
+        metro.Scan(one_message).write_register(0, name, value)
 
 
 def test_scan_needs_one_test_access_port(tmp_path):
     (tmp_path / "taps.csv").write_text("0,tap,0.0,1\n5,tap,0.0,0\n", encoding="utf-8")
     e = published.figure3_network(faults__file=str(tmp_path / "taps.csv"), router__scan_paths=2)
-    net = fl.Network(e).step(2).write_register(0, "fast.f0", 0)
-    assert net.read_register(0, "fast.f0") == 0
+    net = fl.Network(e).step(2)
+    metro.Scan(net).write_register(0, "fast.f0", 0)
+    assert metro.Scan(net).read_register(0, "fast.f0") == 0
     net.step(10)
     with pytest.raises(fl.ConfigError, match=r"of router 0\.0 cannot be reached"):
-        net.write_register(0, "fast.f0", 1)
+        metro.Scan(net).write_register(0, "fast.f0", 1)
     with pytest.raises(fl.ConfigError, match="cannot be reached"):
-        net.read_register(0, "captured.f0")
-    assert "captured.f0" not in net.registers(0) and net.read_register(0, "state.f0") in range(7)
-    net.write_register(1, "fast.f0", 0)
+        metro.Scan(net).read_register(0, "captured.f0")
+    assert "captured.f0" not in metro.Scan(net).registers(0)
+    assert metro.Scan(net).read_register(0, "state.f0") in range(7)
+    metro.Scan(net).write_register(1, "fast.f0", 0)
 
 
 def test_a_wrong_turn_delay_loses_words(one_message):
     """Variable turn delay: a router that waits longer than its wire is long throws the neighbour's words away."""
     for router in range(16):
         for port in range(8):
-            one_message.write_register(router, f"turn_delay.b{port}", 3)
+            metro.Scan(one_message).write_register(router, f"turn_delay.b{port}", 3)
     one_message.step(200)
     assert one_message.totals["packets_delivered"] == 0 and one_message.totals["attempts"] > 2
 

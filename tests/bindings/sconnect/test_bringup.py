@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import flitlab as fl
-from flitlab import _core
-from flitlab.network import Request
+from flitlab.console import call_tool
+from flitlab.sconnect import Fabric, Request
 from flitlab.sconnect import bringup as sc
 from flitlab.sconnect.published import bringup as published
 
@@ -92,7 +92,7 @@ def test_a_used_fabric_is_mapped_again():
     assert again.fabric.ends() != first.fabric.ends()  # numbered from another node
     marks = network(topology__shape=[4, 4])
     for tic in range(16):  # as if all had just been visited
-        marks.write_register(tic, "address", sc.FIRST_MARK + tic)
+        Fabric(marks).write_register(tic, "address", sc.FIRST_MARK + tic)
     assert sc.bring_up(marks, 5).good
     assert sc.differences(marks, 5, sc.map_fabric(marks, 5)) == 0
 
@@ -109,15 +109,15 @@ def test_a_map_that_is_wrong_differs():
 def test_channels_that_are_off():
     """One is off where it begins, one where it ends: nobody answers there, and it is switched off altogether."""
     net = network(topology__shape=[4, 4])
-    net.write_register(0, "enabled", 0b111110)  # 0 - 1
-    net.write_register(9, "enabled", 0b110111)  # 9 - 5 at 9
+    Fabric(net).write_register(0, "enabled", 0b111110)  # 0 - 1
+    Fabric(net).write_register(9, "enabled", 0b110111)  # 9 - 5 at 9
     report = sc.bring_up(net, 0)
     assert report.good
     assert sc.differences(net, 0, report.fabric) == 0
     assert report.lost == 2 == len(report.fabric.silent)
     assert len(report.fabric.off) == 2
-    assert net.read_register(5, "enabled") >> 2 & 1 == 0
-    assert net.read_register(1, "enabled") >> 1 & 1 == 0
+    assert Fabric(net).read_register(5, "enabled") >> 2 & 1 == 0
+    assert Fabric(net).read_register(1, "enabled") >> 1 & 1 == 0
     sc.learn_addresses(net)
     net.step(START + 3000 - net.cycle).check()
     assert net.totals["packets_delivered"] == 16 * 20
@@ -125,7 +125,7 @@ def test_channels_that_are_off():
 
 def test_what_is_cut_off_is_not_found():
     net = network(topology__shape=[4])
-    net.write_register(2, "enabled", 0b110101)
+    Fabric(net).write_register(2, "enabled", 0b110101)
     report = sc.bring_up(net, 0)
     assert report.good and report.fabric.tics == 2
     assert len(report.fabric.silent) == 1
@@ -157,12 +157,12 @@ def test_damage_is_seen():
     fabric, tables = report.fabric, report.tables
     assert sc.verify_tables(net, 0, fabric, tables) == []
     assert sc.table_fault(fabric, tables) == ""
-    net.write_register(13, "table.3", net.read_register(13, "table.3") ^ 0b100)
+    Fabric(net).write_register(13, "table.3", Fabric(net).read_register(13, "table.3") ^ 0b100)
     [(tic, node)] = sc.verify_tables(net, 0, fabric, tables)
     assert node == 3
     assert sc.load_tables(net, 0, fabric, tables, [tic]) == []
     assert sc.verify_tables(net, 0, fabric, tables) == []
-    net.write_register(13, "table.0", 0)
+    Fabric(net).write_register(13, "table.0", 0)
     dumb = sc.call_nodes(net, 0, fabric, sc.Controller(net, 0, patience=500))
     assert fabric.node_of[tic] in dumb
     entries = tables.entries.copy()
@@ -183,14 +183,15 @@ def test_tables_are_loaded_from_afar_first():
     tables = sc.compute_tables(fabric)
     ask = sc.Controller(net, 0)
     assert sc.load_tables(net, 0, fabric, tables, controller=ask) == [] and ask.lost == 0
-    assert [[net.read_register(tic, f"table.{n}") for n in range(40)] for tic in range(40)] == tables.entries.tolist()
-    assert [net.read_register(tic, "address") for tic in range(40)] == list(range(40))
+    read = Fabric(net).read_register
+    assert [[read(tic, f"table.{n}") for n in range(40)] for tic in range(40)] == tables.entries.tolist()
+    assert [Fabric(net).read_register(tic, "address") for tic in range(40)] == list(range(40))
     other = network(topology__shape=[40])
     fabric = sc.map_fabric(other, 0)
     ask = sc.Controller(other, 0)
     assert sc.load_tables(other, 0, fabric, tables, range(16), ask) == []
     sc.load_tables(other, 0, fabric, tables, range(31, 40), ask)  # they can no longer be reached
-    assert [other.read_register(tic, "address") for tic in range(31, 40)] != list(range(31, 40))
+    assert [Fabric(other).read_register(tic, "address") for tic in range(31, 40)] != list(range(31, 40))
 
 
 def test_hosts_need_addresses():
@@ -234,7 +235,7 @@ def test_requests_that_wait_for_one_another_are_given_up():
     assert all(ask.exchange([requests[0]] * 100)) and ask.lost == 0  # alone, few at a time
     for _ in range(500):
         for terminal, request in requests.items():
-            net.send_controls(terminal, [request] * 16)
+            Fabric(net).send_controls(terminal, [request] * 16)
         net.step()
     with pytest.raises(sc.BringUpError, match=r"requests cannot be sent: .* terminal 0 is full.* a circle"):
         ask.exchange([requests[0]] * 1000)
@@ -256,10 +257,12 @@ def test_a_late_reply_is_not_taken_for_another():
 def test_tables_of_any_fabric():
     links = [(0, 0, 1, 1), (1, 1, 0, 0)]
     hosts = [(0, 4, 0), (1, 4, 1)]
-    entries, tree, mean_hops, stretch = _core.sconnect_tables(2, links, hosts)
-    assert entries.dtype == np.uint16 and entries[0, 0] == entries[1, 1] == 1 << 8
-    assert (tree, mean_hops, stretch) == (False, 1, 1)
-    assert _core.sconnect_table_fault(2, links, hosts, entries) == ""
+    found = call_tool("sconnect", "tables", tics=2, links=links, hosts=hosts)
+    entries = found["entries"]
+    assert entries[0][0] == entries[1][1] == 1 << 8
+    assert (found["tree"], found["mean_hops"], found["stretch"]) == (False, 1, 1)
+    fabric = {"tics": 2, "links": links, "hosts": hosts}
+    assert call_tool("sconnect", "table_fault", **fabric, entries=np.array(entries).ravel()) == ""
     for bad_links, bad_hosts, words in (
         ([(0, 0, 1, 1)], hosts, "does not lead back|lead back"),
         (links + links, hosts, "there twice"),
@@ -271,9 +274,9 @@ def test_tables_of_any_fabric():
         ([], hosts, "in pieces"),
     ):
         with pytest.raises(fl.ConfigError, match=words):
-            _core.sconnect_tables(2, bad_links, bad_hosts)
+            call_tool("sconnect", "tables", tics=2, links=bad_links, hosts=bad_hosts)
     with pytest.raises(fl.ConfigError, match="2 entries for 2 TICs and 2 nodes"):
-        _core.sconnect_table_fault(2, links, hosts, entries[0])
+        call_tool("sconnect", "table_fault", **fabric, entries=entries[0])
 
 
 def test_the_experiment_and_its_configuration():

@@ -7,6 +7,7 @@ import pytest
 
 import flitlab as fl
 from flitlab.experiment import Experiment
+from flitlab.sconnect import Fabric
 from flitlab.sconnect.clock import (
     PPM,
     Loop,
@@ -103,11 +104,11 @@ def test_too_much_gain_swings_up():
 def test_differences_of_frequency_by_slips():
     net = network(published.TIC, published.CUBE, {"clock.spread": 300}).step(1000)
     free = Loop.of(net).free
-    before = [net.read_register(i, "clock_sends") for i in range(8)]
+    before = [Fabric(net).read_register(i, "clock_sends") for i in range(8)]
     for port, far in ((0, 1), (1, 2), (2, 4)):
         assert abs(frequency_difference(net, 0, port, 50000) - (free[far] - free[0])) < 2 * np.pi / 50000
-    assert [net.read_register(i, "clock_sends") for i in range(8)] == before
-    assert net.read_register(0, "clock_on") == 1
+    assert [Fabric(net).read_register(i, "clock_sends") for i in range(8)] == before
+    assert Fabric(net).read_register(0, "clock_on") == 1
 
 
 def test_diagnostics_refuse_what_cannot_be():

@@ -11,7 +11,7 @@ import random
 import pytest
 
 import flitlab as fl
-from flitlab.network import Request
+from flitlab.sconnect import Fabric, Request
 
 PORTS, CAME_BY, ADDRESS, ENABLED, TIMER, COUNTING, COUNTER, CLOCK, CLOCK_RATE, CLOCK_SENDS, SLIPS = range(11)
 OF_PORT = {"damaged": 0, "refused": 1, "failed": 2, "lost": 3, "carried": 4}
@@ -38,8 +38,9 @@ def trace_file(tmp_path, lines):
 
 def ask(net, operation, number=0, value=0, terminal=0, cycles=200, **way):
     """The reply to one request; None: none came."""
-    net.send_control(terminal, operation, number, value, **way).step(cycles)
-    replies = net.take_replies(terminal)
+    Fabric(net).send_control(terminal, operation, number, value, **way)
+    net.step(cycles)
+    replies = Fabric(net).take_replies(terminal)
     assert len(replies) <= 1
     return replies[0] if replies else None
 
@@ -58,22 +59,22 @@ def value_of(net, number, **way):
 def test_tables_are_read_and_written(way, tic):
     net = network()
     for node in range(3):
-        assert ask(net, "read_table", node, **way).value == net.read_register(tic, f"table.{node}") != 0
-    others = {t: net.registers(t) for t in range(3) if t != tic}
+        assert ask(net, "read_table", node, **way).value == Fabric(net).read_register(tic, f"table.{node}") != 0
+    others = {t: Fabric(net).registers(t) for t in range(3) if t != tic}
     # Both virtual channels of what leads to a TIC, one of the host's port 4: TIC 0 has port 0, TIC 2 port 1.
     there = {0: 0x103, 1: 0x10F, 2: 0x10C}[tic]
     assert ask(net, "write_table", 1, 0xFFFFFFFF, **way).value == there
-    assert net.read_register(tic, "table.1") == there
-    assert {t: net.read_register(t, "table.1") for t in others} == {t: others[t]["table.1"] for t in others}
+    assert Fabric(net).read_register(tic, "table.1") == there
+    assert {t: Fabric(net).read_register(t, "table.1") for t in others} == {t: others[t]["table.1"] for t in others}
 
 
 def test_tables_have_an_entry_for_each_node():
     net = network()
-    before = net.registers(0)
+    before = Fabric(net).registers(0)
     assert ask(net, "write_table", 3, 5, cycles=2).value == 0  # the reply bears what is there now
     assert ask(net, "read_table", 3, cycles=2).value == 0
     assert ask(net, "write_table", 0xFFFF, 5, cycles=2).value == 0
-    after = net.registers(0)
+    after = Fabric(net).registers(0)
     assert {k: v for k, v in after.items() if k[:5] == "table"} == {k: v for k, v in before.items() if k[:5] == "table"}
 
 
@@ -86,8 +87,8 @@ def test_tables_hold_only_what_a_tic_has(tmp_path):
     assert net.totals["packets_delivered"] == 20
     for option in (1 << 9, 1 << 10, 1 << 4, 1 << 12, 1 << 40):
         with pytest.raises(fl.ConfigError, match=r"table\.0 = \d+: this TIC has the options 259 "):
-            net.write_register(1, "table.0", option)
-    assert net.write_register(1, "table.0", 259).read_register(1, "table.0") == 259
+            Fabric(net).write_register(1, "table.0", option)
+    assert Fabric(net).write_register(1, "table.0", 259).read_register(1, "table.0") == 259
     switch = tmp_path / "graph.csv"
     switch.write_text("switch,s,2\nnode,a\nnode,b,2\nchannel,s,a\nchannel,s,b\n")
     net = network(topology__kind="graph", topology__file=str(switch))
@@ -108,7 +109,7 @@ def test_a_tic_says_what_it_has():
     assert value_of(net, CAME_BY, address=2, terminal=0) == 1
     assert value_of(net, ADDRESS, hops=[0, 0]) == 2
     assert ask(net, "write_register", ADDRESS, 77, hops=[0, 0]).value == 77
-    assert net.read_register(2, "address") == 77
+    assert Fabric(net).read_register(2, "address") == 77
 
 
 def test_switches_and_second_tics(tmp_path):
@@ -120,7 +121,8 @@ def test_switches_and_second_tics(tmp_path):
     for terminal, tic in ((0, 3), (1, 4)):
         assert (
             value_of(net, PORTS, terminal=terminal)
-            == net.read_register(tic, "enabled") & sum(1 << p for t, p, _, _ in net.links() if t == tic) | 1 << 8 + 4
+            == Fabric(net).read_register(tic, "enabled") & sum(1 << p for t, p, *_ in net.links() if t == tic)
+            | 1 << 8 + 4
         )
     beside = value_of(net, PORTS, terminal=1, hops=[5])  # the second TIC: a parallel port, no host
     assert beside == 1 << 5
@@ -138,15 +140,17 @@ def test_registers_read_as_they_are():
     for tic in range(9):
         for name, register in OF_PORT.items():
             for port in range(6):
-                net.send_control(tic, "read_register", 16 + 8 * port + register).step(1)
-                now = net.read_register(tic, f"{name}.{port}")
-                read = [r.value for r in net.take_replies(tic)]
+                Fabric(net).send_control(tic, "read_register", 16 + 8 * port + register)
+                net.step(1)
+                now = Fabric(net).read_register(tic, f"{name}.{port}")
+                read = [r.value for r in Fabric(net).take_replies(tic)]
                 while not read:
                     net.step(1)
-                    read = [r.value for r in net.take_replies(tic)]
+                    read = [r.value for r in Fabric(net).take_replies(tic)]
                 # What the host presents to its TIC is carried out at once, and that cycle is over when we look.
                 assert now - 2 <= read[0] <= now, (tic, name, port)
-    errors = {name: sum(net.read_register(t, f"{name}.{p}") for t in range(9) for p in range(4)) for name in OF_PORT}
+    read = Fabric(net).read_register
+    errors = {name: sum(read(t, f"{name}.{p}") for t in range(9) for p in range(4)) for name in OF_PORT}
     assert errors["damaged"] == net.totals["slots_hit"] > 0
     assert errors["refused"] == net.totals["refused"] > 0
     assert errors["failed"] == net.totals["came_back"] > 0
@@ -158,10 +162,10 @@ def test_registers_that_are_not_there_read_as_nothing():
     net = network()
     for number in (CLOCK, CLOCK_RATE, CLOCK_SENDS, SLIPS, 15, 16 + 5, 16 + 8 * 6, 0xFFFF):
         assert value_of(net, number, cycles=2) == 0
-    before = net.registers(0)
+    before = Fabric(net).registers(0)
     for number in (PORTS, CAME_BY, CLOCK, 11, 16, 0xFFFF):
         ask(net, "write_register", number, 1, cycles=2)
-    assert {k: v for k, v in net.registers(0).items() if k != "timer" and k != "carried.4"} == {
+    assert {k: v for k, v in Fabric(net).registers(0).items() if k != "timer" and k != "carried.4"} == {
         k: v for k, v in before.items() if k != "timer" and k != "carried.4"
     }
 
@@ -172,12 +176,12 @@ def test_clocks_are_watched_and_switched_off():
     assert value_of(net, CLOCK, hops=[0]) & 1 == 1
     ask(net, "write_register", CLOCK, 0, hops=[0])
     ask(net, "write_register", CLOCK_SENDS, 0b0010, hops=[0])
-    assert net.read_register(1, "clock_on") == 0 and net.read_register(0, "clock_on") == 1
-    assert net.read_register(1, "clock_sends") == 0b0010
+    assert Fabric(net).read_register(1, "clock_on") == 0 and Fabric(net).read_register(0, "clock_on") == 1
+    assert Fabric(net).read_register(1, "clock_sends") == 0b0010
     assert value_of(net, CLOCK_SENDS, hops=[0]) == 0b0010
     # Its loop is open: it goes at its own frequency, which stays as it is.
-    assert value_of(net, CLOCK_RATE, hops=[0]) == net.read_register(1, "clock_rate") & 0xFFFFFFFF
-    assert value_of(net, SLIPS, hops=[0]) == net.read_register(1, "slips")
+    assert value_of(net, CLOCK_RATE, hops=[0]) == Fabric(net).read_register(1, "clock_rate") & 0xFFFFFFFF
+    assert value_of(net, SLIPS, hops=[0]) == Fabric(net).read_register(1, "slips")
 
 
 # Ways and times.
@@ -192,7 +196,7 @@ def test_replies_to_writing_bear_what_is_there_now(number, value, there):
     net = network()
     assert ask(net, "write_register", number, value, hops=[0], cycles=20).value == there
     if number == COUNTING:
-        assert net.read_register(1, "counting") == there
+        assert Fabric(net).read_register(1, "counting") == there
 
 
 def test_replies_to_writing_bear_what_clocks_hold():
@@ -203,10 +207,11 @@ def test_replies_to_writing_bear_what_clocks_hold():
 
 def test_sixteen_hops_out_and_back():
     net = network((17,))
-    net.send_control(0, "read_register", CAME_BY, hops=[0] * 16, tag=9).step(81)
-    assert net.take_replies(0) == []
+    Fabric(net).send_control(0, "read_register", CAME_BY, hops=[0] * 16, tag=9)
+    net.step(81)
+    assert Fabric(net).take_replies(0) == []
     # 3 cycles for each hop out; the reply leaves in cycle 49 and takes 2 for each hop back.
-    [reply] = net.step(1).take_replies(0)
+    [reply] = Fabric(net.step(1)).take_replies(0)
     assert (reply.tag, reply.number, reply.value, reply.stamp) == (9, CAME_BY, 1, 3 * 16)
 
 
@@ -239,7 +244,7 @@ def test_timers_are_compared_over_a_channel():
             sent = net.cycle
             stamps.append(ask(net, "read_register", TIMER, terminal=terminal, hops=way, cycles=20).stamp - sent)
     offset = ((here[1] - here[0]) - (there[1] - there[0])) / 2
-    assert offset == net.read_register(1, "timer") - net.read_register(0, "timer") > 4000
+    assert offset == Fabric(net).read_register(1, "timer") - Fabric(net).read_register(0, "timer") > 4000
     assert ((here[1] - here[0]) + (there[1] - there[0])) / 2 == 3  # the way: 1 to leave, 2 on the channel
 
 
@@ -258,22 +263,22 @@ def test_a_timer_is_read_written_and_wraps():
 
 def test_two_nodes_add_to_a_timer_at_once():
     net = network()
-    net.send_control(0, "add_to_timer", value=1000, hops=[0])
-    net.send_control(2, "add_to_timer", value=200, hops=[1])
+    Fabric(net).send_control(0, "add_to_timer", value=1000, hops=[0])
+    Fabric(net).send_control(2, "add_to_timer", value=200, hops=[1])
     net.step(20)
     # Both come in cycle 3: by port 0 from TIC 2 first, by port 1 from TIC 0 then.
-    assert [r.value for r in net.take_replies(2)] == [3 + 200]
-    assert [r.value for r in net.take_replies(0)] == [3 + 200 + 1000]
-    assert net.read_register(1, "timer") == 20 + 1200
+    assert [r.value for r in Fabric(net).take_replies(2)] == [3 + 200]
+    assert [r.value for r in Fabric(net).take_replies(0)] == [3 + 200 + 1000]
+    assert Fabric(net).read_register(1, "timer") == 20 + 1200
 
 
 def test_tables_lead_a_reply_to_the_port_that_asked():
     """Node 0's two TICs have a host port each; a reply by tables comes to the second one first."""
     net = network((2, 2, 2), topology__node="dual", topology__host_ports=2)
     assert ask(net, "read_register", ADDRESS, address=4).value == 4
-    assert net.take_replies(1) == []
+    assert Fabric(net).take_replies(1) == []
     assert ask(net, "read_register", ADDRESS, address=4, terminal=1).value == 4
-    assert net.take_replies(0) == []
+    assert Fabric(net).take_replies(0) == []
 
 
 # Messages without a reply, and bad input.
@@ -284,31 +289,31 @@ def test_messages_that_lead_nowhere_are_thrown_away():
     assert ask(net, "read_register", hops=[2]) is None  # no channel
     assert ask(net, "read_register", hops=[0, 5]) is None
     assert ask(net, "read_register", address=3) is None  # no entry
-    net.write_register(1, "table.2", 0)
+    Fabric(net).write_register(1, "table.2", 0)
     assert ask(net, "read_register", address=2) is None  # none on the way
     ask(net, "write_register", ENABLED, ALL_ON & ~1, hops=[0])
     assert ask(net, "read_register", hops=[0, 0]) is None  # off
     assert ask(net, "read_register", terminal=1, hops=[4]) is None  # a host, its own or another's
     assert ask(net, "read_register", terminal=1, hops=[0, 4]) is None
-    assert net.take_replies(2) == []
+    assert Fabric(net).take_replies(2) == []
     net.check()
-    assert [net.read_register(tic, "used") for tic in range(3)] == [0, 0, 0]
+    assert [Fabric(net).read_register(tic, "used") for tic in range(3)] == [0, 0, 0]
     assert value_of(net, ADDRESS, hops=[0]) == 1
 
 
 def test_mailboxes_hold_sixteen_messages():
     net = network()
-    assert net.send_controls(0, [Request("read_register", TIMER, tag=t) for t in range(20)]) == 16
+    assert Fabric(net).send_controls(0, [Request("read_register", TIMER, tag=t) for t in range(20)]) == 16
     with pytest.raises(fl.ConfigError, match="mailbox of terminal 0 is full"):
-        net.send_control(0, "read_register")
-    assert net.send_controls(1, [Request("read_register")]) == 1  # another's is not
+        Fabric(net).send_control(0, "read_register")
+    assert Fabric(net).send_controls(1, [Request("read_register")]) == 1  # another's is not
     net.step(4)
-    assert net.send_controls(0, [Request("read_register", TIMER, tag=t) for t in range(16, 24)]) == 4
+    assert Fabric(net).send_controls(0, [Request("read_register", TIMER, tag=t) for t in range(16, 24)]) == 4
     net.step(40)
     # Nobody has looked: what found no place is lost, as by a host that does not listen.
-    assert [r.tag for r in net.take_replies(0)] == list(range(16))
-    assert net.take_replies(0) == []
-    assert [net.read_register(tic, "unheard.4") for tic in range(3)] == [4, 0, 0]
+    assert [r.tag for r in Fabric(net).take_replies(0)] == list(range(16))
+    assert Fabric(net).take_replies(0) == []
+    assert [Fabric(net).read_register(tic, "unheard.4") for tic in range(3)] == [4, 0, 0]
     assert ask(net, "read_register", TIMER, tag=3).tag == 3
 
 
@@ -332,28 +337,26 @@ def test_mailboxes_hold_sixteen_messages():
 def test_bad_requests(arguments, words):
     net = network()
     with pytest.raises(fl.ConfigError, match=words):
-        net.send_control(**{"terminal": 0, "operation": "read_register"} | arguments)
+        Fabric(net).send_control(**{"terminal": 0, "operation": "read_register"} | arguments)
     assert net.step(50).totals["control_messages"] == 0
 
 
 def test_replies_and_addresses_of_what_is_not_there():
     net = network()
     with pytest.raises(fl.ConfigError, match="terminal 3 does not exist"):
-        net.take_replies(3)
+        Fabric(net).take_replies(3)
     with pytest.raises(fl.ConfigError, match=r'routing\.tables = "none"'):
-        net.set_addresses([0, 1, 2])
+        Fabric(net).set_addresses([0, 1, 2])
     blank = network(routing__tables="none")
     with pytest.raises(fl.ConfigError, match="2 for 3 terminals"):
-        blank.set_addresses([0, 1])
+        Fabric(blank).set_addresses([0, 1])
     with pytest.raises(fl.ConfigError, match="address 3 of terminal 2"):
-        blank.set_addresses([0, 1, 3])
+        Fabric(blank).set_addresses([0, 1, 3])
     with pytest.raises(fl.ConfigError, match="negative"):
-        blank.set_addresses([0, 1, -3])
+        Fabric(blank).set_addresses([0, 1, -3])
     other = fl.Network(fl.Experiment.from_dict({"topology.shape": [4, 4]}))
-    with pytest.raises(fl.ConfigError, match="know none"):
-        other.send_control(0, "read_register")
-    with pytest.raises(fl.ConfigError, match="none of their own"):
-        other.set_addresses([0] * 16)
+    with pytest.raises(fl.ConfigError, match=r'router\.kind = "vc" is no S-Connect fabric: set it to "sconnect"'):
+        Fabric(other)
 
 
 # Channels switched off and on, in band.
@@ -365,7 +368,7 @@ def test_what_waits_for_a_channel_takes_another_way(tmp_path):
     net = network(
         (2, 2), topology__host_ports=2, **trace_file(tmp_path, [(10 + i // 2, i % 2, 6, 1) for i in range(count)])
     )
-    entry = net.read_register(0, "table.3")
+    entry = Fabric(net).read_register(0, "table.3")
     assert entry & 0b11
     assert entry & 0b110000
     ask(net, "write_register", ENABLED, ALL_ON & ~0b100, cycles=2)  # all go over port 0, and queue up
@@ -373,19 +376,19 @@ def test_what_waits_for_a_channel_takes_another_way(tmp_path):
     waiting = sum(vc.packets for vc in net.router(0).ports[0].vcs)
     assert waiting > 5
     ask(net, "write_register", ENABLED, ALL_ON & ~0b001, cycles=2)  # and now over port 2
-    assert net.read_register(0, "enabled") == ALL_ON & ~0b001
-    carried = net.read_register(0, "carried.0")
+    assert Fabric(net).read_register(0, "enabled") == ALL_ON & ~0b001
+    carried = Fabric(net).read_register(0, "carried.0")
     net.step(300)
-    assert net.read_register(0, "carried.0") == carried
+    assert Fabric(net).read_register(0, "carried.0") == carried
     assert sum(vc.packets for vc in net.router(0).ports[0].vcs) == 0
-    held = net.read_register(0, "used")  # sent, and whether they have been taken is not known here
+    held = Fabric(net).read_register(0, "used")  # sent, and whether they have been taken is not known here
     assert 0 < held <= 6  # slots of a round
     net.check()
     totals = net.totals
     assert count - held <= totals["packets_delivered"] <= count
     ask(net, "write_register", ENABLED, ALL_ON)
     assert net.totals["packets_delivered"] == count
-    assert net.read_register(0, "used") == 0
+    assert Fabric(net).read_register(0, "used") == 0
     net.check()
 
 
@@ -396,7 +399,7 @@ def test_what_a_channel_holds_waits_until_it_is_on_again(tmp_path):
     net.step(200)
     assert net.totals["packets_delivered"] == 0
     assert net.totals["sent_again"] > 100
-    assert net.read_register(0, "used") == 20
+    assert Fabric(net).read_register(0, "used") == 20
     net.check()
     ask(net, "write_register", ENABLED, ALL_ON, terminal=1)
     assert net.totals["packets_delivered"] == 20
@@ -419,10 +422,10 @@ def test_no_message_is_lost_when_channels_go_off_and_on(seed):
     for _ in range(12):
         a, p, b, q = choose.choice(links)
         for tic, port in ((a, p), (b, q)):
-            net.send_control(tic, "write_register", ENABLED, ALL_ON & ~(1 << port))
+            Fabric(net).send_control(tic, "write_register", ENABLED, ALL_ON & ~(1 << port))
         net.step(choose.randrange(5, 80)).check()
         for tic in (a, b):
-            net.send_control(tic, "write_register", ENABLED, ALL_ON)
+            Fabric(net).send_control(tic, "write_register", ENABLED, ALL_ON)
         net.step(choose.randrange(1, 20)).check()
     while net.totals["packets_delivered"] < 9 * 300 and net.cycle < 20000:
         net.step(100)
@@ -447,17 +450,17 @@ def test_control_messages_by_tables_take_another_way():
         ),
         (1, asked * 15),
     ):
-        assert net.send_controls(terminal, requests) == len(requests)
+        assert Fabric(net).send_controls(terminal, requests) == len(requests)
     net.step(300)
     assert sum(vc.packets for vc in net.router(0).ports[0].vcs) == 0
-    came = [r.number for t in (0, 1) for r in net.take_replies(t)]
+    came = [r.number for t in (0, 1) for r in Fabric(net).take_replies(t)]
     assert 5 < came.count(ADDRESS) < 28  # some were on their way to TIC 1, which has no other
     for terminal in (6, 0):
-        net.send_control(terminal, "write_register", ENABLED, ALL_ON)
+        Fabric(net).send_control(terminal, "write_register", ENABLED, ALL_ON)
     net.step(100).check()
-    came += [r.number for t in (0, 1) for r in net.take_replies(t)]
+    came += [r.number for t in (0, 1) for r in Fabric(net).take_replies(t)]
     assert came.count(ADDRESS) == 28
-    assert [net.read_register(tic, "used") for tic in range(4)] == [0] * 4
+    assert [Fabric(net).read_register(tic, "used") for tic in range(4)] == [0] * 4
 
 
 # The counter.
@@ -476,10 +479,10 @@ def busy(event, trace=False):
         router__buffers=20,
         router__host_buffers=20,
     )
-    net.send_control(8, "write_register", COUNTING, event)
-    net.send_control(8, "write_register", COUNTER, 0)
+    Fabric(net).send_control(8, "write_register", COUNTING, event)
+    Fabric(net).send_control(8, "write_register", COUNTER, 0)
     net.step(20)
-    net.take_replies(8)
+    Fabric(net).take_replies(8)
     return net
 
 
@@ -491,9 +494,9 @@ def test_the_counter_agrees_with_the_registers_of_ports(kind):
     name = {SENT: "carried", DAMAGED: "damaged", REFUSED: "refused", CAME_BACK: "failed"}[kind]
     for port in range(6):
         net = busy(5 * port + kind)
-        before = net.registers(4)
+        before = Fabric(net).registers(4)
         net.step(CYCLES)
-        after = net.registers(4)
+        after = Fabric(net).registers(4)
         happened = after[f"{name}.{port}"] - before[f"{name}.{port}"]
         assert after["counter"] - before["counter"] == happened, port
         assert (happened > 0) == (port < 4 or kind == SENT), port
@@ -503,7 +506,7 @@ def test_the_counter_agrees_with_what_came():
     for port in range(6):
         net = busy(5 * port + RECEIVED, trace=True)
         net.events()
-        before = net.read_register(4, "counter")
+        before = Fabric(net).read_register(4, "counter")
         net.step(CYCLES)
         kinds = [
             e["kind"]
@@ -511,42 +514,43 @@ def test_the_counter_agrees_with_what_came():
             if (e["item"] == "router" and e["index"] == 4 and e["kind"] == "arrived" and e["port"] == port)
             or (e["item"] == "terminal" and e["index"] in (8, 9) and e["kind"] == "injected" and e["port"] == port)
         ]
-        assert len(kinds) == net.read_register(4, "counter") - before > 0, port
+        assert len(kinds) == Fabric(net).read_register(4, "counter") - before > 0, port
 
 
 def test_the_counter_counts_cycles():
     net = busy(EVERY_CYCLE)
-    before = net.read_register(4, "counter")
-    assert net.step(CYCLES).read_register(4, "counter") - before == CYCLES
+    before = Fabric(net).read_register(4, "counter")
+    assert Fabric(net.step(CYCLES)).read_register(4, "counter") - before == CYCLES
 
 
 def test_the_counter_counts_the_cycles_of_an_idle_tic():
     net = network()
-    net.step(10).write_register(1, "counting", EVERY_CYCLE)
-    assert net.step(CYCLES).read_register(1, "counter") == CYCLES
+    Fabric(net.step(10)).write_register(1, "counting", EVERY_CYCLE)
+    assert Fabric(net.step(CYCLES)).read_register(1, "counter") == CYCLES
 
 
 def test_the_counter_counts_messages_held_up():
     net = busy(HELD_UP)
-    before, held, sent = net.read_register(4, "counter"), 0, [net.terminal(t).sent for t in (8, 9)]
+    before, held, sent = Fabric(net).read_register(4, "counter"), 0, [net.terminal(t).sent for t in (8, 9)]
     for _ in range(CYCLES):
         net.step()
         for i, terminal in enumerate((8, 9)):
             now = net.terminal(terminal)
             held += now.sent == sent[i] and now.created > now.sent
             sent[i] = now.sent
-    assert net.read_register(4, "counter") - before == held > 0
+    assert Fabric(net).read_register(4, "counter") - before == held > 0
 
 
 def test_the_counter_is_programmed_in_band():
     net = network()
     assert value_of(net, COUNTING, hops=[0]) == 32  # nothing
     ask(net, "write_register", COUNTING, EVERY_CYCLE, hops=[0])
-    net.send_control(0, "write_register", COUNTER, 0xFFFFFFFF, hops=[0]).step(4)
-    assert net.read_register(1, "counter") == 0xFFFFFFFF  # written in cycle 3 after that was counted
+    Fabric(net).send_control(0, "write_register", COUNTER, 0xFFFFFFFF, hops=[0])
+    net.step(4)
+    assert Fabric(net).read_register(1, "counter") == 0xFFFFFFFF  # written in cycle 3 after that was counted
     net.step(10)
-    assert net.read_register(1, "counter") == 9
-    net.take_replies(0)
+    assert Fabric(net).read_register(1, "counter") == 9
+    Fabric(net).take_replies(0)
     ask(net, "write_register", COUNTING, 5 * 0 + SENT, hops=[0])
     ask(net, "write_register", COUNTER, 0, hops=[0])
     for _ in range(7):
@@ -588,17 +592,17 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
             request = Request("add_to_timer", value=1, hops=hops, tag=1)
         else:
             request = None
-        if request and net.send_controls(terminal, [request]):
+        if request and Fabric(net).send_controls(terminal, [request]):
             asked += 1
             named += request.tag
             added[tic] += 1
         net.step(3)
         for t in range(9):
-            replies = net.take_replies(t)
+            replies = Fabric(net).take_replies(t)
             got += len(replies)
             named -= sum(r.tag for r in replies)
     assert net.totals["control_messages"] == asked == got > 500
-    assert [net.read_register(tic, "timer") for tic in range(9)] == [net.cycle + n for n in added]
+    assert [Fabric(net).read_register(tic, "timer") for tic in range(9)] == [net.cycle + n for n in added]
     assert net.totals["packets_delivered"] > 500
     if errors:
         assert net.totals["answers_lost"] > 100

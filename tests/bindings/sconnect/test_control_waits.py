@@ -3,7 +3,7 @@
 import pytest
 
 import flitlab as fl
-from flitlab.network import Request
+from flitlab.sconnect import Fabric, Request
 
 
 def line_of_three(settings):
@@ -22,8 +22,8 @@ def crossing(ways, priority):
     while net.cycle < 8000 and sum(got.values()) < 240:
         for terminal in got:
             request = Request("read_register", **ways[terminal // 4], priority=priority)
-            sent[terminal] += net.send_controls(terminal, [request] * min(16, 60 - sent[terminal]))
-            got[terminal] += len(net.take_replies(terminal))
+            sent[terminal] += Fabric(net).send_controls(terminal, [request] * min(16, 60 - sent[terminal]))
+            got[terminal] += len(Fabric(net).take_replies(terminal))
         net.step(4)
     net.check()
     return list(got.values())
@@ -45,7 +45,8 @@ def test_replies_have_a_virtual_channel_of_their_own(priority):
 def test_a_message_that_tables_do_not_know_is_the_fault_of_tables(tmp_path):
     (tmp_path / "trace.csv").write_text("10,0,2,1\n")
     net = line_of_three({"traffic.mode": "trace", "traffic.trace_file": str(tmp_path / "trace.csv")})
-    net.send_control(0, "write_table", 2, 0, hops=[0]).step(5)
+    Fabric(net).send_control(0, "write_table", 2, 0, hops=[0])
+    net.step(5)
     with pytest.raises(fl.RunError) as error:
         net.step(30).check()
     said = str(error.value)
@@ -56,5 +57,6 @@ def test_a_message_that_tables_do_not_know_is_the_fault_of_tables(tmp_path):
 @pytest.mark.parametrize("priority", [2, 3])
 def test_a_host_that_refuses_a_priority_takes_its_replies(priority):
     net = line_of_three({"host.refuses": [3], "traffic.load": 0})
-    net.send_control(0, "read_register", 2, hops=[0], priority=priority).step(30)
-    assert [r.value for r in net.take_replies(0)] == [1]
+    Fabric(net).send_control(0, "read_register", 2, hops=[0], priority=priority)
+    net.step(30)
+    assert [r.value for r in Fabric(net).take_replies(0)] == [1]

@@ -1,6 +1,7 @@
 """What Python sees of S-Connect's channels, and hosts' ports with a priority each."""
 
 import flitlab as fl
+from flitlab.sconnect import Fabric
 
 PRESENT, ANSWER, OCCUPIED = 1, 4, 128
 
@@ -15,7 +16,7 @@ def test_slots_that_come(tmp_path):
     seen = {}
     for _ in range(20):
         for tic in range(2):
-            registers = net.registers(tic)
+            registers = Fabric(net).registers(tic)
             assert set(k for k in registers if k.startswith("slot.")) == {"slot.0"}
             if registers["slot.0"]:
                 seen[net.cycle, tic] = registers["slot.0"], registers.get("message.0")

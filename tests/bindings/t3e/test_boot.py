@@ -4,8 +4,8 @@ loads."""
 import pytest
 
 import flitlab as fl
-from flitlab._core import t3e_wiring
-from flitlab.t3e import Tag
+from flitlab.console import call_tool
+from flitlab.t3e import Machine, Tag
 from flitlab.t3e.boot import Explorer, Node, boot, logical_number, partial_planes, recognise
 from flitlab.t3e.published.manual import special_rows
 
@@ -21,12 +21,13 @@ def cold(shape, **settings):
 
 def tables(network, nodes):
     """All registers of all nodes but those that only software looks at."""
-    return [{k: v for k, v in network.registers(n).items() if k not in ("R_SW", "R_SGET_RTRN")} for n in range(nodes)]
+    machine = Machine(network)
+    return [{k: v for k, v in machine.registers(n).items() if k not in ("R_SW", "R_SGET_RTRN")} for n in range(nodes)]
 
 
 def test_a_cold_machine_knows_nothing():
     net = cold((2, 4, 2))
-    assert all(value == 0 for n in range(16) for value in net.registers(n).values())
+    assert all(value == 0 for n in range(16) for value in Machine(net).registers(n).values())
     assert net.step(300).totals["packets_created"] == 0
 
 
@@ -118,9 +119,9 @@ def test_other_formats_of_logical_numbers(tmp_path):
     pairs = [(src, dst) for src in (0, 2, 13) for dst in range(16) if src != dst]
     net, arrived = journeys(tmp_path, (2, 4, 2), pairs, number_format=1)
     assert arrived == set(pairs)
-    numbers = {net.read_register(n, "R_PWHO"): net.read_register(n, "R_LWHO") for n in range(16)}
+    numbers = {Machine(net).read_register(n, "R_PWHO"): Machine(net).read_register(n, "R_LWHO") for n in range(16)}
     assert (numbers[0x000100], numbers[0x010000], numbers[0x000200]) == (2, 4, 8)
-    assert Tag.of(net.read_register(2, "R_NET_LUT4")) == Tag(0, 0, 1, "+-+")
+    assert Tag.of(Machine(net).read_register(2, "R_NET_LUT4")) == Tag(0, 0, 1, "+-+")
     assert [logical_number((1, 2, 1), (2, 4, 2), f) for f in (1, 2, 3)] == [0b1101, 0b1101, 0b1011]
     assert [logical_number((0, 2, 1), (2, 4, 2), f) for f in (1, 2, 3)] == [0b1100, 0b1100, 0b1010]
     assert [logical_number((0, 3, 0), (2, 4, 2), f) for f in (1, 2, 3)] == [0b1010, 0b0110, 0b1100]
@@ -131,7 +132,8 @@ def test_any_pe_may_do_it(tmp_path):
     pairs = [(src, dst) for src in (0, 7, 12) for dst in range(16) if src != dst]
     net, arrived = journeys(tmp_path, (4, 2, 2), pairs, node=6)
     assert arrived == set(pairs)
-    assert [net.read_register(n, "R_PWHO") for n in (6, 7, 4, 2, 14)] == [0x00100, 0x00101, 0x00102, 0x00000, 0x10100]
+    read = Machine(net).read_register
+    assert [read(n, "R_PWHO") for n in (6, 7, 4, 2, 14)] == [0x00100, 0x00101, 0x00102, 0x00000, 0x10100]
 
 
 def test_partial_planes_are_made_of_blocks():
@@ -164,7 +166,8 @@ def test_broken_links_and_dead_nodes_are_found(shape, planes, links, nodes, dela
     loaded = fl.Network(net.experiment.set("boot.state", "loaded"))
     mine, others = tables(net, everybody), tables(loaded, everybody)
     assert [mine[n] for n in alive] == [others[n] for n in alive]
-    assert [loaded.read_register(n, "R_PWHO") for n in nodes] == [x | y << 8 | z << 16 for x, y, z in found.dead_nodes]
+    read = Machine(loaded).read_register
+    assert [read(n, "R_PWHO") for n in nodes] == [x | y << 8 | z << 16 for x, y, z in found.dead_nodes]
     totals = counts(net, 1000)
     assert totals == counts(loaded, 1000)
     assert totals["packets_delivered"] > 500 and totals["packets_dropped"] == 0
@@ -223,8 +226,9 @@ def test_lines_must_be_straight():
     with pytest.raises(fl.RunError, match="two nodes have one place"):
         linked([(0, x, 1), (0, y, 1)]).number()
     e = cold((2, 4, 2)).experiment
-    nodes = {number: n for n, (number, _) in enumerate(t3e_wiring(e.core))}
-    links = [(n, d, nodes[far[d]]) for n, (_, far) in enumerate(t3e_wiring(e.core)) for d in (x, y, z)]
+    wiring = call_tool("t3e", "wiring", e)
+    nodes = {number: n for n, (number, _) in enumerate(wiring)}
+    links = [(n, d, nodes[far[d]]) for n, (_, far) in enumerate(wiring) for d in (x, y, z)]
     shortened = [link for link in links if link not in [(2, y, 4), (4, y, 6)]] + [(2, y, 6)]  # node 4 is left out
     for wires in (links, shortened):
         explorer = linked(wires)
@@ -257,8 +261,8 @@ def test_boot_says_what_it_needs():
         cold((2, 2, 1), routing__vc_select="full")
     net = cold((2, 2, 1))
     with pytest.raises(fl.ConfigError, match="there are six"):
-        net.special_put(0, [1, 2, 3], "R_SW", 0)
+        Machine(net).special_put(0, [1, 2, 3], "R_SW", 0)
     with pytest.raises(fl.ConfigError, match="R_SW = -1"):
-        net.special_put(0, [0] * 6, "R_SW", -1)
+        Machine(net).special_put(0, [0] * 6, "R_SW", -1)
     with pytest.raises(fl.ConfigError, match="no special network"):
-        cold((2, 2, 1), special__enabled=False).special_get(0, [0] * 6, "R_SW")
+        Machine(cold((2, 2, 1), special__enabled=False)).special_get(0, [0] * 6, "R_SW")

@@ -87,7 +87,7 @@ def test_hops_are_made_only_where_no_normal_way_exists():
     assert machine.hopping_pairs == 2 * 16 * 8
     network = Network(build(LC424))
     node = {pe.position: pe for pe in machine.pes}
-    tag = t3e.Tag.of(network.read_register(node[0, 4, 1].node, f"R_NET_LUT{node[4, 4, 1].logical}"))
+    tag = t3e.Tag.of(t3e.Machine(network).read_register(node[0, 4, 1].node, f"R_NET_LUT{node[4, 4, 1].logical}"))
     assert (tag.initial_hop, tag.signs[2], tag.adapt) == (2, "-", False)
 
 
@@ -121,8 +121,9 @@ def test_a_broken_link_costs_little():
     assert whole.adaptive_pairs == whole.pairs
     assert 0.8 * broken.pairs < broken.adaptive_pairs < broken.pairs
     network = Network(build({"topology.shape": [8, 8, 4], "faults.links": [0, 0]}))
-    assert network.read_register(0, "R_CHAN0") == 1 | 2 | 4  # isolated: ignored both ways, no adaptive packets out
-    assert network.read_register(1, "R_CHAN3") == 1 | 2 | 4
+    # Isolated: ignored both ways, no adaptive packets out.
+    assert t3e.Machine(network).read_register(0, "R_CHAN0") == 1 | 2 | 4
+    assert t3e.Machine(network).read_register(1, "R_CHAN3") == 1 | 2 | 4
     network.step(3000)
     assert network.totals["packets_dropped"] == 0
     sent = [vc for vc in network.router(0).ports[0].vcs]
@@ -135,7 +136,7 @@ def test_breaks_during_a_run():
                         "faults.reroute_delay": 500})
     network = Network(experiment).step(1000)
     assert network.totals["packets_dropped"] == 0
-    assert network.read_register(0, "R_CHAN0") == 0
+    assert t3e.Machine(network).read_register(0, "R_CHAN0") == 0
     lost = []
     for _ in range(8):
         network.step(250)
@@ -171,7 +172,7 @@ def test_a_spare_takes_over(tmp_path):
     received = [network.terminal(n).received for n in range(64)]
     assert received[5] == received[62] == 0 and received[63] > 0
     assert network.totals["packets_dropped"] == 0
-    tag = t3e.Tag.of(network.read_register(0, "R_NET_LUT5"))
+    tag = t3e.Tag.of(t3e.Machine(network).read_register(0, "R_NET_LUT5"))
     assert (tag.x, tag.y, tag.z) == (3, 3, 3)
 
 
@@ -216,8 +217,8 @@ def test_registers_from_a_file(tmp_path):
     path = tmp_path / "registers.csv"
     path.write_text("# all nodes, then one\n*, R_SW, 0x1F\n3,R_CHAN0,8\n")
     network = Network(build({"topology.shape": [2, 4, 2], "registers.file": str(path)}))
-    assert [network.read_register(n, "R_SW") for n in range(16)] == [0x1F] * 16
-    assert [network.read_register(n, "R_CHAN0") for n in (2, 3)] == [0, 8]
+    assert [t3e.Machine(network).read_register(n, "R_SW") for n in range(16)] == [0x1F] * 16
+    assert [t3e.Machine(network).read_register(n, "R_CHAN0") for n in (2, 3)] == [0, 8]
 
 
 def test_tables_that_lose_packets_are_warned_of(tmp_path):
@@ -276,8 +277,8 @@ def test_bad_register_lines(tmp_path, line, text):
 def test_an_initial_hop_to_the_dateline_is_refused():
     network = Network(build({"topology.shape": [4, 4, 2]}))
     with pytest.raises(ConfigError, match="is to the dateline"):
-        network.write_register(3, "R_NET_LUT0", int(t3e.Tag(1, 0, 0, initial_hop=0)))
-    network.write_register(2, "R_NET_LUT0", int(t3e.Tag(1, 0, 0, initial_hop=0, adapt=False)))
+        t3e.Machine(network).write_register(3, "R_NET_LUT0", int(t3e.Tag(1, 0, 0, initial_hop=0)))
+    t3e.Machine(network).write_register(2, "R_NET_LUT0", int(t3e.Tag(1, 0, 0, initial_hop=0, adapt=False)))
 
 
 def test_channel_errors_are_counted_and_corrected():
@@ -299,7 +300,7 @@ def test_channel_errors_are_counted_and_corrected():
 def test_ignored_channels_lose_what_comes_in():
     """IGNORE_NORMAL on the PE's channel: nothing it sends is passed on (manual, Table 10)."""
     network = Network(build({"topology.shape": [4, 4, 2]}))
-    network.write_register(0, "R_CHAN6", 1)
+    t3e.Machine(network).write_register(0, "R_CHAN6", 1)
     before, after = (network.step(1000).totals for _ in range(2))
     sent = network.terminal(0).sent
     assert 0 <= sent - after["packets_dropped"] <= 4  # all but what is under way
@@ -315,34 +316,36 @@ def test_a_barrier_by_hand():
     """Figure 6 (a): S_BAR to S_ARM by OP_BAR, back to S_BAR when all have joined, and not before."""
     network = by_hand({"topology.shape": [2, 2, 1]})
     for pe in (0, 1, 2):
-        network.barrier_operation(pe, "OP_BAR").step(50)
-    assert [network.barrier_state(pe) for pe in range(4)] == ["S_ARM"] * 3 + ["S_BAR"]
-    assert len(network.barrier_register(0).joined) == 2  # itself and a neighbour, whose branch is complete
+        t3e.Machine(network).barrier_operation(pe, "OP_BAR")
+        network.step(50)
+    assert [t3e.Machine(network).barrier_state(pe) for pe in range(4)] == ["S_ARM"] * 3 + ["S_BAR"]
+    assert len(t3e.Machine(network).barrier_register(0).joined) == 2  # itself and a neighbour, whose branch is complete
     with pytest.raises(ConfigError, match="OP_BAR of PE 0 on barrier unit 0 is not possible in state S_ARM"):
-        network.barrier_operation(0, "OP_BAR")
-    network.barrier_operation(3, "OP_BAR")
+        t3e.Machine(network).barrier_operation(0, "OP_BAR")
+    t3e.Machine(network).barrier_operation(3, "OP_BAR")
     network.step(7 + 3 * 2 + 3 * 2 + 10)  # two hops to the root and back
     assert network.totals["barriers"] < 4
     network.step(1)
-    assert [network.barrier_state(pe) for pe in range(4)] == ["S_BAR"] * 4
-    assert network.totals["barriers"] == 4 and network.barrier_state(0, 1) == "S_BAR"
+    assert [t3e.Machine(network).barrier_state(pe) for pe in range(4)] == ["S_BAR"] * 4
+    assert network.totals["barriers"] == 4 and t3e.Machine(network).barrier_state(0, 1) == "S_BAR"
 
 
 def test_a_eureka_by_hand():
     """Figure 6 (b): one finds, all others hear of it, and all join before the next."""
     network = by_hand({"topology.shape": [2, 2, 1]})
-    network.barrier_operation(2, "OP_EUR")
-    assert network.barrier_state(2) == "S_EUR"
+    t3e.Machine(network).barrier_operation(2, "OP_EUR")
+    assert t3e.Machine(network).barrier_state(2) == "S_EUR"
     network.step(60)
-    assert [network.barrier_state(pe) for pe in range(4)] == ["S_EUR"] * 4
+    assert [t3e.Machine(network).barrier_state(pe) for pe in range(4)] == ["S_EUR"] * 4
     with pytest.raises(ConfigError, match="not possible in state S_EUR"):
-        network.barrier_operation(1, "OP_EUR")
+        t3e.Machine(network).barrier_operation(1, "OP_EUR")
     for pe in range(4):
-        network.barrier_operation(pe, "OP_BAR")
+        t3e.Machine(network).barrier_operation(pe, "OP_BAR")
     network.step(60)
-    assert [network.barrier_state(pe) for pe in range(4)] == ["S_BAR"] * 4
-    network.barrier_operation(1, "OP_EUR_B").step(60)
-    assert [network.barrier_state(pe) for pe in range(4)] == ["S_EUR", "S_ARM", "S_EUR", "S_EUR"]
+    assert [t3e.Machine(network).barrier_state(pe) for pe in range(4)] == ["S_BAR"] * 4
+    t3e.Machine(network).barrier_operation(1, "OP_EUR_B")
+    network.step(60)
+    assert [t3e.Machine(network).barrier_state(pe) for pe in range(4)] == ["S_EUR", "S_ARM", "S_EUR", "S_EUR"]
 
 
 def test_barriers_of_partitions():
@@ -352,52 +355,55 @@ def test_barriers_of_partitions():
     network = Network(experiment).step(3000)
     rounds = network.totals["barriers"]
     assert rounds > 20 * 20
-    assert "PE" in network.barrier_register(21, 1).children and "PE" not in network.barrier_register(21, 0).children
-    assert "PE" not in network.barrier_register(1, 1).children
-    members = [n for n in range(32) if "PE" in network.barrier_register(n, 1).children]
+    register = t3e.Machine(network).barrier_register
+    assert "PE" in register(21, 1).children
+    assert "PE" not in register(21, 0).children
+    assert "PE" not in register(1, 1).children
+    members = [n for n in range(32) if "PE" in register(n, 1).children]
     assert members == [20, 21, 22, 23]
 
 
 def test_barrier_trees_go_around_breaks():
     broken = {"topology.shape": [4, 4, 2], "faults.links": [0, 0, 0, 1], "barrier.units": 1, "traffic.load": 0.0}
     network = Network(build(broken)).step(2000)
-    assert not {"+x", "+y"} & set(network.barrier_register(0).children)
+    assert not {"+x", "+y"} & set(t3e.Machine(network).barrier_register(0).children)
     assert network.totals["barriers"] > 32 * 10
 
 
 @pytest.mark.parametrize("call, text", [
-    (lambda n: n.barrier_operation(0, "OP_BAR"), "by_hand"), (lambda n: n.barrier_state(0, 5), "not in use"),
+    (lambda machine: machine.barrier_operation(0, "OP_BAR"), "by_hand"),
+    (lambda machine: machine.barrier_state(0, 5), "not in use"),
 ])
 def test_barrier_messages(call, text):
     with pytest.raises(ConfigError, match=text):
-        call(Network(build({"topology.shape": [2, 2, 1], "barrier.units": 1})))
+        call(t3e.Machine(Network(build({"topology.shape": [2, 2, 1], "barrier.units": 1}))))
 
 
 def test_barrier_operations_are_named():
     network = by_hand({"topology.shape": [2, 2, 1], "topology.partitions": [0, 1]})
     with pytest.raises(ConfigError, match="operations are OP_BAR, OP_EUR and OP_EUR_B"):
-        network.barrier_operation(0, "JOIN")
+        t3e.Machine(network).barrier_operation(0, "JOIN")
     with pytest.raises(ConfigError, match="takes no part"):
-        network.barrier_operation(3, "OP_BAR")
+        t3e.Machine(network).barrier_operation(3, "OP_BAR")
 
 
 def test_writing_a_select_bit_that_loses_packets_warns():
     """+Y in a ring of eight from node Y = 6: Y = 1 lies behind the dateline, Y = 7 before it, Y = 0 is it."""
     network = Network(build({"topology.shape": [4, 8, 1]}))
     with pytest.warns(UserWarning, match="R_VCSEL1 of node 24: SELECT bit 1 sends packets through the dateline"):
-        network.write_register(24, "R_VCSEL1", 0b10)
+        t3e.Machine(network).write_register(24, "R_VCSEL1", 0b10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        network.write_register(24, "R_VCSEL1", 0b10000001)
+        t3e.Machine(network).write_register(24, "R_VCSEL1", 0b10000001)
     with pytest.warns(UserWarning, match="R_VCSEL1 of node 24: SELECT bit 0"):  # node 28 becomes a dateline
-        network.write_register(28, "R_VCSEL1", 1 << 32)
-    network.write_register(28, "R_VCSEL1", 0).write_register(24, "R_VCSEL1", 0)
+        t3e.Machine(network).write_register(28, "R_VCSEL1", 1 << 32)
+    t3e.Machine(network).write_register(28, "R_VCSEL1", 0).write_register(24, "R_VCSEL1", 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for node in range(32):  # tables as loaded are in order
             for direction in range(6):
                 name = f"R_VCSEL{direction}"
-                network.write_register(node, name, network.read_register(node, name))
+                t3e.Machine(network).write_register(node, name, t3e.Machine(network).read_register(node, name))
 
 
 def test_what_a_pe_sends_to_itself_is_refused(tmp_path):
@@ -465,7 +471,8 @@ def test_the_io_port_is_slow_both_ways(tmp_path, interval):
 def test_the_io_channel_can_be_shut(tmp_path):
     """R_CHAN7 is the I/O channel: what the device sends is not passed on (manual, Tables 9 and 10)."""
     network = io_trace(tmp_path, [(10, 32, 0, 3), (10, 33, 0, 3)])
-    network.write_register(5, "R_CHAN7", 1).step(200)
+    t3e.Machine(network).write_register(5, "R_CHAN7", 1)
+    network.step(200)
     assert network.totals["packets_dropped"] == 1 and [i for _, i in deliveries(network)] == [0]
 
 
@@ -495,8 +502,8 @@ def test_a_turned_machine_is_the_mirror_image(tmp_path):
     plain = Network(build(shape))
     where = {pe.position: pe.node for pe in t3e.machine(build(shape)).pes}
     mirror = {n: where[3 - x, 3 - y, 1 - z] for (x, y, z), n in where.items()}
-    registers = tmp_path / "registers.csv"
-    lines = [f"{n},{name},{value}\n" for n, m in mirror.items() for name, value in plain.registers(m).items()
+    registers, software = tmp_path / "registers.csv", t3e.Machine(plain)
+    lines = [f"{n},{name},{value}\n" for n, m in mirror.items() for name, value in software.registers(m).items()
              if not name.startswith("R_NET_LUT") or int(name[9:]) < 32]
     registers.write_text("".join(lines) + "*,R_ORIENT,7\n")
     pairs = [(s, d) for s in range(32) for d in range(32) if s != d]
@@ -589,7 +596,7 @@ def test_misdelivered_packets_are_counted():
     network = Network(build({"topology.shape": [4, 4, 2]})).step(500)
     assert network.totals["packets_misdelivered"] == 0
     for node in range(32):
-        network.write_register(node, "R_NET_LUT3", network.read_register(node, "R_NET_LUT5"))
+        t3e.Machine(network).write_register(node, "R_NET_LUT3", t3e.Machine(network).read_register(node, "R_NET_LUT5"))
     assert network.step(1000).totals["packets_misdelivered"] > 10
 
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "host/routers/sconnect/control.hpp"
 #include "host/routers/sconnect/plan.hpp"
 #include "kernels/routers/sconnect/params.hpp"
 
@@ -42,14 +43,17 @@ class NaiveClocks {
           of_[fabric.link(tic, p).far] = mine;
           shared_[mine] = true;
         }
-      free_.push_back(radians(plan.read_register(engine, tic, "clock_free")));
-      phase_.push_back({radians(plan.read_register(engine, tic, "clock_phase"))});
+      free_.push_back(
+          radians(sconnect_register(engine, dynamic_cast<const SconnectPlan&>(plan).table(), tic, "clock_free")));
+      phase_.push_back(
+          {radians(sconnect_register(engine, dynamic_cast<const SconnectPlan&>(plan).table(), tic, "clock_phase"))});
     }
     for (u32 tic = 0; tic < fabric.tics; ++tic)
       for (u32 p = 0; p < 4; ++p) {
         const sconnect::Link& link = fabric.link(tic, p);
         if (link.kind != sconnect::LinkKind::kSerial) continue;
-        const double d = radians(plan.read_register(engine, tic, "cable." + std::to_string(p)));
+        const double d = radians(sconnect_register(engine, dynamic_cast<const SconnectPlan&>(plan).table(), tic,
+                                                   "cable." + std::to_string(p)));
         channels_.push_back({tic, p, of_[tic], of_[link.far], link.delay, d});
       }
     said_.assign(free_.size(), {});

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/routers/sconnect/control.hpp"
 #include "host/routers/sconnect/plan.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
@@ -123,8 +124,10 @@ class SconnectNet {
   }
   sconnect::TicControl control(u32 tic) const { return fields<sconnect::TicControl>(0, "control")(tic); }
   sconnect::Port port(u32 tic, u32 p) const { return fields<sconnect::Port>(0, "port")(tic, p); }
-  u64 register_of(u32 tic, const std::string& name) { return plan().read_register(engine(), tic, name); }
-  void set_register(u32 tic, const std::string& name, u64 value) { plan().write_register(engine(), tic, name, value); }
+  u64 register_of(u32 tic, const std::string& name) { return sconnect_register(engine(), plan().table(), tic, name); }
+  void set_register(u32 tic, const std::string& name, u64 value) {
+    set_sconnect_register(engine(), plan().table(), tic, name, value);
+  }
   void set_table(u32 tic, u32 node, sconnect::Options options) {
     set_register(tic, "table." + std::to_string(node), options);
   }

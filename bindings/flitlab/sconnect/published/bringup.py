@@ -9,6 +9,7 @@ from pathlib import Path
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
+from flitlab.sconnect import Fabric
 from flitlab.sconnect import bringup as sc
 
 SOURCE = "S-Connect: from Networks of Workstations to Supercomputer Performance, 2.6, 3.4"
@@ -51,10 +52,10 @@ def network(settings: dict, start: int, packets: int = PACKETS) -> Network:
 
 def _break(net: Network) -> None:
     """One channel is switched off at both ends, another only where it ends."""
-    links = [link for link in net.links() if link[0] < link[2]]
+    links, software = [link for link in net.links() if link[0] < link[2]], Fabric(net)
     a, p, b, q = links[1]
     for tic, port in ((a, p), (b, q), links[-2][2:]):
-        net.write_register(tic, "enabled", net.read_register(tic, "enabled") & ~(1 << port))
+        software.write_register(tic, "enabled", software.read_register(tic, "enabled") & ~(1 << port))
 
 
 # Two levels of switches of three TICs, with nodes of one and of two.

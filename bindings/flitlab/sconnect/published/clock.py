@@ -12,6 +12,7 @@ import numpy as np
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
+from flitlab.sconnect import Fabric
 from flitlab.sconnect.clock import (
     PPM,
     Loop,
@@ -185,7 +186,7 @@ FAULTY, OFF = 5, 400.0  # TIC, and its free-running frequency in ppm
 
 def worst(net: Network) -> int:
     """TIC with most slips."""
-    return int(np.argmax([net.read_register(tics[0], "slips") for tics in oscillators(net)]))
+    return int(np.argmax([Fabric(net).read_register(tics[0], "slips") for tics in oscillators(net)]))
 
 
 def faulty(file: Path) -> list[dict]:
@@ -213,7 +214,7 @@ def faulty(file: Path) -> list[dict]:
                         measured=frequency_difference(net, near, port, cycles) / PPM, unit="ppm",
                         tolerance=2 * math.pi / cycles / PPM, **common))
     for near, port, _ in ends:
-        net.write_register(near, "enabled", 63 & ~(1 << port))
+        Fabric(net).write_register(near, "enabled", 63 & ~(1 << port))
     net.step(40000)
     rest = np.delete(frequencies(net), FAULTY) / PPM
     before = net.totals["slips"]

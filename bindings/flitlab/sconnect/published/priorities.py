@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from flitlab.network import Network
 from flitlab.reproduction import row
+from flitlab.sconnect import Fabric
 from flitlab.sconnect.published.fabrics import PAPER, SERIAL, fabric
 
 # Priorities.
@@ -93,7 +94,7 @@ def flood(where: dict, lower: list[int]) -> Flooded:
 
 def queues(net: Network, tic: int) -> dict[int, int]:
     """Buffers that each queue holds which is promised any: 4 priorities on 2 virtual channels at each port."""
-    return {int(name[5:]): held for name, held in net.registers(tic).items() if name.startswith("held.")}
+    return {int(name[5:]): held for name, held in Fabric(net).registers(tic).items() if name.startswith("held.")}
 
 
 def priority_of(queue: int) -> int:

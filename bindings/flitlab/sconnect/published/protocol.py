@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
-from flitlab import _core
+from flitlab._core import ConfigError
+from flitlab.console import call_tool
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
@@ -58,7 +59,7 @@ def saturated(cycles: int = 3000, warmup: int = 500, **settings) -> Saturated:
 def formats() -> list[dict]:
     """Bits of a slot, and the queues of a TIC."""
     used = 0
-    for bit in _core.sconnect_protocol_bits().values():
+    for bit in call_tool("sconnect", "protocol_bits").values():
         used |= bit
     rate = 1e-2
     cycles = 100000
@@ -123,7 +124,7 @@ def undetected_patterns(bits: int = SLOT_BITS, polynomial: int = 0b11000110011) 
             value ^= polynomial
     pairs = Counter(a ^ b for a, b in combinations(syndromes, 2))
     if pairs[0] or any(pairs[s] for s in syndromes):
-        raise _core.ConfigError(f"the CRC polynomial {polynomial:#b} misses errors of up to three bits in {bits}.")
+        raise ConfigError(f"the CRC polynomial {polynomial:#b} misses errors of up to three bits in {bits}.")
     # Each is three times a pair of pairs.
     return sum(n * (n - 1) // 2 for n in pairs.values()) // 3
 

@@ -58,7 +58,8 @@ def numbers() -> list[dict]:
             "random format": {"topology.logical_format": [], "topology.logical_file": str(path)},
         }.items():
             network = Network(_machine().set(changes))
-            read = {network.read_register(n, "R_PWHO"): network.read_register(n, "L_WHOAMI") for n in range(16)}
+            software = t3e.Machine(network)
+            read = {software.read_register(n, "R_PWHO"): software.read_register(n, "L_WHOAMI") for n in range(16)}
             rows.append(_differing("Table 6", f"logical numbers, {name}", TABLE6[name], [read[p] for p in sorted(read)],
                                    "Figure 15 is lost; its formats follow from the table's rows"))
     pes = {pe.logical: pe for pe in t3e.machine(_machine(topology__partitions=[0, 3, 4, 5, 13, 2])).pes}
@@ -78,7 +79,7 @@ def lookup_tables() -> list[dict]:
         # In mode 2 PE 1 is the Y neighbour: bit 0 of the logical number is Y's.
         bits = {0: FORMAT1, 1: FORMAT1, 2: [9, 16, 0, 8]}[mode]
         network = Network(_machine(routing__lut_mode=str(mode), routing__adaptive=False, topology__logical_format=bits))
-        read = [t3e.Tag.of(network.read_register(2, f"R_NET_LUT{n}")) for n in range(len(wanted))]
+        read = [t3e.Tag.of(t3e.Machine(network).read_register(2, f"R_NET_LUT{n}")) for n in range(len(wanted))]
         rows.append(_differing(table, f"R_NET_LUT in mode {mode}", map(expected, wanted), read, reading))
     for mode in (0, 1, 2):
         used = []
@@ -102,8 +103,9 @@ def _register_used(mode: int, pe: t3e.Pe) -> int:
         found = []
         for register in range(16 if mode == 0 else 4):
             network = Network(experiment, trace=True)
-            tag = t3e.Tag.of(network.read_register(source, f"R_NET_LUT{register}"))
-            network.write_register(source, f"R_NET_LUT{register}", int(t3e.Tag(tag.x, tag.y, 1 - tag.z)))
+            software = t3e.Machine(network)
+            tag = t3e.Tag.of(software.read_register(source, f"R_NET_LUT{register}"))
+            software.write_register(source, f"R_NET_LUT{register}", int(t3e.Tag(tag.x, tag.y, 1 - tag.z)))
             network.step(100)
             if not any(e["kind"] == "delivered" and e["index"] == pe.node for e in network.events()):
                 found.append(register)
@@ -147,7 +149,7 @@ def routes() -> list[dict]:
 def _special_way(network: Network) -> list[int]:
     """Physical numbers of the nodes that a special packet comes to, hop by hop."""
     ends = [network.router(e["index"]).ports[e["out_port"]].peer for e in network.events() if e["kind"] == "special"]
-    return [network.read_register(node, "R_PWHO") for node in ends]
+    return [t3e.Machine(network).read_register(node, "R_PWHO") for node in ends]
 
 
 def special_rows() -> list[dict]:
@@ -157,7 +159,8 @@ def special_rows() -> list[dict]:
     reading = "the figure is lost: the way follows from the deltas and their order, from node 000000"
     wanted = [0x000100, 0x000200, 0x010200, 0x010201, 0x010101, 0x020101]
     network = Network(_machine(special__enabled=True, traffic__load=0.0, **AC20), trace=True)
-    network.special_put(0, (0, 2, 1, 1, -1, 1), "R_SW", 45).step(60)
+    t3e.Machine(network).special_put(0, (0, 2, 1, 1, -1, 1), "R_SW", 45)
+    network.step(60)
     way = _special_way(network)
     end = way[-1]
     rows = [row("t3e.manual", "special route, hops", source, setting, 6, len(way), "hops", 0, reading=reading),
@@ -171,9 +174,12 @@ def special_rows() -> list[dict]:
     for what, clocks, wanted in (("in the same clock", 3, 1), ("a clock apart", 4, 2)):
         network = Network(_machine(special__enabled=True, traffic__load=0.0, topology__shape=[4, 4, 2],
                                    topology__logical_format=[]))
-        network.special_put(0, (2, 0, 0, 0, 0, 0), "R_SW", 1).step(clocks)  # at node 1 three clocks after its own PE's
-        network.special_put(1, (1, 1, 0, 0, 0, 0), "R_SW", 1).step(60)
-        arrived = sum(network.read_register(node, "R_SW") for node in (2, 6))
+        software = t3e.Machine(network)
+        software.special_put(0, (2, 0, 0, 0, 0, 0), "R_SW", 1)  # at node 1 three clocks after its own PE's
+        network.step(clocks)
+        software.special_put(1, (1, 1, 0, 0, 0, 0), "R_SW", 1)
+        network.step(60)
+        arrived = sum(software.read_register(node, "R_SW") for node in (2, 6))
         rows.append(row("t3e.manual", f"special packets left of two at a port {what}", source, "4x4x2", wanted, arrived,
                         "packets", 0, reading="the one from the lowest input port survives"))
     return rows

@@ -45,9 +45,9 @@ def _machine(shape: Iterable[int], **settings) -> Experiment:
 
 def loaded_table(shape: tuple[int, int, int], **settings) -> t3e.VcTable:
     """SELECT bits of +Y as the nodes of a ring in Y of an emulated machine have them in their registers."""
-    network = Network(_machine(shape, **settings))
+    software = t3e.Machine(Network(_machine(shape, **settings)))
     ring = shape[1]
-    select = [network.read_register(shape[0] * y, "R_VCSEL1") for y in range(ring)]
+    select = [software.read_register(shape[0] * y, "R_VCSEL1") for y in range(ring)]
     bits = tuple(tuple(word >> y & 1 for y in range(min(ring, 8))) for word in select)
     return t3e.VcTable(bits, odd=bool(select[-1] >> 32))
 

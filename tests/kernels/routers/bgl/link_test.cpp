@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 
+#include "host/routers/bgl/console.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/bgl/link.hpp"
 #include "kernels/routers/bgl/totals.hpp"
@@ -257,7 +258,8 @@ TEST(BglLink, ChecksumsTellWhetherANodeSendsTheSame) {
     net.step(60000);
     EXPECT_EQ(net.total(Total::kPacketsDelivered), 240u);
     std::vector<u64> all;
-    for (u32 node = 0; node < 12; ++node) all.push_back(net.plan->read_register(*net.engine, node, "INJECTION_SUM 0"));
+    for (u32 node = 0; node < 12; ++node)
+      all.push_back(bgl_register(*net.engine, dynamic_cast<const BglPlan&>(*net.plan), node, "INJECTION_SUM 0"));
     return all;
   };
   const auto quiet = sums(0, 1), noisy = sums(1e-3, 1), other = sums(0, 2);
@@ -270,12 +272,14 @@ TEST(BglLink, RegistersShowTheRunningCrcs) {
   BglTorus torus({4, 1, 1}, {{0, 0, 1, 8}, {0, 1, 2, 3}}, kProtocol);
   torus.run(1000);
   Network& net = torus.net();
-  const auto crc = [&](u32 node, const char* name) { return net.plan->read_register(*net.engine, node, name); };
+  const auto crc = [&](u32 node, const char* name) {
+    return bgl_register(*net.engine, dynamic_cast<const BglPlan&>(*net.plan), node, name);
+  };
   EXPECT_NE(crc(0, "SENT_CRC +x"), 0u);
   EXPECT_EQ(crc(0, "SENT_CRC +x"), crc(1, "RECEIVED_CRC -x"));
   EXPECT_NE(crc(1, "SENT_CRC +x"), crc(0, "SENT_CRC +x"));
   EXPECT_EQ(crc(2, "SENT_CRC +x"), 0u);
-  EXPECT_EQ(net.plan->read_registers(*net.engine, 0).size(), 2 * 2 + 8u);
+  EXPECT_EQ(bgl_registers(*net.engine, dynamic_cast<const BglPlan&>(*net.plan), 0).size(), 2 * 2 + 8u);
   EXPECT_THROW(crc(0, "SENT_CRC +y"), ConfigError);
 }
 

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "host/routers/sconnect/control.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/sconnect/clock.hpp"
@@ -41,10 +42,11 @@ Experiment resolved(const RawConfig& changes) { return Experiment::resolve(clock
 struct Clocks : testing::Network {
   explicit Clocks(const Experiment& e) : Network(e), fabric(dynamic_cast<SconnectPlan&>(*plan).fabric()) {}
 
-  u64 get(u32 tic, const std::string& name) const { return plan->read_register(*engine, tic, name); }
+  u64 get(u32 tic, const std::string& name) const { return sconnect_register(*engine, table(), tic, name); }
   u64 get(u32 tic, const char* name, u32 port) const { return get(tic, name + ("." + std::to_string(port))); }
   double rad(u32 tic, const std::string& name) const { return radians(get(tic, name)); }
-  void set(u32 tic, const std::string& name, u64 value) { plan->write_register(*engine, tic, name, value); }
+  void set(u32 tic, const std::string& name, u64 value) { set_sconnect_register(*engine, table(), tic, name, value); }
+  const sconnect::Table& table() const { return dynamic_cast<const SconnectPlan&>(*plan).table(); }
 
   /// Largest frequency less the least, ppm, of all TICs but one.
   double spread(u32 without = kNone) const {
@@ -363,13 +365,13 @@ TEST(SconnectClock, SlippedSlotsCostNoMessage) {
     Experiment e = resolved(config);
     testing::Network net(e, {"cpu", 1, true, 1});
     std::set<std::pair<u32, u32>> arrived;
-    const auto& plan = *net.plan;
+    const sconnect::Table& table = dynamic_cast<const SconnectPlan&>(*net.plan).table();
     const u64 all = 8 * 400;
     while (net.engine->now() < 100000 && arrived.size() < all) {
       if (off && net.engine->now() == 500)
-        for (u32 tic : {1u, 4u, 6u}) plan.write_register(*net.engine, tic, "clock_sends", 9);
+        for (u32 tic : {1u, 4u, 6u}) set_sconnect_register(*net.engine, table, tic, "clock_sends", 9);
       if (off && net.engine->now() == 2000)
-        for (u32 tic : {1u, 4u, 6u}) plan.write_register(*net.engine, tic, "clock_sends", 15);
+        for (u32 tic : {1u, 4u, 6u}) set_sconnect_register(*net.engine, table, tic, "clock_sends", 15);
       net.step(50);
       for (const std::vector<Event>& list : net.engine->take_events(0))
         for (const Event& event : list)
@@ -395,9 +397,9 @@ TEST(SconnectClock, ControlMessagesReadFifos) {
   request.number =
       static_cast<u32>(sconnect::Register::kOfPort) + static_cast<u32>(sconnect::PortRegister::kUnderflows);
   request.hops = {0};
-  net.plan->send_control(*net.engine, 0, {request});
+  send_sconnect_control(*net.engine, net.table(), 0, {request});
   net.step(30);
-  const auto replies = net.plan->take_replies(*net.engine, 0);
+  const auto replies = take_sconnect_replies(*net.engine, net.table(), 0);
   ASSERT_EQ(replies.size(), 1u);
   EXPECT_GE(replies[0].value, 11u);
   EXPECT_LE(replies[0].value, net.get(1, "underflows.0"));

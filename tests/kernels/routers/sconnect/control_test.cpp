@@ -32,7 +32,9 @@ sconnect::Message reply_sent(SconnectNet& net, u32 tic, u32 p) {
 TEST(SconnectControl, RepliesGoOnVirtualChannelOneAPriorityHigher) {
   for (u32 priority = 0; priority < sconnect::kPriorities; ++priority) {
     SconnectNet net(line(2));
-    ASSERT_EQ(net.plan().send_control(net.engine(), 0, {{"read_register", kAddress, 0, kNone, {0}, priority, 7}}), 1u);
+    ASSERT_EQ(send_sconnect_control(net.engine(), net.plan().table(), 0,
+                                    {{"read_register", kAddress, 0, kNone, {0}, priority, 7}}),
+              1u);
     const sconnect::Message reply = reply_sent(net, 1, 0);
     EXPECT_EQ(reply.vc, 1);
     EXPECT_EQ(reply.priority, std::min(priority + 1, 3u));
@@ -45,7 +47,8 @@ TEST(SconnectControl, RepliesByTablesBeginOnVirtualChannelZero) {
   SconnectNet net(line(3));
   for (u32 tic : {0u, 1u}) net.set_table(tic, 2, option(0, 1));
   net.set_table(2, 0, option(1, 0) | option(1, 1));
-  ASSERT_EQ(net.plan().send_control(net.engine(), 0, {{"read_register", kAddress, 0, 2, {}, 1, 7}}), 1u);
+  ASSERT_EQ(send_sconnect_control(net.engine(), net.plan().table(), 0, {{"read_register", kAddress, 0, 2, {}, 1, 7}}),
+            1u);
   const sconnect::Message reply = reply_sent(net, 2, 1);
   EXPECT_EQ(reply.vc, 0);
   EXPECT_EQ(reply.priority, 2);

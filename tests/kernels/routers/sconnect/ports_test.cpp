@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "host/routers/sconnect/control.hpp"
+#include "host/routers/sconnect/plan.hpp"
 #include "kernels/common/philox.hpp"
 #include "tests/support/build.hpp"
 
@@ -30,8 +32,11 @@ TEST(SconnectPorts, SwitchingThemCostsNoMessage) {
     for (u32 i = 0; net.engine->now() < 20000 && arrived.size() < 1600; ++i) {
       const Random4 r = philox(seed, 0x5C, 1, i);
       const bool over = net.engine->now() > 1500;
-      for (u32 tic = 0; tic < (over ? 8 : 0); ++tic) net.plan->write_register(*net.engine, tic, "enabled", 63);
-      if (!over) net.plan->write_register(*net.engine, r.word[0] % 8, "enabled", 48 | (r.word[1] % 16));
+      for (u32 tic = 0; tic < (over ? 8 : 0); ++tic)
+        set_sconnect_register(*net.engine, dynamic_cast<const SconnectPlan&>(*net.plan).table(), tic, "enabled", 63);
+      if (!over)
+        set_sconnect_register(*net.engine, dynamic_cast<const SconnectPlan&>(*net.plan).table(), r.word[0] % 8,
+                              "enabled", 48 | (r.word[1] % 16));
       net.step(1 + r.word[2] % 5);
       for (const std::vector<Event>& list : net.engine->take_events(0))
         for (const Event& event : list)

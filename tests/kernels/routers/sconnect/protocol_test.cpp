@@ -2,6 +2,7 @@
 /// are too small, and whose ports are switched off and on: every message arrives exactly once.
 #include <gtest/gtest.h>
 
+#include "host/routers/sconnect/control.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/draw.hpp"
 #include "tests/support/temporary.hpp"
@@ -267,11 +268,13 @@ TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
     const u32 routers = net.plan->topology().routers;
     for (u32 i = 0; i < 400; ++i) {
       const u32 serial = draw.below(16);
-      net.plan->write_register(*net.engine, draw.below(routers), "enabled", 0x30 | serial);
+      set_sconnect_register(*net.engine, dynamic_cast<const SconnectPlan&>(*net.plan).table(), draw.below(routers),
+                            "enabled", 0x30 | serial);
       step_audited(net, book, 1 + draw.below(4), 1);
       if (HasFatalFailure()) return;
     }
-    for (u32 tic = 0; tic < routers; ++tic) net.plan->write_register(*net.engine, tic, "enabled", 0x3F);
+    for (u32 tic = 0; tic < routers; ++tic)
+      set_sconnect_register(*net.engine, dynamic_cast<const SconnectPlan&>(*net.plan).table(), tic, "enabled", 0x3F);
     finish(net, book, u64{net.plan->topology().terminals} * 150);
     if (HasFatalFailure()) return;
   }

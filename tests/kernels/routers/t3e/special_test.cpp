@@ -31,12 +31,48 @@ Experiment machine(RawConfig changes = {}) {
   return experiment(changes);
 }
 
-SteppedNetwork stepped(const RawConfig& changes = {}, bool trace = false) {
-  return SteppedNetwork(machine(changes), "cpu", 1, trace);
+/// A network with the operations of its console.
+struct Stepped : SteppedNetwork {
+  using SteppedNetwork::SteppedNetwork;
+
+  static Datum list_of(const Deltas& deltas) { return Datum::List(deltas.begin(), deltas.end()); }
+  u64 read_register(u32 node, const std::string& name) {
+    return std::get<u64>(call("read_register", {{"node", node}, {"name", name}}).value);
+  }
+  std::map<std::string, u64> read_registers(u32 node) {
+    std::map<std::string, u64> all;
+    for (const auto& [name, value] : std::get<Datum::Map>(call("registers", {{"node", node}}).value))
+      all[name] = std::get<u64>(value.value);
+    return all;
+  }
+  void write_register(u32 node, const std::string& name, u64 value) {
+    call("write_register", {{"node", node}, {"name", name}, {"value", value}});
+  }
+  void special_put(u32 node, const Deltas& deltas, const std::string& name, u64 value) {
+    call("special_put", {{"node", node}, {"deltas", list_of(deltas)}, {"name", name}, {"value", value}});
+  }
+  u32 special_get(u32 node, const Deltas& deltas, const std::string& name) {
+    const Datum ticket = call("special_get", {{"node", node}, {"deltas", list_of(deltas)}, {"name", name}});
+    return static_cast<u32>(std::get<u64>(ticket.value));
+  }
+  std::vector<t3e::TimedAnswer> special_answers() {
+    std::vector<t3e::TimedAnswer> answers;
+    const Datum list = call("special_answers", {});
+    for (const Datum& answer : std::get<Datum::List>(list.value)) {
+      const auto& parts = std::get<Datum::Map>(answer.value);
+      const auto part = [&](std::size_t i) { return std::get<u64>(parts[i].second.value); };
+      answers.push_back({static_cast<u32>(part(0)), static_cast<u32>(part(1)), part(2), static_cast<Cycle>(part(3))});
+    }
+    return answers;
+  }
+};
+
+Stepped stepped(const RawConfig& changes = {}, bool trace = false) {
+  return Stepped(machine(changes), "cpu", 1, trace);
 }
 
 /// Routers that special packets have left by a port to another router, in order.
-std::vector<u32> way(SteppedNetwork& net) {
+std::vector<u32> way(Stepped& net) {
   std::vector<u32> nodes;
   for (const TimedEvent& e : net.take_events())
     if (e.event.kind == EventKind::kSpecial && e.event.out_port != t3e::kNodePort) nodes.push_back(e.index);
@@ -46,7 +82,7 @@ std::vector<u32> way(SteppedNetwork& net) {
 /// From the PE to its router 7 clocks, 3 to each next one; the register is written in the clock of arrival.
 TEST(T3eSpecial, APutTakesThreeClocksAHop) {
   for (int hops : {0, 1, 2, 5}) {
-    SteppedNetwork net = stepped();
+    Stepped net = stepped();
     net.special_put(0, {hops, 0, 0, 0, 0, 0}, "R_SW", 77);
     net.step(static_cast<u32>(7 + 3 * hops));
     EXPECT_EQ(net.read_register(static_cast<u32>(hops % 4), "R_SW"), 0u) << hops;
@@ -58,7 +94,7 @@ TEST(T3eSpecial, APutTakesThreeClocksAHop) {
 /// There and back by R_SGET_RTRN, and 10 clocks from the pins to the PE. A slower router counts at every hop.
 TEST(T3eSpecial, AGetIsAnsweredByTheReturnRegister) {
   for (int delay : {3, 1, 8}) {
-    SteppedNetwork net = stepped({{"special.router_delay", integer(delay)}});
+    Stepped net = stepped({{"special.router_delay", integer(delay)}});
     net.write_register(5, "R_SW", 0xFEDCBA9876543210);
     net.write_register(5, "R_SGET_RTRN", u64{0xFE} | u64{1} << 24 | u64{0xFF} << 32);  // X - 2, X + 1, Y - 1
     const u32 ticket = net.special_get(0, {1, 1, 0, 0, 0, 0}, "R_SW");
@@ -74,7 +110,7 @@ TEST(T3eSpecial, AGetIsAnsweredByTheReturnRegister) {
 }
 
 TEST(T3eSpecial, AnAnswerGoesWhereTheRegisterSays) {
-  SteppedNetwork net = stepped();
+  Stepped net = stepped();
   net.special_get(0, {1, 0, 0, 0, 0, 0}, "R_PWHO");  // node 1, whose R_SGET_RTRN is zero: to its own PE
   net.step(40);
   const auto answers = net.special_answers();
@@ -86,7 +122,7 @@ TEST(T3eSpecial, AnAnswerGoesWhereTheRegisterSays) {
 /// Primary deltas before secondary ones, X before Y before Z (manual, Special Routing Path).
 TEST(T3eSpecial, DeltasAreTakenInTheirOrder) {
   const auto node = [](u32 x, u32 y, u32 z) { return x + 2 * (y + 4 * z); };
-  SteppedNetwork net = stepped({{"topology.shape", IntList{2, 4, 3}}}, true);
+  Stepped net = stepped({{"topology.shape", IntList{2, 4, 3}}}, true);
   net.special_put(0, {0, 2, 1, 1, -1, 1}, "R_SW", 45);
   net.step(40);
   EXPECT_EQ(way(net), (std::vector<u32>{0, node(0, 1, 0), node(0, 2, 0), node(0, 2, 1), node(1, 2, 1), node(1, 1, 1)}));
@@ -97,7 +133,7 @@ TEST(T3eSpecial, DeltasAreTakenInTheirOrder) {
 /// earlier or later both go.
 TEST(T3eSpecial, OfTwoAtAPortOneIsLost) {
   for (u32 wait : {2u, 3u, 4u}) {
-    SteppedNetwork net = stepped();
+    Stepped net = stepped();
     net.special_put(0, {2, 0, 0, 0, 0, 0}, "R_SW", 10);
     net.step(wait);
     net.special_put(1, {1, 1, 0, 0, 0, 0}, "R_SW", 11);
@@ -111,7 +147,7 @@ TEST(T3eSpecial, OfTwoAtAPortOneIsLost) {
 
 /// Two answers for one PE in the same clock are two packets at one port.
 TEST(T3eSpecial, OfTwoAnswersAtAPeOneIsLost) {
-  SteppedNetwork net = stepped();
+  Stepped net = stepped();
   net.write_register(1, "R_SGET_RTRN", 0xFF);
   net.write_register(3, "R_SGET_RTRN", 1);
   net.special_get(1, {0, 0, 0, 0, 0, 0}, "R_PWHO");
@@ -124,7 +160,7 @@ TEST(T3eSpecial, OfTwoAnswersAtAPeOneIsLost) {
 }
 
 TEST(T3eSpecial, OpenLinksLosePackets) {
-  SteppedNetwork net = stepped({{"topology.shape", IntList{2, 2, 1}}});
+  Stepped net = stepped({{"topology.shape", IntList{2, 2, 1}}});
   net.special_put(0, {0, 2, 0, 0, 0, 0}, "R_SW", 1);   // Y = 2 has one link
   net.special_put(0, {0, 0, -1, 0, 0, 0}, "R_SW", 1);  // Z = 1 has none
   net.special_put(0, {2, 1, 0, 0, 0, 0}, "R_SW", 1);   // X = 2 is a ring
@@ -139,10 +175,10 @@ TEST(T3eSpecial, OpenLinksLosePackets) {
 TEST(T3eSpecial, BrokenLinksLosePackets) {
   for (int cycle : {0, 20}) {
     const IntList links{0, 0}, nodes{4};  // +X of node 0; node (0,1,0)
-    SteppedNetwork net = stepped({{"boot.state", word(cycle ? "loaded" : "cold")},
-                                  {"faults.links", links},
-                                  {"faults.nodes", nodes},
-                                  {"faults.cycle", integer(cycle)}});
+    Stepped net = stepped({{"boot.state", word(cycle ? "loaded" : "cold")},
+                           {"faults.links", links},
+                           {"faults.nodes", nodes},
+                           {"faults.cycle", integer(cycle)}});
     const auto send = [&](u64 value) {
       net.special_put(0, {1, 0, 0, 0, 0, 0}, "R_SW", value);
       net.special_put(0, {0, 1, 0, 0, 0, 0}, "R_SW", value);
@@ -167,7 +203,7 @@ TEST(T3eSpecial, BrokenLinksLosePackets) {
 
 /// What comes in on the channel is not passed on, but is taken by the node itself (manual, Table 10).
 TEST(T3eSpecial, IgnoredChannelsPassNothingOn) {
-  SteppedNetwork net = stepped();
+  Stepped net = stepped();
   net.write_register(1, "R_CHAN3", 2);
   net.special_put(0, {1, 0, 0, 0, 0, 0}, "R_SW", 1);
   net.special_put(0, {2, 0, 0, 0, 0, 0}, "R_SW", 1);
@@ -187,7 +223,7 @@ TEST(T3eSpecial, IgnoredChannelsPassNothingOn) {
 
 /// R_ORIENT turns a dimension round, in all nodes: the hardware tells them, 3 clocks a hop.
 TEST(T3eSpecial, OrientationTurnsADimensionRound) {
-  SteppedNetwork net = stepped();
+  Stepped net = stepped();
   net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 1);
   net.step(7 + 3 * 5);  // the farthest node is 5 hops away
   EXPECT_EQ(net.read_register(2 + 4 * (2 + 4), "R_ORIENT"), 0u);
@@ -203,18 +239,18 @@ TEST(T3eSpecial, OrientationTurnsADimensionRound) {
 
 /// Bits that a register does not have are refused by the host; so are names and deltas that do not exist.
 TEST(T3eSpecial, BadRequestsAreNamed) {
-  SteppedNetwork net = stepped();
+  Stepped net = stepped();
   EXPECT_THROW(net.special_put(0, {}, "R_CHAN9", 0), ConfigError);
   EXPECT_THROW(net.special_put(0, {}, "R_ORIENT", 8), ConfigError);
   EXPECT_THROW(net.special_put(0, {0, 128, 0, 0, 0, 0}, "R_SW", 0), ConfigError);
   EXPECT_THROW(net.special_get(32, {}, "R_SW"), ConfigError);
-  SteppedNetwork none(experiment({{"router.kind", word("t3e")}}), "cpu", 1, false);
+  Stepped none(experiment({{"router.kind", word("t3e")}}), "cpu", 1, false);
   EXPECT_THROW(none.special_get(0, {}, "R_SW"), ConfigError);
 }
 
 /// Every register can be written and read back from afar, and no other is touched.
 TEST(T3eSpecial, ReachesAllRegisters) {
-  SteppedNetwork net = stepped();
+  Stepped net = stepped();
   constexpr u32 kNode = 1 + 4 * (1 + 4);
   std::map<std::string, u64> written{{"R_ORIENT", 0}, {"R_SGET_RTRN", 0xFFFFFF}};
   net.special_put(0, {1, 1, 1, 0, 0, 0}, "R_SGET_RTRN", 0xFFFFFF);
@@ -237,12 +273,12 @@ TEST(T3eSpecial, ReachesAllRegisters) {
 
 /// Neither a full network nor a deadlocked one holds special packets up (paper, section 8).
 TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
-  SteppedNetwork net = stepped({{"topology.shape", IntList{8, 4, 2}},
-                                {"routing.adaptive", false},
-                                {"routing.vc_select", word("time_of_crossing")},
-                                {"traffic.pattern", word("tornado")},
-                                {"traffic.packet_flits", integer(10)},
-                                {"traffic.load", 1.0}});
+  Stepped net = stepped({{"topology.shape", IntList{8, 4, 2}},
+                         {"routing.adaptive", false},
+                         {"routing.vc_select", word("time_of_crossing")},
+                         {"traffic.pattern", word("tornado")},
+                         {"traffic.packet_flits", integer(10)},
+                         {"traffic.load", 1.0}});
   const auto asked = [&net] {
     net.special_put(0, {2, 1, 0, 0, 0, 0}, "R_SGET_RTRN", u64{0xFFFE});
     net.special_get(0, {2, 1, 0, 0, 0, 0}, "R_SW");
@@ -266,7 +302,7 @@ TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
 TEST(T3eSpecial, ItTakesItsClockOfTheLink) {
   for (u32 start : {0u, 5u, 30u}) {  // a put a clock from `start` on
     const testing::TextFile trace("0,0,1,10\n");
-    SteppedNetwork net =
+    Stepped net =
         stepped({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}, {"routing.adaptive", false}});
     net.step(start);
     for (u32 i = 0; i < 4; ++i) net.special_put(0, {1, 0, 0, 0, 0, 0}, "R_SW", 1);
@@ -281,7 +317,7 @@ struct Storm {
   explicit Storm(EngineChoice choice)
       : plan(make_plan(machine({{"traffic.load", 0.4}, {"barrier.units", integer(2)}}))),
         engine(plan->make_engine({machine({{"traffic.load", 0.4}, {"barrier.units", integer(2)}})}, choice)),
-        feed(plan->special_feed()) {}
+        feed(std::make_unique<t3e::SpecialFeed>(plan->topology().terminals)) {}
 
   /// At most kSpecialRing cycles in one go, so that threads meet inside them.
   void step(u32 cycles) {
@@ -371,8 +407,8 @@ TEST(T3eSpecial, IdentityOfGpuAndCpu) {
 
 /// More requests and answers than the rings hold, over a stop and a checkpoint.
 TEST(T3eSpecial, RequestsAndAnswersSurviveACheckpoint) {
-  SteppedNetwork whole = stepped(), first = stepped(), second = stepped();
-  for (SteppedNetwork* net : {&whole, &first})
+  Stepped whole = stepped(), first = stepped(), second = stepped();
+  for (Stepped* net : {&whole, &first})
     for (u32 i = 0; i < 300; ++i) net->special_get(4, {0, 0, 0, 0, 0, 0}, "R_PWHO");
   whole.step(400);
   first.step(101);

@@ -1,0 +1,163 @@
+"""What software can do to a network between cycles: the operations of its machine, by name.
+
+>>> import flitlab as fl
+>>> net = fl.Network(fl.Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 2, 1]}))
+>>> net.console.operations()[0]
+read_register(node: router, name: text) -> its 64 bits
+>>> net.console.read_register(node=3, name="R_LWHO")
+3
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from flitlab import _core
+
+if TYPE_CHECKING:
+    from flitlab.experiment import Experiment
+    from flitlab.network import Network
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of an operation."""
+
+    name: str
+    type: str  # router, terminal, number (whole, not negative), integer, real, flag, text, integers (a list), any
+    unit: str
+    help: str
+    optional: bool  # may be left out, or None
+    min: float | None = None  # of every number; None: no range but the type's
+    max: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Operation:
+    """An operation of a console, or a tool."""
+
+    name: str
+    help: str
+    arguments: tuple[Argument, ...]
+    returns: str  # what comes back; "": nothing
+    cite: str  # source and section
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Operation:
+        """From a record of the core."""
+        return cls(record["name"], record["help"], tuple(Argument(**a) for a in record["arguments"]),
+                   record["returns"], record["cite"])
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{a.name}: {a.type}{f' ({a.unit})' if a.unit else ''}{' = None' if a.optional else ''}"
+                              for a in self.arguments)
+        return f"{self.name}({arguments})" + (f" -> {self.returns}" if self.returns else "")
+
+
+class Console:
+    """The operations of a network, ``net.console``: each is a method of its name."""
+
+    def __init__(self, core: _core.Network):
+        self._core = core
+        self._offered: dict[str, Operation] | None = None
+
+    def operations(self) -> list[Operation]:
+        """What this machine offers; empty if it has no console."""
+        if self._offered is None:
+            self._offered = {record["name"]: Operation.of(record) for record in self._core.operations()}
+        return list(self._offered.values())
+
+    def call(self, operation: str, /, **arguments: Any) -> Any:
+        """Carries out an operation. ConfigError if there is none of that name, or if the arguments are wrong; a warning
+        if it has been carried out but should not have been."""
+        return self._call(operation, arguments)
+
+    def _call(self, operation: str, arguments: dict[str, Any], stacklevel: int = 3) -> Any:
+        result = self._core.call(operation, arguments)
+        for text in self._core.take_warnings():
+            warnings.warn(text, stacklevel=stacklevel)
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # asked for by copy, pickle and notebooks
+            raise AttributeError(name)
+        operation = next((o for o in self.operations() if o.name == name), None)
+        if operation is None:
+            self._core.call(name, {})  # says what there is instead
+
+        def call(*values: Any, **arguments: Any) -> Any:
+            named = dict(zip((a.name for a in operation.arguments), values, strict=False))
+            if len(values) > len(operation.arguments) or named.keys() & arguments:
+                raise _core.ConfigError(f"{operation!r} was given too many arguments.")
+            return self._call(name, named | arguments)
+
+        call.__name__ = name
+        call.__doc__ = "\n".join([f"{operation!r}", "", f"{operation.help} ({operation.cite})", "",
+                                  *(f"{a.name}: {a.help}" for a in operation.arguments)])
+        return call
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(o.name for o in self.operations())})
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.operations())) or "<no operations>"
+
+
+class MachineConsole:
+    """The console of one kind of machine with the methods that its users know; ``net`` is the network."""
+
+    kind: ClassVar[str]  # router.kind
+    noun: ClassVar[str]  # what a network of this kind is called
+
+    def __init__(self, net: Network):
+        if (kind := net.experiment["router.kind"]) != self.kind:
+            raise _core.ConfigError(f'router.kind = "{kind}" is no {self.noun}: set it to "{self.kind}".')
+        self.net = net
+
+    def _call(self, operation: str, **arguments: Any) -> Any:
+        return self.net.console._call(operation, arguments, stacklevel=4)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.net!r}>"
+
+
+class Registers(MachineConsole):
+    """Of machines whose routers have registers."""
+
+    def read_register(self, node: int, name: str) -> int:
+        """A register of a node, as its up to 64 bits. ConfigError if it has none of that name."""
+        return self._call("read_register", node=node, name=name)
+
+    def registers(self, node: int) -> dict[str, int]:
+        """All registers of a node by name."""
+        return self._call("registers", node=node)
+
+
+class WritableRegisters(Registers):
+    """Of machines whose registers software can write."""
+
+    def write_register(self, node: int, name: str, value: int) -> Self:
+        """Writes a register of a node between two cycles. ConfigError if it has no such register or no such
+        bits; a warning if the value loses packets."""
+        self._call("write_register", node=node, name=name, value=bits_of(name, value))
+        return self
+
+
+def bits_of(name: str, value: int) -> int:
+    """A register's value, also if it is given as True or False. ConfigError, which names the register, if it is none.
+    """
+    if not 0 <= value < 1 << 64:
+        raise _core.ConfigError(f"{name} = {value}: a register has 64 bits, 0 to 2**64 - 1.")
+    return int(value) if isinstance(value, bool) else value
+
+
+def tools(kind: str) -> list[Operation]:
+    """What a router kind computes without a network. ConfigError if there is no such kind."""
+    return [Operation.of(record) for record in _core.tools(kind)]
+
+
+def call_tool(kind: str, name: str, experiment: Experiment | None = None, /, **arguments: Any) -> Any:
+    """Carries out a tool of a router kind. ConfigError for a tool that is not there, or wrong arguments."""
+    return _core.call_tool(kind, name, None if experiment is None else experiment.core, arguments)

@@ -1,0 +1,17 @@
+"""What software can do to METRO routers: scan (METRO, 5.1, Scan Support; Table 2)."""
+
+from __future__ import annotations
+
+from flitlab.console import WritableRegisters
+
+
+class Scan(WritableRegisters):
+    """The routers of a METRO network under scan, between cycles: ``fl.metro.Scan(net).write_register(4, "on.b3", 0)``.
+    ConfigError if the network is none. Writing returns the scan.
+
+    Registers are "dilation", and of each port f0, f1, ..., b0, b1, ...: on, drive, captured, turn_delay, fast and
+    swallow by scan; word, sent, state, out and words to be looked at (host/routers/metro/registers.hpp). ConfigError if
+    faults have left a router without a test access port."""
+
+    kind = "metro"
+    noun = "METRO network"

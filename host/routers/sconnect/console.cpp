@@ -1,0 +1,143 @@
+#include "host/routers/sconnect/console.hpp"
+
+#include <limits>
+
+#include "host/routers/sconnect/control.hpp"
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+constexpr ArgumentRecord kNode{"node", ArgumentType::kRouter, "Number of the TIC."};
+constexpr ArgumentRecord kTerminal{"terminal", ArgumentType::kTerminal, "Number of the terminal, a host."};
+constexpr ArgumentRecord kName{"name", ArgumentType::kText,
+                               "Such as \"enabled\", \"timer\", \"table.3\" (of a node) or \"refused.5\" (of a port): "
+                               "host/routers/sconnect/control.hpp lists them."};
+constexpr std::string_view kCite = "S-Connect, 3.4";
+
+/// What a message consists of, in order.
+constexpr std::string_view kParts[] = {"operation", "number", "value", "address", "hops", "priority", "tag"};
+
+[[noreturn]] void bad_part(std::size_t message, std::string_view part, const std::string& wanted) {
+  throw ConfigError("control message " + std::to_string(message) + ": " + std::string(part) + " must be " + wanted +
+                    ".");
+}
+
+u32 number_in(const Datum& d, std::size_t message, std::string_view part) {
+  constexpr u64 kMost = std::numeric_limits<u32>::max();
+  if (const auto* x = std::get_if<u64>(&d.value); x && *x <= kMost) return static_cast<u32>(*x);
+  bad_part(message, part, "a whole number, not negative, of up to 32 bits");
+}
+
+void set_part(ControlRequest& r, std::size_t part, const Datum& d, std::size_t message) {
+  if (d.nothing()) return;
+  if (part == 0) {
+    const auto* operation = std::get_if<std::string>(&d.value);
+    if (!operation) bad_part(message, kParts[0], "a word");
+    r.operation = *operation;
+  } else if (part == 4) {
+    const auto* hops = std::get_if<Datum::List>(&d.value);
+    if (!hops) bad_part(message, kParts[4], "a list of ports");
+    for (const Datum& hop : *hops) r.hops.push_back(number_in(hop, message, kParts[4]));
+  } else {
+    u32* const numbers[] = {nullptr, &r.number, &r.value, &r.address, nullptr, &r.priority, &r.tag};
+    *numbers[part] = number_in(d, message, kParts[part]);
+  }
+}
+
+ControlRequest request_of(const Datum& d, std::size_t message) {
+  ControlRequest r;
+  if (const auto* list = std::get_if<Datum::List>(&d.value)) {
+    if (list->size() > std::size(kParts)) bad_part(message, "it", "of up to seven parts");
+    for (std::size_t i = 0; i < list->size(); ++i) set_part(r, i, (*list)[i], message);
+  } else if (const auto* map = std::get_if<Datum::Map>(&d.value)) {
+    for (const auto& [name, value] : *map) {
+      const auto* part = std::find(std::begin(kParts), std::end(kParts), name);
+      if (part == std::end(kParts))
+        bad_part(message, name, "one of operation, number, value, address, hops, priority and tag");
+      set_part(r, static_cast<std::size_t>(part - kParts), value, message);
+    }
+  } else {
+    bad_part(message, "it", "a list of its parts, or a map of them by name");
+  }
+  return r;
+}
+
+}  // namespace
+
+SconnectConsole::SconnectConsole(const SconnectPlan& plan)
+    : Console(plan.table().routers, plan.table().terminals), plan_(plan) {
+  offer_registers();
+  offer_messages();
+}
+
+void SconnectConsole::offer_registers() {
+  offer({.name = "read_register",
+         .help = "A register of a TIC, looked at from outside.",
+         .arguments = {kNode, kName},
+         .returns = "its value",
+         .cite = kCite},
+        [this](Engine& engine, const Arguments& a) {
+          return sconnect_register(engine, plan_.table(), a.u32_of("node"), a.text("name"));
+        });
+  offer({.name = "registers",
+         .help = "All registers of a TIC, looked at from outside.",
+         .arguments = {kNode},
+         .returns = "a map: name -> value",
+         .cite = kCite},
+        [this](Engine& engine, const Arguments& a) {
+          return Datum::map_of(sconnect_registers(engine, plan_.table(), a.u32_of("node")));
+        });
+  offer({.name = "write_register",
+         .help = "Writes a register of a TIC from outside.",
+         .arguments = {kNode, kName, {"value", ArgumentType::kNumber, "What the register holds then."}},
+         .cite = kCite},
+        [this](Engine& engine, const Arguments& a) {
+          set_sconnect_register(engine, plan_.table(), a.u32_of("node"), a.text("name"), a.number("value"));
+          return Datum{};
+        });
+}
+
+void SconnectConsole::offer_messages() {
+  offer({.name = "send_control",
+         .help = "Software at a terminal sends control messages, which leave when the network is stepped. A message is "
+                 "a list, of which the end may be left out, or a map: operation (read_table, write_table, "
+                 "read_register, write_register or add_to_timer), number (of the register, or the destination in the "
+                 "table), value (32 bits), address (of the node to which the routing tables lead it first; none), hops "
+                 "(up to 16 ports to be taken from there on), priority (0 to 3, 2 if left out), tag (0 to 255).",
+         .arguments = {kTerminal, {"messages", ArgumentType::kAny, "A list of messages."}},
+         .returns = "how many have found a place in the terminal's mailbox, the first ones",
+         .cite = kCite},
+        [this](Engine& engine, const Arguments& a) {
+          const auto* messages = std::get_if<Datum::List>(&a.at("messages").value);
+          if (!messages) throw ConfigError("send_control: messages must be a list.");
+          std::vector<ControlRequest> requests;
+          for (const Datum& message : *messages) requests.push_back(request_of(message, requests.size()));
+          return send_sconnect_control(engine, plan_.table(), a.u32_of("terminal"), requests);
+        });
+  offer({.name = "take_replies",
+         .help = "Replies to control messages that have come to a terminal since the last call, in order.",
+         .arguments = {kTerminal},
+         .returns = "a list of lists: tag of the request, number that it named, value, stamp (the router's 16-bit "
+                    "timer when it carried out the request, routing cycles)",
+         .cite = kCite},
+        [this](Engine& engine, const Arguments& a) {
+          Datum::List list;
+          for (const ControlReply& r : take_sconnect_replies(engine, plan_.table(), a.u32_of("terminal")))
+            list.emplace_back(Datum::List{r.tag, r.number, r.value, r.stamp});
+          return list;
+        });
+  offer({.name = "set_addresses",
+         .help = "What other hosts address messages to each terminal to, with routing.tables = \"none\": the number of "
+                 "its node in the routing tables. Without, terminals are called by the numbers of the plan.",
+         .arguments = {{"addresses", ArgumentType::kIntegers, "One for each terminal.", "", false, 0, 65534}},
+         .cite = kCite},
+        [this](Engine& engine, const Arguments& a) {
+          std::vector<u32> addresses;
+          for (std::int64_t address : a.integers("addresses")) addresses.push_back(static_cast<u32>(address));
+          set_sconnect_addresses(engine, plan_.table(), addresses);
+          return Datum{};
+        });
+}
+
+}  // namespace flitlab

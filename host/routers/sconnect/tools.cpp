@@ -1,0 +1,240 @@
+#include "host/routers/sconnect/tools.hpp"
+
+#include <array>
+#include <limits>
+
+#include "host/config/check.hpp"
+#include "host/routers/sconnect/build.hpp"
+#include "host/routers/sconnect/explore.hpp"
+#include "host/routers/sconnect/make_tables.hpp"
+#include "host/routers/sconnect/order.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/routers/sconnect/channel.hpp"
+
+namespace flitlab {
+namespace {
+
+using sconnect::kPorts;
+using sconnect::kSerial;
+using sconnect::Link;
+using sconnect::LinkKind;
+
+/// In the order of ChannelDefect.
+const std::vector<std::string> kDefects{"",
+                                        "ignores_sequence",
+                                        "fails_unreadable",
+                                        "reads_first_answer",
+                                        "answers_too_early",
+                                        "takes_partial_quads",
+                                        "takes_void",
+                                        "answers_if_asked_only",
+                                        "never_asks"};
+
+ChannelDefect defect_of(const std::string& name) {
+  static_assert(kChannelDefects == 9);
+  for (u32 i = 0; i < kDefects.size(); ++i)
+    if (kDefects[i] == name) return static_cast<ChannelDefect>(i);
+  throw ConfigError("defect = \"" + name + "\" is not known; the nearest is \"" + nearest(name, kDefects) + "\".");
+}
+
+/// One value for each end of a channel.
+template <class T, class Wanted>
+std::array<Wanted, 2> both(const Arguments& a, const char* name, const char* what) {
+  const auto* list = std::get_if<Datum::List>(&a.at(name).value);
+  std::array<Wanted, 2> pair{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const T* x = list && list->size() == 2 ? std::get_if<T>(&(*list)[i].value) : nullptr;
+    if (!x) throw ConfigError(std::string(name) + ": give two " + what + ", of what each end sends.");
+    pair[i] = static_cast<Wanted>(std::min<T>(*x, std::numeric_limits<Wanted>::max()));
+  }
+  return pair;
+}
+
+Datum explore(const Experiment*, const Arguments& a) {
+  const auto numbers = [&](const char* name) { return both<u64, u32>(a, name, "numbers of messages"); };
+  const auto flags = [&](const char* name) { return both<bool, bool>(a, name, "times true or false"); };
+  ChannelInstance instance;
+  instance.delay = a.u32_of("delay");
+  instance.singles = numbers("singles");
+  instance.quads = numbers("quads");
+  instance.hits = flags("hits");
+  instance.refuses = flags("refuses");
+  instance.voids = flags("voids");
+  instance.switches = a.flag("switches");
+  instance.endless = a.flag("endless");
+  instance.defect = defect_of(a.text("defect"));
+  const Exploration found = explore_channel(instance, a.number("most_states"));
+  return Datum::Map{{"states", found.states},
+                    {"transitions", found.transitions},
+                    {"depth", found.depth},
+                    {"complete", found.complete},
+                    {"violation", found.violation}};
+}
+
+Datum protocol_bits(const Experiment*, const Arguments&) {
+  using namespace sconnect;
+  return Datum::Map{{"present", kPresent}, {"sequence", kSequence}, {"answer", kAnswer},
+                    {"abort", kAbort},     {"quad", kQuad},         {"last", kLast}};
+}
+
+/// Rows of `N` whole numbers each.
+template <std::size_t N>
+std::vector<std::array<u32, N>> rows_of(const Arguments& a, const char* name) {
+  const auto fail = [&] {
+    throw ConfigError(std::string(name) + ": give a list of " + std::to_string(N) +
+                      " whole numbers each, not negative, of up to 32 bits.");
+  };
+  std::vector<std::array<u32, N>> rows;
+  const auto* list = std::get_if<Datum::List>(&a.at(name).value);
+  if (!list) fail();
+  for (const Datum& d : *list) {
+    const auto* row = std::get_if<Datum::List>(&d.value);
+    if (!row || row->size() != N) fail();
+    rows.emplace_back();
+    for (std::size_t i = 0; i < N; ++i) {
+      const auto* x = std::get_if<u64>(&(*row)[i].value);
+      if (!x || *x > kNone) fail();
+      rows.back()[i] = static_cast<u32>(*x);
+    }
+  }
+  return rows;
+}
+
+SconnectFabric fabric_of(const Arguments& a) {
+  const u32 tics = a.u32_of("tics");
+  if (tics > 4 * kMostSconnectNodes) throw ConfigError("tics = " + std::to_string(tics) + " are too many.");
+  SconnectFabric f;
+  f.kind = "graph";
+  f.tics = tics;
+  f.node_of.assign(tics, kNone);
+  f.links.resize(std::size_t{tics} * kPorts);
+  for (u32 tic = 0; tic < tics; ++tic) f.names.push_back(std::to_string(tic));
+  const auto place = [&](u32 tic, u32 port, const Link& link) {
+    const std::string name = "port " + std::to_string(port) + " of TIC " + std::to_string(tic);
+    if (tic >= tics || port >= kPorts) throw ConfigError(name + " does not exist.");
+    if (link.kind != LinkKind::kHost && (link.far >= tics || link.port >= kPorts || link.far == tic))
+      throw ConfigError(name + " leads to no other TIC.");
+    Link& there = f.links[std::size_t{tic} * kPorts + port];
+    if (there.kind != LinkKind::kNone) throw ConfigError(name + " is there twice.");
+    there = link;
+  };
+  for (const auto& [tic, port, far, far_port] : rows_of<4>(a, "links")) {
+    const LinkKind kind = port < kSerial ? LinkKind::kSerial : LinkKind::kParallel;
+    place(tic, port, {far, static_cast<u8>(std::min(far_port, 255u)), kind, 1, 0});
+  }
+  for (const auto& [tic, port, node] : rows_of<3>(a, "hosts")) {
+    place(tic, port, {f.terminals++, 0, LinkKind::kHost, 1, 0});
+    if (node >= tics) throw ConfigError("node " + std::to_string(node) + ": number nodes from 0.");
+    if (f.node_of[tic] != kNone && f.node_of[tic] != node)
+      throw ConfigError("TIC " + std::to_string(tic) + " cannot be of two nodes.");
+    f.node_of[tic] = node;
+    f.nodes = std::max(f.nodes, node + 1);
+  }
+  for (u32 tic = 0; tic < tics; ++tic)
+    for (u32 port = 0; port < kPorts; ++port) {
+      const Link& link = f.link(tic, port);
+      if (!leads_to_tic(link)) continue;
+      const Link& back = f.link(link.far, link.port);
+      if (back.kind != link.kind || back.far != tic || back.port != port)
+        throw ConfigError("port " + std::to_string(port) + " of TIC " + std::to_string(tic) +
+                          " leads to one that does not lead back: give both directions of every channel.");
+    }
+  f.shape = {f.nodes};
+  const auto at = sconnect_hosts(f);
+  for (u32 node = 0; node < f.nodes; ++node)
+    if (at[node].empty()) throw ConfigError("node " + std::to_string(node) + " has no host.");
+  if (!f.nodes) throw ConfigError("there is no host, so there is nowhere to go.");
+  for (u32 hops : sconnect_hops(f, {0}))
+    if (hops == kNone) throw ConfigError("the fabric is in pieces.");
+  return f;
+}
+
+Datum tables(const Experiment*, const Arguments& a) {
+  const SconnectFabric f = fabric_of(a);
+  const SconnectTables tables = shortest_sconnect_tables(f);
+  Datum::List entries;
+  entries.reserve(f.tics);
+  for (u32 tic = 0; tic < f.tics; ++tic) {
+    const auto first = tables.entry.begin() + std::size_t{tic} * f.nodes;
+    entries.emplace_back(Datum::List(first, first + f.nodes));
+  }
+  return Datum::Map{{"entries", std::move(entries)},
+                    {"tree", tables.tree},
+                    {"mean_hops", tables.mean_hops},
+                    {"stretch", tables.stretch}};
+}
+
+Datum table_fault(const Experiment*, const Arguments& a) {
+  const SconnectFabric f = fabric_of(a);
+  const std::vector<std::int64_t> given = a.integers("entries");
+  if (given.size() != std::size_t{f.tics} * f.nodes)
+    throw ConfigError("there are " + std::to_string(given.size()) + " entries for " + std::to_string(f.tics) +
+                      " TICs and " + std::to_string(f.nodes) + " nodes.");
+  return sconnect_table_fault(f, {given.begin(), given.end()});
+}
+
+}  // namespace
+
+std::vector<Tool> sconnect_tools() {
+  const ArgumentRecord tics{
+      .name = "tics", .type = ArgumentType::kNumber, .help = "Number of TICs.", .max = 4294967295.0};
+  const ArgumentRecord links{"links", ArgumentType::kAny,
+                             "A list of lists: TIC, port, TIC and port at the far end, of both directions."};
+  const ArgumentRecord hosts{"hosts", ArgumentType::kAny, "A list of lists: TIC, port, number of its node."};
+  const auto two = [](std::string_view name, std::string_view help) {
+    return ArgumentRecord{name, ArgumentType::kAny, help};
+  };
+  const auto flag = [](std::string_view name, std::string_view help) {
+    return ArgumentRecord{name, ArgumentType::kFlag, help};
+  };
+  return {
+      {{.name = "explore",
+        .help = "Goes through everything that can happen to a channel with a few messages.",
+        .arguments = {{.name = "delay",
+                       .type = ArgumentType::kNumber,
+                       .help = "Of the channel one way, 1 or 2.",
+                       .unit = "routing cycles",
+                       .max = 4294967295.0},
+                      two("singles", "Single messages that each end sends."),
+                      two("quads", "Quads that each end sends."),
+                      two("hits", "Whether slots of what each end sends may be damaged."),
+                      two("refuses", "Whether the receiver of what each end sends may have no buffer."),
+                      two("voids", "Whether messages of each end may turn out damaged while they go out (late abort)."),
+                      flag("switches", "Whether ends may be switched off and on at any time."),
+                      flag("endless", "Whether what has arrived is replaced by a new message."),
+                      {"defect", ArgumentType::kText,
+                       "The protocol broken on purpose: ignores_sequence, fails_unreadable, reads_first_answer, "
+                       "answers_too_early, takes_partial_quads, takes_void, answers_if_asked_only or never_asks; "
+                       "\"\": not."},
+                      {"most_states", ArgumentType::kNumber, "Gives up after so many, of about 50 bytes each."}},
+        .returns =
+            "a map: states, transitions, depth (routing cycles), complete (there are no other states), violation "
+            "(and the shortest way there; \"\": none)",
+        .cite = "S-Connect, 3.2"},
+       explore},
+      {{.name = "protocol_bits",
+        .help = "What crosses a channel in a slot beside a message.",
+        .returns = "a map: name of a bit -> its value",
+        .cite = "S-Connect, 3.2"},
+       protocol_bits},
+      {{.name = "tables",
+        .help = "Routing tables of a fabric: shortest ways, as far as they can be free of deadlock.",
+        .arguments = {tics, links, hosts},
+        .returns = "a map: entries (for each TIC a list by node: options, bit 2 port + virtual channel), tree (they "
+                   "follow a spanning tree), mean_hops, stretch (mean hops over those of the shortest ways)",
+        .cite = "S-Connect, 2.4"},
+       tables},
+      {{.name = "table_fault",
+        .help = "What is wrong with routing tables of a fabric.",
+        .arguments = {tics,
+                      links,
+                      hosts,
+                      {"entries", ArgumentType::kIntegers, "Options of each TIC by node, one after the other.", "",
+                       false, 0, 65535}},
+        .returns = "a text; \"\": nothing",
+        .cite = "S-Connect, 2.4"},
+       table_fault},
+  };
+}
+
+}  // namespace flitlab

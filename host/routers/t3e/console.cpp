@@ -1,0 +1,158 @@
+#include "host/routers/t3e/console.hpp"
+
+#include "host/routers/t3e/barriers.hpp"
+#include "host/routers/t3e/node_registers.hpp"
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+constexpr ArgumentRecord kNode{"node", ArgumentType::kRouter, "Number of the node."};
+constexpr ArgumentRecord kPe{"pe", ArgumentType::kRouter, "Number of the PE's node."};
+constexpr ArgumentRecord kName{"name", ArgumentType::kText,
+                               "R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to 7, R_NET_LUT0 to 543, R_LUT_OVERRIDE, "
+                               "R_VCSEL0 to 5, R_SGET_RTRN or R_SW."};
+constexpr ArgumentRecord kValue{"value", ArgumentType::kNumber, "What the register holds then.", "bits"};
+constexpr ArgumentRecord kUnit{.name = "unit",
+                               .type = ArgumentType::kNumber,
+                               .help = "Number of the barrier unit, below barrier.units; 0 if left out.",
+                               .optional = true,
+                               .max = t3e::kBarrierUnits - 1};
+constexpr ArgumentRecord kDeltas{
+    "deltas", ArgumentType::kIntegers,
+    "Six: in primary X, Y, Z, then secondary X, Y, Z, -127 to 127; negative: in the - direction.", "hops"};
+constexpr std::string_view kCite = "manual, Special Routing; paper, section 8";
+
+u32 unit_of(const Arguments& a) { return a.has("unit") ? a.u32_of("unit") : 0; }
+
+t3e::Deltas deltas_of(const Arguments& a) {
+  const std::vector<std::int64_t> given = a.integers("deltas");
+  t3e::Deltas deltas;
+  if (given.size() != deltas.size())
+    throw ConfigError("special packet: " + std::to_string(given.size()) +
+                      " deltas; there are six, primary and secondary X, Y, Z.");
+  for (std::size_t i = 0; i < deltas.size(); ++i)  // what is far out of range stays so
+    deltas[i] = static_cast<int>(std::clamp<std::int64_t>(given[i], -1000, 1000));
+  return deltas;
+}
+
+}  // namespace
+
+T3eConsole::T3eConsole(const T3ePlan& plan)
+    : Console(plan.table().routers, plan.table().terminals),
+      plan_(plan),
+      feed_(plan.table().special ? std::make_unique<t3e::SpecialFeed>(plan.table().terminals) : nullptr) {
+  offer_registers();
+  offer_barriers();
+  offer_special();
+}
+
+void T3eConsole::exchange(Engine& engine) {
+  if (feed_) feed_->exchange(engine);
+}
+void T3eConsole::save(Saver& saver) const {
+  if (feed_) feed_->save(saver);
+}
+void T3eConsole::load(Loader& loader) {
+  if (feed_) feed_->load(loader);
+}
+
+t3e::SpecialFeed& T3eConsole::feed() {
+  if (!feed_) throw ConfigError("there is no special network: set special.enabled = true in a T3E.");
+  return *feed_;
+}
+
+void T3eConsole::offer_registers() {
+  offer(
+      {.name = "read_register",
+       .help = "A register of a node.",
+       .arguments = {kNode, kName},
+       .returns = "its 64 bits",
+       .cite = "manual, Node Registers"},
+      [](Engine& engine, const Arguments& a) { return t3e::read_register(engine, a.u32_of("node"), a.text("name")); });
+  offer(
+      {.name = "registers",
+       .help = "All registers of a node.",
+       .arguments = {kNode},
+       .returns = "a map: name -> 64 bits",
+       .cite = "manual, Node Registers"},
+      [](Engine& engine, const Arguments& a) { return Datum::map_of(t3e::read_registers(engine, a.u32_of("node"))); });
+  offer(
+      {.name = "write_register",
+       .help = "Writes a register of a node. R_ORIENT is told to all nodes. What sends packets where they are lost is "
+               "written, with a warning.",
+       .arguments = {kNode, kName, kValue},
+       .cite = "manual, Node Registers"},
+      [this](Engine& engine, const Arguments& a) {
+        const auto warnings =
+            t3e::write_register(engine, plan_.machine(), a.u32_of("node"), a.text("name"), a.number("value"));
+        for (const std::string& text : warnings) warn(text);
+        return Datum{};
+      });
+}
+
+void T3eConsole::offer_barriers() {
+  constexpr std::string_view cite = "paper, section 6, Figure 6";
+  offer({.name = "barrier_state",
+         .help = "State of a barrier unit at a PE.",
+         .arguments = {kPe, kUnit},
+         .returns = "S_BAR, S_ARM or S_EUR",
+         .cite = cite},
+        [this](Engine& engine, const Arguments& a) {
+          return t3e::barrier_state(engine, plan_, a.u32_of("pe"), unit_of(a));
+        });
+  offer({.name = "barrier_operation",
+         .help = "An operation of a PE on a barrier unit, if barrier.operation is \"by_hand\".",
+         .arguments = {kPe, {"operation", ArgumentType::kText, "OP_BAR, OP_EUR or OP_EUR_B."}, kUnit},
+         .cite = cite},
+        [this](Engine& engine, const Arguments& a) {
+          t3e::operate_barrier(engine, plan_, a.u32_of("pe"), unit_of(a), a.text("operation"));
+          return Datum{};
+        });
+  offer({.name = "barrier_register",
+         .help = "A barrier unit's register in a router: its ports in the unit's spanning tree.",
+         .arguments = {kNode, kUnit},
+         .returns = "a map: children (names of ports), joined (those that have signalled), parent (none at the root, "
+                    "and outside the tree)",
+         .cite = cite},
+        [this](Engine& engine, const Arguments& a) {
+          const t3e::BarrierPorts r = t3e::barrier_ports(engine, plan_, a.u32_of("node"), unit_of(a));
+          return Datum::Map{{"children", Datum::list_of(r.children)},
+                            {"joined", Datum::list_of(r.joined)},
+                            {"parent", r.parent.empty() ? Datum{} : Datum{r.parent}}};
+        });
+}
+
+void T3eConsole::offer_special() {
+  offer({.name = "special_put",
+         .help = "The PE of a node sends an SPUT, which writes a register of the node where it ends. PEs send what "
+                 "they are told in order, one packet a clock while the network is stepped.",
+         .arguments = {kNode, kDeltas, kName, kValue},
+         .cite = kCite},
+        [this](Engine&, const Arguments& a) {
+          feed().put(a.u32_of("node"), deltas_of(a), a.text("name"), a.number("value"));
+          return Datum{};
+        });
+  offer({.name = "special_get",
+         .help = "The PE of a node sends an SGET, which reads a register of the node where it ends. That node's "
+                 "R_SGET_RTRN says where the answer goes.",
+         .arguments = {kNode, kDeltas, kName},
+         .returns = "the ticket that the answer will bear",
+         .cite = kCite},
+        [this](Engine&, const Arguments& a) {
+          return Datum{feed().get(a.u32_of("node"), deltas_of(a), a.text("name"))};
+        });
+  offer({.name = "special_answers",
+         .help = "Answers that have reached any PE since the last call, in the order of their arrival.",
+         .returns = "a list of maps: ticket, node (of the PE), value (64 bits), cycle",
+         .cite = kCite},
+        [this](Engine&, const Arguments&) {
+          Datum::List answers;
+          for (const t3e::TimedAnswer& x : feed().take_answers())
+            answers.emplace_back(
+                Datum::Map{{"ticket", x.ticket}, {"node", x.node}, {"value", x.value}, {"cycle", x.cycle}});
+          return answers;
+        });
+}
+
+}  // namespace flitlab

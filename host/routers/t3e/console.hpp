@@ -1,0 +1,28 @@
+#pragma once
+/// What software can do to a T3E between cycles: registers of nodes, barrier units, the special network.
+#include "host/plan/console.hpp"
+#include "host/routers/t3e/plan.hpp"
+#include "host/routers/t3e/special_feed.hpp"
+
+namespace flitlab {
+
+class T3eConsole final : public Console {
+ public:
+  explicit T3eConsole(const T3ePlan& plan);
+
+  u32 period() const override { return feed_ ? t3e::kSpecialRing : kNever; }
+  void exchange(Engine& engine) override;
+  void save(Saver& saver) const override;
+  void load(Loader& loader) override;
+
+ private:
+  void offer_registers();
+  void offer_barriers();
+  void offer_special();
+  t3e::SpecialFeed& feed();
+
+  const T3ePlan& plan_;
+  std::unique_ptr<t3e::SpecialFeed> feed_;  ///< null: there is no special network
+};
+
+}  // namespace flitlab

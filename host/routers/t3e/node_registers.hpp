@@ -1,0 +1,67 @@
+#pragma once
+/// The registers of all nodes of a running machine, as software reads and writes them between cycles.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/routers/t3e/machine.hpp"
+#include "host/routers/t3e/registers.hpp"
+#include "kernels/engines/engine.hpp"
+
+namespace flitlab::t3e {
+
+/// A field of all nodes, to be changed and put back.
+template <class T>
+struct NodeField {
+  NodeField(const Engine& engine, u32 replica, u32 kind, const char* name)
+      : info_(engine.layout().kinds[kind].field(name)),
+        kind_(kind),
+        replica_(replica),
+        all_(std::size_t{engine.layout().kinds[kind].count} * info_.count) {
+    engine.get_field(replica, kind, info_, all_.data());
+  }
+  T* of(u32 node) { return all_.data() + std::size_t{node} * info_.count; }
+  void write(Engine& engine) const { engine.set_field(replica_, kind_, info_, all_.data()); }
+
+ private:
+  const FieldInfo& info_;
+  u32 kind_, replica_;
+  std::vector<T> all_;
+};
+
+/// The registers of all nodes of a replica.
+struct AllRegisters {
+  AllRegisters(const Engine& engine, u32 replica)
+      : routing(engine, replica, 0, "registers"),
+        software(engine, replica, 2, "software"),
+        lut(engine, replica, 2, "lut") {}
+  NodeRegisters of(u32 node) {
+    return {*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + kLutRegisters}};
+  }
+  void put(u32 node, const NodeRegisters& registers) {
+    *routing.of(node) = registers.routing;
+    *software.of(node) = registers.software;
+    std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
+  }
+  void write(Engine& engine) const {
+    routing.write(engine);
+    software.write(engine);
+    lut.write(engine);
+  }
+
+  NodeField<Registers> routing;
+  NodeField<SoftwareRegisters> software;
+  NodeField<Tag> lut;
+};
+
+/// A register of a node of the first replica. ConfigError if there is none of that name.
+u64 read_register(const Engine& engine, u32 node, const std::string& name);
+/// All of a node, by name.
+std::map<std::string, u64> read_registers(const Engine& engine, u32 node);
+/// Returns what users should know about the value, though it has been written. ConfigError if the register has no such
+/// bits, or does not fit the others.
+std::vector<std::string> write_register(Engine& engine, const Machine& machine, u32 node, const std::string& name,
+                                        u64 value);
+
+}  // namespace flitlab::t3e
