@@ -4,109 +4,16 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, field
 
 from flitlab import _core
 from flitlab.console import Console
 from flitlab.experiment import Experiment
+from flitlab.inspection import FIRST_REPLY as FIRST_REPLY
+from flitlab.inspection import Port as Port
+from flitlab.inspection import Router, Terminal, Tree
+from flitlab.inspection import VirtualChannel as VirtualChannel
+from flitlab.inspection import packet_name as packet_name
 from flitlab.runner import check_threads
-
-FIRST_REPLY = 1 << 31  # closed loops: requests of a terminal are numbered from 0, its replies from here
-
-
-def packet_name(src: int, number: int) -> str:
-    """Source and number there: ``3#17``, and ``3#r17`` for a reply."""
-    return f"{src}#r{number - FIRST_REPLY}" if number >= FIRST_REPLY else f"{src}#{number}"
-
-
-@dataclass(frozen=True)
-class VirtualChannel:
-    """One virtual channel of a port: the input buffer, and the output VC of the same numbers."""
-
-    stage: str  # idle, routing, waiting, head, body; of a T3E: idle, asking, flowing, stopped
-    flits: int  # in the input buffer
-    packets: int
-    left: int  # flits of the front packet still to go
-    out_port: int | None
-    out_vc: int | None
-    src: int | None  # front packet: source terminal and number there
-    id: int | None
-    dst_router: int | None
-    credits: int  # of the output VC
-    owner_port: int | None  # input VC that holds the output VC
-    owner_vc: int | None
-
-    def __repr__(self) -> str:
-        if self.stage == "idle":
-            return f"<idle, {self.credits} credits>"
-        to = f" to port {self.out_port}" if self.out_port is not None else ""
-        vc = f" VC {self.out_vc}" if self.out_vc is not None else ""
-        if self.id is None:  # circuits: nothing is buffered, and nobody knows whose words they are
-            return f"<{self.stage}{to}>"
-        name = packet_name(self.src, self.id)
-        return f"<{self.stage} {name}{to}{vc}, {self.flits} flits here, {self.credits} credits>"
-
-
-@dataclass(frozen=True)
-class Port:
-    name: str
-    peer: int | None  # router or terminal at the far end
-    to_terminal: bool
-    vcs: tuple[VirtualChannel, ...]
-
-    def __repr__(self) -> str:
-        where = "not wired" if self.peer is None else f"{'terminal' if self.to_terminal else 'router'} {self.peer}"
-        lines = [f"port {self.name} ({where})"]
-        lines += [f"  VC {i}: {vc!r}" for i, vc in enumerate(self.vcs) if vc.stage != "idle"]
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Router:
-    index: int
-    name: str
-    cycle: int
-    ports: tuple[Port, ...]
-
-    @property
-    def flits(self) -> int:
-        return sum(vc.flits for port in self.ports for vc in port.vcs)
-
-    def __repr__(self) -> str:
-        return "\n".join([f"router {self.name} at cycle {self.cycle}: {self.flits} flits",
-                          *(f"  {line}" for port in self.ports for line in repr(port).splitlines())])
-
-    def plot(self, axes=None):
-        """Buffers of all ports and VCs as filled cells."""
-        import matplotlib.pyplot as plt
-        import numpy as np
-
-        if axes is None:
-            _, axes = plt.subplots(figsize=(1.2 + 0.5 * len(self.ports[0].vcs), 0.6 + 0.4 * len(self.ports)),
-                                   layout="constrained")
-        grid = np.array([[vc.flits for vc in port.vcs] for port in self.ports])
-        axes.imshow(grid, cmap="Blues", vmin=0, vmax=max(1, grid.max()), aspect="auto")
-        for (row, column), flits in np.ndenumerate(grid):
-            if flits:
-                axes.text(column, row, str(flits), ha="center", va="center",
-                          color="white" if flits > grid.max() / 2 else "black")
-        axes.set(xticks=range(grid.shape[1]), yticks=range(len(self.ports)), yticklabels=[p.name for p in self.ports],
-                 xlabel="virtual channel", ylabel="input port")
-        axes.set_title(f"flits in router {self.name}\ncycle {self.cycle}", fontsize=9)
-        return axes
-
-
-@dataclass(frozen=True)
-class Terminal:
-    index: int
-    created: int
-    sent: int
-    received: int
-    queued: int
-    flits_left: int
-    vc: int
-    next_creation: int | None
-    credits: list[int] = field(repr=False)
 
 
 class Network:
@@ -169,16 +76,23 @@ class Network:
             raise _core.ConfigError(f"{item} {index} does not exist: {item}s are numbered 0 to {last}.")
 
     def router(self, index: int) -> Router:
+        """Ports of a router, and what is in their virtual channels."""
         self._check_index("router", index)
-        ports = tuple(
-            Port(p["name"], p["peer"], p["to_terminal"], tuple(VirtualChannel(**vc) for vc in p["vcs"]))
-            for p in self._core.router(index)
-        )
-        return Router(index, self._core.router_name(index), self.cycle, ports)
+        return Router.of(index, self.cycle, Tree.of(self._core.router(index)))
 
     def terminal(self, index: int) -> Terminal:
+        """Source queue and counts of a terminal."""
         self._check_index("terminal", index)
-        return Terminal(index, **self._core.terminal(index))
+        return Terminal.of(index, Tree.of(self._core.terminal(index)))
+
+    def inspect(self, kind: str, index: int) -> Tree:
+        """All that an item's state consists of, as a tree of named values with units: ``net.inspect("router", 5)``.
+
+        kind: "router", "terminal" or what else the machine's state consists of. ConfigError names the kinds there are.
+        """
+        if not 0 <= index < 1 << 32:
+            raise _core.ConfigError(f"{kind} {index} does not exist: items are numbered from 0.")
+        return Tree.of(self._core.item(kind, index))
 
     def links(self) -> list[tuple[int, int, int, int]]:
         """Both ends of every channel between routers: router, port, router and port where it ends."""

@@ -1,5 +1,7 @@
 #include "bindings/pybind/convert.hpp"
 
+#include "bindings/pybind/datum.hpp"
+
 #include <pybind11/stl.h>
 
 #include <cmath>
@@ -130,47 +132,17 @@ py::dict to_dict(const Experiment& experiment, const Result& r) {
   return d;
 }
 
-py::dict to_dict(const TerminalSnapshot& t) {
+py::dict to_dict(const InspectNode& node) {
+  py::list values, parts;
+  for (const InspectValue& v : node.values)
+    values.append(py::make_tuple(std::string(v.name), to_python(v.value), std::string(v.unit), std::string(v.help)));
+  for (const InspectNode& part : node.parts) parts.append(to_dict(part));
   py::dict d;
-  d["created"] = t.created;
-  d["sent"] = t.sent;
-  d["received"] = t.received;
-  d["queued"] = t.queued;
-  d["flits_left"] = t.flits_left;
-  d["vc"] = t.vc;
-  d["next_creation"] = t.next_creation == kNever ? py::object(py::none()) : py::object(py::int_(t.next_creation));
-  d["credits"] = t.credits;
+  d["kind"] = node.kind;
+  d["name"] = node.name;
+  d["values"] = values;
+  d["parts"] = parts;
   return d;
-}
-
-py::list ports_to_list(const std::vector<PortSnapshot>& ports) {
-  py::list list;
-  for (const PortSnapshot& port : ports) {
-    py::dict d;
-    py::list vcs;
-    for (const VcSnapshot& s : port.vcs) {
-      py::dict v;
-      v["stage"] = s.stage;
-      v["flits"] = s.flits;
-      v["packets"] = s.packets;
-      v["left"] = s.left;
-      v["out_port"] = python_or_none(s.out_port);
-      v["out_vc"] = python_or_none(s.out_vc);
-      v["src"] = python_or_none(s.src);
-      v["id"] = s.src == kNone ? py::object(py::none()) : py::object(py::int_(s.id));
-      v["dst_router"] = python_or_none(s.dst_router);
-      v["credits"] = s.credits;
-      v["owner_port"] = python_or_none(s.owner_port);
-      v["owner_vc"] = python_or_none(s.owner_vc);
-      vcs.append(v);
-    }
-    d["name"] = port.name;
-    d["peer"] = python_or_none(port.peer);
-    d["to_terminal"] = port.to_terminal;
-    d["vcs"] = vcs;
-    list.append(d);
-  }
-  return list;
 }
 
 py::list events_to_list(const std::vector<TimedEvent>& events) {

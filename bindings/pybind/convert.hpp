@@ -16,8 +16,8 @@ RawConfig from_python(const pybind11::dict& flat);
 /// None for not-a-number, int for whole numbers beyond doubt, else float.
 pybind11::object number(double x);
 pybind11::dict to_dict(const Experiment& experiment, const Result& result);
-pybind11::dict to_dict(const TerminalSnapshot& terminal);
-pybind11::list ports_to_list(const std::vector<PortSnapshot>& ports);
+/// kind, name, values (name, value, unit, help) and parts.
+pybind11::dict to_dict(const InspectNode& node);
 pybind11::list events_to_list(const std::vector<TimedEvent>& events);
 
 }  // namespace flitlab

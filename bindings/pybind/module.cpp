@@ -25,23 +25,64 @@ using namespace flitlab;
 
 namespace {
 
-py::list parameters() {
-  py::list list;
+py::dict to_dict(const ParamRecord& r) {
   static constexpr const char* kTypes[] = {"bool",   "int",      "float",   "string",
                                            "choice", "int list", "lengths", "int or auto"};
-  for (const ParamRecord* r : all_parameters()) {
+  py::dict d;
+  d["path"] = std::string(r.path);
+  d["type"] = kTypes[static_cast<int>(r.type)];
+  d["default"] = to_python(default_value(r));
+  d["min"] = r.min == r.max ? py::object(py::none()) : py::object(py::float_(r.min));
+  d["max"] = r.min == r.max ? py::object(py::none()) : py::object(py::float_(r.max));
+  d["choices"] = split_words(r.choices);
+  d["unit"] = std::string(r.unit);
+  d["help"] = std::string(r.help);
+  d["cite"] = std::string(r.cite);
+  d["only_if"] = std::string(r.only_if);
+  d["per_replica"] = r.per_replica;
+  return d;
+}
+
+py::list parameters() {
+  py::list list;
+  for (const ParamRecord* r : all_parameters()) list.append(to_dict(*r));
+  return list;
+}
+
+/// A model's own parameters, those of its topology first.
+py::list parameters_of_model(const ModelRecord& model) {
+  py::list list;
+  for (const ParamRecord& r : model.topology) list.append(to_dict(r));
+  for (ParamTable section : model.sections)
+    for (const ParamRecord& r : section) list.append(to_dict(r));
+  return list;
+}
+
+py::list totals_to_list(TotalTable table) {
+  py::list list;
+  for (const TotalRecord& r : table) {
     py::dict d;
-    d["path"] = std::string(r->path);
-    d["type"] = kTypes[static_cast<int>(r->type)];
-    d["default"] = to_python(default_value(*r));
-    d["min"] = r->min == r->max ? py::object(py::none()) : py::object(py::float_(r->min));
-    d["max"] = r->min == r->max ? py::object(py::none()) : py::object(py::float_(r->max));
-    d["choices"] = split_words(r->choices);
-    d["unit"] = std::string(r->unit);
-    d["help"] = std::string(r->help);
-    d["cite"] = std::string(r->cite);
-    d["only_if"] = std::string(r->only_if);
-    d["per_replica"] = r->per_replica;
+    d["name"] = std::string(r.name);
+    d["count"] = r.count;
+    d["unit"] = std::string(r.unit);
+    d["help"] = std::string(r.help);
+    d["cite"] = std::string(r.cite);
+    d["figure"] = std::string(r.figure);
+    d["maximum"] = r.maximum;
+    list.append(d);
+  }
+  return list;
+}
+
+/// What the records say of every router kind.
+py::list models_to_list() {
+  py::list list;
+  for (const ModelRecord& model : models()) {
+    py::dict d;
+    d["kind"] = std::string(model.kind);
+    d["help"] = std::string(model.help);
+    d["parameters"] = parameters_of_model(model);
+    d["totals"] = totals_to_list(model.totals);
     list.append(d);
   }
   return list;
@@ -165,6 +206,10 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
 
   m.def("parameters", &parameters, "parameters() -> list[dict]: one record per configuration parameter.");
+  m.def("models", &models_to_list, "models() -> list[dict]: router kinds, with their own parameters and totals.");
+  m.def(
+      "common_totals", [] { return totals_to_list(kCommonTotalTable); },
+      "common_totals() -> list[dict]: what networks of all kinds count.");
   m.def("backends", &backends, "backends() -> dict: what this build can run on.");
   m.def(
       "run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
@@ -211,12 +256,15 @@ PYBIND11_MODULE(_core, m) {
       .def("take_warnings", &SteppedNetwork::take_warnings)
       .def("warnings", &SteppedNetwork::warnings)
       .def(
-          "router", [](const SteppedNetwork& n, u32 router) { return ports_to_list(n.router(router)); },
-          py::arg("router"))
+          "router", [](const SteppedNetwork& n, u32 router) { return to_dict(n.router(router)); }, py::arg("router"))
       .def("router_name", &SteppedNetwork::router_name, py::arg("router"))
       .def(
           "terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },
           py::arg("terminal"))
+      .def(
+          "item",
+          [](const SteppedNetwork& n, const std::string& kind, u32 index) { return to_dict(n.item(kind, index)); },
+          py::arg("kind"), py::arg("index"))
       .def("totals", &SteppedNetwork::totals)
       .def("program_ends", &SteppedNetwork::program_ends)
       .def("channels",

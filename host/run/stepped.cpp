@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <sstream>
 
+#include "host/config/check.hpp"
 #include "host/config/registry.hpp"
+#include "host/plan/fields_tree.hpp"
 #include "host/run/checkpoint.hpp"
 #include "host/run/run.hpp"
 #include "kernels/common/error.hpp"
@@ -70,16 +72,30 @@ std::vector<std::string> SteppedNetwork::take_warnings() {
   return console_ ? console_->take_warnings() : std::vector<std::string>{};
 }
 
-std::vector<PortSnapshot> SteppedNetwork::router(u32 index) const {
+InspectNode SteppedNetwork::router(u32 index) const {
   require_router(index);
-  return plan_->inspector()->inspect_router(engine_->state(0), index);
+  return router_tree(*plan_, engine_->state(0), index);
 }
 
-TerminalSnapshot SteppedNetwork::terminal(u32 index) const {
+InspectNode SteppedNetwork::terminal(u32 index) const {
   if (index >= plan_->topology().terminals)
     throw ConfigError("terminal " + std::to_string(index) + " does not exist: terminals are numbered 0 to " +
                       std::to_string(plan_->topology().terminals - 1) + ".");
-  return plan_->inspector()->inspect_terminal(engine_->state(0), index);
+  return terminal_tree(*plan_, engine_->state(0), index);
+}
+
+InspectNode SteppedNetwork::item(const std::string& kind, u32 index) const {
+  std::vector<std::string> names;
+  for (u32 k = 0; k < plan_->layout().kinds.size(); ++k) {
+    const ItemKind& items = plan_->layout().kinds[k];
+    names.push_back(items.name);
+    if (items.name != kind) continue;
+    if (index >= items.count)
+      throw ConfigError(kind + " " + std::to_string(index) + " does not exist: items of this kind are numbered 0 to " +
+                        std::to_string(items.count - 1) + ".");
+    return fields_tree(plan_->layout(), engine_->state(0), k, index);
+  }
+  throw ConfigError("items of kind \"" + kind + "\" do not exist: this network has " + listed(names) + ".");
 }
 
 std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_name(index); }

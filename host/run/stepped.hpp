@@ -36,9 +36,11 @@ class SteppedNetwork {
   u64 cycle() const { return engine_->now(); }
   std::string state_hash() const;
   std::vector<std::string> warnings() const { return plan_->warnings(); }
-  /// Throws ConfigError if there is no such router or terminal.
-  std::vector<PortSnapshot> router(u32 index) const;
-  TerminalSnapshot terminal(u32 index) const;
+  /// Ports of a router and their virtual channels, or a terminal. Throws ConfigError if there is none of that number.
+  InspectNode router(u32 index) const;
+  InspectNode terminal(u32 index) const;
+  /// All that an item's state consists of: one of a kind of the layout, "router" for example.
+  InspectNode item(const std::string& kind, u32 index) const;
   std::string router_name(u32 index) const;
   /// What this machine offers software between cycles; empty: nothing.
   const std::vector<Operation>& operations() const;

@@ -1,0 +1,174 @@
+"""What is inside a router or a terminal: a tree of named values with units, and views of it in the field's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+FIRST_REPLY = 1 << 31  # closed loops: requests of a terminal are numbered from 0, its replies from here
+
+
+def packet_name(src: int, number: int) -> str:
+    """Source and number there: ``3#17``, and ``3#r17`` for a reply."""
+    return f"{src}#r{number - FIRST_REPLY}" if number >= FIRST_REPLY else f"{src}#{number}"
+
+
+class Value(NamedTuple):
+    """A named value. A list's length is its shape."""
+
+    name: str
+    value: Any
+    unit: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """An item, or a part of one: values, and parts. ``tree["flits"]`` is a value, ``tree.part("input")`` a part."""
+
+    kind: str
+    name: str
+    values: tuple[Value, ...]
+    parts: tuple[Tree, ...]
+
+    @classmethod
+    def of(cls, node: dict[str, Any]) -> Tree:
+        return cls(node["kind"], node["name"], tuple(Value(*v) for v in node["values"]),
+                   tuple(map(cls.of, node["parts"])))
+
+    def __getitem__(self, name: str) -> Any:
+        """A value by its name; KeyError names those that there are."""
+        for value in self.values:
+            if value.name == name:
+                return value.value
+        raise KeyError(f"{name}: {self.kind} {self.name} has {', '.join(v.name for v in self.values) or 'no values'}")
+
+    def part(self, kind: str, place: int = 0) -> Tree:
+        """A part by its kind, and its place among the parts of that kind."""
+        return [p for p in self.parts if p.kind == kind][place]
+
+    def named(self) -> dict[str, Any]:
+        """Its own values by name."""
+        return {v.name: v.value for v in self.values}
+
+    def walk(self, path: str = "") -> Iterator[tuple[str, Value]]:
+        """Every value below, with the path that leads there: ``port +x/vc 0/flits``."""
+        for value in self.values:
+            yield path + value.name, value
+        places: dict[str, int] = {}
+        for p in self.parts:
+            place = places[p.kind] = places.get(p.kind, -1) + 1
+            yield from p.walk(f"{path}{p.kind} {p.name or place}/")
+
+    def frame(self) -> pd.DataFrame:
+        """A table of all values below: path, value, unit, help."""
+        return pd.DataFrame([(path, v.value, v.unit, v.help) for path, v in self.walk()],
+                            columns=["path", "value", "unit", "help"])
+
+    def __repr__(self) -> str:
+        lines = [f"{self.kind} {self.name}".rstrip()]
+        lines += [f"  {path} = {v.value}{f' {v.unit}' if v.unit else ''}" for path, v in self.walk()]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class VirtualChannel:
+    """One virtual channel of a port: the input buffer, and the output VC of the same numbers."""
+
+    stage: str  # idle, routing, waiting, head, body; of a T3E: idle, asking, flowing, stopped
+    flits: int  # in the input buffer
+    packets: int
+    left: int  # flits of the front packet still to go
+    out_port: int | None
+    out_vc: int | None
+    src: int | None  # front packet: source terminal and number there
+    id: int | None
+    dst_router: int | None
+    credits: int  # of the output VC
+    owner_port: int | None  # input VC that holds the output VC
+    owner_vc: int | None
+
+    def __repr__(self) -> str:
+        if self.stage == "idle":
+            return f"<idle, {self.credits} credits>"
+        to = f" to port {self.out_port}" if self.out_port is not None else ""
+        vc = f" VC {self.out_vc}" if self.out_vc is not None else ""
+        if self.id is None:  # circuits: nothing is buffered, and nobody knows whose words they are
+            return f"<{self.stage}{to}>"
+        name = packet_name(self.src, self.id)
+        return f"<{self.stage} {name}{to}{vc}, {self.flits} flits here, {self.credits} credits>"
+
+
+@dataclass(frozen=True)
+class Port:
+    name: str
+    peer: int | None  # router or terminal at the far end
+    to_terminal: bool
+    vcs: tuple[VirtualChannel, ...]
+
+    def __repr__(self) -> str:
+        where = "not wired" if self.peer is None else f"{'terminal' if self.to_terminal else 'router'} {self.peer}"
+        lines = [f"port {self.name} ({where})"]
+        lines += [f"  VC {i}: {vc!r}" for i, vc in enumerate(self.vcs) if vc.stage != "idle"]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Router:
+    index: int
+    name: str
+    cycle: int
+    ports: tuple[Port, ...]
+
+    @classmethod
+    def of(cls, index: int, cycle: int, tree: Tree) -> Router:
+        ports = (Port(p.name, p["peer"], p["to_terminal"], tuple(VirtualChannel(**vc.named()) for vc in p.parts))
+                 for p in tree.parts)
+        return cls(index, tree.name, cycle, tuple(ports))
+
+    @property
+    def flits(self) -> int:
+        return sum(vc.flits for port in self.ports for vc in port.vcs)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"router {self.name} at cycle {self.cycle}: {self.flits} flits",
+                          *(f"  {line}" for port in self.ports for line in repr(port).splitlines())])
+
+    def plot(self, axes=None):
+        """Buffers of all ports and VCs as filled cells."""
+        import matplotlib.pyplot as plt
+        import numpy as np
+
+        if axes is None:
+            _, axes = plt.subplots(figsize=(1.2 + 0.5 * len(self.ports[0].vcs), 0.6 + 0.4 * len(self.ports)),
+                                   layout="constrained")
+        grid = np.array([[vc.flits for vc in port.vcs] for port in self.ports])
+        axes.imshow(grid, cmap="Blues", vmin=0, vmax=max(1, grid.max()), aspect="auto")
+        for (row, column), flits in np.ndenumerate(grid):
+            if flits:
+                axes.text(column, row, str(flits), ha="center", va="center",
+                          color="white" if flits > grid.max() / 2 else "black")
+        axes.set(xticks=range(grid.shape[1]), yticks=range(len(self.ports)), yticklabels=[p.name for p in self.ports],
+                 xlabel="virtual channel", ylabel="input port")
+        axes.set_title(f"flits in router {self.name}\ncycle {self.cycle}", fontsize=9)
+        return axes
+
+
+@dataclass(frozen=True)
+class Terminal:
+    index: int
+    created: int
+    sent: int
+    received: int
+    queued: int
+    flits_left: int
+    vc: int
+    next_creation: int | None
+    credits: list[int] = field(repr=False)
+
+    @classmethod
+    def of(cls, index: int, tree: Tree) -> Terminal:
+        return cls(index, **tree.named())
