@@ -116,7 +116,7 @@ class MachineConsole:
             raise _core.ConfigError(f'router.kind = "{kind}" is no {self.noun}: set it to "{self.kind}".')
         self.net = net
 
-    def _call(self, operation: str, **arguments: Any) -> Any:
+    def _call(self, operation: str, /, **arguments: Any) -> Any:
         return self.net.console._call(operation, arguments, stacklevel=4)
 
     def __repr__(self) -> str:

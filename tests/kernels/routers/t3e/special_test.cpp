@@ -41,8 +41,8 @@ struct Stepped : SteppedNetwork {
   }
   std::map<std::string, u64> read_registers(u32 node) {
     std::map<std::string, u64> all;
-    for (const auto& [name, value] : std::get<Datum::Map>(call("registers", {{"node", node}}).value))
-      all[name] = std::get<u64>(value.value);
+    const Datum values = call("registers", {{"node", node}});
+    for (const auto& [name, value] : std::get<Datum::Map>(values.value)) all[name] = std::get<u64>(value.value);
     return all;
   }
   void write_register(u32 node, const std::string& name, u64 value) {
