@@ -94,6 +94,13 @@ def _doctor(args) -> int:
     return 0
 
 
+def _reference(args: argparse.Namespace) -> int:
+    from flitlab.reference import page
+
+    print(page(), end="")
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="flitlab", description="Lockstep emulation of interconnection networks.")
     parser.add_argument("--version", action="version", version=f"flitlab {_core.__version__}")
@@ -158,6 +165,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--cycles", type=int, default=0, metavar="N", help="cycles per measurement (default: about 1 s)")
     sub.add_argument("--json", action="store_true", help="print one JSON list")
 
+    command("reference", _reference, "Print every parameter, total and operation of every model as a Markdown page.",
+            config=False)
     command("doctor", _doctor, "Show the version, the backends and the devices.", config=False)
     return parser
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flitlab import _core
 
 if TYPE_CHECKING:
+    from typing import Self  # Python 3.11
+
     from flitlab.experiment import Experiment
     from flitlab.network import Network
 

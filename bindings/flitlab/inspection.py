@@ -33,11 +33,12 @@ class Tree:
     name: str
     values: tuple[Value, ...]
     parts: tuple[Tree, ...]
+    help: str = ""
 
     @classmethod
     def of(cls, node: dict[str, Any]) -> Tree:
         return cls(node["kind"], node["name"], tuple(Value(*v) for v in node["values"]),
-                   tuple(map(cls.of, node["parts"])))
+                   tuple(map(cls.of, node["parts"])), node["help"])
 
     def __getitem__(self, name: str) -> Any:
         """A value by its name; KeyError names those that there are."""

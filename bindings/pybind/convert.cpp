@@ -139,10 +139,51 @@ py::dict to_dict(const InspectNode& node) {
   for (const InspectNode& part : node.parts) parts.append(to_dict(part));
   py::dict d;
   d["kind"] = node.kind;
+  d["help"] = std::string(node.help);
   d["name"] = node.name;
   d["values"] = values;
   d["parts"] = parts;
   return d;
+}
+
+namespace {
+
+py::list members_of(const RecordInfo& record) {
+  py::list list;
+  for (const MemberInfo& m : record.members) {
+    py::dict d;
+    d["name"] = std::string(m.name);
+    d["count"] = m.count;
+    d["unit"] = std::string(m.unit);
+    d["meaning"] = std::string(m.meaning);
+    d["members"] = members_of(*m.element);
+    list.append(d);
+  }
+  return list;
+}
+
+}  // namespace
+
+py::list to_list(const StateLayout& layout) {
+  py::list kinds;
+  for (const ItemKind& kind : layout.kinds) {
+    py::list fields;
+    for (const FieldInfo& f : kind.fields) {
+      py::dict d;
+      d["name"] = std::string(f.name);
+      d["count"] = f.count;
+      d["unit"] = std::string(f.unit);
+      d["meaning"] = std::string(f.meaning);
+      d["members"] = f.element ? members_of(*f.element) : py::list();
+      fields.append(d);
+    }
+    py::dict d;
+    d["name"] = kind.name;
+    d["count"] = kind.count;
+    d["fields"] = fields;
+    kinds.append(d);
+  }
+  return kinds;
 }
 
 py::list events_to_list(const std::vector<TimedEvent>& events) {

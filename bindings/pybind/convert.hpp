@@ -18,6 +18,8 @@ pybind11::object number(double x);
 pybind11::dict to_dict(const Experiment& experiment, const Result& result);
 /// kind, name, values (name, value, unit, help) and parts.
 pybind11::dict to_dict(const InspectNode& node);
+/// Kinds of items: name, count, and fields with name, count, unit, meaning and members.
+pybind11::list to_list(const StateLayout& layout);
 pybind11::list events_to_list(const std::vector<TimedEvent>& events);
 
 }  // namespace flitlab

@@ -265,6 +265,7 @@ PYBIND11_MODULE(_core, m) {
           "item",
           [](const SteppedNetwork& n, const std::string& kind, u32 index) { return to_dict(n.item(kind, index)); },
           py::arg("kind"), py::arg("index"))
+      .def("layout", [](const SteppedNetwork& n) { return to_list(n.layout()); })
       .def("totals", &SteppedNetwork::totals)
       .def("program_ends", &SteppedNetwork::program_ends)
       .def("channels",

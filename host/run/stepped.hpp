@@ -39,6 +39,7 @@ class SteppedNetwork {
   /// Ports of a router and their virtual channels, or a terminal. Throws ConfigError if there is none of that number.
   InspectNode router(u32 index) const;
   InspectNode terminal(u32 index) const;
+  const StateLayout& layout() const { return plan_->layout(); }
   /// All that an item's state consists of: one of a kind of the layout, "router" for example.
   InspectNode item(const std::string& kind, u32 index) const;
   std::string router_name(u32 index) const;

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 from flitlab._core import ConfigError
 from flitlab.console import WritableRegisters
+
+if TYPE_CHECKING:
+    from typing import Self  # Python 3.11
 
 
 class Request(NamedTuple):

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING
 
 from flitlab.console import WritableRegisters, bits_of
+
+if TYPE_CHECKING:
+    from typing import Self  # Python 3.11
 
 
 @dataclass(frozen=True)

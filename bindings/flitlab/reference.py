@@ -1,0 +1,116 @@
+"""The reference page: every parameter, total, operation, register and state field of every model, from the records."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from flitlab import _core
+from flitlab.console import Operation, tools
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+
+INTRODUCTION = """# Reference
+
+Every parameter, total, operation, register and state field of every router model. `flitlab reference` prints this page
+from the records that the code itself uses; a test compares it with `docs/reference.md`.
+
+A parameter is a dotted path of the TOML file. It applies if its condition holds. A total is what a network has counted
+since cycle 0 (`net.totals`); `model.x` is its name in the `model` object of a result. An operation is what software can
+do to a network between two cycles (`net.console`), a tool what a model computes without one
+(`flitlab.console.call_tool`). State fields are what `net.inspect` shows; their numbers of elements are those of a
+model's default configuration.
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    parts = [INTRODUCTION, "## All models"]
+    models = _core.models()
+    own = {(p["path"], p["default"], p["help"]) for model in models for p in model["parameters"]}
+    common = [p for p in _core.parameters() if (p["path"], p["default"], p["help"]) not in own]
+    parts += _parameters(common)
+    parts += _totals(_core.common_totals())
+    for model in models:
+        parts += list(_model(model))
+    return "\n\n".join(parts) + "\n"
+
+
+def _model(model: dict) -> Iterator[str]:
+    kind = model["kind"]
+    yield f"## `{kind}`: {model['help']}"
+    yield from _parameters(model["parameters"])
+    yield from _totals(model["totals"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network = Network(Experiment.from_dict({"router.kind": kind}))
+    yield from _operations("Operations", network.console.operations())
+    if "registers" in {o.name for o in network.console.operations()}:
+        yield "### Registers\n\n" + ", ".join(f"`{name}`" for name in _ranges(network.console.registers(node=0)))
+    yield from _operations("Tools", tools(kind))
+    for items in network._core.layout():
+        rows = list(_fields(items["fields"]))
+        yield (f"### State of a {items['name']}\n\n"
+               + _table(["field", "elements", "unit", "meaning"], rows))
+
+
+def _parameters(records: Iterable[dict]) -> list[str]:
+    if not (records := list(records)):
+        return []
+    rows = []
+    unique = {(r["path"], r["default"], r["help"]): r for r in records}.values()
+    for r in unique:
+        allowed = " ".join(f"`{c}`" for c in r["choices"])
+        if r["min"] is not None:
+            allowed = f"{r['min']:g} to {r['max']:g}"
+        rows.append([f"`{r['path']}`", _value(r["default"]), allowed, r["unit"], r["help"],
+                     f"`{r['only_if']}`" if r["only_if"] else "", r["cite"]])
+    head = ["parameter", "default", "allowed", "unit", "meaning", "if", "source"]
+    return ["### Parameters\n\n" + _table(head, rows)]
+
+
+def _totals(records: Iterable[dict]) -> list[str]:
+    rows = [[f"`{r['name']}`" + (f" (# = 0 to {r['count'] - 1})" if r["count"] > 1 else ""), r["unit"],
+             ("Maximum: " if r["maximum"] else "") + r["help"], f"`model.{r['figure']}`" if r["figure"] else "",
+             r["cite"]] for r in records]
+    return ["### Totals\n\n" + _table(["total", "unit", "meaning", "in results", "source"], rows)] if rows else []
+
+
+def _operations(title: str, operations: Iterable[Operation]) -> list[str]:
+    rows = []
+    for o in operations:
+        arguments = "; ".join(
+            f"`{a.name}` ({a.type}{', ' + a.unit if a.unit else ''}{', optional' if a.optional else ''})"
+            + (f" {a.help}" if a.help else "") for a in o.arguments)
+        rows.append([f"`{o.name}`", o.help, arguments, o.returns, o.cite])
+    table = _table([title[:-1].lower(), "what it does", "arguments", "returns", "source"], rows)
+    return [f"### {title}\n\n{table}"] if rows else []
+
+
+def _fields(fields: Iterable[dict], path: str = "") -> Iterator[list[str]]:
+    for f in fields:
+        name = path + f["name"]
+        yield [f"`{name}`", str(f["count"]), f["unit"], f["meaning"]]
+        yield from _fields(f["members"], name + ".")
+
+
+def _ranges(names: Iterable[str]) -> Iterator[str]:
+    """Names that differ in a last number, as a range."""
+    def stem(name: str) -> str:
+        return re.sub(r"[0-9]+$", "", name)
+
+    for start, group in groupby(sorted(names, key=lambda n: (stem(n), len(n), n)), stem):
+        members = list(group)
+        yield members[0] if len(members) == 1 else f"{start}{members[0][len(start):]} to {members[-1][len(start):]}"
+
+
+def _value(x: object) -> str:
+    text = "" if x is None or x == "" else str(x)
+    return f"`{text}`" if text else ""
+
+
+def _table(head: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
