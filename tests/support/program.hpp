@@ -7,6 +7,7 @@
 #include "host/programs/program.hpp"
 #include "kernels/engines/state_layout.hpp"
 #include "kernels/traffic/program.hpp"
+#include "kernels/traffic/terminal_state.hpp"
 
 namespace flitlab::testing {
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "host/topology/params.hpp"
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
@@ -208,16 +209,16 @@ TEST(BadMatrix, IsNamedWithItsLine) {
 }
 
 TEST(Defaults, FitTheTopology) {
-  const auto ints = [](const RawConfig& raw, const char* path) { return Experiment::resolve(raw, ".").ints(path); };
+  const auto ints = [](const RawConfig& raw, const ParamRecord& p) { return Experiment::resolve(raw, ".").ints(p); };
   const Value hot = word("hot_region");
-  EXPECT_EQ(ints({{"topology.kind", word("ring")}}, "topology.shape"), (std::vector<u32>{8}));
-  EXPECT_EQ(ints({{"topology.kind", word("mesh")}}, "topology.shape"), (std::vector<u32>{8, 8}));
-  EXPECT_EQ(ints({{"topology.kind", word("ring")}, {"traffic.pattern", hot}}, "traffic.hot_shape"),
+  EXPECT_EQ(ints({{"topology.kind", word("ring")}}, param::topology.shape), (std::vector<u32>{8}));
+  EXPECT_EQ(ints({{"topology.kind", word("mesh")}}, param::topology.shape), (std::vector<u32>{8, 8}));
+  EXPECT_EQ(ints({{"topology.kind", word("ring")}, {"traffic.pattern", hot}}, param::traffic.hot_shape),
             (std::vector<u32>{2}));
-  EXPECT_EQ(ints({{"topology.shape", IntList{4, 1, 3}}, {"traffic.pattern", hot}}, "traffic.hot_shape"),
+  EXPECT_EQ(ints({{"topology.shape", IntList{4, 1, 3}}, {"traffic.pattern", hot}}, param::traffic.hot_shape),
             (std::vector<u32>{2, 1, 2}));
   EXPECT_EQ(ints({{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(3)}, {"traffic.pattern", hot}},
-                 "traffic.hot_shape"),
+                 param::traffic.hot_shape),
             (std::vector<u32>{2, 2, 2}));
 }
 
@@ -225,7 +226,7 @@ TEST(Models, AreTheChoicesOfRouterKind) {
   std::vector<std::string> kinds;
   for (const ModelRecord& model : models()) kinds.emplace_back(model.kind);
   EXPECT_EQ(split_words(model_choice().choices), kinds);
-  EXPECT_EQ(experiment().str("router.kind"), kinds.front());
+  EXPECT_EQ(experiment().kind(), kinds.front());
 }
 
 /// The packet rate is the load over the mean length, which must be that of the lengths really drawn.

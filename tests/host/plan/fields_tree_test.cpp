@@ -107,7 +107,7 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
     u64 out = 0;
     for (u32 r = 0; r < 16; ++r) {
       const InspectNode tree = fields_tree(net.plan->layout(), state, 0, r);
-      const std::vector<PortSnapshot> ports = net.plan->inspect_router(state, r);
+      const std::vector<PortSnapshot> ports = net.plan->inspector()->inspect_router(state, r);
       for (u32 p = 0; p < ports.size(); ++p)
         for (u32 v = 0; v < vcs; ++v) {
           const InspectNode& output = part(tree, "output", p * vcs + v);
@@ -121,7 +121,7 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
     if (cycles > 1) {
       EXPECT_GT(out, 0u);
     }
-    const TerminalSnapshot terminal = net.plan->inspect_terminal(state, 3);
+    const TerminalSnapshot terminal = net.plan->inspector()->inspect_terminal(state, 3);
     const InspectNode shown = fields_tree(net.plan->layout(), state, 1, 3);
     EXPECT_EQ(number(part(shown, "control"), "created"), terminal.created);
     EXPECT_EQ(number(part(part(shown, "control"), "next"), "at"), terminal.next_creation);

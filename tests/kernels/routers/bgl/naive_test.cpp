@@ -142,9 +142,9 @@ class NaiveTorus {
   void at(Cycle cycle, std::function<void()> happen) { later_[cycle].push_back(std::move(happen)); }
 
   u32 buffer(u32 vc) const {
-    return e_.u32_of(vc < dynamic_vcs_ ? "router.dynamic_flits"
-                     : vc < high_vc_   ? "router.escape_flits"
-                                       : "router.priority_flits");
+    return e_.u32_of(vc < dynamic_vcs_ ? bgl::param::router.dynamic_flits
+                     : vc < high_vc_   ? bgl::param::router.escape_flits
+                                       : bgl::param::router.priority_flits);
   }
 
   // Coordinates.
