@@ -16,6 +16,7 @@
   MODEL(metro)                \
   MODEL(sconnect)             \
   MODEL(adaptive)             \
+  MODEL(bless)                \
   MODEL(switch)
 
 namespace flitlab {

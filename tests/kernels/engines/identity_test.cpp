@@ -196,6 +196,20 @@ std::vector<Experiment> variations(std::string_view kind) {
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"topology.ports", integer(16)}});
     return list;
   }
+  if (kind == "bless") {
+    const Lengths mixed{{1, 1.0}, {4, 1.0}, {9, 1.0}};
+    add({{"topology.kind", word("mesh")}, {"traffic.load", 0.8}, {"traffic.packet_flits", mixed}});
+    add({{"topology.shape", IntList{3, 2, 4}},
+         {"topology.channel_delay", integer(3)},
+         {"router.delay", integer(1)},
+         {"router.ejection_width", integer(2)},
+         {"router.reassembly_packets", integer(2)},
+         {"traffic.load", 0.6},
+         {"traffic.packet_flits", mixed}});
+    add({{"topology.kind", word("ring")}, {"topology.shape", IntList{9}}, {"traffic.injection", word("on_off")}});
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    return list;
+  }
   if (kind == "t3e") {
     add({{"traffic.load", 0.9}, {"router.adaptive_vcs", integer(3)}, {"router.adaptive_choice", word("any")}});
     add({{"traffic.load", 0.9}, {"routing.adaptive", false}, {"router.short_circuit", false}});

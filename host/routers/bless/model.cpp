@@ -1,0 +1,23 @@
+/// What the registry knows of the bufferless deflection router.
+#include "host/config/registry.hpp"
+#include "host/routers/bless/checks.hpp"
+#include "host/routers/bless/plan.hpp"
+#include "host/topology/params.hpp"
+#include "kernels/routers/bless/params.hpp"
+#include "kernels/routers/bless/totals.hpp"
+
+namespace flitlab {
+
+ModelRecord bless_model() {
+  return {
+      .kind = "bless",
+      .help = "bufferless deflection router, FLIT-BLESS with the oldest flit first",
+      .topology = records_of(param::topology),
+      .sections = {records_of(bless::param::router)},
+      .totals = bless::kTotalTable,
+      .check = check_bless,
+      .make_plan = plan_of<BlessPlan>,
+  };
+}
+
+}  // namespace flitlab

@@ -1,0 +1,54 @@
+#pragma once
+/// Plan of a network of bufferless deflection routers.
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "kernels/routers/bless/state.hpp"
+
+namespace flitlab {
+
+class BlessPlan final : public Plan, public Inspector {
+ public:
+  explicit BlessPlan(const Experiment& experiment);
+  BlessPlan(const BlessPlan&) = delete;
+  BlessPlan& operator=(const BlessPlan&) = delete;
+
+  std::unique_ptr<Engine> make_engine(const std::vector<Experiment>& replicas,
+                                      const EngineChoice& choice) const override;
+  const Topology& topology() const override { return topology_; }
+  const StateLayout& layout() const override { return layout_; }
+  std::vector<std::string> warnings() const override;
+  bool sends_to_itself() const override { return false; }
+  u32 longest_packet() const override { return kLongestPacket; }
+  std::vector<std::pair<std::string, double>> derived() const override;
+  /// Flits never wait: all that arrive in a cycle leave in it. So none waits for another.
+  std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
+  std::string router_name(u32 router) const override;
+  std::string port_name(u32 port) const override;
+  const Inspector* inspector() const override { return this; }
+  /// Ports, each with the flits that are on their way to it.
+  std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+
+  const bless::Table& table() const { return table_; }
+  /// Packets that a terminal can have in parts at a time, whatever happens: each lacks a flit, which is on a channel
+  /// (of so many flits as channels hold), or still at its source (one packet each). Packets of one flit need no place.
+  u64 most_partial() const;
+
+ private:
+  void set_network(const Experiment& e);
+  void require_others() const;
+  void set_places(const Experiment& e);
+  void set_layout();
+  double zero_load_latency() const;
+
+  Topology topology_;
+  TerminalPlan traffic_;
+  u32 longest_;  ///< flits; of a trace, whatever is possible
+  std::vector<u32> wired_;
+  bless::Table table_{};
+  StateLayout layout_;
+};
+
+}  // namespace flitlab

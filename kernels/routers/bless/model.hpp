@@ -1,0 +1,33 @@
+#pragma once
+/// The bufferless deflection router as a model: its state's start, its cycle, its audit.
+#include "kernels/engines/phases.hpp"
+#include "kernels/routers/bless/audit.hpp"
+#include "kernels/routers/bless/router.hpp"
+#include "kernels/routers/bless/start.hpp"
+
+namespace flitlab {
+
+struct BlessModel {
+  using Table = bless::Table;
+  static constexpr TotalTable totals = bless::kTotalTable;
+  template <int W, bool Traced>
+  using View = bless::View<W, Traced>;
+
+  using Start = StageList<Stage<bless::StartTerminal>>;
+  using Cycle = StageList<Stage<bless::RouterPhase>>;
+  using Audit = StageList<Stage<bless::AuditRouter, bless::AuditTerminal>>;
+
+  template <int W, bool Traced>
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+                                              const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
+    return {table, place.items<W>(state, 0), place.items<W>(state, 1), row, shard, log};
+  }
+
+  template <class V>
+  FLITLAB_HD static u32 fault_of(const V& v, u32 kind, u32 item) {
+    return kind == 0 ? v.routers[item].at(v.t.router_fields.control).fault
+                     : v.terminals[item].at(v.t.terminal_fields.control).fault;
+  }
+};
+
+}  // namespace flitlab

@@ -1,0 +1,106 @@
+#pragma once
+/// State of a network of bufferless deflection routers. Items: routers, terminals. A router has no buffers: all of its
+/// flits are on their way to it. A terminal's state is read and changed by its router alone.
+#include "kernels/common/bits.hpp"
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/fault.hpp"
+#include "kernels/common/fields.hpp"
+#include "kernels/common/peer.hpp"
+#include "kernels/traffic/terminal_state.hpp"
+
+namespace flitlab::bless {
+
+inline constexpr u32 kMaxDims = 10;
+inline constexpr u32 kMaxChannels = 2 * kMaxDims;
+
+/// A flit carries all that is known of its packet; `via` is its number in it, from 0.
+using Flit = Packet;
+
+FLITLAB_HD inline bool is_last(const Flit& flit) { return flit.via + 1 == flit.flits; }
+
+struct RouterControl {
+  FLITLAB_MEMBERS(RouterControl,
+    (u32, fault, "", "Fault bits"))
+};
+static_assert(sizeof(RouterControl) == 4);
+
+/// Fields of a router; `t` is a Table.
+struct RouterFields {
+  FLITLAB_FIELDS(RouterFields,
+    (RouterControl, control, 1, "", "what has gone wrong"),
+    (u8, came, (t.slot_mask + 1) * t.channels, "", "[slot][channel] whether a flit arrives"),
+    (u32, sent, t.channels, "flits", "[channel] sent"),
+    (Flit, mail, (t.slot_mask + 1) * t.channels, "", "[slot][channel] flits that arrive"))
+};
+
+struct Reassembly {
+  FLITLAB_MEMBERS(Reassembly,
+    (u32, open, "packets", "of which some flits have come"))
+};
+static_assert(sizeof(Reassembly) == 4);
+
+/// A packet of which some flits have come.
+struct Partial {
+  FLITLAB_MEMBERS(Partial,
+    (u32, src, "", "its source"),
+    (u32, id, "", "its number there"),
+    (u16, left, "flits", "that have not come"),
+    (u16, last_here, "", "whether its last flit has"))
+};
+static_assert(sizeof(Partial) == 12);
+
+/// What a terminal has beside the fields of all terminals; `t` is a Table.
+struct InterfaceFields {
+  FLITLAB_FIELDS(InterfaceFields,
+    (Flit, sending, 1, "", "the next flit of the packet that is being injected"),
+    (Reassembly, reassembly, 1, "", "packets of which parts have come"),
+    (Partial, partial, t.places, "", "[place] each of them; those in use come first"))
+};
+
+struct Table {
+  u32 routers = 0;
+  u32 terminals = 0;
+  u32 channels = 0;  ///< of a router that has all
+  u32 ports = 0;     ///< channels and the terminal
+  u32 dims = 0;
+  u32 wraps = 0;  ///< 1: torus
+  u32 radix[kMaxDims]{};
+  u32 dim_shift[kMaxDims]{};  ///< of a coordinate in an address
+  u32 dim_mask[kMaxDims]{};
+  u32 delay = 2;      ///< of a router, cycles
+  u32 hop_delay = 3;  ///< of a router and a channel
+  u32 slot_mask = 0;
+  u32 ejection_width = 1;  ///< flits that a terminal takes in a cycle
+  u32 places = 1;          ///< for reassembly at each terminal
+  TrafficMode mode = TrafficMode::kOpen;
+  const Peer* peers = nullptr;   ///< [routers][ports]
+  const u32* address = nullptr;  ///< [routers] packed coordinates
+  const u32* wired = nullptr;    ///< [routers] channels that are there, as a set
+  TrafficTable traffic;
+  RouterFields router_fields;
+  TerminalFields terminal_fields;
+  InterfaceFields interface_fields;
+};
+
+template <class F>
+void for_each_array(Table& t, F f) {
+  f(t.peers, std::size_t{t.routers} * t.ports);
+  f(t.address, std::size_t{t.routers});
+  f(t.wired, std::size_t{t.routers});
+}
+
+template <int W, bool Traced>
+struct View {
+  using Table = bless::Table;
+  static constexpr int width = W;
+  static constexpr bool traced = Traced;
+  Table t;
+  Items<W> routers;
+  Items<W> terminals;
+  const ReplicaRow* row;
+  CounterShard* shard;
+  EventLog log;
+};
+
+}  // namespace flitlab::bless

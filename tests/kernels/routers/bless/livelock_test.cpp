@@ -1,0 +1,120 @@
+/// The oldest flit in a full network comes nearer with every hop, so it arrives in time, and then another one is the
+/// oldest.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "host/topology/metrics.hpp"
+#include "kernels/routers/bless/totals.hpp"
+#include "tests/support/bless/bless.hpp"
+
+namespace flitlab {
+namespace {
+
+using testing::BlessNetwork;
+using testing::experiment;
+using testing::FlyingFlit;
+using testing::integer;
+using testing::word;
+
+/// By the README: the packet injected first; then source, packet, flit.
+auto age(const FlyingFlit& f) { return std::make_tuple(f.flit.injected, f.flit.src, f.flit.id, f.flit.via); }
+
+std::vector<RawConfig> full_networks() {
+  const Lengths mixed{{1, 1.0}, {4, 1.0}, {9, 1.0}};
+  return {{{"topology.shape", IntList{6, 5}}},
+          {{"topology.kind", word("mesh")}, {"topology.shape", IntList{6, 5}}, {"traffic.packet_flits", mixed}},
+          {{"topology.kind", word("ring")}, {"topology.shape", IntList{9}}},
+          {{"topology.kind", word("mesh")}, {"topology.shape", IntList{7}}, {"traffic.packet_flits", mixed}},
+          {{"topology.shape", IntList{3, 2, 4}}, {"router.delay", integer(1)}, {"traffic.packet_flits", mixed}},
+          {{"topology.kind", word("mesh")},
+           {"topology.shape", IntList{5, 5}},
+           {"topology.channel_delay", integer(3)},
+           {"traffic.pattern", word("hot_spot")},
+           {"traffic.hot_fraction", 0.8}}};
+}
+
+TEST(BlessLivelock, TheOldestFlitComesNearerWithEveryHop) {
+  for (RawConfig config : full_networks()) {
+    config["router.kind"] = word("bless");
+    config["traffic.load"] = 1.0;
+    BlessNetwork net(experiment(config));
+    const Topology& top = net.bless.topology();
+    std::vector<std::vector<u32>> hops;
+    for (u32 r = 0; r < top.routers; ++r) hops.push_back(hops_from(top, r));
+    const u32 bound = (distance_metrics(top).diameter + 1) * net.t.hop_delay;
+    FlyingFlit before{};
+    u32 moves = 0, ejections = 0, since = 0;
+    for (u32 cycle = 0; cycle < 3000; ++cycle) {
+      const std::vector<FlyingFlit> flits = net.flits();
+      if (flits.empty()) {
+        net.step(1);
+        continue;
+      }
+      const FlyingFlit oldest =
+          *std::min_element(flits.begin(), flits.end(), [](const auto& a, const auto& b) { return age(a) < age(b); });
+      if (age(oldest) != age(before)) since = cycle;
+      ASSERT_LT(cycle - since, bound) << "the oldest flit is still there";
+      net.step(1);
+      before = oldest;
+      if (oldest.arrives != cycle) continue;
+      // It has been at a router. Whatever happened there, it is the oldest one unless a still older one was injected.
+      const std::vector<FlyingFlit> after = net.flits();
+      const auto same = std::find_if(after.begin(), after.end(), [&](const auto& f) { return age(f) == age(oldest); });
+      const u32 destination = top.router_at(oldest.flit.dst);
+      if (same == after.end()) {
+        ASSERT_EQ(oldest.router, destination);
+        ++ejections;
+        continue;
+      }
+      const bool overtaken =
+          std::any_of(after.begin(), after.end(), [&](const auto& f) { return age(f) < age(oldest); });
+      if (overtaken) continue;
+      ASSERT_NE(oldest.router, destination) << "it was not ejected";
+      ASSERT_EQ(hops[same->router][destination] + 1, hops[oldest.router][destination]);
+      ++moves;
+    }
+    EXPECT_GT(moves, 100u);
+    EXPECT_GT(ejections, 100u);
+    EXPECT_GT(net.counted(bless::Count::kDeflections), 1000u) << "others were";
+  }
+}
+
+/// Nor does any flit stay for long: with so many older ones before it, each of which leaves within the bound.
+TEST(BlessLivelock, NoFlitTravelsForEver) {
+  for (RawConfig config : full_networks()) {
+    config["router.kind"] = word("bless");
+    config["traffic.load"] = 1.0;
+    BlessNetwork net(experiment(config));
+    const Topology& top = net.bless.topology();
+    const u64 older = top.channels * net.t.hop_delay + u64{top.terminals} * 9;
+    const u64 bound = (older + 1) * (distance_metrics(top).diameter + 1) * net.t.hop_delay;
+    u64 longest = 0;
+    for (Cycle now = 0; now < 6000; now += 50) {
+      for (const FlyingFlit& f : net.flits()) longest = std::max<u64>(longest, now - f.flit.injected);
+      net.step(50);
+    }
+    EXPECT_LT(longest, bound);
+    EXPECT_LT(longest, 3000u) << "in practice it is much less";
+  }
+}
+
+/// What the README says of too few places, and a run warns of: the flits that are there go around for ever.
+TEST(BlessLivelock, WithTooFewPlacesThereIsOne) {
+  BlessNetwork net(experiment({{"router.kind", word("bless")},
+                               {"topology.kind", word("mesh")},
+                               {"topology.shape", IntList{2, 2}},
+                               {"router.reassembly_packets", integer(1)},
+                               {"traffic.mode", word("batch")},
+                               {"traffic.batch_packets", integer(30)}}));
+  net.step(20000);
+  const u64 delivered = net.total(Total::kPacketsDelivered);
+  EXPECT_LT(delivered, 4u * 30u);
+  net.step(20000);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), delivered);
+  EXPECT_FALSE(net.flits().empty());
+  check_conservation(*net.engine, *net.plan, 0);
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,68 @@
+/// Whole networks against a second implementation, flit by flit in every cycle.
+#include <gtest/gtest.h>
+
+#include "kernels/routers/bless/totals.hpp"
+#include "tests/support/bless/bless.hpp"
+#include "tests/support/bless/naive.hpp"
+#include "tests/support/bless/random.hpp"
+
+namespace flitlab {
+namespace {
+
+using bless::Count;
+using testing::BlessNetwork;
+using testing::FlyingFlit;
+using testing::NaiveBless;
+
+std::vector<FlyingFlit> flits_of(const NaiveBless& naive, const Topology& top) {
+  std::vector<FlyingFlit> list;
+  for (const auto& [cycle, arrivals] : naive.flying)
+    for (const auto& [where, f] : arrivals) {
+      Packet flit{};
+      flit.src = f.source;
+      flit.id = f.packet;
+      flit.via = f.number;
+      flit.dst = top.address[f.destination];
+      flit.created = f.created;
+      flit.injected = f.injected;
+      flit.flits = static_cast<u16>(f.length);
+      flit.hops = static_cast<u16>(f.hops);
+      list.push_back({cycle, where.first, where.second, flit});
+    }
+  return list;
+}
+
+TEST(BlessNaive, DoesTheSameInEveryCycle) {
+  u64 deflected = 0, refused = 0, blocked = 0;
+  for (u32 trial = 0; trial < 60; ++trial) {
+    std::mt19937 random(trial);
+    RawConfig config = testing::random_bless(random);
+    if (trial % 4 == 1) config["router.reassembly_packets"] = testing::integer(1 + random() % 3);
+    const Experiment e = testing::experiment(config);
+    BlessNetwork net(e);
+    NaiveBless naive(e, net.t.traffic, make_row(e), net.t.places >= net.bless.most_partial() ? kNone : net.t.places);
+    for (u32 cycle = 0; cycle < 250; ++cycle) {
+      net.step(1);
+      naive.step();
+      ASSERT_EQ(net.flits(), flits_of(naive, net.bless.topology())) << trial << ", cycle " << cycle;
+      ASSERT_EQ(net.total(Total::kFlitsInjected), naive.injected) << trial;
+      ASSERT_EQ(net.total(Total::kFlitsDelivered), naive.ejected) << trial;
+      ASSERT_EQ(net.total(Total::kPacketsDelivered), naive.delivered) << trial;
+      ASSERT_EQ(net.total(Total::kLatencySum), naive.latency_sum) << trial;
+      ASSERT_EQ(net.counted(Count::kSent), naive.sent) << trial;
+      ASSERT_EQ(net.counted(Count::kDeflections), naive.deflected) << trial;
+      ASSERT_EQ(net.counted(Count::kRefused), naive.refused) << trial;
+      ASSERT_EQ(net.counted(Count::kBlocked), naive.blocked) << trial;
+      ASSERT_EQ(net.counted(Count::kOpenMost), naive.most_parts) << trial;
+    }
+    deflected += naive.deflected;
+    refused += naive.refused;
+    blocked += naive.blocked;
+  }
+  EXPECT_GT(deflected, 10000u);
+  EXPECT_GT(refused, 100u);
+  EXPECT_GT(blocked, 1000u);
+}
+
+}  // namespace
+}  // namespace flitlab

@@ -1,0 +1,261 @@
+/// The bufferless deflection router by hand: times, who is deflected and where to, injection, ejection, reassembly; and
+/// what it refuses.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/common/error.hpp"
+#include "kernels/routers/bless/totals.hpp"
+#include "tests/support/bless/bless.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab {
+namespace {
+
+using bless::Count;
+using testing::BlessNetwork;
+using testing::experiment;
+using testing::integer;
+using testing::TextFile;
+using testing::word;
+
+/// Packets of a trace in a mesh. Router x + 3 y is at (x, y) in one of three columns; channels are +x, -x, +y, -y.
+Experiment mesh(const TextFile& trace, IntList shape, RawConfig changes = {}) {
+  changes.insert({{"router.kind", word("bless")},
+                  {"topology.kind", word("mesh")},
+                  {"topology.shape", std::move(shape)},
+                  {"traffic.mode", word("trace")},
+                  {"traffic.trace_file", trace.path}});
+  return experiment(changes);
+}
+
+/// What has happened so far.
+void expect(BlessNetwork& net, u64 delivered, u64 latency, u64 deflections, u64 sent) {
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), delivered);
+  EXPECT_EQ(net.total(Total::kLatencySum), latency);
+  EXPECT_EQ(net.counted(Count::kDeflections), deflections);
+  EXPECT_EQ(net.counted(Count::kSent), sent);
+}
+
+/// Created and injected in c; over H channels by c + H (router + channel), at the terminal a router's delay later; each
+/// flit follows the one before it in the next cycle.
+TEST(BlessTiming, OfAPacketAlone) {
+  for (u32 hops : {1u, 2u, 4u})
+    for (u32 router : {1u, 2u, 5u})
+      for (u32 channel : {1u, 4u})
+        for (u32 flits : {1u, 2u, 7u}) {
+          const TextFile trace("7,0," + std::to_string(hops) + "," + std::to_string(flits) + "\n");
+          BlessNetwork net(
+              mesh(trace, {5}, {{"router.delay", integer(router)}, {"topology.channel_delay", integer(channel)}}));
+          net.step(7 + hops * (router + channel) + flits - 1);
+          EXPECT_EQ(net.total(Total::kPacketsDelivered), 0u);
+          net.step(1);
+          expect(net, 1, hops * (router + channel) + router + flits - 1, 0, hops * flits);
+        }
+}
+
+/// x before y, the shorter way around, and half-way around either way.
+TEST(BlessTiming, OfWaysOnATorus) {
+  const auto sent = [](const char* line, IntList shape) {
+    const TextFile trace(line);
+    BlessNetwork net(mesh(trace, std::move(shape), {{"topology.kind", word("torus")}}));
+    net.step(100);
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
+    EXPECT_EQ(net.counted(Count::kDeflections), 0u);
+    return net.bless.channel_flits(net.engine->state(0));
+  };
+  EXPECT_EQ(sent("3,0,4,1\n", {5}), (std::vector<u32>{0, 1, 0, 0, 0, 0, 0, 0, 0, 0}));  // 0 to 4 by -x
+  EXPECT_EQ(sent("3,0,2,1\n", {5}), (std::vector<u32>{1, 0, 1, 0, 0, 0, 0, 0, 0, 0}));  // by 1
+  // From (0, 0) to (1, 1) of 3 x 3: +x, then from router 1 +y.
+  std::vector<u32> xy(36, 0);
+  xy[0] = xy[4 + 2] = 1;
+  EXPECT_EQ(sent("3,0,4,1\n", {3, 3}), xy);
+  u32 plus = 0;
+  for (u32 cycle = 0; cycle < 60; ++cycle) {  // numbers in the trace are the packets' names
+    std::string text;
+    for (u32 n = 0; n < cycle; ++n) text += "0,3,2,1\n";
+    const TextFile trace(text + "500,0,2,1\n");
+    BlessNetwork net(mesh(trace, {4}, {{"topology.kind", word("ring")}}));
+    net.step(400);
+    const std::vector<u32> before = net.bless.channel_flits(net.engine->state(0));
+    net.step(200);
+    const std::vector<u32> after = net.bless.channel_flits(net.engine->state(0));
+    plus += after[0] - before[0];
+    EXPECT_EQ(after[0] + after[1] - before[0] - before[1], 1u);
+  }
+  EXPECT_GT(plus, 15u);
+  EXPECT_LT(plus, 45u);
+}
+
+/// Both are at router 4 in cycle 13, the one by x, the other by y, and want +y. They are of the same age, so that of
+/// terminal 1 goes first, 2 x 3 + 2 cycles. The other takes the first free channel from 13 mod 4 on, -x, back to router
+/// 3; from there by 4 to 7: it leaves 3 in 16, 4 in 19, and is at terminal 7 in 22 + 2.
+TEST(BlessTiming, OfTwoThatWantTheSameChannel) {
+  const TextFile trace("10,3,7,1\n10,1,7,1\n");
+  BlessNetwork net(mesh(trace, {3, 3}));
+  net.step(17);
+  expect(net, 1, 8, 1, 2 + 3);
+  net.step(5);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
+  net.step(1);
+  expect(net, 2, 8 + 14, 1, 2 + 4);
+}
+
+/// Of 5 columns. From (0, 1) in 10, from (2, 0) in 13: both are at (2, 1) in 16 and want +y to (2, 2). The first one is
+/// older, though its source, 5, is the higher one: it is there after 3 hops. The other is deflected by channel 16 mod
+/// 4, +x, to (3, 1), goes back in 19, on in 22, and is ejected in 25.
+TEST(BlessTiming, TheYoungerIsDeflected) {
+  const TextFile trace("10,5,12,1\n13,2,12,1\n");
+  BlessNetwork net(mesh(trace, {5, 3}));
+  net.step(20);
+  expect(net, 1, 11, 1, 3 + 3);
+  net.step(6);
+  expect(net, 2, 11 + 14, 1, 3 + 4);
+}
+
+/// Three flits each way pass router 1 of a line of three in 13, 14 and 15, and both of its inputs are taken. What it
+/// creates in 13 enters in 16.
+TEST(BlessTiming, OfInjectionThatHasToWait) {
+  for (u32 flits : {1u, 3u}) {
+    const std::string length = std::to_string(flits);
+    const TextFile trace("10,0,2," + length + "\n10,2,0," + length + "\n13,1,0,1\n");
+    BlessNetwork net(mesh(trace, {3}));
+    net.step(60);
+    expect(net, 3, 2 * (8 + flits - 1) + 5 + flits, 0, 4 * flits + 1);
+    EXPECT_EQ(net.counted(Count::kBlocked), flits);
+  }
+}
+
+/// What is ejected leaves its input free in the same cycle.
+TEST(BlessTiming, OfInjectionBesideAnEjection) {
+  const TextFile trace("10,0,1,1\n10,2,0,1\n13,1,2,1\n");
+  BlessNetwork net(mesh(trace, {3}));
+  net.step(60);
+  expect(net, 3, 5 + 8 + 5, 0, 4);
+  EXPECT_EQ(net.counted(Count::kBlocked), 0u);
+}
+
+/// An older flit takes the channel of one that is just injected: it starts in the other direction and comes back.
+TEST(BlessTiming, OfAFlitDeflectedAtItsSource) {
+  const TextFile trace("10,0,2,1\n13,1,2,1\n");
+  BlessNetwork net(mesh(trace, {3}));
+  net.step(60);
+  expect(net, 2, 8 + 11, 1, 2 + 3);
+}
+
+/// Two arrive at router 1 in 13. That of the lower source is ejected; the other goes by channel 13 mod 2, -x, to router
+/// 0, and is there again in 19.
+TEST(BlessTiming, OfTwoThatAreEjected) {
+  const TextFile trace("10,0,1,1\n10,2,1,1\n");
+  BlessNetwork net(mesh(trace, {3}));
+  net.step(14);
+  expect(net, 1, 5, 1, 2 + 1);
+  net.step(5);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
+  net.step(1);
+  expect(net, 2, 5 + 11, 1, 4);
+}
+
+/// A wider ejection takes both, and the flit that terminal 1 has sent, to either side, arrives as well.
+TEST(BlessTiming, OfWiderEjection) {
+  for (u32 width : {1u, 2u}) {
+    BlessNetwork net(experiment({{"router.kind", word("bless")},
+                                 {"topology.kind", word("mesh")},
+                                 {"topology.shape", IntList{3}},
+                                 {"router.ejection_width", integer(width)},
+                                 {"traffic.mode", word("batch")},
+                                 {"traffic.batch_packets", integer(1)},
+                                 {"traffic.packet_flits", Lengths{{1, 1.0}}},
+                                 {"traffic.pattern", word("hot_spot")},
+                                 {"traffic.hot_terminals", IntList{1}},
+                                 {"traffic.hot_fraction", 1.0}}));
+    net.step(40);
+    expect(net, 3, width == 1 ? 5 + 5 + 11 : 5 + 5 + 5, width == 1, width == 1 ? 5 : 3);
+  }
+}
+
+/// A line of four, in which two flits pass router 1 in 11, so that the flits of its packet to router 2, A, are there in
+/// 13 and 15. In between, in 14, comes the first one of B from router 3, and with one place it is refused: with a flit
+/// on the way to router 3 that has gone first, it goes to router 1, and is back in 20. In 15 the second one of B meets
+/// the last of A, which is older, and goes to router 1 by 15 mod 2, -x; it is back in 21.
+TEST(BlessTiming, APacketWithoutAPlaceIsRefused) {
+  const TextFile trace("8,0,3,1\n8,2,0,1\n10,1,2,2\n11,3,2,2\n");
+  for (bool one : {false, true}) {
+    BlessNetwork net(mesh(trace, {4}, {{"router.reassembly_packets", one ? Value{integer(1)} : word("auto")}}));
+    net.step(16);
+    EXPECT_EQ(net.total(Total::kLatencySum), 8u + 7u);
+    EXPECT_EQ(net.counted(Count::kRefused), u64{one});
+    net.step(40);
+    expect(net, 4, 11 + 8 + 7 + 12, one ? 2 : 1, 3 + 2 + 2 + 2 + (one ? 4 : 2));
+    EXPECT_EQ(net.counted(Count::kOpenMost), one ? 1u : 2u);
+    EXPECT_EQ(net.plan->warnings().size(), std::size_t{one});
+  }
+}
+
+double derived(const Experiment& e, const std::string& name) {
+  for (const auto& [key, value] : make_plan(e)->derived())
+    if (key == name) return value;
+  return -1;
+}
+
+TEST(BlessDerived, ZeroLoadLatencyIsMeasured) {
+  const std::vector<RawConfig> settings{
+      {{"topology.channel_delay", integer(3)}},
+      {{"topology.shape", IntList{5, 4, 2}}, {"router.delay", integer(1)}},
+      {{"topology.kind", word("mesh")}, {"traffic.packet_flits", Lengths{{1, 1.0}, {5, 1.0}}}}};
+  for (RawConfig config : settings) {
+    config["router.kind"] = word("bless");
+    config["traffic.load"] = 0.002;
+    config["run.measure_cycles"] = integer(100000);
+    config["run.warmup_cycles"] = integer(1000);
+    const Experiment e = experiment(config);
+    const Result r = run_job({e}, {"cpu", 1, false}, nullptr).front();
+    EXPECT_NEAR(r.latency.mean, derived(e, "zero_load_latency_cycles"), 0.01 * r.latency.mean + 1.5 * r.latency.ci95);
+  }
+  const Experiment hot = experiment({{"router.kind", word("bless")}, {"traffic.pattern", word("tornado")}});
+  EXPECT_TRUE(std::isnan(derived(hot, "zero_load_latency_cycles")));
+}
+
+TEST(BlessDerived, PlacesSufficeForTheWorst) {
+  const auto places = [](RawConfig c) {
+    c["router.kind"] = word("bless");
+    return derived(experiment(c), "reassembly_places");
+  };
+  EXPECT_EQ(places({}), 64 * 3 + 15);  // a 4x4 torus has 64 channels
+  EXPECT_EQ(places({{"topology.kind", word("mesh")}, {"router.delay", integer(1)}}), 48 * 2 + 15);
+  EXPECT_EQ(places({{"traffic.packet_flits", Lengths{{1, 1.0}}}}), 1);
+  EXPECT_EQ(places({{"router.reassembly_packets", integer(7)}}), 7);
+  EXPECT_EQ(places({{"router.reassembly_packets", integer(700)}}), 64 * 3 + 15);
+}
+
+TEST(BlessChecks, BadInputIsRefused) {
+  const auto refused = [](RawConfig c, const char* what) {
+    c["router.kind"] = word("bless");
+    try {
+      make_plan(experiment(c));
+      ADD_FAILURE() << "should have been refused: " << what;
+    } catch (const ConfigError& error) {
+      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+    }
+  };
+  const TextFile trace("0,0,1,1\n"), edges("0,1\n"), matrix("0,1,1\n1,1,1\n");
+  refused({{"topology.kind", word("hypercube")}}, "topology.kind = \"hypercube\" does not fit");
+  refused({{"topology.kind", word("graph")}, {"topology.file", edges.path}}, "topology.kind = \"graph\" does not fit");
+  refused({{"topology.concentration", integer(2)}}, "topology.concentration = 2");
+  refused({{"topology.shape", IntList{1, 1}}}, "topology.shape = [1, 1]");
+  refused({{"topology.kind", word("ring")}}, "topology.shape = [4, 4]");
+  refused({{"traffic.mode", word("request_reply")}}, "traffic.mode = \"request_reply\"");
+  refused({{"traffic.mode", word("program")}}, "traffic.mode = \"program\"");
+  refused({{"traffic.mode", word("broadcast")}}, "traffic.mode = \"broadcast\"");
+  refused({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}, {"router.ejection_width", integer(2)}},
+          "router.ejection_width = 2");
+  refused({{"topology.shape", IntList{2}}, {"traffic.pattern", word("matrix")}, {"traffic.matrix_file", matrix.path}},
+          "terminal 1 sends to itself");
+  refused({{"router.reassembly_packets", integer(0)}}, "router.reassembly_packets = 0");
+  refused({{"router.reassembly_packets", word("all")}}, "router.reassembly_packets = \"all\"");
+  refused({{"router.delay", integer(0)}}, "router.delay = 0");
+  refused({{"topology.shape", IntList{64, 64, 64}}}, "router.reassembly_packets = \"auto\"");
+}
+
+}  // namespace
+}  // namespace flitlab
