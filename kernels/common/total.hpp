@@ -33,15 +33,15 @@ inline std::string element_name(std::string_view name, u32 element) {
 }  // namespace flitlab
 
 /// FLITLAB_TOTALS(Enumeration, table, first index, (kName, count, .name = "...", .unit = "...", .help = "..."), ...)
-#define FLITLAB_TOTALS(Enumeration, table, before, ...)                                                         \
-  enum class Enumeration : int {                                                                                \
-    kBefore = (before) - 1,                                                                                     \
+#define FLITLAB_TOTALS(Enumeration, table, before, ...)                                                           \
+  enum class Enumeration : int {                                                                                  \
+    kBefore = (before) - 1,                                                                                       \
     FLITLAB_FOR_EACH(FLITLAB_TOTAL_ENUMERATORS, , __VA_ARGS__) kEnd                                               \
-  };                                                                                                            \
-  namespace detail_##Enumeration {                                                                              \
-    using Of = Enumeration;                                                                                     \
+  };                                                                                                              \
+  namespace detail_##Enumeration {                                                                                \
+    using Of = Enumeration;                                                                                       \
     inline constexpr ::flitlab::TotalRecord kRecords[] = {FLITLAB_FOR_EACH(FLITLAB_TOTAL_RECORD, , __VA_ARGS__)}; \
-  }                                                                                                             \
+  }                                                                                                               \
   inline constexpr ::flitlab::TotalTable table = detail_##Enumeration::kRecords;
 
 #define FLITLAB_TOTAL_ENUMERATORS(unused, enumerator, count, ...) \

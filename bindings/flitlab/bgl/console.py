@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flitlab.console import Registers
+from flitlab.machine_console import Registers
 
 
 class Links(Registers):

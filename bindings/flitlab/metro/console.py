@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flitlab.console import WritableRegisters
+from flitlab.machine_console import WritableRegisters
 
 
 class Scan(WritableRegisters):

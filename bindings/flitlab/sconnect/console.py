@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from flitlab._core import ConfigError
-from flitlab.console import WritableRegisters
+from flitlab.machine_console import WritableRegisters
 
 if TYPE_CHECKING:
     from typing import Self  # Python 3.11

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flitlab.console import WritableRegisters, bits_of
+from flitlab.machine_console import WritableRegisters, bits_of
 
 if TYPE_CHECKING:
     from typing import Self  # Python 3.11

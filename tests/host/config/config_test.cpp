@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "host/topology/params.hpp"
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/routers/vc/plan.hpp"
 #include "host/run/params.hpp"
+#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/vc/params.hpp"
 #include "kernels/traffic/params.hpp"
