@@ -28,11 +28,8 @@ def check_machine() -> None:
 
 
 def settings_for_tests() -> list[str]:
-    """One build makes the package and the C++ tests, in build/tests. Without a device to run on, the CUDA engine is
-    compiled once, for the virtual architecture from which every device can make its own."""
+    """One build makes the package and the C++ tests, in build/tests."""
     settings = {"build-dir": "build/tests", "cmake.define.FLITLAB_TESTS": "ON", "cmake.define.FLITLAB_WERROR": "ON"}
-    if not shutil.which("nvidia-smi"):
-        settings["cmake.define.CMAKE_CUDA_ARCHITECTURES"] = "80-virtual"
     return [f"--config-settings={key}={value}" for key, value in settings.items()]
 
 
