@@ -29,8 +29,8 @@ def page() -> str:
     """The whole page as Markdown."""
     parts = [INTRODUCTION, "## All models"]
     models = _core.models()
-    own = {(p["path"], p["default"], p["help"]) for model in models for p in model["parameters"]}
-    common = [p for p in _core.parameters() if (p["path"], p["default"], p["help"]) not in own]
+    own = {(p["path"], str(p["default"]), p["help"]) for model in models for p in model["parameters"]}
+    common = [p for p in _core.parameters() if (p["path"], str(p["default"]), p["help"]) not in own]
     parts += _parameters(common)
     parts += _totals(_core.common_totals())
     for model in models:
@@ -60,11 +60,11 @@ def _parameters(records: Iterable[dict]) -> list[str]:
     if not (records := list(records)):
         return []
     rows = []
-    unique = {(r["path"], r["default"], r["help"]): r for r in records}.values()
+    unique = {(r["path"], str(r["default"]), r["help"]): r for r in records}.values()
     for r in unique:
         allowed = " ".join(f"`{c}`" for c in r["choices"])
         if r["min"] is not None:
-            allowed = f"{r['min']:g} to {r['max']:g}"
+            allowed = f"{_number(r['min'])} to {_number(r['max'])}"
         rows.append([f"`{r['path']}`", _value(r["default"]), allowed, r["unit"], r["help"],
                      f"`{r['only_if']}`" if r["only_if"] else "", r["cite"]])
     head = ["parameter", "default", "allowed", "unit", "meaning", "if", "source"]
@@ -106,7 +106,16 @@ def _ranges(names: Iterable[str]) -> Iterator[str]:
         yield members[0] if len(members) == 1 else f"{start}{members[0][len(start):]} to {members[-1][len(start):]}"
 
 
+def _number(x: float) -> str:
+    return str(int(x)) if x == int(x) else f"{x:g}"
+
+
 def _value(x: object) -> str:
+    """As it would be written in TOML."""
+    if isinstance(x, bool):
+        x = str(x).lower()
+    if isinstance(x, list) and len(x) == 1 and isinstance(x[0], tuple):  # packets of one length
+        x = x[0][0]
     text = "" if x is None or x == "" else str(x)
     return f"`{text}`" if text else ""
 

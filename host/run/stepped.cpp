@@ -1,5 +1,7 @@
 #include "host/run/stepped.hpp"
 
+#include <algorithm>
+
 #include <cstdio>
 #include <sstream>
 
@@ -102,10 +104,14 @@ std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_
 
 std::map<std::string, u64> SteppedNetwork::totals() {
   const CounterShard c = engine_->counters(0);
+  std::vector<u32> audits{u32(Total::kAuditedFlits),
+                          u32(Total::kAuditedPackets)};  // what they say depends on who looks
+  for (const Conserved& law : plan_->conserved()) audits.push_back(law.audited);
   std::map<std::string, u64> totals;
   for (TotalTable table : {kCommonTotalTable, model_of(experiment_.kind()).totals})
     for (const TotalRecord& total : table)
-      for (u32 i = 0; i < total.count; ++i) totals[element_name(total.name, i)] = c.total[total.first + i];
+      for (u32 i = 0; std::count(audits.begin(), audits.end(), total.first) == 0 && i < total.count; ++i)
+        totals[element_name(total.name, i)] = c.total[total.first + i];
   return totals;
 }
 

@@ -9,9 +9,12 @@
 namespace flitlab {
 namespace {
 
+/// A field of all items; empty if this network's items do not have it.
 template <class T>
-std::vector<T> get(const Engine& engine, u32 replica, u32 kind, const char* name) {
+std::vector<T> get(const Engine& engine, u32 replica, u32 kind, std::string_view name) {
   const ItemKind& items = engine.layout().kinds[kind];
+  if (std::none_of(items.fields.begin(), items.fields.end(), [&](const FieldInfo& f) { return f.name == name; }))
+    return {};
   const FieldInfo& info = items.field(name);
   std::vector<T> all(std::size_t{items.count} * info.count);
   if (!all.empty()) engine.get_field(replica, kind, info, all.data());
