@@ -1,6 +1,7 @@
 #include "host/plan/inspector.hpp"
 
 #include "host/plan/plan.hpp"
+#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
@@ -24,11 +25,16 @@ InspectNode vc_node(const VcSnapshot& s) {
           {}};
 }
 
+const Inspector& inspector_of(const Plan& plan) {
+  if (const Inspector* inspector = plan.inspector()) return *inspector;
+  throw ConfigError("routers of this kind cannot be looked into by ports: their plan has no inspector.");
+}
+
 }  // namespace
 
 InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router) {
   InspectNode node{"router", plan.router_name(router), {}, {}};
-  for (const PortSnapshot& port : plan.inspector()->inspect_router(state, router)) {
+  for (const PortSnapshot& port : inspector_of(plan).inspect_router(state, router)) {
     InspectNode& part = node.parts.emplace_back();
     part.kind = "port";
     part.name = port.name;
@@ -40,7 +46,7 @@ InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u
 }
 
 InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal) {
-  const TerminalSnapshot s = plan.inspector()->inspect_terminal(state, terminal);
+  const TerminalSnapshot s = inspector_of(plan).inspect_terminal(state, terminal);
   return {"terminal",
           std::to_string(terminal),
           {{"created", s.created, "packets", "created since cycle 0"},
