@@ -11,15 +11,6 @@
 
 namespace flitlab {
 
-u8 word_index(const std::string& word, std::initializer_list<const char*> words) {
-  u8 i = 0;
-  for (const char* candidate : words) {
-    if (word == candidate) return i;
-    ++i;
-  }
-  throw ConfigError("no such choice: " + word);
-}
-
 void TerminalPlan::set_groups(const Groups& groups) {
   groups_.assign(table.terminals, TrafficGroup{0, 0, 0});
   for (const std::vector<u32>& group : groups) {

@@ -93,7 +93,4 @@ std::vector<Cycle> program_ends(const std::vector<std::byte>& state, const State
 /// Run parameters of all replicas, except their windows.
 std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas);
 
-/// Position of a word in the '|'-separated list that an enum follows.
-u8 word_index(const std::string& word, std::initializer_list<const char*> words);
-
 }  // namespace flitlab
