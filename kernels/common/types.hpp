@@ -11,8 +11,8 @@
 /// For the inside of a cycle: inlined into the phase, so that the view of the state stays in registers.
 #if defined(__CUDACC__)
 #define FLITLAB_INLINE FLITLAB_HD __forceinline__
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FLITLAB_INLINE inline  // instrumented, the whole phase in one function takes minutes to compile
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(FLITLAB_MAY_BE_SLOW)
+#define FLITLAB_INLINE inline  // as one function, a phase takes long to compile, and minutes when it is instrumented
 #else
 #define FLITLAB_INLINE inline __attribute__((always_inline))
 #endif

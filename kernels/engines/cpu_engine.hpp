@@ -11,80 +11,11 @@
 #include <sys/mman.h>
 #endif
 
-#include "kernels/common/bits.hpp"
 #include "kernels/engines/engine.hpp"
-#include "kernels/engines/phases.hpp"
+#include "kernels/engines/team.hpp"
+#include "kernels/engines/visit.hpp"
 
 namespace flitlab {
-
-/// Spinning barrier for short stages; yields when a thread is late, since cores may be shared.
-class SpinBarrier {
- public:
-  explicit SpinBarrier(u32 parties) : parties_(parties) {}
-
-  void wait() {
-    const u32 generation = generation_.load(std::memory_order_acquire);
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
-      arrived_.store(0, std::memory_order_relaxed);
-      generation_.fetch_add(1, std::memory_order_release);
-      return;
-    }
-    for (u32 spins = 0; generation_.load(std::memory_order_acquire) == generation; ++spins)
-      if (spins > 4096) std::this_thread::yield();
-  }
-
- private:
-  const u32 parties_;
-  alignas(64) std::atomic<u32> arrived_{0};
-  alignas(64) std::atomic<u32> generation_{0};
-};
-
-/// The workers that share a replica. Each has a part of a phase's items of its own, which it visits in shares, and
-/// helps with the shares of others when it is done: cores that are slowed down by something else do not hold up the
-/// rest.
-class Team {
- public:
-  static constexpr u32 kMaxPhases = 16, kShare = 512;
-
-  explicit Team(u32 parts) : parts_(parts), barrier_(parts), next_(2 * kMaxPhases * parts) {}
-
-  u32 parts() const { return parts_; }
-  void wait() { barrier_.wait(); }
-
-  /// To be called by every worker at the start of a cycle: makes the counts of the next cycle ready. Nobody uses them
-  /// before the barrier that ends this one.
-  void start_cycle(u32 part, Cycle cycle) {
-    for (u32 phase = 0; phase < kMaxPhases; ++phase) next(cycle + 1, phase, part).store(0, std::memory_order_relaxed);
-  }
-
-  /// Calls f(begin, end) for the shares of `n` items that this worker takes. They begin at multiples of `group`.
-  template <class F>
-  FLITLAB_INLINE void take_shares(u32 part, Cycle cycle, u32 phase, u64 n, u32 group, F&& f) {
-    const auto bound = [&](u64 k) {
-      return static_cast<u32>(std::min((n * k / parts_ + group - 1) / group * group, n));
-    };
-    for (u32 k = 0; k < parts_; ++k) {
-      const u32 owner = (part + k) % parts_;
-      const u32 first = bound(owner), last = bound(owner + 1);
-      std::atomic<u32>& count = next(cycle, phase, owner);
-      for (u32 begin; (begin = first + count.fetch_add(kShare, std::memory_order_relaxed)) < last;)
-        f(begin, std::min(begin + kShare, last));
-    }
-  }
-
- private:
-  struct alignas(64) Count {
-    std::atomic<u32> taken{0};
-  };
-
-  std::atomic<u32>& next(Cycle cycle, u32 phase, u32 part) {
-    return next_[((cycle & 1) * kMaxPhases + phase) * parts_ + part].taken;
-  }
-
-  const u32 parts_;
-  SpinBarrier barrier_;
-  std::vector<Count> next_;  ///< [cycle & 1][phase][part]
-};
 
 template <class Model, int W, bool Traced>
 class CpuEngine final : public Engine {
@@ -238,114 +169,6 @@ class CpuEngine final : public Engine {
                                                 &shards_[std::size_t{replica} * threads_ + thread], log);
   }
 
-  /// What one worker remembers from cycle to cycle about the items it visits.
-  struct Pace {
-    u32 ahead;     ///< items to prefetch ahead
-    u32 busy = 0;  ///< a bit by phase: most items had something to do when last looked at
-  };
-
-  /// Items with something to do are listed first, without a branch: which ones they are cannot be foreseen, and a wrong
-  /// guess costs more than looking at several idle items. While nearly all are busy, looking is not worth it either.
-  template <class Phase, bool Batches>
-  FLITLAB_INLINE static void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& pace, u32 phase) {
-    constexpr u32 kChunk = 256;
-    u32 list[kChunk];
-    const bool look = !((pace.busy >> phase) & 1) || now % 16 == 0;
-    u32 active = 0;
-    for (u32 first = begin; first < end; first += kChunk) {
-      const u32 last = std::min(first + kChunk, end);
-      u32 n = 0;
-      if (look) {
-        for (u32 item = first; item < last; ++item) {
-          list[n] = item;
-          n += Phase::due(v, item, now);
-        }
-      } else {
-        for (u32 item = first; item < last; ++item) list[n++] = item;
-      }
-      active += n;
-      if constexpr (Batches && requires { Phase::work_many(v, list, 0u, now); }) {
-        for (u32 i = 0; i < n; i += Phase::batch) {
-          if constexpr (requires { Phase::prefetch(v, 0u); })
-            for (u32 k = i + Phase::batch; pace.ahead && k < std::min(n, i + 2 * Phase::batch); ++k)
-              Phase::prefetch(v, list[k]);
-          Phase::work_many(v, list + i, std::min(Phase::batch, n - i), now);
-        }
-      } else {
-        for (u32 i = 0; i < n; ++i) {
-          if constexpr (requires { Phase::prefetch(v, 0u); }) {
-            if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
-          }
-          Phase::work(v, list[i], now);
-        }
-      }
-    }
-    if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{active >= (end - begin) / 4 * 3} << phase;
-  }
-
-  /// Whether a phase knows of 64 items at once which are due.
-  template <class Phase>
-  static constexpr bool kNoted = requires(const View& v, u32* list) { Phase::list_due(v, 0u, Cycle{}, list); } ||
-                                 requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };
-
-  /// The same where a model knows who is due: items are looked at 64 at a time.
-  template <class Phase>
-  FLITLAB_INLINE static void run_noted(const View& v, u32 begin, u32 end, Cycle now, const Pace& pace) {
-    constexpr u32 kGroups = 128;  // enough for memory to bring what the first ones need
-    u32 list[64 * kGroups];
-    for (u32 first = begin / 64, groups = (end + 63) / 64; first < groups; first += kGroups) {
-      u32 n = 0;
-      for (u32 group = first; group < std::min(first + kGroups, groups); ++group) {
-        if constexpr (requires { Phase::list_due(v, group, now, list); }) {
-          n += Phase::list_due(v, group, now, list + n);
-        } else {
-          u64 due = Phase::due_set(v, group, now);
-          if (64 * group + 64 > end) due = due << (64 * group + 64 - end) >> (64 * group + 64 - end);
-          for (; due; due &= due - 1) list[n++] = 64 * group + lowest_bit(due);
-        }
-      }
-      if constexpr (requires { Phase::work_list(v, list, n, now, true); }) {
-        Phase::work_list(v, list, n, now, pace.ahead != 0);
-      } else {
-        for (u32 i = 0; i < n; ++i) {
-          if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
-          Phase::work(v, list[i], now);
-        }
-      }
-    }
-  }
-
-  /// All stages of a list for one cycle, over all items, or the shares of them that worker `part` of a team takes; in
-  /// batches where a phase offers that and `Batches` is set.
-  template <class List, bool Batches>
-  FLITLAB_INLINE static void run_stages(const View& v, u32 part, Cycle now, Team* team, Pace& pace) {
-    u32 phase = 0;
-    if (team) team->start_cycle(part, now);
-    List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
-      if (!OneStage::has_items(v)) return;
-      OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
-        const auto visit = [&](u32 begin, u32 end) __attribute__((always_inline)) {
-          constexpr bool kMany = Batches && requires(const u32* list) { Phase::work_many(v, list, 0u, now); };
-          if constexpr (kNoted<Phase>) {
-            run_noted<Phase>(v, begin, end, now, pace);
-          } else if constexpr (kMany || requires { Phase::work(v, 0u, now); }) {
-            run_due<Phase, Batches>(v, begin, end, now, pace, phase);
-          } else {
-            for (u32 item = begin; item < end; ++item) Phase::run(v, item, now);
-          }
-        };
-        // Items that are looked at together have one worker, since work changes what says that it is due.
-        constexpr u32 group = kNoted<Phase> ? 64 : 1;
-        if (team)
-          team->take_shares(part, now, phase, Phase::items(v), group, visit);
-        else
-          visit(0, Phase::items(v));
-        ++phase;
-      });
-      if (team) team->wait();
-    });
-  }
-
   template <bool Batches>
   void run_cycles_as(u32 replica, u32 thread, u32 cycles, Team* team) {
     Pace pace{prefetch_ ? 2u : 0u};
@@ -356,10 +179,11 @@ class CpuEngine final : public Engine {
 
   /// One worker's work on a replica: all of it, or as a member of a team.
   void run_cycles(u32 replica, u32 thread, u32 cycles, Team* team) {
-    if (replica_bytes_ / (team ? team->parts() : 1) <= kBatchBytes)
-      run_cycles_as<true>(replica, thread, cycles, team);
-    else
-      run_cycles_as<false>(replica, thread, cycles, team);
+    if constexpr (offers_batches<View>(static_cast<typename Model::Cycle*>(nullptr))) {
+      if (replica_bytes_ / (team ? team->parts() : 1) <= kBatchBytes)
+        return run_cycles_as<true>(replica, thread, cycles, team);
+    }
+    run_cycles_as<false>(replica, thread, cycles, team);
   }
 
   template <class F>

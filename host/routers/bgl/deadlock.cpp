@@ -10,13 +10,11 @@ namespace {
 class Search final : public WaitsFor {
  public:
   Search(const BglPlan& plan, const StateLayout& layout, const std::vector<std::byte>& state)
-      : plan_(plan), view_{plan.table(),
-                           {const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes},
-                           {},
-                           {},
-                           nullptr,
-                           nullptr,
-                           {}} {}
+      : plan_(plan),
+        view_{{plan.table(), nullptr, nullptr, {}},
+              {const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes},
+              {},
+              {}} {}
 
   u64 size() const override { return u64{t().routers} * kPerNode; }
 

@@ -41,7 +41,7 @@ bool BglPlan::shows(const TotalRecord&, u32, const CounterShard&) const { return
 std::map<std::string, double> BglPlan::figures(const CounterShard&, const std::vector<std::byte>& state) const {
   if (!table_.protocol) return {};
   const Items<1> nodes{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes};
-  const bgl::View<1, false, bgl::Table> view{table_, nodes, {}, {}, nullptr, nullptr, {}};
+  const bgl::View<1, false, bgl::Table> view{{table_, nullptr, nullptr, {}}, nodes, {}, {}};
   u32 different = 0;
   for (u32 n = 0; n < table_.routers; ++n)
     for (u32 d = 0; d < topology_.network_ports; ++d) {

@@ -127,7 +127,7 @@ std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& 
   const bgl::Table& t = table_;
   const Item<1> node = item_of(state, layout_, 0, index);
   const bgl::NodeControl& control = node.at(t.node_fields.control);
-  const bgl::View<1, false, bgl::Table> view{t, {}, {}, {}, nullptr, nullptr, {}};
+  const bgl::View<1, false, bgl::Table> view{{t, nullptr, nullptr, {}}, {}, {}, {}};
   std::vector<PortSnapshot> ports(topology_.network_ports + 1);
   for (u32 p = 0; p < ports.size(); ++p) {
     const bool injection = p == topology_.network_ports;

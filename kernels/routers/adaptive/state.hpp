@@ -6,6 +6,7 @@
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/peer.hpp"
+#include "kernels/common/view.hpp"
 #include "kernels/routers/adaptive/assign.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
@@ -65,16 +66,9 @@ void for_each_array(Table& t, F f) {
 }
 
 template <int W, bool Traced>
-struct View {
-  using Table = adaptive::Table;
-  static constexpr int width = W;
-  static constexpr bool traced = Traced;
-  Table t;
+struct View : ViewBase<W, Traced, adaptive::Table> {
   Items<W> routers;
   Items<W> terminals;
-  const ReplicaRow* row;
-  CounterShard* shard;
-  EventLog log;
 };
 
 /// Buffers of a router.

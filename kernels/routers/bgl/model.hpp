@@ -26,7 +26,7 @@ struct BglModelOf {
   template <int W, bool Traced>
   FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
                                               const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
-    return {table, place.items<W>(state, 0), place.items<W>(state, 1), place.items<W>(state, 2), row, shard, log};
+    return {{table, row, shard, log}, place.items<W>(state, 0), place.items<W>(state, 1), place.items<W>(state, 2)};
   }
 
   template <class V>

@@ -5,6 +5,7 @@
 #include "kernels/common/events.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/peer.hpp"
+#include "kernels/common/view.hpp"
 #include "kernels/routers/bgl/node_state.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
@@ -141,17 +142,10 @@ FLITLAB_HD constexpr u32 coordinate(const T& t, u32 address, u32 dim) {
 }
 
 template <int W, bool Traced, class T>
-struct View {
-  using Table = T;
-  static constexpr int width = W;
-  static constexpr bool traced = Traced;
-  T t;
+struct View : ViewBase<W, Traced, T> {
   Items<W> nodes;
   Items<W> terminals;
   Items<W> calendar;
-  const ReplicaRow* row;
-  CounterShard* shard;
-  EventLog log;
 };
 
 template <class V, int W>

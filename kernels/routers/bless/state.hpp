@@ -7,6 +7,7 @@
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/peer.hpp"
+#include "kernels/common/view.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
 namespace flitlab::bless {
@@ -91,16 +92,9 @@ void for_each_array(Table& t, F f) {
 }
 
 template <int W, bool Traced>
-struct View {
-  using Table = bless::Table;
-  static constexpr int width = W;
-  static constexpr bool traced = Traced;
-  Table t;
+struct View : ViewBase<W, Traced, bless::Table> {
   Items<W> routers;
   Items<W> terminals;
-  const ReplicaRow* row;
-  CounterShard* shard;
-  EventLog log;
 };
 
 }  // namespace flitlab::bless

@@ -4,6 +4,7 @@
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
+#include "kernels/common/view.hpp"
 #include "kernels/routers/metro/checksum.hpp"
 #include "kernels/routers/metro/word.hpp"
 #include "kernels/traffic/terminal_state.hpp"
@@ -237,16 +238,9 @@ void for_each_array(Table& t, F f) {
 }
 
 template <int W, bool Traced>
-struct View {
-  using Table = metro::Table;
-  static constexpr int width = W;
-  static constexpr bool traced = Traced;
-  Table t;
+struct View : ViewBase<W, Traced, metro::Table> {
   Items<W> routers;
   Items<W> terminals;
-  const ReplicaRow* row;
-  CounterShard* shard;
-  EventLog log;
 };
 
 }  // namespace flitlab::metro

@@ -6,6 +6,7 @@
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
+#include "kernels/common/view.hpp"
 #include "kernels/routers/sconnect/channel.hpp"
 #include "kernels/routers/sconnect/clock_state.hpp"
 #include "kernels/routers/sconnect/message.hpp"
@@ -173,16 +174,9 @@ void for_each_array(Table& t, F f) {
 }
 
 template <int W, bool Traced>
-struct View {
-  using Table = sconnect::Table;
-  static constexpr int width = W;
-  static constexpr bool traced = Traced;
-  Table t;
+struct View : ViewBase<W, Traced, sconnect::Table> {
   Items<W> tics;
   Items<W> terminals;
-  const ReplicaRow* row;
-  CounterShard* shard;
-  EventLog log;
 };
 
 }  // namespace flitlab::sconnect

@@ -6,6 +6,7 @@
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
+#include "kernels/common/view.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -69,16 +70,9 @@ template <class F>
 void for_each_array(Table&, F) {}
 
 template <int W, bool Traced>
-struct View {
-  using Table = sw::Table;
-  static constexpr int width = W;
-  static constexpr bool traced = Traced;
-  Table t;
+struct View : ViewBase<W, Traced, sw::Table> {
   Items<W> routers;
   Items<W> terminals;
-  const ReplicaRow* row;
-  CounterShard* shard;
-  EventLog log;
 };
 
 }  // namespace flitlab::sw

@@ -8,6 +8,7 @@
 #include "kernels/common/mail.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
+#include "kernels/common/view.hpp"
 #include "kernels/routers/t3e/barrier_state.hpp"
 #include "kernels/routers/t3e/special_state.hpp"
 #include "kernels/traffic/terminal_state.hpp"
@@ -307,17 +308,10 @@ struct PublishedTable : Table {
 };
 
 template <int W, bool Traced, class T>
-struct View {
-  using Table = T;
-  static constexpr int width = W;
-  static constexpr bool traced = Traced;
-  T t;
+struct View : ViewBase<W, Traced, T> {
   Items<W> routers;
   Items<W> terminals;
   Items<W> tables;
-  const ReplicaRow* row;
-  CounterShard* shard;
-  EventLog log;
 };
 
 }  // namespace flitlab::t3e

@@ -9,6 +9,7 @@
 #include "kernels/common/mail.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
+#include "kernels/common/view.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -273,16 +274,9 @@ FLITLAB_INLINE u32 ports_with(const T& t, const Item<W>& router, RouterControl& 
 
 /// What a phase sees: the plan, one replica's items, its run parameters, the worker's counters.
 template <int W, bool Traced, class T>
-struct View {
-  using Table = T;
-  static constexpr int width = W;
-  static constexpr bool traced = Traced;
-  T t;
+struct View : ViewBase<W, Traced, T> {
   Items<W> routers;
   Items<W> terminals;
-  const ReplicaRow* row;
-  CounterShard* shard;
-  EventLog log;
 };
 
 }  // namespace flitlab::vc

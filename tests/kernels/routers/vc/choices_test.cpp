@@ -195,7 +195,7 @@ TEST(Islip, PointersMoveOnlyForTheFirstRound) {
   ready(0, 0, 1), ready(0, 1, 2), ready(3, 2, 2);
   ReplicaRow row;
   CounterShard shard{};
-  const vc::View<1, false, vc::VcTable> view{t, bench.routers, bench.terminals, &row, &shard, {}};
+  const vc::View<1, false, vc::VcTable> view{{t, &row, &shard, {}}, bench.routers, bench.terminals};
   vc::allocate_switch(view, router, control, 5, false, 0);
   EXPECT_EQ(shard.total[static_cast<u32>(Total::kFlitMoves)], 2u);
   const auto port = [&](u32 p) -> const vc::PortState& { return router.at(t.router_fields.port, p); };

@@ -1,0 +1,104 @@
+#pragma once
+/// Workers that share a replica: their barrier, and how they divide the items of a phase.
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+/// Spinning barrier for short stages; yields when a thread is late, since cores may be shared.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(u32 parties) : parties_(parties) {}
+
+  void wait() {
+    const u32 generation = generation_.load(std::memory_order_acquire);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      generation_.fetch_add(1, std::memory_order_release);
+      return;
+    }
+    for (u32 spins = 0; generation_.load(std::memory_order_acquire) == generation; ++spins)
+      if (spins > 4096) std::this_thread::yield();
+  }
+
+ private:
+  const u32 parties_;
+  alignas(64) std::atomic<u32> arrived_{0};
+  alignas(64) std::atomic<u32> generation_{0};
+};
+
+/// The workers that share a replica. Each has a part of a phase's items of its own, which it visits in shares, and
+/// helps with the shares of others when it is done: cores that are slowed down by something else do not hold up the
+/// rest.
+class Team {
+ public:
+  static constexpr u32 kMaxPhases = 16, kShare = 512;
+
+  explicit Team(u32 parts) : parts_(parts), barrier_(parts), next_(2 * kMaxPhases * parts) {}
+
+  u32 parts() const { return parts_; }
+  void wait() { barrier_.wait(); }
+
+  /// To be called by every worker at the start of a cycle: makes the counts of the next cycle ready. Nobody uses them
+  /// before the barrier that ends this one.
+  void start_cycle(u32 part, Cycle cycle) {
+    for (u32 phase = 0; phase < kMaxPhases; ++phase) next(cycle + 1, phase, part).store(0, std::memory_order_relaxed);
+  }
+
+  /// The shares of `n` items that a worker takes in a phase, one after another. They begin at multiples of `group`.
+  class Shares {
+   public:
+    /// `team`: null for a worker on its own, whose share is everything.
+    FLITLAB_INLINE Shares(Team* team, u32 part, Cycle cycle, u32 phase, u32 n, u32 group)
+        : team_(team), part_(part), phase_(phase), n_(n), group_(group), cycle_(cycle) {}
+
+    /// The next share, into `begin` and `end`; false after the last.
+    FLITLAB_INLINE bool next(u32& begin, u32& end) {
+      if (team_) return team_->take_share(*this, begin, end);
+      if (tried_++) return false;
+      begin = 0;
+      end = n_;
+      return true;
+    }
+
+   private:
+    friend class Team;
+    Team* team_;
+    u32 part_, phase_, n_, group_;
+    u32 tried_ = 0;  ///< parts whose shares are all taken
+    Cycle cycle_;
+  };
+
+ private:
+  struct alignas(64) Count {
+    std::atomic<u32> taken{0};
+  };
+
+  bool take_share(Shares& s, u32& begin, u32& end) {
+    const auto bound = [&](u64 k) {
+      return static_cast<u32>(std::min<u64>((s.n_ * k / parts_ + s.group_ - 1) / s.group_ * s.group_, s.n_));
+    };
+    for (; s.tried_ < parts_; ++s.tried_) {
+      const u32 owner = (s.part_ + s.tried_) % parts_;
+      const u32 last = bound(owner + 1);
+      begin = bound(owner) + next(s.cycle_, s.phase_, owner).fetch_add(kShare, std::memory_order_relaxed);
+      end = std::min(begin + kShare, last);
+      if (begin < last) return true;
+    }
+    return false;
+  }
+
+  std::atomic<u32>& next(Cycle cycle, u32 phase, u32 part) {
+    return next_[((cycle & 1) * kMaxPhases + phase) * parts_ + part].taken;
+  }
+
+  const u32 parts_;
+  SpinBarrier barrier_;
+  std::vector<Count> next_;  ///< [cycle & 1][phase][part]
+};
+
+}  // namespace flitlab
