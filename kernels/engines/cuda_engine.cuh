@@ -5,13 +5,10 @@
 /// many cycles, with a block barrier per stage. Larger networks run on a cooperative grid over all replicas, with a
 /// grid barrier per stage. Either way nothing is allocated and nothing crosses to the host inside the cycle loop.
 #include <cooperative_groups.h>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 
 #include <algorithm>
-#include <cub/device/device_reduce.cuh>
 
-#include "kernels/common/bits.hpp"
+#include "kernels/engines/device_hash.cuh"
 #include "kernels/engines/device_memory.cuh"
 #include "kernels/engines/engine.hpp"
 #include "kernels/engines/phases.hpp"
@@ -39,65 +36,39 @@ struct DeviceJob {
   }
 };
 
-/// One block per active replica, resident for all cycles.
+/// Advances the active replicas by `cycles`. `resident`: a block for each replica, with a barrier of the block after
+/// each stage; else the whole grid goes through all replicas, with a barrier of the grid.
 template <class Model, class List>
-__global__ void __launch_bounds__(512) resident_kernel(const DeviceJob<Model> job, Cycle from, u32 cycles) {
-  const auto v = job.view(job.active[blockIdx.x]);
+__global__ void __launch_bounds__(512)
+    step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, bool resident) {
+  const u32 first = resident ? blockIdx.x : 0, last = resident ? first + 1 : job.active_count;
+  const u32 me = resident ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
+  const u32 threads = resident ? blockDim.x : gridDim.x * blockDim.x;
   for (Cycle now = from; now != from + cycles; ++now)
     List::for_each([&]<class OneStage>() {
-      if (!OneStage::has_items(v)) return;
-      OneStage::for_each([&]<class Phase>() {
-        for (u32 item = threadIdx.x; item < Phase::items(v); item += blockDim.x) Phase::run(v, item, now);
-      });
-      __syncthreads();
-    });
-}
-
-/// The whole grid over all active replicas, with a grid barrier per stage.
-template <class Model, class List>
-__global__ void __launch_bounds__(256) grid_kernel(const DeviceJob<Model> job, Cycle from, u32 cycles) {
-  const auto grid = cooperative_groups::this_grid();
-  const u32 threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x;
-  for (Cycle now = from; now != from + cycles; ++now)
-    List::for_each([&]<class OneStage>() {
-      if (!OneStage::has_items(job.view(job.active[0]))) return;  // the same in all replicas: they share the table
-      for (u32 r = 0; r < job.active_count; ++r) {
+      if (!OneStage::has_items(job.view(job.active[first]))) return;  // the same in all replicas: they share the table
+      for (u32 r = first; r < last; ++r) {
         const auto v = job.view(job.active[r]);
         OneStage::for_each([&]<class Phase>() {
           for (u32 item = me; item < Phase::items(v); item += threads) Phase::run(v, item, now);
         });
       }
-      grid.sync();
+      if (resident)
+        __syncthreads();
+      else
+        cooperative_groups::this_grid().sync();
     });
 }
 
-/// Hash contribution of one 8-byte word of the canonical state.
-struct HashWord {
-  const std::byte* state;
-  const uint2* place;  ///< [canonical byte of an item]: offset in a block at lane 0, and bytes from lane to lane
-  u64 first_word;      ///< canonical word number of the kind's first item
-  u32 item_bytes;
-
-  __device__ u64 operator()(u64 i) const {
-    const u64 item = i * 8 / item_bytes;
-    const u32 byte = static_cast<u32>(i * 8 % item_bytes);
-    const std::byte* block = state + item / 32 * 32 * item_bytes;
-    u64 word = 0;
-    for (u32 b = 0; b < 8; ++b) {
-      const uint2 at = place[byte + b];
-      if (at.y) word |= static_cast<u64>(block[at.x + item % 32 * at.y]) << (8 * b);
-    }
-    return mix64(word ^ mix64(first_word + i + 0x9E3779B97F4A7C15ull));
-  }
-};
-
-/// Item number of a faulty item, or a large number.
+/// Finds the first faulty item of a kind: its number in the upper half of `found`, its fault word in the lower one.
 template <class Model>
-struct FaultyItem {
-  typename DeviceJob<Model>::View view;
-  u32 kind;
-  __device__ u32 operator()(u32 item) const { return Model::fault_of(view, kind, item) ? item : kNone; }
-};
+__global__ void fault_kernel(const __grid_constant__ DeviceJob<Model> job, u32 replica, u32 kind,
+                             unsigned long long* found) {
+  const u32 item = blockIdx.x * blockDim.x + threadIdx.x;
+  if (item >= job.place.count[kind]) return;
+  const u32 word = Model::fault_of(job.view(replica), kind, item);
+  if (word) atomicMin(found, static_cast<unsigned long long>(item) << 32 | word);
+}
 
 template <class Model>
 class CudaEngine final : public Engine {
@@ -114,7 +85,8 @@ class CudaEngine final : public Engine {
         arena_(replica_bytes_ * rows_.size()),
         device_rows_(rows_.data(), rows_.size()),
         shards_(rows_.size()),
-        active_(rows_.size()) {
+        active_(rows_.size()),
+        found_(1) {
     arena_.zero();
     shards_.zero();
     job_ = {device_table,        place_items(layout_, kWidth),
@@ -130,8 +102,6 @@ class CudaEngine final : public Engine {
                 make_uint2(f.offset * kWidth + i * kWidth * f.element_bytes + b, f.element_bytes);
       byte_places_.emplace_back(bytes.data(), bytes.size());
     }
-    result64_ = DeviceArray<u64>(1);
-    result32_ = DeviceArray<u32>(1);
     std::vector<u32> all(rows_.size());
     for (u32 r = 0; r < all.size(); ++r) all[r] = r;
     launch<typename Model::Start>(all, 1);
@@ -171,20 +141,16 @@ class CudaEngine final : public Engine {
     const u32 only[] = {replica};
     launch<typename Model::Audit>(only, 1);
     for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
-      const auto items = thrust::make_transform_iterator(thrust::make_counting_iterator(u32{0}),
-                                                         FaultyItem<Model>{job_.view(replica), kind});
-      reduce([&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Min(scratch, bytes, items, result32_.data(), job_.place.count[kind]);
-      });
-      u32 item = kNone;
-      result32_.copy_to(&item, 1);
-      if (item == kNone) continue;
-      // The bits themselves are rare news: fetch them through the canonical state.
-      const std::vector<std::byte> canonical = state(replica);
-      Placement place = place_items(layout_, 1);
-      const auto v = Model::template make_view<1, false>(job_.table, place, const_cast<std::byte*>(canonical.data()),
-                                                         nullptr, nullptr, EventLog{});
-      const u32 word = Model::fault_of(v, kind, item);
+      const unsigned long long none = ~0ull;
+      found_.copy_from(&none, 1);
+      if (const u32 items = job_.place.count[kind]) {
+        fault_kernel<Model><<<(items + 255) / 256, 256>>>(job_, replica, kind, found_.data());
+        FLITLAB_CUDA_CHECK(cudaGetLastError());
+      }
+      unsigned long long found = none;
+      found_.copy_to(&found, 1);
+      if (found == none) continue;
+      const u32 word = static_cast<u32>(found), item = static_cast<u32>(found >> 32);
       return {word & kFaultBits, fault_port(word), kind, item};
     }
     return {};
@@ -226,16 +192,9 @@ class CudaEngine final : public Engine {
   u64 state_hash(u32 replica) const override {
     u64 sum = 0, first_word = 0;
     for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
-      const HashWord word{arena_.data() + replica_bytes_ * replica + job_.place.offset[kind], byte_places_[kind].data(),
-                          first_word, job_.place.item_bytes[kind]};
+      const std::byte* items = arena_.data() + replica_bytes_ * replica + job_.place.offset[kind];
       const u64 words = u64{job_.place.count[kind]} * job_.place.item_bytes[kind] / 8;
-      const auto terms = thrust::make_transform_iterator(thrust::make_counting_iterator(u64{0}), word);
-      reduce([&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceReduce::Sum(scratch, bytes, terms, result64_.data(), words);
-      });
-      u64 part = 0;
-      result64_.copy_to(&part, 1);
-      sum += part;
+      sum += hash_.part({items, byte_places_[kind].data(), first_word, job_.place.item_bytes[kind]}, words);
       first_word += words;
     }
     return sum;
@@ -253,15 +212,6 @@ class CudaEngine final : public Engine {
     return {"", layout_.kinds[kind].count, field.count * field.element_bytes, {}};
   }
 
-  /// Runs a CUB reduction with scratch space that only ever grows.
-  template <class F>
-  void reduce(F&& call) const {
-    std::size_t bytes = 0;
-    FLITLAB_CUDA_CHECK(call(nullptr, bytes));
-    if (bytes > scratch_.size()) scratch_ = DeviceArray<std::byte>(bytes);
-    FLITLAB_CUDA_CHECK(call(scratch_.data(), bytes));
-  }
-
   template <class List>
   void launch(std::span<const u32> active, u32 cycles) {
     if (active.empty() || !cycles) return;
@@ -270,19 +220,20 @@ class CudaEngine final : public Engine {
     const u32 items = job_.place.count[0];
     if (items <= kResidentItems) {
       const u32 block = resident_block<List>(items);
-      resident_kernel<Model, List><<<job_.active_count, block>>>(job_, now_, cycles);
+      step_kernel<Model, List><<<job_.active_count, block>>>(job_, now_, cycles, true);
       FLITLAB_CUDA_CHECK(cudaGetLastError());
       return;
     }
     int device = 0, processors = 0, per_processor = 0;
     FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
     FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    FLITLAB_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, grid_kernel<Model, List>, 256, 0));
+    FLITLAB_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, step_kernel<Model, List>, 256, 0));
     const u32 needed = (items + 255) / 256;
     const u32 blocks = std::max(1u, std::min<u32>(needed, static_cast<u32>(processors * per_processor)));
     Cycle from = now_;
-    void* arguments[] = {&job_, &from, &cycles};
-    FLITLAB_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(grid_kernel<Model, List>), dim3(blocks),
+    bool resident = false;
+    void* arguments[] = {&job_, &from, &cycles, &resident};
+    FLITLAB_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(step_kernel<Model, List>), dim3(blocks),
                                                    dim3(256), arguments, 0, nullptr));
   }
 
@@ -290,7 +241,7 @@ class CudaEngine final : public Engine {
   template <class List>
   u32 resident_block(u32 items) const {
     cudaFuncAttributes attributes{};
-    FLITLAB_CUDA_CHECK(cudaFuncGetAttributes(&attributes, resident_kernel<Model, List>));
+    FLITLAB_CUDA_CHECK(cudaFuncGetAttributes(&attributes, step_kernel<Model, List>));
     const u32 most = static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
     return std::min(most, (items + 31) / 32 * 32);
   }
@@ -303,9 +254,8 @@ class CudaEngine final : public Engine {
   DeviceArray<CounterShard> shards_;
   DeviceArray<u32> active_;
   std::vector<DeviceArray<uint2>> byte_places_;
-  DeviceArray<u64> result64_;
-  DeviceArray<u32> result32_;
-  mutable DeviceArray<std::byte> scratch_;
+  DeviceArray<unsigned long long> found_;
+  mutable DeviceHash hash_;
   DeviceJob<Model> job_{};
   Cycle now_ = 0;
 };

@@ -1,0 +1,38 @@
+#pragma once
+/// The hash of a state that lies on the device.
+#include "kernels/common/bits.hpp"
+#include "kernels/engines/device_memory.cuh"
+
+namespace flitlab {
+
+/// Hash contribution of one 8-byte word of the canonical state (hash_state, kernels/engines/state_layout.hpp).
+struct HashWord {
+  const std::byte* state;
+  const uint2* place;  ///< [canonical byte of an item]: offset in a block at lane 0, and bytes from lane to lane
+  u64 first_word;      ///< canonical word number of the kind's first item
+  u32 item_bytes;
+
+  __device__ u64 operator()(u64 i) const {
+    const u64 item = i * 8 / item_bytes;
+    const u32 byte = static_cast<u32>(i * 8 % item_bytes);
+    const std::byte* block = state + item / 32 * 32 * item_bytes;
+    u64 word = 0;
+    for (u32 b = 0; b < 8; ++b) {
+      const uint2 at = place[byte + b];
+      if (at.y) word |= static_cast<u64>(block[at.x + item % 32 * at.y]) << (8 * b);
+    }
+    return mix64(word ^ mix64(first_word + i + 0x9E3779B97F4A7C15ull));
+  }
+};
+
+/// Sums up the contributions of the words of a kind, with scratch space that only ever grows.
+class DeviceHash {
+ public:
+  u64 part(const HashWord& word, u64 words);
+
+ private:
+  DeviceArray<u64> sum_;
+  DeviceArray<std::byte> scratch_;
+};
+
+}  // namespace flitlab
