@@ -4,10 +4,8 @@
 
 #include "kernels/common/error.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect {
 namespace {
-
-using namespace sconnect;
 
 constexpr const char* kEndName[] = {"A", "B"};
 
@@ -319,72 +317,4 @@ bool ChannelPair::at_rest(const ChannelState& state) const {
   return true;
 }
 
-void ChannelPair::reduce(ChannelState& state) const {
-  if (!instance_.reduced) return;
-  sort_messages(state);
-  // What says nothing of its window looks like one of two answers.
-  if (instance_.defect != ChannelDefect::kAnswersIfAskedOnly) turn_windows_over(state);
-}
-
-void ChannelPair::turn_windows_over(ChannelState& state) const {
-  const u32 delay = instance_.delay;
-  for (u32 e = 0; e < 2; ++e) {
-    ChannelEnd &end = state.end[e], &far = state.end[1 - e];
-    const auto is_over = [&](u32 slot) { return end.slot[slot % round_].bits & kSending; };
-    // What is to arrive in i cycles went out delay - i cycles before the one to come.
-    for (u32 i = 0; i < delay; ++i) {
-      SlotOnItsWay& out = state.way[e][i];
-      if (out.bits & kPresent && is_over(round_ + i - delay - out.part)) out.bits ^= kSequence;
-      // An answer that arrives in i cycles is heard in the one after.
-      SlotOnItsWay& back = state.way[1 - e][i];
-      if (back.bits && is_over(i + 1)) back.bits ^= kAnswer;
-    }
-    if (end.heard && is_over(0)) end.heard ^= kAnswer;
-    // The far end's answer to what came last is heard a delay and a cycle after that which is to come.
-    if (instance_.defect == ChannelDefect::kAnswersTooEarly && is_over(delay + 1)) far.reply ^= kAnswer;
-    for (u32 i = 0; i < round_; ++i)
-      if (is_over(i)) far.slot[(i + delay) % round_].bits ^= kExpected;
-    for (u32 i = 0; i < round_; ++i) end.slot[i].bits &= static_cast<u8>(~kSending);
-  }
-}
-
-void ChannelPair::sort_messages(ChannelState& state) const {
-  // All places where a number of a message is, in a fixed order; what is known of a message is where it is.
-  std::array<u32, kMostChannelMessages> where{};
-  std::array<u8*, 32> place;
-  u32 places = 0;
-  for (u32 e = 0; e < 2; ++e) {
-    for (u32 i = 0; i < round_; ++i) place[places++] = &state.end[e].slot[i].buffer;
-    place[places++] = &state.end[e].sending;
-    place[places++] = &state.end[e].train.buffer;
-    for (u32 i = 0; i < instance_.delay; ++i) place[places++] = &state.way[e][i].message;
-  }
-  for (u32 i = 0; i < places; ++i)
-    if (*place[i] != kNoBuffer) where[*place[i]] |= 4u << i;
-  for (u32 m = 0; m < messages_; ++m) where[m] |= state.taken[m] | state.done[m] << 1;
-
-  std::array<u8, kMostChannelMessages> number{};  // new numbers
-  bool same = true;
-  for (u32 m = 0; m < messages_; ++m) {
-    u32 first = m >= first_of_1_ ? first_of_1_ : 0, last = last_of(m >= first_of_1_), before = 0;
-    for (u32 other = first; other < last; ++other) {
-      if (quad_[other] != quad_[m]) {
-        before += other < m;
-        continue;
-      }
-      before += where[other] < where[m] || (where[other] == where[m] && other < m);
-    }
-    number[m] = static_cast<u8>(first + before);
-    same &= number[m] == m;
-  }
-  if (same) return;
-  for (u32 i = 0; i < places; ++i)
-    if (*place[i] != kNoBuffer) *place[i] = number[*place[i]];
-  const auto taken = state.taken, done = state.done;
-  for (u32 m = 0; m < messages_; ++m) {
-    state.taken[number[m]] = taken[m];
-    state.done[number[m]] = done[m];
-  }
-}
-
-}  // namespace flitlab
+}  // namespace flitlab::sconnect

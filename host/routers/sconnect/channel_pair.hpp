@@ -15,7 +15,7 @@
 
 #include "kernels/routers/sconnect/channel.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect {
 
 inline constexpr u32 kMostChannelDelay = 2;
 inline constexpr u32 kMostChannelMessages = 8;  ///< of both ends
@@ -48,7 +48,7 @@ struct ChannelInstance {
   ChannelDefect defect = ChannelDefect::kNone;
 
   u32 messages() const { return singles[0] + singles[1] + quads[0] + quads[1]; }
-  u32 round() const { return sconnect::round_of(delay); }
+  u32 round() const { return round_of(delay); }
 };
 
 /// Who decides. The first of the ways is the good one: no errors, buffers for everybody, send what there is.
@@ -70,12 +70,12 @@ struct SlotOnItsWay {
 };
 
 struct ChannelEnd {
-  std::array<sconnect::Slot, sconnect::round_of(kMostChannelDelay)> slot;  ///< of the cycle to come, and on
-  u8 heard;    ///< 0: nothing readable, or kOccupied and the answer
-  u8 reply;    ///< kOccupied: an answer has been asked for
-  u8 sending;  ///< quad that is going out; kNoBuffer
-  u8 parts;    ///< of it that have gone
-  sconnect::Train train;
+  std::array<Slot, round_of(kMostChannelDelay)> slot;  ///< of the cycle to come, and on
+  u8 heard;                                            ///< 0: nothing readable, or kOccupied and the answer
+  u8 reply;                                            ///< kOccupied: an answer has been asked for
+  u8 sending;                                          ///< quad that is going out; kNoBuffer
+  u8 parts;                                            ///< of it that have gone
+  Train train;
   u8 good;  ///< parts of a quad that have come in order and unharmed until now: known to nobody but who checks
 };
 
@@ -118,4 +118,4 @@ class ChannelPair {
   std::array<bool, kMostChannelMessages> quad_{};
 };
 
-}  // namespace flitlab
+}  // namespace flitlab::sconnect

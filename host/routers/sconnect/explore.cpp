@@ -6,10 +6,8 @@
 
 #include "kernels/common/error.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect {
 namespace {
-
-using namespace sconnect;
 
 constexpr u32 kWords = 4;
 using Key = std::array<u64, kWords>;
@@ -282,4 +280,4 @@ Exploration explore_channel(const ChannelInstance& instance, u64 most_states) {
   return Explorer(instance, most_states).run();
 }
 
-}  // namespace flitlab
+}  // namespace flitlab::sconnect

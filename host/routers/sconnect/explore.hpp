@@ -5,7 +5,7 @@
 
 #include "host/routers/sconnect/channel_pair.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect {
 
 struct Exploration {
   u64 states = 0;
@@ -21,4 +21,4 @@ struct Exploration {
 /// first violation, or after `most_states`. Throws ConfigError for more than can be explored.
 Exploration explore_channel(const ChannelInstance& instance, u64 most_states = 20'000'000);
 
-}  // namespace flitlab
+}  // namespace flitlab::sconnect

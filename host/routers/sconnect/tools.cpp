@@ -30,10 +30,10 @@ const std::vector<std::string> kDefects{"",
                                         "answers_if_asked_only",
                                         "never_asks"};
 
-ChannelDefect defect_of(const std::string& name) {
-  static_assert(kChannelDefects == 9);
+sconnect::ChannelDefect defect_of(const std::string& name) {
+  static_assert(sconnect::kChannelDefects == 9);
   for (u32 i = 0; i < kDefects.size(); ++i)
-    if (kDefects[i] == name) return static_cast<ChannelDefect>(i);
+    if (kDefects[i] == name) return static_cast<sconnect::ChannelDefect>(i);
   throw ConfigError("defect = \"" + name + "\" is not known; the nearest is \"" + nearest(name, kDefects) + "\".");
 }
 
@@ -53,7 +53,7 @@ std::array<Wanted, 2> both(const Arguments& a, const char* name, const char* wha
 Datum explore(const Experiment*, const Arguments& a) {
   const auto numbers = [&](const char* name) { return both<u64, u32>(a, name, "numbers of messages"); };
   const auto flags = [&](const char* name) { return both<bool, bool>(a, name, "times true or false"); };
-  ChannelInstance instance;
+  sconnect::ChannelInstance instance;
   instance.delay = a.u32_of("delay");
   instance.singles = numbers("singles");
   instance.quads = numbers("quads");
@@ -63,7 +63,7 @@ Datum explore(const Experiment*, const Arguments& a) {
   instance.switches = a.flag("switches");
   instance.endless = a.flag("endless");
   instance.defect = defect_of(a.text("defect"));
-  const Exploration found = explore_channel(instance, a.number("most_states"));
+  const sconnect::Exploration found = sconnect::explore_channel(instance, a.number("most_states"));
   return Datum::Map{{"states", found.states},
                     {"transitions", found.transitions},
                     {"depth", found.depth},
