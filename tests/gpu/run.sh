@@ -2,6 +2,8 @@
 # On a machine with an NVIDIA GPU: builds the CUDA engine for it, runs the tests that need one, checks a small case with
 # compute-sanitizer, measures both engines, and writes a JSON report.
 #   tests/gpu/run.sh REPORT.json
+# It builds for this machine's device. For wheels, which run anywhere, name all:
+#   pip wheel . -C cmake.define.CMAKE_CUDA_ARCHITECTURES="80-real;90-real;90-virtual"
 # GTEST_SOURCE=DIR names googletest's sources where the library is not installed.
 set -euo pipefail
 report=${1:?usage: tests/gpu/run.sh REPORT.json}
