@@ -1,0 +1,384 @@
+"""The bufferless router, cycle by cycle, against a naive network of lists that follows the model's README."""
+
+import math
+import random
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+
+import flitlab as fl
+
+
+@dataclass
+class Packet:
+    """What is to be sent. ``bits``: for each dimension, whether - is preferred where both ways are as short."""
+
+    src: int
+    id: int  # in a trace, the line
+    dst: int
+    due: int
+    flits: int
+    needs: int | None = None  # a line of the trace
+    bits: tuple = ()
+    created: int | None = None
+    injected: int | None = None
+
+    @property
+    def name(self):
+        return self.src, self.id
+
+
+@dataclass
+class Flit:
+    packet: Packet
+    number: int
+    hops: int = 0
+
+    def age(self):
+        return self.packet.injected, self.packet.src, self.packet.id, self.number
+
+
+@dataclass
+class Terminal:
+    to_create: list
+    waiting: list = field(default_factory=list)  # packets created, the first of which is being injected
+    begun: int = 0  # flits of that one which have been injected
+    created: int = 0
+    sent: int = 0
+    received: int = 0
+    partial: dict = field(default_factory=dict)  # name of a packet that has a place: flits that have not come
+
+
+class Naive:
+    """FLIT-BLESS, oldest first: every rule of a cycle in its order, one router after the other."""
+
+    def __init__(self, torus, shape, packets, delay, channel_delay, ejection_width, places):
+        self.torus, self.shape = torus, shape
+        self.delay, self.channel_delay, self.ejection_width = delay, channel_delay, ejection_width
+        self.routers = math.prod(shape)
+        self.ports = 2 * len(shape)
+        self.neighbour = [{p: self.next_to(r, p) for p in range(self.ports)} for r in range(self.routers)]
+        self.neighbour = [{p: n for p, n in ports.items() if n is not None} for ports in self.neighbour]
+        channels = sum(map(len, self.neighbour))
+        self.places = channels * (delay + channel_delay) + self.routers - 1 if places == "auto" else places
+        self.terminals = [Terminal([p for p in packets if p.src == r]) for r in range(self.routers)]
+        self.mail = [{} for _ in range(self.routers)]  # of each router: (cycle, port): flit
+        self.arrived_at = {}  # id of a packet of a trace: cycle in which its last flit is at its terminal
+        self.carried = Counter()
+        self.totals = Counter()
+        self.events = Counter()
+        self.cycle = 0
+
+    def place(self, router):
+        where = []
+        for k in self.shape:
+            where.append(router % k)
+            router //= k
+        return where
+
+    def next_to(self, router, port):
+        where, dim = self.place(router), port // 2
+        if self.shape[dim] == 1:
+            return None
+        where[dim] += -1 if port % 2 else 1
+        if self.torus:
+            where[dim] %= self.shape[dim]
+        elif not 0 <= where[dim] < self.shape[dim]:
+            return None
+        return sum(x * math.prod(self.shape[:d]) for d, x in enumerate(where))
+
+    def productive(self, router, packet):
+        """Channels that bring the packet nearer, the preferred one first."""
+        ports = []
+        for dim, (here, there) in enumerate(zip(self.place(router), self.place(packet.dst), strict=True)):
+            plus, minus = 2 * dim, 2 * dim + 1
+            if here == there:
+                continue
+            if not self.torus:
+                ports.append(plus if there > here else minus)
+                continue
+            k = self.shape[dim]
+            up, down = (there - here) % k, (here - there) % k
+            if up < down:
+                ports.append(plus)
+            elif down < up:
+                ports.append(minus)
+            else:
+                ports += [minus, plus] if packet.bits[dim] else [plus, minus]
+        return ports
+
+    def step(self):
+        self.events = Counter()
+        for router in range(self.routers):
+            self.step_router(router)
+        self.cycle += 1
+
+    def step_router(self, router):
+        now, terminal = self.cycle, self.terminals[router]
+        came_by = {}
+        here = []
+        for port in range(self.ports):
+            flit = self.mail[router].pop((now, port), None)
+            if flit:
+                came_by[id(flit)] = port
+                here.append(flit)
+                self.note("arrived", router, port, 0, flit)
+        here.sort(key=Flit.age)
+
+        ejected = []
+        for flit in here:
+            if flit.packet.dst == router and len(ejected) < self.ejection_width:
+                if self.has_place(terminal, flit.packet):
+                    ejected.append(flit)
+                    self.eject(router, terminal, flit)
+                    self.note("switch_granted", router, came_by[id(flit)], self.ports, flit)
+                else:
+                    self.totals["ejections_refused"] += 1
+        here = [flit for flit in here if flit not in ejected]
+
+        self.create(router, terminal)
+        if terminal.waiting:
+            if len(here) < len(self.neighbour[router]):
+                flit = self.inject(router, terminal)
+                came_by[id(flit)] = self.ports
+                self.note("arrived", router, self.ports, 0, flit)
+                here.append(flit)
+            else:
+                self.totals["injections_blocked"] += 1
+
+        here.sort(key=Flit.age)
+        free = dict(self.neighbour[router])
+        for flit in here:
+            productive = self.productive(router, flit.packet)
+            others = [(now + i) % self.ports for i in range(self.ports)]
+            port = next(p for p in productive + others if p in free)
+            self.totals["deflections"] += port not in productive
+            self.totals["flits_sent"] += 1
+            self.totals["flit_moves"] += 1
+            self.carried[router, port] += 1
+            self.note("switch_granted", router, came_by[id(flit)], port, flit)
+            flit.hops += 1
+            self.mail[free.pop(port)][now + self.delay + self.channel_delay, port ^ 1] = flit
+
+    def has_place(self, terminal, packet):
+        return packet.flits == 1 or packet.name in terminal.partial or len(terminal.partial) < self.places
+
+    def eject(self, router, terminal, flit):
+        packet, at = flit.packet, self.cycle + self.delay
+        left = terminal.partial.pop(packet.name, packet.flits) - 1
+        self.totals["flits_delivered"] += 1
+        self.totals["flit_moves"] += 1
+        if left:
+            terminal.partial[packet.name] = left
+            self.totals["reassembly_most"] = max(self.totals["reassembly_most"], len(terminal.partial))
+            return
+        terminal.received += 1
+        self.arrived_at[packet.id] = at
+        self.totals["packets_delivered"] += 1
+        self.totals["latency_sum"] += at - packet.created
+        self.totals["last_delivery"] = max(self.totals["last_delivery"], at)
+        self.events[("delivered", router, 0, 0) + packet.name] += 1
+
+    def create(self, router, terminal):
+        """A packet that needs another is created in the cycle after its arrival; later ones of the source wait."""
+        while terminal.to_create:
+            packet = terminal.to_create[0]
+            if packet.due > self.cycle:
+                return
+            if packet.needs is not None and self.arrived_at.get(packet.needs, self.cycle) >= self.cycle:
+                return
+            terminal.waiting.append(terminal.to_create.pop(0))
+            packet.created = self.cycle
+            terminal.created += 1
+            self.totals["packets_created"] += 1
+            self.totals["flits_created"] += packet.flits
+            self.events[("created", router, 0, 0) + packet.name] += 1
+
+    def inject(self, router, terminal):
+        packet = terminal.waiting[0]
+        flit = Flit(packet, terminal.begun)
+        if flit.number == 0:
+            packet.injected = self.cycle
+            terminal.sent += 1
+            self.totals["packets_injected"] += 1
+            self.events[("injected", router, self.ports, 0) + packet.name] += 1
+        terminal.begun += 1
+        self.totals["flits_injected"] += 1
+        if terminal.begun == packet.flits:
+            terminal.waiting.pop(0)
+            terminal.begun = 0
+        return flit
+
+    def note(self, kind, router, port, out_port, flit):
+        self.events[(kind, router, port, out_port) + flit.packet.name] += 1
+
+
+COMPARED = ("packets_created", "flits_created", "packets_injected", "flits_injected", "packets_delivered",
+            "flits_delivered", "flit_moves", "latency_sum", "last_delivery", "flits_sent", "deflections",
+            "ejections_refused", "injections_blocked", "reassembly_most")
+
+
+def values_of(torus, shape, **router):
+    router = {f"router.{key}": value for key, value in router.items() if key != "channel_delay"} | {
+        "topology.channel_delay": router.get("channel_delay", 1)}
+    return {"router.kind": "bless", "topology.kind": "torus" if torus else "mesh", "topology.shape": shape} | router
+
+
+def traced(tmp_path, packets):
+    """Traffic of a trace."""
+    file = tmp_path / "trace.csv"
+    file.write_text("".join(f"{p.due},{p.src},{p.dst},{p.flits}" + (f",{p.needs}" if p.needs is not None else "") + "\n"
+                            for p in packets))
+    return {"traffic.mode": "trace", "traffic.trace_file": str(file)}
+
+
+def network(values, trace=True):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"router\.reassembly_packets", category=UserWarning)
+        return fl.Network(fl.Experiment.from_dict(values), trace=trace)
+
+
+def learn_bits(tmp_path, shape, lines):
+    """Which way the packet of each line prefers where both are as short, for each dimension: the page says that it is
+    a matter of the packet's name. Packets of these names go one after the other, alone in the network, from their
+    source to the router that is half-way around every dimension of even size."""
+    if all(k % 2 for k in shape):
+        return
+    naive = Naive(True, shape, [], 1, 1, 1, "auto")
+    gap = 2 * sum(shape) + 4
+    probes = []
+    for p in lines:
+        there = [(x + k // 2) % k if k % 2 == 0 else x for x, k in zip(naive.place(p.src), shape, strict=True)]
+        dst = sum(x * math.prod(shape[:d]) for d, x in enumerate(there))
+        probes.append(Packet(p.src, p.id, dst, p.id * gap, 1))
+    net = network(values_of(True, shape, delay=1) | traced(tmp_path, probes)).step(gap * len(probes))
+    bits = {}
+    for e in net.events():
+        if e["kind"] == "switch_granted" and e["out_port"] < naive.ports:
+            bits.setdefault((e["id"], e["out_port"] // 2), e["out_port"] % 2)
+    for p in lines:
+        p.bits = tuple(bits[p.id, d] if k % 2 == 0 else None for d, k in enumerate(shape))
+
+
+def in_mail(net, naive):
+    """Flits under way: router, slot and channel of the arrival, and what is known of each."""
+    found, expected = set(), set()
+    for router in range(naive.routers):
+        tree = net.inspect("router", router)
+        came = tree["came"]
+        slots = len(came) // naive.ports
+        mail = [part for part in tree.parts if part.kind == "mail"]
+        for place in (i for i, taken in enumerate(came) if taken):
+            m = mail[place].named()  # via is the number of the flit in its packet
+            found.add((router, place, m["src"], m["id"], m["via"], m["created"], m["injected"], m["flits"], m["hops"]))
+        for (cycle, port), f in naive.mail[router].items():
+            p = f.packet
+            expected.add((router, cycle % slots * naive.ports + port, p.src, p.id, f.number, p.created, p.injected,
+                          p.flits, f.hops))
+    return found, expected
+
+
+def at_terminal(net, naive, index):
+    """Packets created, sent and received there, flits of one that are still to be sent, and packets in parts."""
+    tree, terminal = net.inspect("terminal", index), naive.terminals[index]
+    control = tree.part("control")
+    left = terminal.waiting[0].flits - terminal.begun if terminal.begun else 0
+    places = [part for part in tree.parts if part.kind == "partial"]
+    taken = [place.named() for place in places[:tree.part("reassembly")["open"]]]
+    partial = {(p["src"], p["id"]): p["left"] for p in taken}
+    found = control["created"], control["sent"], control["received"], control.part("lane")["left"], partial
+    return found, (terminal.created, terminal.sent, terminal.received, left, terminal.partial)
+
+
+def compare(values, naive, cycles):
+    """What happens, what is counted and what each channel has carried, in every cycle; every flit in the mail, once on
+    each of its hops; a terminal in every other cycle, one after the other."""
+    net = network(values)
+    assert sorted(net.links()) == [(r, p, to, p ^ 1) for r in range(naive.routers)
+                                   for p, to in sorted(naive.neighbour[r].items())]
+    if any(p.flits > 1 for terminal in naive.terminals for p in terminal.to_create):
+        assert sum(part.kind == "partial" for part in net.inspect("terminal", 0).parts) == naive.places
+    for cycle in range(cycles):
+        net.step()
+        naive.step()
+        events = Counter((e["kind"], e["index"], e["port"], e["out_port"], e["src"], e["id"]) for e in net.events())
+        assert events == naive.events, cycle
+        totals = net.totals
+        assert {t: totals[t] for t in COMPARED} == {t: naive.totals[t] for t in COMPARED}, cycle
+        assert {(r, p): n for r, p, n in net.channels() if n} == naive.carried, cycle
+        if cycle % 2:
+            found, expected = at_terminal(net, naive, cycle // 2 % naive.routers)
+            assert found == expected, cycle
+        if cycle % (naive.delay + naive.channel_delay) == 0:
+            found, expected = in_mail(net, naive)
+            assert found == expected, cycle
+    assert network(values, trace=False).step(cycles).check().state_hash == net.state_hash
+
+
+@pytest.mark.parametrize(("torus", "shape", "delays", "lengths", "load", "places"), [
+    (False, [3, 3], (2, 1), [1], 0.5, "auto"),
+    (False, [3, 3], (1, 1), [1, 2, 5], 0.9, "auto"),
+    (False, [4, 4], (2, 1), [1, 4], 0.6, "auto"),
+    (False, [5, 3], (1, 3), [3], 0.5, "auto"),
+    (False, [5, 5], (2, 1), [4], 0.35, "auto"),
+    (False, [1, 4], (3, 2), [2, 3], 0.8, "auto"),
+    (False, [2, 3, 3], (2, 1), [1, 6], 0.8, "auto"),
+    (False, [3, 3], (1, 2), [2, 3, 4], 0.5, 2),
+    (False, [2, 2], (1, 1), [1, 5], 0.9, 1),
+    (True, [3, 3], (2, 1), [1, 2, 4], 0.9, "auto"),
+    (True, [4, 4], (2, 1), [4], 0.9, "auto"),
+    (True, [4, 3], (1, 4), [1, 7], 0.7, "auto"),
+    (True, [5, 5], (1, 1), [2], 0.8, "auto"),
+    (True, [2, 5], (2, 2), [1, 3], 0.7, "auto"),
+    (True, [6], (2, 1), [1, 2], 0.7, "auto"),
+    (True, [2, 4, 2], (1, 1), [1, 4], 0.9, "auto"),
+    (True, [4, 4], (2, 1), [2, 3], 0.6, 3),
+])
+def test_a_trace_cycle_by_cycle(tmp_path, torus, shape, delays, lengths, load, places):
+    """Random packets for 40 cycles, a fourth of them to one terminal, some in need of others."""
+    rng, terminals = random.Random(repr((torus, shape, delays, lengths, load))), math.prod(shape)
+    hot = rng.randrange(terminals)
+    packets = []
+    for due in range(40):
+        for src in range(terminals):
+            if rng.random() < load * len(lengths) / sum(lengths):
+                others = [hot] if src != hot and rng.random() < 0.25 else [t for t in range(terminals) if t != src]
+                needs = [p.id for p in packets if p.dst == src] if rng.random() < 0.1 else []
+                packets.append(Packet(src, len(packets), rng.choice(others), due, rng.choice(lengths),
+                                      rng.choice(needs) if needs else None))
+    if torus:
+        learn_bits(tmp_path, shape, packets)
+    naive = Naive(torus, shape, packets, *delays, 1, places)
+    compare(values_of(torus, shape, delay=delays[0], channel_delay=delays[1], reassembly_packets=places)
+            | traced(tmp_path, packets), naive, 80)
+    assert naive.totals["deflections"] > 20
+    assert (places == "auto") == (naive.totals["ejections_refused"] == 0)
+
+
+@pytest.mark.parametrize(("torus", "shape", "delays", "flits", "width", "places"), [
+    (False, [3, 3], (2, 1), 1, 1, "auto"),
+    (False, [4, 4], (2, 1), 2, 2, "auto"),
+    (False, [3, 3], (1, 1), 3, 4, "auto"),
+    (False, [3, 3], (1, 1), 2, 2, 1),
+    (True, [3, 5], (1, 2), 3, 3, "auto"),
+    (True, [4, 3], (2, 1), 2, 2, "auto"),
+])
+def test_a_batch_cycle_by_cycle(tmp_path, torus, shape, delays, flits, width, places):
+    """Terminals send to all others, and all in the same order, so that many meet; several flits are ejected at once."""
+    terminals = math.prod(shape)
+    packets = []
+    for src in range(terminals):
+        others = [t for t in range(terminals) if t != src]
+        own = [Packet(src, i, to, 0, flits) for i, to in enumerate(t for t in others for _ in range(2))]
+        if torus:
+            learn_bits(tmp_path, shape, own)
+        packets += own
+    naive = Naive(torus, shape, packets, *delays, width, places)
+    batch = {"traffic.mode": "batch", "traffic.pattern": "all_to_all", "traffic.order": "same", "traffic.in_a_row": 2,
+             "traffic.packet_flits": flits}
+    compare(values_of(torus, shape, delay=delays[0], channel_delay=delays[1], ejection_width=width,
+                      reassembly_packets=places) | batch, naive, 80)
+    assert naive.totals["deflections"] > 100
+    assert (places == "auto") == (naive.totals["ejections_refused"] == 0)
