@@ -78,7 +78,8 @@ def read_cpp(root: Path, path: str) -> Source:
     for token in TOKENS.finditer(text):
         line = text.count("\n", 0, token.start()) + 1
         if token["name"]:
-            names.append((line, token["name"]))
+            spelled = token["name"] + "::" * text.startswith("::", token.end())
+            names.append((line, spelled))
         elif token["text"] is not None:
             before = text[text.rfind("\n", 0, token.start()) + 1:token.start()]
             if re.fullmatch(r"\s*#\s*include\s*", before):
@@ -86,6 +87,8 @@ def read_cpp(root: Path, path: str) -> Source:
                 uses.append((line, beside if (root / beside).exists() else os.path.normpath(token["text"]), True))
             else:
                 texts.append((line, token["text"]))
+    for found in re.finditer(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", text, re.M):
+        uses.append((text.count("\n", 0, found.start()) + 1, os.path.normpath(found[1]), True))
     return Source(path, uses, names, texts)
 
 
@@ -160,8 +163,9 @@ def named(root: Path, read: list[Source]) -> Iterator[str]:
         if any(called_after(Path(source.path).stem, machine) for machine in machines):
             yield f"{source.path}:1: the file's name"
         yield from (f"{source.path}:{line}: {name}" for line, name in source.names
-                    if any(called_after(name, machine) for machine in machines))
-        yield from (f'{source.path}:{line}: "{text}"' for line, text in source.texts if text.lower() in machines)
+                    if any(called_after(name, machine) for machine in machines) or name[:-2] in WORDS)
+        yield from (f'{source.path}:{line}: "{text}"' for line, text in source.texts
+                    if " " not in text and any(called_after(text, machine) for machine in machines))
 
 
 def circle(root: Path, read: list[Source]) -> str:
@@ -257,9 +261,9 @@ def of(name: str) -> Rule:
 def test_an_include_that_looks_the_wrong_way_is_found(tmp_path, rule, path, right, wrong):
     text = f'#pragma once\n// #include "{wrong}"\n#include "{right}"\n/*\n#include "{wrong}"\n*/ #  include "{wrong}"\n'
     assert list(broken(of(rule), tmp_path, made_up(tmp_path, {path: text}))) == []
-    text += f'  #  include "{wrong}"  // wrong\n'
+    text += f'  #  include "{wrong}"  // wrong\n# include <{wrong}>\n'
     (tmp_path / path).write_text(text, encoding="utf-8")
-    assert list(broken(of(rule), tmp_path, sources(tmp_path))) == [f"{path}:7: {wrong}"]
+    assert list(broken(of(rule), tmp_path, sources(tmp_path))) == [f"{path}:7: {wrong}", f"{path}:8: {wrong}"]
 
 
 def test_an_include_of_a_file_beside_is_known_by_its_path(tmp_path):
@@ -294,14 +298,16 @@ int alphabet, thealpha; const char* s = "of an alpha"; char c = '"', d = 'x';
 int f(alpha::State&);
 if (kind == "alpha") g(1'000, ALPHA_BITS, 2'000);
 int at_alpha; kVc0; adaptive;
+get("alpha.nodes", "alphabet"); vc::State s; vc = 1;
 """
     python = 'kind == "beta"\n"""beta is a machine"""\n_core.beta_tables()  # beta\n'
     read = made_up(tmp_path, {
         "host/run/a.cpp": code, "kernels/routers/alpha/a.cpp": code, "host/plan/beta_plan.hpp": "",
         "bindings/flitlab/run.py": python, "bindings/flitlab/beta/run.py": python})
     assert sorted(named(tmp_path, read)) == sorted([
-        "host/plan/beta_plan.hpp:1: the file's name", "host/run/a.cpp:1: kAlphaSent", "host/run/a.cpp:3: alpha",
+        "host/plan/beta_plan.hpp:1: the file's name", "host/run/a.cpp:1: kAlphaSent", "host/run/a.cpp:3: alpha::",
         'host/run/a.cpp:4: "alpha"', "host/run/a.cpp:4: ALPHA_BITS", "host/run/a.cpp:5: at_alpha",
+        'host/run/a.cpp:6: "alpha.nodes"', "host/run/a.cpp:6: vc::",
         'bindings/flitlab/run.py:1: "beta"', "bindings/flitlab/run.py:3: beta_tables"])
 
 
