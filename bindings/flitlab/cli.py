@@ -58,18 +58,23 @@ def _reproduce(args) -> int:
 
 
 def _inspect(args) -> int:
+    from flitlab.records import parameters_of, totals_of, with_unit
+
     experiment = _experiment(args)
     flat, derived = experiment.flat(), experiment.derived()
+    kind = flat["router.kind"]
+    records, totals = parameters_of(kind), totals_of(kind)
     if args.json:
-        print(json.dumps({"config": flat, "derived": derived}))
+        print(json.dumps({"config": flat, "derived": derived, "totals": totals}))
         return 0
-    records = {r["path"]: r for r in _core.parameters()}
     for path, value in flat.items():
-        text = json.dumps(value)
-        print(f"{path:<32} {text:<24} {records[path]['help']}")
-    print()
+        print(f"{path:<32} {json.dumps(value):<24} {with_unit(records[path])}")
+    print("\nWhat follows from them:")
     for name, value in derived.items():
         print(f"{name:<32} {value:g}" if isinstance(value, float) else f"{name:<32} {value}")
+    print("\nWhat is counted (net.totals):")
+    for total in totals:
+        print(f"{total['name']:<32} {with_unit(total)}")
     return 0
 
 

@@ -33,21 +33,25 @@ class Curve:
 
     Columns: the keys that were varied, run.seed, those of ``COLUMNS``, and ``model.*``, what is special to the router
     or the traffic. ``mode`` is the traffic.mode of its runs, "mixed" if they differ: loads of closed loops count
-    replies too.
+    replies too. ``kind`` is their router.kind, "" if they differ.
     """
 
-    def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = "", mode: str = "open"):
+    def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = "", mode: str = "open",
+                 kind: str = ""):
         self.keys = keys
         self.rows = rows
         self.name = name
         self.mode = mode
+        self.kind = kind
         self._frame = None
 
     @classmethod
     def from_results(cls, keys, settings, results, experiment) -> Curve:
         modes = {r["config"]["traffic.mode"] for r in results}
+        kinds = {r["config"]["router.kind"] for r in results}
         rows = [_row(s, r) for s, r in zip(settings, results, strict=True)]
-        return cls(list(keys), rows, experiment.name, modes.pop() if len(modes) == 1 else "mixed")
+        return cls(list(keys), rows, experiment.name, modes.pop() if len(modes) == 1 else "mixed",
+                   kinds.pop() if len(kinds) == 1 else "")
 
     @property
     def axis(self) -> str:

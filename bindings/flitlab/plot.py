@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from flitlab import _core
+from flitlab.records import parameters_of
 
 # Quantiles of Student's t for 95 % confidence with 1, 2, ... degrees of freedom.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
@@ -79,7 +79,7 @@ def plot_curve(curve, axes=None, label=None):
             highest = max(highest, *xs)
             if saturated:
                 left.axvline(saturated[0][0], color=line.get_color(), ls="--", lw=1)
-    unit = next((p["unit"] for p in _core.parameters() if p["path"] == key), "")
+    unit = parameters_of(curve.kind).get(key, {}).get("unit", "") if curve.kind else ""
     load_label = {"open": "offered load", "request_reply": "request load"}.get(curve.mode, "load")
     xlabel = f"{load_label} (flits/cycle/terminal)" if over_load else f"{key} ({unit})" if unit else key
     # What is accepted of a closed loop is requests and replies; the load on the axis is requests alone.

@@ -9,8 +9,9 @@ from itertools import groupby
 
 from flitlab import _core
 from flitlab.console import Operation, tools
-from flitlab.experiment import Experiment
+from flitlab.experiment import Experiment, parse_value
 from flitlab.network import Network
+from flitlab.records import common_parameters
 
 INTRODUCTION = """# Reference
 
@@ -21,7 +22,7 @@ A parameter is a dotted path of the TOML file. It applies if its condition holds
 since cycle 0 (`net.totals`); `model.x` is its name in the `model` object of a result. An operation is what software can
 do to a network between two cycles (`net.console`), a tool what a model computes without one
 (`flitlab.console.call_tool`). State fields are what `net.inspect` shows; their numbers of elements are those of a
-model's default configuration.
+model's default configuration, with what is said there.
 """
 
 
@@ -29,9 +30,7 @@ def page() -> str:
     """The whole page as Markdown."""
     parts = [INTRODUCTION, "## All models"]
     models = _core.models()
-    own = {(p["path"], str(p["default"]), p["help"]) for model in models for p in model["parameters"]}
-    common = [p for p in _core.parameters() if (p["path"], str(p["default"]), p["help"]) not in own]
-    parts += _parameters(common)
+    parts += _parameters(common_parameters())
     parts += _totals(_core.common_totals())
     for model in models:
         parts += list(_model(model))
@@ -42,10 +41,20 @@ def _model(model: dict) -> Iterator[str]:
     kind = model["kind"]
     yield f"## `{kind}`: {model['help']}"
     yield from _parameters(model["parameters"])
+    default = Experiment.from_dict({"router.kind": kind}).flat()
+    others = [f"`{p['path']}` = {_value(default[p['path']])}" for p in common_parameters()
+              if p["path"] in default and _value(default[p["path"]]) != _value(p["default"])
+              and p["path"] != "router.kind"]
+    if others:
+        yield "Other defaults than those of all models: " + ", ".join(others) + "."
     yield from _totals(model["totals"])
+    everything = {path: parse_value(value) for path, value in model["everything"].items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        network = Network(Experiment.from_dict({"router.kind": kind}))
+        network = Network(Experiment.from_dict({"router.kind": kind} | everything))
+    if everything:
+        yield ("What follows is of a network with "
+               + ", ".join(f"`{path} = {value}`" for path, value in model["everything"].items()) + ".")
     yield from _operations("Operations", network.console.operations())
     if "registers" in {o.name for o in network.console.operations()}:
         yield "### Registers\n\n" + ", ".join(f"`{name}`" for name in _ranges(network.console.registers(node=0)))

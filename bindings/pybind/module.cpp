@@ -83,6 +83,10 @@ py::list models_to_list() {
     d["help"] = std::string(model.help);
     d["parameters"] = parameters_of_model(model);
     d["totals"] = totals_to_list(model.totals);
+    py::dict everything;
+    for (const auto& [record, value] : model.everything)
+      everything[py::str(std::string(record->path))] = std::string(value);
+    d["everything"] = everything;
     list.append(d);
   }
   return list;

@@ -35,6 +35,8 @@ struct ModelRecord {
   /// Shape of its terminals for traffic patterns, {} if that takes the plan; null: topology.shape or
   /// topology.dimensions.
   std::vector<u32> (*shape)(const Experiment&) = nullptr;
+  /// Settings, as TOML has them, with which all of its state and registers are there: for the reference page and tests.
+  std::vector<std::pair<const ParamRecord*, std::string_view>> everything = {};
 };
 
 /// ModelRecord::make_plan of a class of plans.

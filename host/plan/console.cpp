@@ -13,7 +13,7 @@ namespace flitlab {
 namespace {
 
 /// A value for a message, which has no room for all of a long list.
-std::string shown(const Datum& d) {
+std::string in_brief(const Datum& d) {
   struct Show {
     std::string operator()(std::monostate) const { return "none"; }
     std::string operator()(bool x) const { return x ? "true" : "false"; }
@@ -24,12 +24,12 @@ std::string shown(const Datum& d) {
     std::string operator()(const Datum::List& list) const {
       constexpr std::size_t kMost = 12;
       std::string text;
-      for (std::size_t i = 0; i < std::min(list.size(), kMost); ++i) text += (i ? ", " : "") + shown(list[i]);
+      for (std::size_t i = 0; i < std::min(list.size(), kMost); ++i) text += (i ? ", " : "") + in_brief(list[i]);
       return "[" + text + (list.size() > kMost ? ", ...]" : "]");
     }
     std::string operator()(const Datum::Map& map) const {
       std::string text;
-      for (const auto& [name, item] : map) text += (text.empty() ? "" : ", ") + name + ": " + shown(item);
+      for (const auto& [name, item] : map) text += (text.empty() ? "" : ", ") + name + ": " + in_brief(item);
       return "{" + text + "}";
     }
   };
@@ -81,11 +81,11 @@ void check_argument(const OperationRecord& operation, const ArgumentRecord& a, c
   if (const bool router = a.type == ArgumentType::kRouter; router || a.type == ArgumentType::kTerminal) {
     const u32 count = router ? routers : terminals;
     if (whole(d) && (negative(d) || as_double(d) >= count))
-      throw ConfigError(std::string(router ? "router " : "terminal ") + shown(d) + " does not exist: " +
+      throw ConfigError(std::string(router ? "router " : "terminal ") + in_brief(d) + " does not exist: " +
                         (router ? "routers" : "terminals") + " are numbered 0 to " + std::to_string(count - 1) + ".");
   }
   const auto fail = [&](const std::string& what) {
-    throw ConfigError(std::string(operation.name) + ": " + std::string(a.name) + " = " + shown(d) + what);
+    throw ConfigError(std::string(operation.name) + ": " + std::string(a.name) + " = " + in_brief(d) + what);
   };
   if (const std::string wanted = type_wanted(a, d); !wanted.empty())
     fail(" has the wrong type: it must be " + wanted + ".");
@@ -124,7 +124,7 @@ Arguments::Arguments(const OperationRecord& operation, Datum::Map given, u32 rou
       names.emplace_back(a.name);
     }
     if (names.size() == operation.arguments.size())
-      throw ConfigError(std::string(operation.name) + " has no argument " + name + " = " + shown(value) + "; " +
+      throw ConfigError(std::string(operation.name) + " has no argument " + name + " = " + in_brief(value) + "; " +
                         (names.empty() ? "it takes none." : "it takes " + listed(names) + "."));
   }
   for (const ArgumentRecord& a : operation.arguments) {
@@ -205,6 +205,30 @@ Datum call_tool(const std::string& kind, const std::string& name, const Experime
     throw ConfigError(name + " needs an experiment with " + of +
                       (experiment ? "; it was given one with \"" + experiment->kind() + "\"." : "."));
   return tool->run(tool->wants_experiment ? experiment : nullptr, Arguments(tool->record, std::move(arguments)));
+}
+
+std::string families(const std::map<std::string, u64>& registers) {
+  struct Family {
+    u64 first, last;
+  };
+  std::map<std::string, Family> numbered;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : registers) {
+    const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+    if (digits == name.size()) {
+      names.push_back(name);
+      continue;
+    }
+    const u64 number = std::stoull(name.substr(digits));
+    const auto [at, is_new] = numbered.try_emplace(name.substr(0, digits), Family{number, number});
+    at->second = {std::min(at->second.first, number), std::max(at->second.last, number)};
+  }
+  for (const auto& [stem, family] : numbered) {
+    const std::string first = stem + std::to_string(family.first);
+    names.push_back(family.first == family.last ? first : first + " to " + std::to_string(family.last));
+  }
+  std::sort(names.begin(), names.end());
+  return listed(names);
 }
 
 }  // namespace flitlab

@@ -123,4 +123,7 @@ class Console {
   std::vector<std::string> warnings_;
 };
 
+/// Names of registers for a message: those that differ in a last number as a range.
+std::string families(const std::map<std::string, u64>& registers);
+
 }  // namespace flitlab

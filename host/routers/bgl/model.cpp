@@ -26,6 +26,7 @@ ModelRecord bgl_model() {
       .runs_programs = true,
       .broadcasts = true,
       .whole = whole,
+      .everything = {{&bgl::param::router.link_protocol, "true"}},
   };
 }
 

@@ -27,6 +27,7 @@ ModelRecord metro_model() {
       .make_plan = plan_of<MetroPlan>,
       .default_of = default_of,
       .shape = metro_shape,
+      .everything = {{&metro::param::faults.dead_links, "0.05"}},
   };
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "host/config/check.hpp"
+#include "host/plan/console.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
@@ -136,9 +137,7 @@ bool MetroRegisters::by_scan(const std::string& name) {
 }
 
 std::string MetroRegisters::unknown(const std::string& name, const std::map<std::string, u64>& all) {
-  std::vector<std::string> names;
-  for (const auto& [known, value] : all) names.push_back(known);
-  return "register " + name + " does not exist in this router; the nearest is " + nearest(name, names) + ".";
+  return "register " + name + " does not exist in this router; it has " + families(all) + ".";
 }
 
 std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Table& t, const MetroNetwork& network,

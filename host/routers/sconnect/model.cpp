@@ -30,6 +30,7 @@ ModelRecord sconnect_model() {
       .default_of = default_of,
       .tools = sconnect_tools,
       .shape = sconnect_shape,
+      .everything = {{&sconnect::param::clock.emulated, "true"}},
   };
 }
 

@@ -19,8 +19,12 @@ constexpr ArgumentRecord kUnit{.name = "unit",
                                .optional = true,
                                .max = t3e::kBarrierUnits - 1};
 constexpr ArgumentRecord kDeltas{
-    "deltas", ArgumentType::kIntegers,
-    "Six: in primary X, Y, Z, then secondary X, Y, Z, -127 to 127; negative: in the - direction.", "hops"};
+    .name = "deltas",
+    .type = ArgumentType::kIntegers,
+    .help = "Six: in primary X, Y, Z, then secondary X, Y, Z; negative: in the - direction.",
+    .unit = "hops",
+    .min = -127,
+    .max = 127};
 constexpr std::string_view kCite = "manual, Special Routing; paper, section 8";
 
 u32 unit_of(const Arguments& a) { return a.has("unit") ? a.u32_of("unit") : 0; }
@@ -31,8 +35,7 @@ t3e::Deltas deltas_of(const Arguments& a) {
   if (given.size() != deltas.size())
     throw ConfigError("special packet: " + std::to_string(given.size()) +
                       " deltas; there are six, primary and secondary X, Y, Z.");
-  for (std::size_t i = 0; i < deltas.size(); ++i)  // what is far out of range stays so
-    deltas[i] = static_cast<int>(std::clamp<std::int64_t>(given[i], -1000, 1000));
+  for (std::size_t i = 0; i < deltas.size(); ++i) deltas[i] = static_cast<int>(given[i]);
   return deltas;
 }
 

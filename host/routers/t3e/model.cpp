@@ -29,6 +29,7 @@ ModelRecord t3e_model() {
       .make_plan = plan_of<T3ePlan>,
       .whole = whole,
       .tools = t3e_tools,
+      .everything = {{&t3e::param::barrier.units, "1"}, {&t3e::param::special.enabled, "true"}},
   };
 }
 

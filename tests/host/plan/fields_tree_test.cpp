@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/config/check.hpp"
+#include "host/config/registry.hpp"
 #include "kernels/common/fields.hpp"
 #include "tests/support/build.hpp"
 
@@ -130,9 +132,15 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
 
 /// Whatever the model: every field has a meaning, fields do not overlap, and all items can be shown.
 TEST(FieldsTree, EveryFieldOfEveryModelIsDescribed) {
-  for (const char* kind : {"vc", "t3e", "bgl", "metro", "sconnect", "adaptive", "switch"}) {
-    RawConfig raw{{"router.kind", std::string(kind)}};
-    if (std::string(kind) == "bgl") raw["topology.shape"] = IntList{4, 4, 2};
+  for (const ModelRecord& model : models()) {
+    const std::string kind(model.kind);
+    RawConfig raw{{"router.kind", kind}};
+    if (kind == "bgl") raw["topology.shape"] = IntList{4, 4, 2};
+    for (const auto& [setting, value] : model.everything) {
+      ParamRecord record = *setting;
+      record.default_value = value;
+      raw[std::string(record.path)] = default_value(record);
+    }
     const Network net(experiment(raw));
     const StateLayout& layout = net.plan->layout();
     const std::vector<std::byte> state = net.engine->state(0);

@@ -1,0 +1,31 @@
+"""What the records say of a router kind: its parameters and totals."""
+
+from __future__ import annotations
+
+from flitlab import _core
+
+
+def model_of(kind: str) -> dict:
+    """The record of a router kind."""
+    return next(m for m in _core.models() if m["kind"] == kind)
+
+
+def common_parameters() -> list[dict]:
+    """Parameters that are not one model's own."""
+    own = {(p["path"], str(p["default"]), p["help"]) for model in _core.models() for p in model["parameters"]}
+    return [p for p in _core.parameters() if (p["path"], str(p["default"]), p["help"]) not in own]
+
+
+def parameters_of(kind: str) -> dict[str, dict]:
+    """Records by path, as they are for networks of this kind. Several models have a parameter of the same path."""
+    return {p["path"]: p for p in [*common_parameters(), *model_of(kind)["parameters"]]}
+
+
+def totals_of(kind: str) -> list[dict]:
+    """What networks of this kind count, common totals first."""
+    return [*_core.common_totals(), *model_of(kind)["totals"]]
+
+
+def with_unit(record: dict) -> str:
+    """The help of a parameter or total, and its unit."""
+    return f"{record['help']} ({record['unit']})" if record["unit"] else record["help"]
