@@ -22,7 +22,13 @@ SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& 
   console_ = plan_->console();
 }
 
+const std::vector<std::byte>& SteppedNetwork::state() const {
+  if (state_.empty()) state_ = engine_->state(0);
+  return state_;
+}
+
 void SteppedNetwork::advance(u32 cycles) {
+  state_.clear();
   const u32 only[] = {0};
   if (!console_ || console_->period() == kNever) return flitlab::advance(*engine_, *plan_, feeds_, cycles, only);
   for (u32 part; cycles; cycles -= part) {
@@ -34,7 +40,10 @@ void SteppedNetwork::advance(u32 cycles) {
 }
 
 void SteppedNetwork::step(u32 cycles) {
-  if (!trace_) return advance(cycles);
+  if (!trace_) {
+    advance(cycles);
+    return state_.clear();  // another thread may have looked meanwhile
+  }
   const u32 routers = plan_->topology().routers;
   for (u32 i = 0; i < cycles; ++i) {
     const u64 cycle = engine_->now();
@@ -67,6 +76,7 @@ Datum SteppedNetwork::call(std::string_view operation, Datum::Map arguments) {
   if (!console_)
     throw ConfigError(std::string(operation) + ": router.kind = \"" + experiment_.kind() +
                       "\" has no console: its routers have no registers, and take no operations.");
+  state_.clear();
   return console_->call(*engine_, operation, std::move(arguments));
 }
 
@@ -76,14 +86,14 @@ std::vector<std::string> SteppedNetwork::take_warnings() {
 
 InspectNode SteppedNetwork::router(u32 index) const {
   require_router(index);
-  return router_tree(*plan_, engine_->state(0), index);
+  return router_tree(*plan_, state(), index);
 }
 
 InspectNode SteppedNetwork::terminal(u32 index) const {
   if (index >= plan_->topology().terminals)
     throw ConfigError("terminal " + std::to_string(index) + " does not exist: terminals are numbered 0 to " +
                       std::to_string(plan_->topology().terminals - 1) + ".");
-  return terminal_tree(*plan_, engine_->state(0), index);
+  return terminal_tree(*plan_, state(), index);
 }
 
 InspectNode SteppedNetwork::item(const std::string& kind, u32 index) const {
@@ -95,7 +105,7 @@ InspectNode SteppedNetwork::item(const std::string& kind, u32 index) const {
     if (index >= items.count)
       throw ConfigError(kind + " " + std::to_string(index) + " does not exist: items of this kind are numbered 0 to " +
                         std::to_string(items.count - 1) + ".");
-    return fields_tree(plan_->layout(), engine_->state(0), k, index);
+    return fields_tree(plan_->layout(), state(), k, index);
   }
   throw ConfigError("items of kind \"" + kind + "\" do not exist: this network has " + listed(names) + ".");
 }
@@ -116,7 +126,7 @@ std::map<std::string, u64> SteppedNetwork::totals() {
 }
 
 std::vector<ChannelUse> SteppedNetwork::channels() const {
-  const std::vector<u32> flits = plan_->channel_flits(engine_->state(0));
+  const std::vector<u32> flits = plan_->channel_flits(state());
   std::vector<ChannelUse> channels;
   const Topology& topology = plan_->topology();
   for (u32 r = 0; r < topology.routers; ++r)
@@ -135,6 +145,7 @@ std::vector<ChannelEnds> SteppedNetwork::links() const {
 }
 
 void SteppedNetwork::check() {
+  state_.clear();  // audits write what they find into it
   check_conservation(*engine_, *plan_, 0);
   check_deadlock(*engine_, *plan_, 0);
 }
@@ -149,6 +160,7 @@ void SteppedNetwork::save_state(Saver& saver) const {
 }
 
 void SteppedNetwork::load_state(Loader& loader) {
+  state_.clear();
   Cycle now = 0;
   loader(now);
   engine_->set_now(now);

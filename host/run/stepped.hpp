@@ -50,7 +50,7 @@ class SteppedNetwork {
   /// What users should know about operations since the last call of this, though they have been carried out.
   std::vector<std::string> take_warnings();
   /// Cycle in which each program ended; see Plan.
-  std::vector<u32> program_ends() const { return plan_->program_ends(engine_->state(0)); }
+  std::vector<u32> program_ends() const { return plan_->program_ends(state()); }
   /// What has been counted since cycle 0, by name.
   std::map<std::string, u64> totals();
   /// What every channel has carried since cycle 0, modulo 2^32; see Plan::channel_flits.
@@ -71,12 +71,15 @@ class SteppedNetwork {
  private:
   void require_router(u32 index) const;
   void advance(u32 cycles);
+  /// The canonical state. Whoever looks at all routers, one by one, copies it once.
+  const std::vector<std::byte>& state() const;
   void save_state(Saver& saver) const;
   void load_state(Loader& loader);
 
   Experiment experiment_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
+  mutable std::vector<std::byte> state_;  ///< as it was when last looked at; empty: it may have changed since
   std::vector<TraceFeed> feeds_;      ///< one if a trace is replayed
   std::unique_ptr<Console> console_;  ///< null: the machine has none
   bool trace_;

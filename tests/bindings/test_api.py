@@ -441,3 +441,15 @@ def test_resume_runs_points_again_if_a_file_has_changed(tmp_path):
     write(10)
     far = fl.sweep(exp, over, out=tmp_path / "o", resume=True, progress=False).rows[0]["hops_mean"]
     assert far > near
+
+
+def test_what_is_looked_at_is_of_today():
+    """The state is copied once for all that is looked at, and again after whatever may change it."""
+    net = fl.Network(fl.Experiment.from_dict({"router.kind": "t3e", "traffic.load": 0.2}))
+    saved = net.inspect("router", 0)
+    assert net.inspect("router", 0) == saved
+    net.console.write_register(0, "R_VCSEL0", 3)
+    written = net.inspect("router", 0)
+    assert written != saved
+    net.step(50)
+    assert net.inspect("router", 0) != written
