@@ -80,8 +80,8 @@ class SteppedNetwork {
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
   mutable std::vector<std::byte> state_;  ///< as it was when last looked at; empty: it may have changed since
-  std::vector<TraceFeed> feeds_;      ///< one if a trace is replayed
-  std::unique_ptr<Console> console_;  ///< null: the machine has none
+  std::vector<TraceFeed> feeds_;          ///< one if a trace is replayed
+  std::unique_ptr<Console> console_;      ///< null: the machine has none
   bool trace_;
   std::vector<TimedEvent> events_;
 };
