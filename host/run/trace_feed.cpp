@@ -89,7 +89,8 @@ bool TraceFeed::read_line() {
            std::to_string(terminals_ - 1) + ".");
   for (u32 i = 1; i <= 2; ++i)
     if (std::count(dead_.begin(), dead_.end(), numbers[i]))
-      fail("terminal " + std::to_string(numbers[i]) + " is at a dead node, which nothing leads to. Leave the line out.");
+      fail("terminal " + std::to_string(numbers[i]) +
+           " is at a dead node, which nothing leads to. Leave the line out.");
   if (numbers[1] == numbers[2] && !to_itself_)
     fail("terminal " + std::to_string(numbers[1]) +
          " sends to itself, which does not enter this network. Leave the line out.");

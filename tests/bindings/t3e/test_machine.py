@@ -547,7 +547,7 @@ def test_initial_hops_beside_a_dateline_are_avoided():
     assert not machine.circle
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from([AC20, LC424, {"topology.shape": [4, 8, 1]},
                                                          {"topology.shape": [2, 4, 4]}]),
        count=st.integers(1, 4), cycle=st.sampled_from([0, 300]), mode=st.sampled_from("01"), adaptive=st.booleans())

@@ -15,7 +15,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::config_config_test {
 namespace {
 
 using testing::experiment;
@@ -268,4 +268,4 @@ TEST(StructureKey, IgnoresLoadAndSeedOnly) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::config_config_test

@@ -11,7 +11,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::plan_derived_test {
 namespace {
 
 using testing::experiment;
@@ -91,4 +91,4 @@ TEST(Files, ContentsBelongToTheConfiguration) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::plan_derived_test

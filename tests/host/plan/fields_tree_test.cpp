@@ -8,7 +8,7 @@
 #include "kernels/common/fields.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::plan_fields_tree_test {
 namespace {
 
 using testing::experiment;
@@ -164,4 +164,4 @@ TEST(FieldsTree, EveryFieldOfEveryModelIsDescribed) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::plan_fields_tree_test

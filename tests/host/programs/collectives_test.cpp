@@ -11,7 +11,7 @@
 
 #include "tests/support/program.hpp"
 
-namespace flitlab {
+namespace flitlab::programs_collectives_test {
 namespace {
 
 /// A piece of data: who contributes it, and for whom it is (alltoall only).
@@ -217,4 +217,4 @@ TEST(CollectivesOfPrograms, GroupsKeepToTheirRanksAndOrder) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::programs_collectives_test

@@ -10,7 +10,7 @@
 #include "tests/support/program.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::programs_program_test {
 namespace {
 
 using testing::program;
@@ -233,4 +233,4 @@ TEST(Programs, MustBeReadable) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::programs_program_test

@@ -12,7 +12,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::run_checkpoint_test {
 namespace {
 
 using testing::experiment;
@@ -184,4 +184,4 @@ TEST(Checkpoint, DamageIsFound) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::run_checkpoint_test

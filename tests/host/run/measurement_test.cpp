@@ -9,7 +9,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::run_measurement_test {
 namespace {
 
 using testing::experiment;
@@ -129,4 +129,4 @@ TEST(Warmup, EndsPastSaturation) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::run_measurement_test

@@ -8,7 +8,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::run_run_test {
 namespace {
 
 using testing::integer;
@@ -119,4 +119,4 @@ TEST(Bursts, AreNoSaturation) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::run_run_test

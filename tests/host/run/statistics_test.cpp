@@ -7,7 +7,7 @@
 
 #include "kernels/common/philox.hpp"
 
-namespace flitlab {
+namespace flitlab::run_statistics_test {
 namespace {
 
 TEST(Quantiles, AreExactForSmallValues) {
@@ -105,4 +105,4 @@ TEST(Rise, IsSeenAndNotImagined) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::run_statistics_test

@@ -11,7 +11,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::run_trace_feed_test {
 namespace {
 
 using testing::experiment;
@@ -209,4 +209,4 @@ TEST(Trace, AnEmptyFileIsAnEmptyRun) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::run_trace_feed_test

@@ -17,7 +17,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::topology_topology_test {
 namespace {
 
 using testing::experiment;
@@ -354,4 +354,4 @@ TEST(DependencyGraph, FindsACycleIfThereIsOne) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::topology_topology_test

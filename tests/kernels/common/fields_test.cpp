@@ -7,7 +7,7 @@
 #include "host/routers/vc/plan.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::common_fields_test {
 namespace {
 
 using testing::experiment;
@@ -44,4 +44,4 @@ TEST(ConstantFields, OrderAlignmentAndAbsence) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::common_fields_test

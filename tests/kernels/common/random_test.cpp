@@ -8,7 +8,7 @@
 #include "kernels/common/philox.hpp"
 #include "kernels/traffic/traffic.hpp"
 
-namespace flitlab {
+namespace flitlab::common_random_test {
 namespace {
 
 void expect_words(const Random4& r, u32 a, u32 b, u32 c, u32 d) {
@@ -121,4 +121,4 @@ TEST(Sources, SilentOnesNeverCreate) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::common_random_test

@@ -8,7 +8,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::engines_identity_test {
 namespace {
 
 using testing::experiment;
@@ -352,4 +352,4 @@ std::vector<std::string> kinds() {
 INSTANTIATE_TEST_SUITE_P(Models, Identity, ::testing::ValuesIn(kinds()));
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::engines_identity_test

@@ -10,7 +10,7 @@
 #include "kernels/engines/make_engine.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::engines_moved_tables_test {
 namespace {
 
 using testing::experiment;
@@ -67,4 +67,4 @@ TEST(MovedTables, AreAllOfBlueGeneL) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::engines_moved_tables_test

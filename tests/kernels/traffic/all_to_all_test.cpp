@@ -14,7 +14,7 @@
 #include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::traffic_all_to_all_test {
 namespace {
 
 using testing::experiment;
@@ -336,4 +336,4 @@ TEST(AllToAll, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::traffic_all_to_all_test

@@ -7,7 +7,7 @@
 #include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::traffic_closed_loop_test {
 namespace {
 
 using testing::experiment;
@@ -208,4 +208,4 @@ TEST(ClosedLoop, RunReportsRoundTrips) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::traffic_closed_loop_test

@@ -6,7 +6,7 @@
 
 #include "kernels/traffic/traffic.hpp"
 
-namespace flitlab {
+namespace flitlab::traffic_periodic_test {
 namespace {
 
 /// 20 terminals for each of the 64 phases on average: none is left out by chance (that has a probability of e^-20).
@@ -43,4 +43,4 @@ TEST(Periodic, PhasesDependOnTheSeed) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::traffic_periodic_test

@@ -10,7 +10,7 @@
 #include "kernels/common/philox.hpp"
 #include "tests/support/program.hpp"
 
-namespace flitlab {
+namespace flitlab::traffic_program_test {
 namespace {
 
 using testing::FixedDelay;
@@ -233,4 +233,4 @@ TEST(ProgramTiming, TheLayoutOfStateDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::traffic_program_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::traffic_start_test {
 namespace {
 
 using testing::experiment;
@@ -34,4 +34,4 @@ TEST(TrafficStart, PutsAllCreationsOff) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::traffic_start_test

@@ -8,7 +8,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace flitlab::sconnect {
+namespace flitlab::sconnect::explore_test {
 namespace {
 
 using Two = std::array<u32, 2>;
@@ -150,4 +150,4 @@ TEST(SconnectExplore, RefusesWhatIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace flitlab::sconnect
+}  // namespace flitlab::sconnect::explore_test

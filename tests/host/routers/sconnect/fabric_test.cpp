@@ -12,9 +12,10 @@
 #include "host/routers/sconnect/metrics.hpp"
 #include "host/routers/sconnect/order.hpp"
 #include "kernels/common/error.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/support/sconnect/fabrics.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_fabric_test {
 namespace {
 
 using sconnect::kPorts;
@@ -22,6 +23,8 @@ using sconnect::kSerial;
 using sconnect::Link;
 using sconnect::LinkKind;
 using testing::dual_nodes;
+using testing::expect_in;
+using testing::message_of;
 using testing::sconnect_graph;
 using testing::single_nodes;
 
@@ -35,19 +38,6 @@ std::string far_end(const SconnectFabric& f, u32 tic, u32 port) {
 
 u32 tic_named(const SconnectFabric& f, const std::string& name) {
   return static_cast<u32>(std::find(f.names.begin(), f.names.end(), name) - f.names.begin());
-}
-
-std::string message_of(const std::function<void()>& make) {
-  try {
-    make();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void expect_in(const std::string& part, const std::string& text) {
-  EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in \"" << text << "\"";
 }
 
 TEST(SconnectFabric, IsWiredBothWaysAndComplete) {
@@ -333,4 +323,4 @@ TEST(SconnectGraphFile, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_fabric_test

@@ -14,9 +14,10 @@
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/sconnect/route.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/support/sconnect/fabrics.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_tables_test {
 namespace {
 
 using sconnect::kPorts;
@@ -24,6 +25,8 @@ using sconnect::Link;
 using sconnect::LinkKind;
 using sconnect::option;
 using testing::dual_nodes;
+using testing::expect_in;
+using testing::message_of;
 using testing::sconnect_graph;
 using testing::single_nodes;
 using testing::TextFile;
@@ -111,19 +114,6 @@ void expect_good(const SconnectFabric& f, const SconnectTables& t) {
   EXPECT_EQ(sconnect_table_fault(f, t.entry), "");
   Walker walker{f, t.entry};
   EXPECT_TRUE(walker.good());
-}
-
-std::string message_of(const std::function<void()>& make) {
-  try {
-    make();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void expect_in(const std::string& part, const std::string& text) {
-  EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in \"" << text << "\"";
 }
 
 TEST(SconnectTables, OfALineByHand) {
@@ -499,4 +489,4 @@ TEST(SconnectTableFault, SeesWrongHostsAndPorts) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_tables_test

@@ -6,7 +6,7 @@
 #include "host/routing/dependency.hpp"
 #include "host/topology/metrics.hpp"
 
-namespace flitlab::t3e {
+namespace flitlab::t3e::tables_test {
 namespace {
 
 /// Options with the numbers and links of a machine in which nothing is special.
@@ -196,4 +196,4 @@ TEST(T3eTables, RoutesBalanceAsPublished) {
 }
 
 }  // namespace
-}  // namespace flitlab::t3e
+}  // namespace flitlab::t3e::tables_test

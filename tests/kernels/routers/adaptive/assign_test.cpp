@@ -8,7 +8,7 @@
 
 #include "kernels/routers/adaptive/assign.hpp"
 
-namespace flitlab::adaptive {
+namespace flitlab::adaptive::assign_test {
 namespace {
 
 using Sets = std::vector<u32>;
@@ -152,4 +152,4 @@ TEST(AdaptiveAssign, OptimalIsWhatTryingEverythingFinds) {
 }
 
 }  // namespace
-}  // namespace flitlab::adaptive
+}  // namespace flitlab::adaptive::assign_test

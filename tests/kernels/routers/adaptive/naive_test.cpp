@@ -10,7 +10,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::adaptive_naive_test {
 namespace {
 
 using testing::experiment;
@@ -18,6 +18,7 @@ using testing::integer;
 using testing::NaiveAdaptive;
 using testing::Network;
 using testing::TextFile;
+using testing::trials;
 using testing::word;
 
 /// A connected graph: a random tree and some more edges, some of them parallel.
@@ -63,7 +64,7 @@ RawConfig random_config(std::mt19937& random, const std::string& graph) {
 
 TEST(AdaptiveNaive, DoesTheSame) {
   u64 misrouted = 0;
-  for (u32 trial = 0; trial < 60; ++trial) {
+  for (u32 trial = 0; trial < trials(60); ++trial) {
     std::mt19937 random(trial);
     const TextFile graph(random_graph(random));
     RawConfig config = random_config(random, graph.path);
@@ -93,7 +94,7 @@ TEST(AdaptiveNaive, DoesTheSame) {
     }
     misrouted += naive.misrouted;
   }
-  EXPECT_GT(misrouted, 1000u);
+  EXPECT_GT(misrouted, trials(1000));
 }
 
 TEST(AdaptiveConservation, HoldsForAllTopologiesAndLoads) {
@@ -130,4 +131,4 @@ TEST(AdaptiveConservation, BatchesEnd) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::adaptive_naive_test

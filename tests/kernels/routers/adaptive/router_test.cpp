@@ -10,7 +10,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::adaptive_router_test {
 namespace {
 
 using testing::experiment;
@@ -219,4 +219,4 @@ TEST(AdaptiveChecks, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::adaptive_router_test

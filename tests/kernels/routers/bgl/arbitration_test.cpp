@@ -5,7 +5,7 @@
 #include "tests/support/bgl/bgl.hpp"
 #include "tests/support/chance.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_arbitration_test {
 namespace {
 
 using testing::BglGrant;
@@ -194,4 +194,4 @@ TEST(BglGap, LetsInjectionFifosIn) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_arbitration_test

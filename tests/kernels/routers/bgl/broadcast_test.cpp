@@ -5,7 +5,7 @@
 #include "kernels/routers/bgl/totals.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_broadcast_test {
 namespace {
 
 using testing::experiment;
@@ -70,7 +70,7 @@ TEST(BglBroadcast, SlowSoftwareLosesNothing) {
   Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32});
   for (u32 i = 0; i < 50; ++i) {
     for (Network* net : {&one, &wide}) net->step(2000);
-    if (i < 8) {  // barriers of more threads than cores take their time
+    if (i < 3) {  // barriers of more threads than cores take their time
       three.step(2000);
       ASSERT_EQ(one.engine->state_hash(0), three.engine->state_hash(0));
     }
@@ -103,4 +103,4 @@ TEST(BglBroadcast, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_broadcast_test

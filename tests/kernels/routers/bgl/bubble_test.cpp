@@ -6,7 +6,7 @@
 #include "kernels/common/error.hpp"
 #include "tests/support/bgl/bgl.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_bubble_test {
 namespace {
 
 using testing::BglLine;
@@ -117,4 +117,4 @@ TEST(BglBubbleRule, TheEarlierOneDeadlocksUnderLoad) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_bubble_test

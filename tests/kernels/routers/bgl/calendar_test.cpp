@@ -5,7 +5,7 @@
 #include "kernels/routers/bgl/totals.hpp"
 #include "tests/support/bgl/random.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_calendar_test {
 namespace {
 
 using testing::BglDraw;
@@ -14,6 +14,7 @@ using testing::experiment;
 using testing::integer;
 using testing::Network;
 using testing::random_bgl;
+using testing::trials;
 using testing::word;
 
 constexpr u32 kNode = 0, kTerminal = 1, kCalendar = 2;
@@ -51,7 +52,7 @@ void expect_same(const Network& a, const Network& b, const RawConfig& config,
 }
 
 TEST(BglCalendar, NobodySleepsThroughAnything) {
-  for (u32 seed = 1; seed <= 30; ++seed) {
+  for (u32 seed = 1; seed <= trials(30); ++seed) {
     RawConfig config = random_bgl(seed);
     testing::add_errors(config, seed);
     if (seed % 3 == 0) config["topology.shape"] = IntList{5, 5, 3};  // two groups of 64
@@ -80,7 +81,7 @@ TEST(BglCalendar, NobodySleepsThroughAnything) {
 /// Tokens for a link that is taken are handed over at its end, but where it is counted whom they free. Nobody can tell.
 TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
   u32 waited = 0;
-  for (u32 seed = 1; seed <= 40; ++seed) {
+  for (u32 seed = 1; seed <= trials(40); ++seed) {
     RawConfig config = random_bgl(seed);
     config["traffic.load"] = seed % 4 ? 0.1 : 0.01;
     std::vector<std::unique_ptr<Network>> nets;
@@ -123,4 +124,4 @@ TEST(BglCalendar, WakesForADistantCreation) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_calendar_test

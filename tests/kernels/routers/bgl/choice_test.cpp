@@ -8,7 +8,7 @@
 #include "tests/support/bgl/bgl.hpp"
 #include "tests/support/chance.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_choice_test {
 namespace {
 
 using testing::BglGrant;
@@ -245,4 +245,4 @@ TEST(BglBubble, IsLeftAgain) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_choice_test

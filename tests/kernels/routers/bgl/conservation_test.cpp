@@ -10,7 +10,7 @@
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_conservation_test {
 namespace {
 
 using testing::BglDraw;
@@ -206,4 +206,4 @@ TEST(BglParameters, AreCheckedTogether) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_conservation_test

@@ -10,7 +10,7 @@
 #include "tests/support/chance.hpp"
 #include "tests/support/grid.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_dead_test {
 namespace {
 
 using testing::BglGrant;
@@ -519,4 +519,4 @@ TEST(BglDeadRuns, WhereAllHaveToGoRoundTheDeadNode) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_dead_test

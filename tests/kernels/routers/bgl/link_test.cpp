@@ -14,7 +14,7 @@
 #include "tests/support/bgl/bgl.hpp"
 #include "tests/support/bgl/random.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_link_test {
 namespace {
 
 using bgl::Hit;
@@ -306,4 +306,4 @@ TEST(BglLink, AuditFindsWhatIsForgotten) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_link_test

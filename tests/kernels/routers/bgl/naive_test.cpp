@@ -16,7 +16,7 @@
 #include "kernels/routers/bgl/params.hpp"
 #include "tests/support/bgl/random.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_naive_test {
 namespace {
 
 using testing::described;
@@ -546,4 +546,4 @@ TEST_P(BglNaive, AgreesWhateverTheParameters) {
 INSTANTIATE_TEST_SUITE_P(Seeds, BglNaive, ::testing::Range(0u, 8u));
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_naive_test

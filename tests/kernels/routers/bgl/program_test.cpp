@@ -6,7 +6,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_program_test {
 namespace {
 
 using testing::experiment;
@@ -79,7 +79,7 @@ TEST(BglProgram, CollectivesAreTheSameWhateverRunsThem) {
   Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32});
   for (u32 i = 0; i < 32; ++i) {
     for (Network* net : {&one, &wide}) net->step(3000);
-    if (i < 8) {  // barriers of more threads than cores take their time
+    if (i < 3) {  // barriers of more threads than cores take their time
       three.step(3000);
       ASSERT_EQ(one.engine->state_hash(0), three.engine->state_hash(0));
     }
@@ -90,4 +90,4 @@ TEST(BglProgram, CollectivesAreTheSameWhateverRunsThem) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_program_test

@@ -10,7 +10,7 @@
 #include "tests/support/chance.hpp"
 #include "tests/support/grid.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_route_test {
 namespace {
 
 using testing::BglGrant;
@@ -224,4 +224,4 @@ TEST(BglTies, SoAreTheKindsOfPackets) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_route_test

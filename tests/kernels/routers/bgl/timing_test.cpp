@@ -4,7 +4,7 @@
 
 #include "tests/support/bgl/bgl.hpp"
 
-namespace flitlab {
+namespace flitlab::bgl_timing_test {
 namespace {
 
 using testing::BglGrant;
@@ -348,4 +348,4 @@ TEST(BglSoftware, WaitsForRoomInAFifo) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bgl_timing_test

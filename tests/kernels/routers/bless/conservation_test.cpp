@@ -8,7 +8,7 @@
 #include "tests/support/bless/bless.hpp"
 #include "tests/support/bless/random.hpp"
 
-namespace flitlab {
+namespace flitlab::bless_conservation_test {
 namespace {
 
 using testing::BlessNetwork;
@@ -93,4 +93,4 @@ TEST(BlessConservation, EveryPacketIsDeliveredOnce) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bless_conservation_test

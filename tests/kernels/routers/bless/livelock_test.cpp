@@ -8,7 +8,7 @@
 #include "kernels/routers/bless/totals.hpp"
 #include "tests/support/bless/bless.hpp"
 
-namespace flitlab {
+namespace flitlab::bless_livelock_test {
 namespace {
 
 using testing::BlessNetwork;
@@ -117,4 +117,4 @@ TEST(BlessLivelock, WithTooFewPlacesThereIsOne) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bless_livelock_test

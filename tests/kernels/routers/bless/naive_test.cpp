@@ -6,7 +6,7 @@
 #include "tests/support/bless/naive.hpp"
 #include "tests/support/bless/random.hpp"
 
-namespace flitlab {
+namespace flitlab::bless_naive_test {
 namespace {
 
 using bless::Count;
@@ -65,4 +65,4 @@ TEST(BlessNaive, DoesTheSameInEveryCycle) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bless_naive_test

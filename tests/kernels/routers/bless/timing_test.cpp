@@ -9,7 +9,7 @@
 #include "tests/support/bless/bless.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::bless_timing_test {
 namespace {
 
 using bless::Count;
@@ -258,4 +258,4 @@ TEST(BlessChecks, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::bless_timing_test

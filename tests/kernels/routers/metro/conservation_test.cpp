@@ -5,7 +5,7 @@
 #include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/metro.hpp"
 
-namespace flitlab {
+namespace flitlab::metro_conservation_test {
 namespace {
 
 using testing::experiment;
@@ -307,4 +307,4 @@ TEST(MetroFaults, BothModesSayWhereItWasBlocked) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::metro_conservation_test

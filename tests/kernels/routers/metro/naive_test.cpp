@@ -10,7 +10,7 @@
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/metro/naive.hpp"
 
-namespace flitlab {
+namespace flitlab::metro_naive_test {
 namespace {
 
 using testing::experiment;
@@ -382,4 +382,4 @@ INSTANTIATE_TEST_SUITE_P(Seeds, MetroNaive, ::testing::Range(0u, 40u));
 INSTANTIATE_TEST_SUITE_P(Rare, MetroNaive, ::testing::Values(46u, 56u, 177u, 447u));
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::metro_naive_test

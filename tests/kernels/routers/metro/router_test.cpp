@@ -5,7 +5,7 @@
 #include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/metro.hpp"
 
-namespace flitlab {
+namespace flitlab::metro_router_test {
 namespace {
 
 using metro::Kind;
@@ -384,4 +384,4 @@ TEST(MetroChoice, FollowsItsRandomInput) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::metro_router_test

@@ -4,7 +4,7 @@
 #include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/metro.hpp"
 
-namespace flitlab {
+namespace flitlab::metro_timing_test {
 namespace {
 
 using metro::Kind;
@@ -136,4 +136,4 @@ TEST(MetroTiming, TheSourceCanClose) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::metro_timing_test

@@ -14,7 +14,7 @@
 #include "tests/support/sconnect/fabrics.hpp"
 #include "tests/support/sconnect/naive_clocks.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_clock_test {
 namespace {
 
 using sconnect::i64;
@@ -427,4 +427,4 @@ TEST(SconnectClock, FilesAreChecked) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_clock_test

@@ -9,7 +9,7 @@
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/sconnect/random.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_conservation_test {
 namespace {
 
 using testing::BglDraw;
@@ -107,4 +107,4 @@ TEST(SconnectReservation, FitsAnyPool) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_conservation_test

@@ -5,7 +5,7 @@
 #include "kernels/routers/sconnect/control_message.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_control_test {
 namespace {
 
 using sconnect::option;
@@ -162,4 +162,4 @@ TEST(SconnectAudit, FindsDamageThatNobodyRemembers) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_control_test

@@ -9,7 +9,7 @@
 #include "tests/support/sconnect/naive.hpp"
 #include "tests/support/sconnect/random.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_naive_test {
 namespace {
 
 using sconnect::kPorts;
@@ -235,4 +235,4 @@ TEST_P(SconnectNaive, AgreesWhateverIsSwitchedOff) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectNaive, ::testing::Range(0u, 40u));
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_naive_test

@@ -8,7 +8,7 @@
 #include "kernels/common/philox.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_ports_test {
 namespace {
 
 using testing::experiment;
@@ -48,4 +48,4 @@ TEST(SconnectPorts, SwitchingThemCostsNoMessage) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_ports_test

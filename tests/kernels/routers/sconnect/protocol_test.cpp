@@ -7,7 +7,7 @@
 #include "tests/support/sconnect/draw.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_protocol_test {
 namespace {
 
 using namespace sconnect;
@@ -18,6 +18,7 @@ using testing::Network;
 using testing::random_small_sconnect;
 using testing::SconnectDraw;
 using testing::TextFile;
+using testing::trials;
 using testing::word;
 
 constexpr u8 kReadable = kOccupied;
@@ -177,7 +178,7 @@ void finish(Network& net, Deliveries& book, u64 all, u32 most = 200000) {
 TEST(SconnectProtocol, EveryMessageArrivesOnce) {
   const TextFile ring(kRing);
   u64 slots = 0, hit = 0, again = 0, duplicates = 0, refused = 0, aborted = 0, came_back = 0;
-  for (u64 seed = 1; seed <= 240; ++seed) {
+  for (u64 seed = 1; seed <= trials(240); ++seed) {
     RawConfig c = random_small_sconnect(seed, ring.path);
     c["traffic.mode"] = word("batch");
     // Of quads over the worst channels one of seven comes through.
@@ -205,8 +206,8 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
     if (HasFatalFailure()) return;
   }
   // All of it has happened, and often.
-  EXPECT_GT(slots, 2000000u);
-  for (u64 n : {hit, again, duplicates, refused, aborted, came_back}) EXPECT_GT(n, 10000u);
+  EXPECT_GT(slots, trials(2000000));
+  for (u64 n : {hit, again, duplicates, refused, aborted, came_back}) EXPECT_GT(n, trials(10000));
 }
 
 /// A priority that hosts refuse fills its share of the buffers and stays; nothing else is disturbed or comes twice.
@@ -256,7 +257,7 @@ TEST(SconnectProtocol, WhatCameDamagedIsNotForgotten) {
 /// Ports are switched off and on again while messages, quads and answers are on their way.
 TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
   const TextFile ring(kRing);
-  for (u64 seed = 1000; seed < 1080; ++seed) {
+  for (u64 seed = 1000; seed < 1000 + trials(80); ++seed) {
     RawConfig c = random_small_sconnect(seed, ring.path);
     c["channel.error_rate"] = seed % 2 ? 0.0 : 1e-4;
     c["traffic.mode"] = word("batch");
@@ -281,4 +282,4 @@ TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_protocol_test

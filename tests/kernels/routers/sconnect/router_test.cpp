@@ -7,7 +7,7 @@
 #include "tests/support/sconnect/fabrics.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_router_test {
 namespace {
 
 using sconnect::kPorts;
@@ -607,4 +607,4 @@ TEST(SconnectRouter, SwitchingAPortOffLosesNothing) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_router_test

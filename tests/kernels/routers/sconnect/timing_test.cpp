@@ -10,7 +10,7 @@
 #include "tests/support/sconnect/fabrics.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
 
-namespace flitlab {
+namespace flitlab::sconnect_timing_test {
 namespace {
 
 using sconnect::kPorts;
@@ -23,7 +23,7 @@ using testing::TextFile;
 using testing::word;
 
 /// Nodes in a line: port 0 leads on, port 1 back, the host is at port 4.
-RawConfig line(std::int64_t nodes, std::int64_t delay = 2) {
+RawConfig plain_line(std::int64_t nodes, std::int64_t delay = 2) {
   return {{"topology.shape", IntList{nodes}}, {"topology.channel_delay", 6 * delay}};
 }
 
@@ -61,7 +61,7 @@ std::vector<Cycle> from(Cycle first, u32 count, u32 step = 1) {
 /// the next cycle, D + 1 a hop, to the host at 4 the same.
 TEST(SconnectTiming, OfALineForward) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
-    SconnectNet net(line(5, delay), sends(10, 0, 4));
+    SconnectNet net(plain_line(5, delay), sends(10, 0, 4));
     net.deliver(1);
     EXPECT_EQ(net.injected({0, 0}), 10u);
     EXPECT_EQ(net.delivered({0, 0}), 10 + 1 + 4 * delay + 3) << delay;
@@ -72,7 +72,7 @@ TEST(SconnectTiming, OfALineForward) {
 /// Back it comes by port 0 and leaves by port 1 in the same cycle.
 TEST(SconnectTiming, OfALineBack) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
-    SconnectNet net(line(5, delay), sends(10, 4, 0));
+    SconnectNet net(plain_line(5, delay), sends(10, 4, 0));
     net.deliver(1);
     EXPECT_EQ(net.delivered({4, 0}), 10 + 1 + 4 * delay) << delay;
   }
@@ -81,7 +81,7 @@ TEST(SconnectTiming, OfALineBack) {
 /// A quad's header takes as long, and its last part comes three cycles later.
 TEST(SconnectTiming, OfAQuad) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
-    SconnectNet net(line(5, delay), sends(10, 0, 4, 4) + sends(200 + delay, 4, 0, 4));
+    SconnectNet net(plain_line(5, delay), sends(10, 0, 4, 4) + sends(200 + delay, 4, 0, 4));
     net.deliver(2);
     EXPECT_EQ(net.delivered({0, 0}), 10 + 1 + 4 * delay + 3 + 3) << delay;
     EXPECT_EQ(net.delivered({4, 1}), 200 + delay + 1 + 4 * delay + 3) << delay;
@@ -129,17 +129,17 @@ TEST(SconnectTiming, TheFigureInClocks) {
     return net.plan().figures(net.engine().counters(0), net.engine().state(0)).at("network_latency_clocks");
   };
   const u32 there = 2 + 4 * 13 + 3 * 5 + 3;  // from 4 to 0, four channels, three times from 1 to 0, from 1 to 4
-  EXPECT_EQ(clocks(line(5), sends(10, 0, 4), 1), there);
+  EXPECT_EQ(clocks(plain_line(5), sends(10, 0, 4), 1), there);
   const u32 back = 3 + 4 * 11 + 3 * 1 + 4;
-  EXPECT_EQ(clocks(line(5), sends(10, 4, 0), 1), back);
-  EXPECT_EQ(clocks(line(5), sends(10, 0, 4) + sends(100, 4, 0), 2), (there + back) / 2.0);
-  EXPECT_EQ(clocks(line(5), sends(10, 0, 4, 4), 1), there + 3 * 6);
+  EXPECT_EQ(clocks(plain_line(5), sends(10, 4, 0), 1), back);
+  EXPECT_EQ(clocks(plain_line(5), sends(10, 0, 4) + sends(100, 4, 0), 2), (there + back) / 2.0);
+  EXPECT_EQ(clocks(plain_line(5), sends(10, 0, 4, 4), 1), there + 3 * 6);
 }
 
 /// A buffer is free again when what has come a round after the message left says that it has been taken.
 TEST(SconnectTiming, OfABuffersReturn) {
   for (u32 delay : {1u, 2u, 5u}) {
-    SconnectNet net(line(2, delay), sends(10, 0, 1));
+    SconnectNet net(plain_line(2, delay), sends(10, 0, 1));
     const u32 round = 2 * (delay + 1), left = 11;
     net.step(11);
     for (; net.now() <= left + round; net.step()) EXPECT_EQ(net.control(0).used, 1u) << "before cycle " << net.now();
@@ -150,7 +150,7 @@ TEST(SconnectTiming, OfABuffersReturn) {
 /// The first answer after a quad's header was given too early, so its buffers wait for a round more.
 TEST(SconnectTiming, OfAQuadsBuffersReturn) {
   for (u32 delay : {1u, 2u, 5u}) {
-    SconnectNet net(line(2, delay), sends(10, 0, 1, 4));
+    SconnectNet net(plain_line(2, delay), sends(10, 0, 1, 4));
     const u32 round = 2 * (delay + 1), left = 11;
     net.step(11);
     for (; net.now() <= left + 2 * round; net.step())
@@ -164,7 +164,7 @@ TEST(SconnectTiming, OfAQuadsBuffersReturn) {
 TEST(SconnectTiming, OfFourBuffers) {
   std::string trace;
   for (u32 i = 0; i < 12; ++i) trace += sends(10, 0, 1);
-  RawConfig c = line(2);
+  RawConfig c = plain_line(2);
   c["router.host_buffers"] = integer(4);
   SconnectNet net(c, trace);
   net.deliver(12);
@@ -177,7 +177,7 @@ TEST(SconnectTiming, MessagesInARow) {
   for (u32 delay : {1u, 2u, 5u}) {
     std::string trace;
     for (u32 i = 0; i < 60; ++i) trace += sends(10, 0, 1);
-    SconnectNet net(line(2, delay), trace);
+    SconnectNet net(plain_line(2, delay), trace);
     net.deliver(60);
     EXPECT_EQ(sending_cycles(net, 0, 0), from(11, 60)) << delay;
     EXPECT_EQ(delivery_cycles(net, 1), from(11 + delay, 60)) << delay;
@@ -191,7 +191,7 @@ TEST(SconnectTiming, QuadsInARow) {
   const auto starts = [](u32 delay) {
     std::string trace;
     for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 1, 4);
-    SconnectNet net(line(2, delay), trace);
+    SconnectNet net(plain_line(2, delay), trace);
     net.deliver(9);
     net.check();
     for (u32 i = 0; i < 5; ++i) EXPECT_EQ(net.injected({0, i}), 10 + 4 * i);  // a part a cycle
@@ -349,4 +349,4 @@ TEST(SconnectTiming, TheLatencyThatInspectShows) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::sconnect_timing_test

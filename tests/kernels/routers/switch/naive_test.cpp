@@ -9,7 +9,7 @@
 #include "kernels/routers/switch/streams.hpp"
 #include "tests/support/switch/switch.hpp"
 
-namespace flitlab {
+namespace flitlab::switch_naive_test {
 namespace {
 
 using testing::integer;
@@ -111,4 +111,4 @@ TEST(SwitchNaive, DoesTheSameWithEveryMessage) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::switch_naive_test

@@ -10,7 +10,7 @@
 #include "tests/support/chance.hpp"
 #include "tests/support/switch/switch.hpp"
 
-namespace flitlab {
+namespace flitlab::switch_router_test {
 namespace {
 
 using testing::experiment;
@@ -255,4 +255,4 @@ TEST(Switch, ShowsHeadsAndOutputs) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::switch_router_test

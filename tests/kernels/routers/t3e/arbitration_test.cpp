@@ -14,7 +14,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::t3e_arbitration_test {
 namespace {
 
 using testing::experiment;
@@ -473,4 +473,4 @@ TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVcStraightOn) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::t3e_arbitration_test

@@ -10,7 +10,7 @@
 #include "kernels/routers/t3e/totals.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::t3e_barrier_test {
 namespace {
 
 using t3e::BarrierState;
@@ -129,4 +129,4 @@ TEST(T3eBarrier, TheTreeSpansTheMachine) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::t3e_barrier_test

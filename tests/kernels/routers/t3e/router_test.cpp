@@ -6,7 +6,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::t3e_router_test {
 namespace {
 
 using testing::experiment;
@@ -186,4 +186,4 @@ TEST(T3eDeadlock, TheMachineNeverDeadlocks) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::t3e_router_test

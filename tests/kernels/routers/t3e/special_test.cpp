@@ -14,7 +14,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
-namespace flitlab {
+namespace flitlab::t3e_special_test {
 namespace {
 
 using t3e::Deltas;
@@ -24,7 +24,7 @@ using testing::Network;
 using testing::word;
 
 /// 4 x 4 x 2 nodes without traffic unless it is asked for.
-Experiment machine(RawConfig changes = {}) {
+Experiment special_machine(RawConfig changes = {}) {
   changes["router.kind"] = std::string("t3e");
   changes["special.enabled"] = true;
   if (!changes.contains("traffic.load") && !changes.contains("traffic.mode")) changes["traffic.load"] = 0.0;
@@ -68,7 +68,7 @@ struct Stepped : SteppedNetwork {
 };
 
 Stepped stepped(const RawConfig& changes = {}, bool trace = false) {
-  return Stepped(machine(changes), "cpu", 1, trace);
+  return Stepped(special_machine(changes), "cpu", 1, trace);
 }
 
 /// Routers that special packets have left by a port to another router, in order.
@@ -315,8 +315,8 @@ TEST(T3eSpecial, ItTakesItsClockOfTheLink) {
 /// A machine whose PEs send puts and gets to random places, of registers that other nodes read.
 struct Storm {
   explicit Storm(EngineChoice choice)
-      : plan(make_plan(machine({{"traffic.load", 0.4}, {"barrier.units", integer(2)}}))),
-        engine(plan->make_engine({machine({{"traffic.load", 0.4}, {"barrier.units", integer(2)}})}, choice)),
+      : plan(make_plan(special_machine({{"traffic.load", 0.4}, {"barrier.units", integer(2)}}))),
+        engine(plan->make_engine({special_machine({{"traffic.load", 0.4}, {"barrier.units", integer(2)}})}, choice)),
         feed(std::make_unique<t3e::SpecialFeed>(plan->topology().terminals)) {}
 
   /// At most kSpecialRing cycles in one go, so that threads meet inside them.
@@ -423,4 +423,4 @@ TEST(T3eSpecial, RequestsAndAnswersSurviveACheckpoint) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::t3e_special_test

@@ -10,7 +10,7 @@
 #include "kernels/routers/vc/arbitrate.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::vc_arbiter_test {
 namespace {
 
 TEST(MatrixArbiter, ServesTheLeastRecentlyServed) {
@@ -74,4 +74,4 @@ TEST(Arbiters, NobodyStarvesUnderAnyAllocator) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::vc_arbiter_test

@@ -10,7 +10,7 @@
 #include "kernels/routers/vc/model.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::vc_choices_test {
 namespace {
 
 using testing::experiment;
@@ -263,4 +263,4 @@ TEST(Audit, CoversTheTerminalsChannel) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::vc_choices_test

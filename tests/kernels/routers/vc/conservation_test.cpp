@@ -6,7 +6,7 @@
 #include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::vc_conservation_test {
 namespace {
 
 using testing::experiment;
@@ -98,4 +98,4 @@ TEST(Conservation, ALostFlitIsFound) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::vc_conservation_test

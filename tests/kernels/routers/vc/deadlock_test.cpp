@@ -8,7 +8,7 @@
 #include "kernels/routers/vc/route.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::vc_deadlock_test {
 namespace {
 
 using testing::experiment;
@@ -132,4 +132,4 @@ TEST(Watchdog, IsSilentWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::vc_deadlock_test

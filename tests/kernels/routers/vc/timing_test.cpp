@@ -3,7 +3,7 @@
 
 #include "tests/support/build.hpp"
 
-namespace flitlab {
+namespace flitlab::vc_timing_test {
 namespace {
 
 using testing::experiment;
@@ -103,4 +103,4 @@ TEST(Channel, CarriesOneFlitPerCycle) {
 }
 
 }  // namespace
-}  // namespace flitlab
+}  // namespace flitlab::vc_timing_test
