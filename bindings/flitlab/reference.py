@@ -41,11 +41,8 @@ def _model(model: dict) -> Iterator[str]:
     kind = model["kind"]
     yield f"## `{kind}`: {model['help']}"
     yield from _parameters(model["parameters"])
-    default = Experiment.from_dict({"router.kind": kind}).flat()
-    others = [f"`{p['path']}` = {_value(default[p['path']])}" for p in common_parameters()
-              if p["path"] in default and _value(default[p["path"]]) != _value(p["default"])
-              and p["path"] != "router.kind"]
-    if others:
+    yield "Traffic: `traffic.mode` = " + ", ".join(f"`{mode}`" for mode in model["modes"]) + "."
+    if others := list(_other_defaults(model)):
         yield "Other defaults than those of all models: " + ", ".join(others) + "."
     yield from _totals(model["totals"])
     everything = {path: parse_value(value) for path, value in model["everything"].items()}
@@ -63,6 +60,18 @@ def _model(model: dict) -> Iterator[str]:
         rows = list(_fields(items["fields"]))
         yield (f"### State of a {items['name']}\n\n"
                + _table(["field", "elements", "unit", "meaning"], rows))
+
+
+def _other_defaults(model: dict) -> Iterator[str]:
+    """Of parameters that all models have; those of closed loops are there in closed loops only."""
+    usual, seen = {p["path"]: p["default"] for p in common_parameters()}, {"router.kind", "traffic.mode"}
+    for mode in ("open", "request_reply"):
+        if mode in model["modes"]:
+            experiment = Experiment.from_dict({"router.kind": model["kind"], "traffic.mode": mode})
+            for path, value in experiment.flat().items():
+                if path in usual and path not in seen and _value(value) != _value(usual[path]):
+                    yield f"`{path}` = {_value(value)}"
+                seen.add(path)
 
 
 def _parameters(records: Iterable[dict]) -> list[str]:

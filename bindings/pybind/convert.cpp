@@ -186,15 +186,15 @@ py::list to_list(const StateLayout& layout) {
   return kinds;
 }
 
-py::list events_to_list(const std::vector<TimedEvent>& events) {
-  static constexpr const char* kKinds[] = {"created",    "injected",       "arrived",   "routed",
-                                           "vc_granted", "switch_granted", "delivered", "special"};
+py::list events_to_list(const std::vector<TimedEvent>& events, std::string_view own) {
+  const std::string_view kinds[] = {"created",    "injected",       "arrived",   "routed",
+                                    "vc_granted", "switch_granted", "delivered", own};
   static constexpr const char* kFlits[] = {"body", "head", "tail", "head+tail"};
   py::list list;
   for (const TimedEvent& e : events) {
     py::dict d;
     d["cycle"] = e.cycle;
-    d["kind"] = kKinds[static_cast<int>(e.event.kind)];
+    d["kind"] = std::string(kinds[static_cast<int>(e.event.kind)]);
     d["item"] = e.terminal ? "terminal" : "router";
     d["index"] = e.index;
     d["port"] = e.event.port;

@@ -20,6 +20,7 @@ pybind11::dict to_dict(const Experiment& experiment, const Result& result);
 pybind11::dict to_dict(const InspectNode& node);
 /// Kinds of items: name, count, and fields with name, count, unit, meaning and members.
 pybind11::list to_list(const StateLayout& layout);
-pybind11::list events_to_list(const std::vector<TimedEvent>& events);
+/// `own` names events that only the router model has.
+pybind11::list events_to_list(const std::vector<TimedEvent>& events, std::string_view own);
 
 }  // namespace flitlab

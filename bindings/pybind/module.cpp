@@ -81,6 +81,7 @@ py::list models_to_list() {
     py::dict d;
     d["kind"] = std::string(model.kind);
     d["help"] = std::string(model.help);
+    d["modes"] = std::vector<std::string>(model.modes.begin(), model.modes.end());
     d["parameters"] = parameters_of_model(model);
     d["totals"] = totals_to_list(model.totals);
     py::dict everything;
@@ -286,7 +287,7 @@ PYBIND11_MODULE(_core, m) {
              return list;
            })
       .def("check", &SteppedNetwork::check, py::call_guard<py::gil_scoped_release>())
-      .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events()); })
+      .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events(), n.own_event()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))
       .def("load", &SteppedNetwork::load, py::arg("path"))
       .def("go_on_from", &SteppedNetwork::go_on_from, py::arg("other"));

@@ -20,19 +20,28 @@ bool is_whole(const Experiment& e) {
   return !whole || whole(e);
 }
 
-/// Models that have something, as a message names them.
-template <class Has>
-std::string kinds_that(Has has) {
+/// `"open", "batch" or "trace"`.
+std::string choices_text(const std::vector<std::string_view>& words) {
   std::string text;
-  for (const ModelRecord& model : models())
-    if (has(model)) text += (text.empty() ? "\"" : " or \"") + std::string(model.kind) + '"';
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + ('"' + std::string(words[i]) + '"');
   return text;
 }
 
+void check_mode(const Experiment& e) {
+  const auto knows = [&](const ModelRecord& model) {
+    return std::ranges::find(model.modes, e.str(param::traffic.mode)) != model.modes.end();
+  };
+  const ModelRecord& model = model_of(e.kind());
+  if (knows(model)) return;
+  std::vector<std::string_view> others;
+  for (const ModelRecord& other : models())
+    if (knows(other)) others.push_back(other.kind);
+  throw ConfigError(quoted(e, param::traffic.mode) + " does not fit " + quoted_kind(e) + ", whose terminals know " +
+                    choices_text(model.modes) + ". Use one of them, or router.kind = " + choices_text(others) + ".");
+}
+
 void check_program(const Experiment& e) {
-  if (!model_of(e.kind()).runs_programs)
-    throw ConfigError("traffic.mode = \"program\" does not fit " + quoted_kind(e) +
-                      ", whose terminals run no programs. Choose another router.kind or another mode.");
   if (e.str(param::traffic.program_file).empty())
     throw ConfigError("traffic.mode = \"program\" needs traffic.program_file (CSV lines rank,call[,arguments]).");
   if (const u32 flits = longest_packet(e); flits > kLongestPacket)
@@ -206,10 +215,7 @@ void check_topology(const Experiment& e) {
 
 void check_together(const Experiment& e) {
   check_lengths(e);
-  if (e.str(param::traffic.mode) == "broadcast" && !model_of(e.kind()).broadcasts)
-    throw ConfigError("traffic.mode = \"broadcast\" does not fit " + quoted_kind(e) +
-                      ", whose packets leave no copies on their way. Set router.kind = " +
-                      kinds_that([](const ModelRecord& model) { return model.broadcasts; }) + ".");
+  check_mode(e);
   if (e.str(param::traffic.mode) == "program") check_program(e);
   model_of(e.kind()).check(e);
   check_pattern(e);

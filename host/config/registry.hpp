@@ -23,8 +23,10 @@ struct ModelRecord {
   TotalTable totals = {};            ///< what it counts beside the totals of all models
   void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
-  bool runs_programs = false;  ///< its terminals can run message-passing programs
-  bool broadcasts = false;     ///< its packets can leave copies on their way (traffic.mode = "broadcast")
+  /// Values of traffic.mode that its terminals know.
+  std::vector<std::string_view> modes = {"open", "batch", "trace"};
+  /// What a trace calls an event that only this model has (EventKind::kOwn).
+  std::string_view own_event = "own";
   /// Default of a parameter that its record's would not fit, as TOML has it; "": the record's. Null: always the
   /// record's.
   std::string_view (*default_of)(const ParamRecord&, const Experiment&) = nullptr;

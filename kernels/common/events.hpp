@@ -5,7 +5,8 @@
 
 namespace flitlab {
 
-enum class EventKind : u8 { kCreated, kInjected, kArrived, kRouted, kVcGranted, kSwitchGranted, kDelivered, kSpecial };
+/// kOwn: what only the router model has; its record in the registry names it.
+enum class EventKind : u8 { kCreated, kInjected, kArrived, kRouted, kVcGranted, kSwitchGranted, kDelivered, kOwn };
 
 struct Event {
   u32 src;  ///< packet's source terminal

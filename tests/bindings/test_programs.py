@@ -316,7 +316,7 @@ def test_results_are_bounded(text):
 
 @pytest.mark.parametrize("kind", ["vc", "t3e"])
 def test_models_that_run_no_programs_say_so(kind):
-    message = f'traffic.mode = "program" does not fit router.kind = "{kind}", whose terminals run no programs'
+    message = f'traffic.mode = "program" does not fit router.kind = "{kind}", whose terminals know '
     with pytest.raises(fl.ConfigError, match=message):
         fl.Experiment.from_dict({"router.kind": kind, "traffic.mode": "program",
                                  "traffic.program_file": fl.Program.spmd(ring, 4)})

@@ -13,10 +13,6 @@ namespace flitlab {
 void check_adaptive(const Experiment& e) {
   check_topology(e);
   const std::string& mode = e.str(param::traffic.mode);
-  if (mode != "open" && mode != "batch" && mode != "trace")
-    throw ConfigError("traffic.mode = \"" + mode +
-                      "\" does not fit router.kind = \"adaptive\", whose messages are on their own: none is an answer "
-                      "to another. Use \"open\", \"batch\" or \"trace\".");
   if (const u32 longest = longest_packet(e); longest != 1)
     throw ConfigError("traffic.packet_flits makes packets of up to " + std::to_string(longest) +
                       " flits, and adaptive routers send messages of one length, a flit each. Set it to 1; "

@@ -57,8 +57,6 @@ void check_bgl(const Experiment& e) {
                       " dimensions: Blue Gene/L's torus has one to three.");
   if (terminal_count(e) < 2)
     throw ConfigError("topology.shape = " + list_text(shape) + " has one node; give two or more.");
-  if (e.str(param::traffic.mode) == "request_reply")
-    throw ConfigError("traffic.mode = \"request_reply\" is not there for router.kind = \"bgl\": use another one.");
   if (longest_packet(e) > bgl::kFullPacket) {
     const std::string key = e.str(param::traffic.mode) == "program"
                                 ? "traffic.payload_bytes = " + std::to_string(e.u32_of(param::traffic.payload_bytes))

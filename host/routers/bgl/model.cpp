@@ -23,8 +23,7 @@ ModelRecord bgl_model() {
       .totals = bgl::kTotalTable,
       .check = check_bgl,
       .make_plan = plan_of<BglPlan>,
-      .runs_programs = true,
-      .broadcasts = true,
+      .modes = {"open", "batch", "trace", "program", "broadcast"},
       .whole = whole,
       .everything = {{&bgl::param::router.link_protocol, "true"}},
   };

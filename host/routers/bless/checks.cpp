@@ -23,10 +23,6 @@ void check_bless(const Experiment& e) {
     throw ConfigError("topology.shape = " + list_text(e.ints(param::topology.shape)) +
                       " is one router, which has nobody to send to with router.kind = \"bless\". Use two or more.");
   const std::string& mode = e.str(param::traffic.mode);
-  if (mode != "open" && mode != "batch" && mode != "trace")
-    throw ConfigError("traffic.mode = \"" + mode +
-                      "\" does not fit router.kind = \"bless\", whose packets are on their own: none is an answer to "
-                      "another. Use \"open\", \"batch\" or \"trace\".");
   if (const u32 width = e.u32_of(bless::param::router.ejection_width); mode == "trace" && width != 1)
     throw ConfigError("router.ejection_width = " + std::to_string(width) +
                       " does not fit traffic.mode = \"trace\", where a terminal can take one packet a cycle. Set it to "

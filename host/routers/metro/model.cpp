@@ -25,6 +25,7 @@ ModelRecord metro_model() {
       .totals = metro::kTotalTable,
       .check = check_metro,
       .make_plan = plan_of<MetroPlan>,
+      .modes = {"open", "batch", "request_reply", "trace"},
       .default_of = default_of,
       .shape = metro_shape,
       .everything = {{&metro::param::faults.dead_links, "0.05"}},

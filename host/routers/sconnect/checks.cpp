@@ -90,10 +90,6 @@ SconnectPromises sconnect_promises(const Experiment& e) {
 }
 
 void check_sconnect(const Experiment& e) {
-  const std::string& mode = e.str(param::traffic.mode);
-  if (mode != "open" && mode != "batch" && mode != "trace")
-    throw ConfigError("traffic.mode = \"" + mode +
-                      "\" does not fit router.kind = \"sconnect\", whose hosts know open, batch and trace.");
   if (e.has(param::traffic.packet_length) && e.str(param::traffic.packet_length) == "geometric")
     throw ConfigError(
         "traffic.packet_length = \"geometric\": messages of S-Connect are all of one length, or quads of four. "

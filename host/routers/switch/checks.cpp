@@ -10,10 +10,6 @@ namespace flitlab {
 std::vector<u32> switch_shape(const Experiment& e) { return {e.u32_of(sw::param::topology.ports)}; }
 
 void check_switch(const Experiment& e) {
-  if (e.str(param::traffic.mode) == "request_reply")
-    throw ConfigError(
-        "traffic.mode = \"request_reply\" does not fit router.kind = \"switch\", whose terminals do not answer. Use "
-        "\"open\", \"batch\" or \"trace\".");
   if (!e.has(param::traffic.pattern)) return;
   const std::string& pattern = e.str(param::traffic.pattern);
   if (pattern == "hot_region" || pattern == "all_to_region")

@@ -27,6 +27,8 @@ ModelRecord t3e_model() {
       .totals = t3e::kTotalTable,
       .check = check_t3e,
       .make_plan = plan_of<T3ePlan>,
+      .modes = {"open", "batch", "request_reply", "trace"},
+      .own_event = "special",
       .whole = whole,
       .tools = t3e_tools,
       .everything = {{&t3e::param::barrier.units, "1"}, {&t3e::param::special.enabled, "true"}},

@@ -23,6 +23,7 @@ ModelRecord vc_model() {
       .sections = {records_of(vc::param::router), records_of(vc::param::routing)},
       .check = check_vc,
       .make_plan = plan_of<VcPlan>,
+      .modes = {"open", "batch", "request_reply", "trace"},
       .default_of = default_of,
   };
 }

@@ -134,7 +134,7 @@ struct SpecialPhase {
     }
     busy |= 1u << out;
     if constexpr (V::traced)
-      v.log.write(index, Event{packet.src, packet.ticket, EventKind::kSpecial, u8(port), 0, u8(out), 0, 3, 1});
+      v.log.write(index, Event{packet.src, packet.ticket, EventKind::kOwn, u8(port), 0, u8(out), 0, 3, 1});
     if (out == kNodePort) {
       const u32 slot = (now + t.special_eject) & t.slot_mask;
       v.terminals[peer.item].at(t.special_pe_fields.packet, slot) = packet;

@@ -14,6 +14,7 @@ namespace {
 using testing::experiment;
 using testing::integer;
 using testing::Network;
+using testing::trials;
 using testing::word;
 
 /// Variations that reach all code of a model; every model gets its defaults, and more where it is known.
@@ -272,7 +273,7 @@ TEST_P(Identity, OfThreadsAndLayouts) {
   for (const Experiment& e : variations(GetParam())) {
     Network one(e), two(e, {"cpu", 2, false, 1}), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32}),
         traced(e, {"cpu", 1, true, 1});
-    for (int epoch = 0; epoch < 4; ++epoch) {
+    for (u32 epoch = 0; epoch < trials(6); ++epoch) {
       for (Network* net : {&one, &two, &three, &wide, &traced}) net->step(150);
       const u64 hash = one.engine->state_hash(0);
       for (Network* net : {&two, &three, &wide, &traced}) {

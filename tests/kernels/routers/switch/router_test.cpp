@@ -228,8 +228,9 @@ TEST(Switch, RefusesWhatItCannotDo) {
       EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
     }
   };
-  refused({{"traffic.mode", word("request_reply")}}, "do not answer. Use \"open\"");
-  refused({{"traffic.mode", word("program")}, {"traffic.program_file", word("x")}}, "run no programs");
+  refused({{"traffic.mode", word("request_reply")}}, "whose terminals know \"open\", \"batch\" or \"trace\"");
+  refused({{"traffic.mode", word("program")}, {"traffic.program_file", word("x")}},
+          "Use one of them, or router.kind = \"bgl\"");
   refused({{"traffic.mode", word("broadcast")}}, "router.kind = \"bgl\"");
   refused({{"traffic.pattern", word("hot_region")}}, "Use \"hot_spot\"");
   refused({{"topology.ports", integer(65)}}, "2 to 64");

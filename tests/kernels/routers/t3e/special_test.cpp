@@ -21,6 +21,7 @@ using t3e::Deltas;
 using testing::experiment;
 using testing::integer;
 using testing::Network;
+using testing::trials;
 using testing::word;
 
 /// 4 x 4 x 2 nodes without traffic unless it is asked for.
@@ -75,7 +76,7 @@ Stepped stepped(const RawConfig& changes = {}, bool trace = false) {
 std::vector<u32> way(Stepped& net) {
   std::vector<u32> nodes;
   for (const TimedEvent& e : net.take_events())
-    if (e.event.kind == EventKind::kSpecial && e.event.out_port != t3e::kNodePort) nodes.push_back(e.index);
+    if (e.event.kind == EventKind::kOwn && e.event.out_port != t3e::kNodePort) nodes.push_back(e.index);
   return nodes;
 }
 
@@ -380,7 +381,7 @@ TEST(T3eSpecial, AStolenPacketIsFound) {
 TEST(T3eSpecial, IdentityOfThreadsAndLayouts) {
   Storm one({"cpu", 1, false, 1}), two({"cpu", 2, false, 1}), three({"cpu", 3, false, 1}),
       wide({"cpu", 2, false, 1, 32}), traced({"cpu", 1, true, 1});
-  for (int epoch = 0; epoch < 20; ++epoch) {
+  for (u32 epoch = 0; epoch < trials(20); ++epoch) {
     for (Storm* storm : {&one, &two, &three, &wide, &traced}) storm->step(60);
     for (Storm* storm : {&two, &three, &wide, &traced}) {
       ASSERT_EQ(storm->engine->state_hash(0), one.engine->state_hash(0)) << epoch;
@@ -390,7 +391,7 @@ TEST(T3eSpecial, IdentityOfThreadsAndLayouts) {
   }
   const auto answers = one.feed->take_answers(), others = wide.feed->take_answers();
   ASSERT_EQ(answers.size(), others.size());
-  ASSERT_GT(answers.size(), 20u);
+  ASSERT_GT(answers.size(), trials(20));
   for (std::size_t i = 0; i < answers.size(); ++i) {
     EXPECT_EQ(answers[i].ticket, others[i].ticket);
     EXPECT_EQ(answers[i].value, others[i].value);
