@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 import warnings
@@ -23,11 +24,13 @@ def _experiment(args):
 
 
 def _run(args) -> int:
-    from flitlab.runner import run
+    from flitlab.runner import run_keeping
 
-    result = run(_experiment(args), args.backend, args.threads, args.checkpoint, args.every,
-                 progress=sys.stderr.isatty())
-    print(json.dumps(result.to_dict()) if args.json else repr(result))
+    result = run_keeping(_experiment(args), args.backend, args.threads, args.checkpoint, args.every,
+                         progress=sys.stderr.isatty())
+    print(json.dumps(result.to_dict()) if args.json else repr(result), flush=True)
+    if args.checkpoint:
+        os.unlink(args.checkpoint)  # only now: the result is out
     return 0
 
 
@@ -190,7 +193,9 @@ def _guarded(args: argparse.Namespace) -> int:
             from flitlab.runner import check_threads
 
             check_threads(args.threads)
-        return args.function(args)
+        status = args.function(args)
+        sys.stdout.flush()
+        return status
     except ConfigError as error:
         print(f"flitlab: {error}", file=sys.stderr)
         return 2
@@ -201,16 +206,27 @@ def _guarded(args: argparse.Namespace) -> int:
         print("flitlab: not enough memory for this configuration.", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        out = getattr(args, "out", None)
-        kept = f" Finished points are in {out}; go on with --resume." if args.command == "sweep" and out else ""
-        if getattr(args, "full", False):
-            kept = f" What has been done is in {args.keep}; the same command goes on from there."
-        if getattr(args, "checkpoint", None):
-            kept = f" The run so far is in {args.checkpoint}; the same command goes on from there."
-        print(f"flitlab: interrupted.{kept}", file=sys.stderr)
+        print(f"flitlab: interrupted.{_kept(args)}", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        return 0
+    except OSError as error:
+        if error.filename is not None:
+            print(f"flitlab: {error.filename}: {error.strerror}.", file=sys.stderr)
+            return 2
+        # The interpreter writes what is left at its end, and would say the same again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"flitlab: the standard output cannot be written: {error.strerror}.{_kept(args)}", file=sys.stderr)
+        return 2
+
+
+def _kept(args: argparse.Namespace) -> str:
+    """Where what has been done so far is, for messages; "": nowhere."""
+    if args.command == "sweep" and args.out:
+        return f" Finished points are in {args.out}; go on with --resume."
+    if getattr(args, "full", False):
+        return f" What has been done is in {args.keep}; the same command goes on from there."
+    if getattr(args, "checkpoint", None):
+        return f" The run so far is in {args.checkpoint}; the same command goes on from there."
+    return ""
 
 
 if __name__ == "__main__":

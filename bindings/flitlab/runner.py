@@ -51,6 +51,21 @@ def run(
     removed at the end. progress: a bar on stderr if the run takes longer than a second.
     Raises ConfigError (bad input) or RunError (deadlock, broken conservation).
     """
+    result = run_keeping(experiment, backend, threads, checkpoint, every, progress)
+    if checkpoint is not None:
+        os.unlink(checkpoint)
+    return result
+
+
+def run_keeping(
+    experiment: Experiment,
+    backend: str = "auto",
+    threads: int = 0,
+    checkpoint: str | os.PathLike | None = None,
+    every: float = 60.0,
+    progress: bool = False,
+) -> Result:
+    """As ``run``, but the checkpoint stays, for those who have yet to put the result in a safe place."""
     check_threads(threads)
     if not every > 0:
         raise _core.ConfigError(f"--every {every}: it must be a positive number of seconds.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import warnings
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from decimal import Decimal, InvalidOperation
@@ -66,7 +68,11 @@ def _values(key: str, values: Any) -> list[Any]:
 
 
 class _Journal:
-    """Finished points, one JSON line each, appended as they come; a line cut short by a crash is ignored."""
+    """Finished points, one JSON line each, appended as they come: {"schema", "key", "result", "crc32"}. The checksum is
+    that of the line without it. A line cut short by a crash, damaged or of another schema is not believed: a warning
+    names it, and its point runs again."""
+
+    SCHEMA = 1
 
     def __init__(self, path: Path | None, resume: bool):
         self.path = path
@@ -74,20 +80,34 @@ class _Journal:
         if path is None:
             return
         if resume and path.exists():
-            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-                try:
-                    entry = json.loads(line)
-                    self.points[entry["key"]] = entry["result"]
-                except (json.JSONDecodeError, KeyError, TypeError):
-                    continue
+            self._read(path)
         # Rewritten beside the old one and moved into place, so that a kill in between loses nothing.
         fresh = path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)  # of a crash, or somebody's link: what it points to is not ours to write over
         fresh.write_text("".join(self._line(k, r) for k, r in self.points.items()), encoding="utf-8")
         os.replace(fresh, path)
 
-    @staticmethod
-    def _line(key: str, result: dict) -> str:
-        return json.dumps({"key": key, "result": result}) + "\n"
+    def _read(self, path: Path) -> None:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        for number, line in enumerate(lines, 1):
+            if not line:
+                continue
+            try:
+                entry = json.loads(line)
+                key, result = entry["key"], entry["result"]
+                believed = line + "\n" == self._line(key, result)
+            except (ValueError, KeyError, TypeError, RecursionError):
+                believed = False
+            if believed:
+                self.points[key] = result
+            else:
+                what = "is cut short" if number == len(lines) else "is damaged, or of another version of flitlab"
+                warnings.warn(f"{path}:{number} {what}; its point runs again.", stacklevel=2)
+
+    @classmethod
+    def _line(cls, key: str, result: dict) -> str:
+        entry = {"schema": cls.SCHEMA, "key": key, "result": result}
+        return json.dumps(entry | {"crc32": zlib.crc32(json.dumps(entry).encode())}) + "\n"
 
     def add(self, key: str, result: dict) -> None:
         self.points[key] = result

@@ -100,6 +100,7 @@ class Reader {
   };
   struct RankState {
     u32 made = 0;            ///< calls so far
+    u64 computed = 0;        ///< cycles, so far
     std::vector<Open> open;  ///< those without a handle
     std::unordered_map<u32, Open> open_handles;
   };
@@ -240,7 +241,13 @@ class Reader {
   void add_call(u32 rank, CallKind kind, Arguments& a) {
     RankState& mine = state_[rank];
     const u32 handle = a[Argument::kHandle];
-    if (kind == CallKind::kCompute) return add(rank, {a[Argument::kCycles], 0, 0, kind});
+    if (kind == CallKind::kCompute) {
+      mine.computed += a[Argument::kCycles];
+      if (mine.computed >= kEndOfTime)
+        file_.fail("rank " + std::to_string(rank) + " has computed " + std::to_string(mine.computed) +
+                   " cycles by now, and emulated time ends at " + std::to_string(kEndOfTime) + ". Compute less.");
+      return add(rank, {a[Argument::kCycles], 0, 0, kind});
+    }
     if (kind == CallKind::kWait) {
       const auto opened = mine.open_handles.find(handle);
       if (opened == mine.open_handles.end())

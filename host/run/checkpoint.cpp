@@ -74,6 +74,7 @@ void load_replica(Loader& loader, Engine& engine, u32 replica) {
 
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save) {
   const std::string partial = path + ".partial";
+  std::remove(partial.c_str());  // of a crash, or somebody's link: what it points to is not ours to write over
   std::ofstream file(partial, std::ios::binary);
   Header header{{}, configuration, 0, 0};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -110,11 +111,15 @@ void load_checkpoint(const std::string& path, u64 configuration, const std::func
     hash.add(part.data(), static_cast<std::size_t>(file.gcount()));
     left -= static_cast<u64>(file.gcount());
   }
+  if (file.peek() != std::ifstream::traits_type::eof())
+    throw ConfigError(name + "is damaged: something follows its end.");
   if (hash.value() != header.checksum) throw ConfigError(name + "is damaged: its checksum does not match.");
   file.clear();
   file.seekg(sizeof header);
   Loader loader(file);
   load(loader);
+  if (static_cast<u64>(file.tellg()) != sizeof header + header.bytes)
+    throw ConfigError(name + "does not fit; it was written by another version of flitlab.");
 }
 
 }  // namespace flitlab

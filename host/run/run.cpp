@@ -155,6 +155,7 @@ class Job {
     load_checkpoint(path, configuration_hash(experiments_), [this](Loader& loader) {
       Cycle now = 0;
       loader(now, next_search_);
+      require_time(now, 0);
       engine_->set_now(now);
       for (u32 i = 0; i < replicas_.size(); ++i) {
         load_replica(loader, *engine_, i);
@@ -215,7 +216,7 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
       throw;
     }
   }
-  if (saves) std::filesystem::remove(checkpoint.path, unused);
+  if (saves) job.save(checkpoint.path);  // who has the results in a safe place removes it
   return job.results();
 }
 

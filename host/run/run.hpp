@@ -25,9 +25,9 @@ struct CheckpointChoice {
 
 /// Runs experiments that share a structure as the replicas of one job. `report` is called after every epoch; what
 /// it throws stops the run. A replica's result does not depend on which others share its job. With a checkpoint path
-/// the job goes on from the file if there is one, saves itself now and then and when it is stopped, and removes the
-/// file at the end; a run that was interrupted gives the same results bit by bit. Throws RunError on deadlock, a
-/// broken conservation law or a device fault.
+/// the job goes on from the file if there is one, and saves itself now and then, when it is stopped and at its end: who
+/// has the results in a safe place removes the file. A run that was interrupted gives the same results bit by bit.
+/// Throws RunError on deadlock, a broken conservation law or a device fault.
 std::vector<Result> run_job(const std::vector<Experiment>& experiments, const EngineChoice& choice,
                             const std::function<void(const Progress&)>& report,
                             const CheckpointChoice& checkpoint = {});

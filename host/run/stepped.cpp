@@ -40,6 +40,7 @@ void SteppedNetwork::advance(u32 cycles) {
 }
 
 void SteppedNetwork::step(u32 cycles) {
+  require_time(engine_->now(), cycles);
   if (!trace_) {
     advance(cycles);
     return state_.clear();  // another thread may have looked meanwhile
@@ -152,6 +153,8 @@ void SteppedNetwork::check() {
 
 std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }
 
+std::string_view SteppedNetwork::own_event() const { return model_of(experiment_.kind()).own_event; }
+
 void SteppedNetwork::save_state(Saver& saver) const {
   saver(engine_->now());
   save_replica(saver, *engine_, 0);
@@ -163,6 +166,7 @@ void SteppedNetwork::load_state(Loader& loader) {
   state_.clear();
   Cycle now = 0;
   loader(now);
+  require_time(now, 0);
   engine_->set_now(now);
   load_replica(loader, *engine_, 0);
   for (TraceFeed& feed : feeds_) feed.load(loader);

@@ -60,6 +60,8 @@ class SteppedNetwork {
   /// Throws RunError if flits have been lost, the state is damaged or channels wait for one another for ever.
   void check();
   std::vector<TimedEvent> take_events();
+  /// Name of the events that only its router model has.
+  std::string_view own_event() const;
 
   /// Writes a checkpoint; resuming from it continues bit by bit as if there had been no pause.
   void save(const std::string& path);

@@ -9,11 +9,7 @@
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
-namespace {
-
-constexpr u64 kLatestCycle = 4294900000u;  // clocks have 32 bits
-
-}  // namespace
+namespace {}  // namespace
 
 TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead,
                      u32 min_flits, bool knows_arrivals)
@@ -82,7 +78,7 @@ bool TraceFeed::read_line() {
   if (numbers[0] < last_cycle_)
     fail("time goes backwards: the line before is at cycle " + std::to_string(last_cycle_) +
          ". Sort the file by cycle.");
-  if (numbers[0] > kLatestCycle) fail("the cycle must be at most " + std::to_string(kLatestCycle) + ".");
+  if (numbers[0] >= kEndOfTime) fail("the cycle must be below " + std::to_string(kEndOfTime) + ".");
   for (u32 i = 1; i <= 2; ++i)
     if (numbers[i] >= terminals_)
       fail("terminal " + std::to_string(numbers[i]) + " does not exist: terminals are numbered 0 to " +
@@ -200,7 +196,14 @@ void TraceFeed::load(Loader& loader) {
   at_end_ = pending_ = false;
 }
 
+void require_time(Cycle now, u64 cycles) {
+  if (now > kEndOfTime || cycles > kEndOfTime - now)
+    throw RunError("cycle " + std::to_string(now + cycles) + " cannot be reached: emulated time ends at " +
+                   std::to_string(kEndOfTime) + ", since clocks have 32 bits. Divide the work into several runs.");
+}
+
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active) {
+  require_time(engine.now(), cycles);
   while (cycles) {
     const u64 now = engine.now();
     u64 step = cycles;

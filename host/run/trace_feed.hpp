@@ -88,6 +88,9 @@ class TraceFeed {
   std::vector<TraceArrival> arrivals_;
 };
 
+/// RunError if so many cycles more would lead past the end of emulated time.
+void require_time(Cycle now, u64 cycles);
+
 /// Advances an engine whose replicas may have feeds (one each, or none at all), with the changes that the plan makes.
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active);
 

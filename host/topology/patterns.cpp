@@ -44,6 +44,9 @@ std::vector<u32> random_permutation(u32 n, u64 seed) {
   return to;
 }
 
+/// Whether terminals are numbered by coordinates: none of the grid is missing.
+bool is_whole(const Topology& t) { return count_terminals(t.shape, t.concentration) == t.terminals; }
+
 bool is_square(const std::vector<u32>& shape) { return shape.size() == 2 && shape[0] == shape[1]; }
 
 }  // namespace
@@ -68,7 +71,7 @@ void check_permutation(const std::string& pattern, const std::vector<u32>& shape
 
 std::vector<u32> make_permutation(const std::string& pattern, const Topology& t, u64 seed) {
   const u32 n = t.terminals;
-  if (count_terminals(t.shape, t.concentration) != n) return make_permutation(pattern, n, seed);
+  if (!is_whole(t)) return make_permutation(pattern, n, seed);
   check_permutation(pattern, t.shape, n);
   if (pattern == "tornado") return move_coordinates(t, [](u32 k) { return (k + 1) / 2 - 1; });
   if (pattern == "neighbour") return move_coordinates(t, [](u32) { return 1u; });
@@ -113,11 +116,18 @@ std::vector<std::vector<u32>> exchange_partners(const std::string& pattern, u32 
 }
 
 std::vector<u32> hot_region(const Topology& t, const std::vector<u32>& extent) {
+  const bool by_address = t.has_coordinates() && t.terminals == t.routers * t.concentration;
+  if (extent.size() != t.shape.size() || !(by_address || is_whole(t)))
+    throw ConfigError("traffic.hot_shape = " + shown(Value{IntList(extent.begin(), extent.end())}) +
+                      " goes by coordinates, and the terminals of this network have none, or others. Use "
+                      "traffic.pattern = \"hot_spot\", which names them.");
   std::vector<u32> hot;
-  for (u32 r = 0; r < t.routers; ++r) {
+  for (u32 s = 0; s < t.terminals; ++s) {
     bool inside = true;
-    for (u32 d = 0; d < extent.size(); ++d) inside = inside && t.coordinate(r, d) < extent[d];
-    for (u32 c = 0; inside && c < t.concentration; ++c) hot.push_back(r * t.concentration + c);
+    u32 rest = s / t.concentration;
+    for (u32 d = 0; d < extent.size(); rest /= t.shape[d++])
+      inside = inside && (by_address ? t.coordinate(s / t.concentration, d) : rest % t.shape[d]) < extent[d];
+    if (inside) hot.push_back(s);
   }
   return hot;
 }

@@ -13,7 +13,7 @@ namespace flitlab {
 /// (a hypercube dimension, having one link, uses port d alone).
 struct Topology {
   std::string kind;        ///< "mesh", "torus", "ring", "hypercube", "graph"
-  std::vector<u32> shape;  ///< radix of each dimension, dimension 0 fastest; {routers} for a graph
+  std::vector<u32> shape;  ///< radix of each dimension, dimension 0 fastest; of what has none, {terminals} or {routers}
   bool wraps = false;      ///< torus and ring: wrap-around channels exist
   u32 concentration = 1;   ///< terminals per router
   u32 routers = 0;
@@ -30,7 +30,11 @@ struct Topology {
   const Peer& peer(u32 router, u32 port) const { return peers[std::size_t{router} * ports + port]; }
   u32 terminal_router(u32 terminal) const { return terminal / concentration; }
   u32 terminal_port(u32 terminal) const { return network_ports + terminal % concentration; }
-  /// Coordinate of `router` along dimension `dim`.
+  /// Whether addresses are packed coordinates of `shape`; those of a graph or of several stages are mere numbers.
+  bool has_coordinates() const {
+    return address.size() == routers && dim_shift.size() == shape.size() && dim_mask.size() == shape.size();
+  }
+  /// Coordinate of `router` along dimension `dim`, if it has coordinates.
   u32 coordinate(u32 router, u32 dim) const { return (address[router] >> dim_shift[dim]) & dim_mask[dim]; }
   /// The router at a packed address: the inverse of `address`.
   u32 router_at(u32 packed) const {

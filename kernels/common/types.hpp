@@ -25,8 +25,10 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// Simulated time in router clocks. Wraps after 2^32 cycles; differences stay right across one wrap.
+/// Emulated time in router clocks.
 using Cycle = u32;
+/// Emulated time ends here: whatever is planned ahead of it, up to 2^31 - 1 cycles, still has a number of 32 bits.
+inline constexpr Cycle kEndOfTime = 2000000000;
 
 /// "No such item / port / cycle": the largest value of the type.
 inline constexpr u32 kNone = 0xFFFFFFFFu;

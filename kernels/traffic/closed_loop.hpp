@@ -95,11 +95,16 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
-/// A reply has been taken in whole: its transaction is over.
+/// A reply has been taken in whole: its transaction is over. Where software's tables lead replies to others, these know
+/// no such transaction: a reply that nobody here waits for is lost, and its own transaction stays open for ever.
 template <class V, int W>
 FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     LoopControl& loop, const Packet& reply, Cycle now) {
   Transaction& transaction = terminal.at(v.t.terminal_fields.transaction, reply.tag);
+  const bool open = transaction.id < control.sent;       // kNone is not
+  const bool meant = !is_misdelivered(v, index, reply);  // deliver() has counted it if not
+  if (meant && !open) count(*v.shard, Total::kPacketsMisdelivered);
+  if (!open || !meant) return;
   if (loop.outstanding-- == v.t.traffic.window) seek_creation(v.t.traffic, *v.row, index, control.next, now);
   count(*v.shard, Total::kTransactions);
   if (measured(v, transaction.created)) {

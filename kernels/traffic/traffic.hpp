@@ -110,7 +110,7 @@ namespace detail {
 FLITLAB_HD inline void next_burst(const ReplicaRow& row, u32 terminal, SourceCursor& cursor, Cycle& at) {
   const Random4 r = philox(row.seed, stream::kBurst, terminal, cursor.burst++);
   at = cursor.on_until + geometric_trials(unit_interval(r.word[0]), row.inverse_log_stay_off);
-  cursor.on_until = at + geometric_trials(unit_interval(r.word[1]), row.inverse_log_stay_on);
+  if (at < kEndOfTime) cursor.on_until = at + geometric_trials(unit_interval(r.word[1]), row.inverse_log_stay_on);
 }
 
 }  // namespace detail
@@ -142,11 +142,11 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
       Cycle at = from;
       if (at >= cursor.on_until) detail::next_burst(row, terminal, cursor, at);
       u32 gap = geometric_trials(unit_interval(r.word[0]), row.inverse_log_miss) - 1;
-      while (gap >= cursor.on_until - at) {
+      while (at < kEndOfTime && gap >= cursor.on_until - at) {
         gap -= cursor.on_until - at;
         detail::next_burst(row, terminal, cursor, at);
       }
-      cursor.at = at + gap;
+      cursor.at = at < kEndOfTime ? at + gap : kNever;
       return;
     }
     case Injection::kAllAtOnce: cursor.at = cursor.index < batch_size(t, terminal) ? t.start : kNever; return;

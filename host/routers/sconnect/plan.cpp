@@ -35,9 +35,7 @@ Topology topology_of(const SconnectFabric& fabric) {
   const bool grid = t.routers > 0;
   t.kind = fabric.kind;
   if (!grid) {
-    t.shape = {fabric.terminals};
-    t.dim_shift = {0};
-    t.dim_mask = {0xFFFFFF};
+    t.shape = nodes == fabric.terminals ? fabric.shape : std::vector<u32>{fabric.terminals};  // as sconnect_shape says
     t.address.resize(fabric.tics);
     std::iota(t.address.begin(), t.address.end(), 0u);
   }

@@ -632,3 +632,29 @@ def test_numbers_of_irregular_machines_are_not_invented():
     assert all(derived[key] is None for key in keys)
     broken = build({"topology.shape": [4, 4, 2], "faults.links": [0, 0]}).derived()
     assert all(broken[key] is None for key in keys)
+
+
+@pytest.mark.filterwarnings("ignore:boot.state")
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_replies_on_a_machine_that_nobody_has_booted(config, seed):
+    """All PEs have number 0, and the tables lead anywhere: replies arrive at PEs that wait for none, or whose request
+    has not even left."""
+    e = flitlab.load(config("t3e-128")).set({"boot.state": "cold", "traffic.mode": "request_reply",
+                                             "traffic.load": 0.8, "run.seed": seed})
+    network = Network(e).step(6000)
+    network.check()
+    totals = network.totals
+    assert totals["packets_misdelivered"] > 100
+    assert 0 < totals["transactions"] < totals["packets_delivered"] / 2
+
+
+def test_transactions_whose_reply_goes_to_another_stay_open():
+    """All replies for PE 3 go to PE 5: it can have four requests on their way, and no more for ever."""
+    settings = {"topology.shape": [4, 4, 2], "traffic.mode": "request_reply", "traffic.load": 0.2, "traffic.window": 4}
+    network = Network(build(settings))
+    for node in range(32):
+        t3e.Machine(network).write_register(node, "R_NET_LUT3", t3e.Machine(network).read_register(node, "R_NET_LUT5"))
+    network.step(5000)
+    network.check()
+    assert network.terminal(3).sent - network.terminal(3).received <= 4 < network.terminal(4).sent / 4
+    assert network.totals["packets_misdelivered"] > 4

@@ -1,0 +1,126 @@
+"""Files that were damaged, links where files should be, and outputs that cannot be written: nothing is lost, nothing is
+believed that should not be, and one line says what happened."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+import flitlab as fl
+
+OVER = {"traffic.load": [0.05, 0.1, 0.15, 0.2]}
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory):
+    """The points of a sweep, and the table that they give."""
+    folder = tmp_path_factory.mktemp("whole")
+    e = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.warmup_cycles": 100, "run.measure_cycles": 200})
+    fl.sweep(e, OVER, out=folder, progress=False)
+    return e, (folder / "points.jsonl").read_bytes(), (folder / "curve.csv").read_bytes()
+
+
+def resumed(e, folder, points):
+    """Goes on from a file of points: the table, and the warnings."""
+    folder.mkdir(exist_ok=True)
+    (folder / "points.jsonl").write_bytes(points)
+    with pytest.warns(UserWarning) as warned:
+        fl.sweep(e, OVER, out=folder, resume=True, progress=False)
+    return (folder / "curve.csv").read_bytes(), [str(w.message) for w in warned]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_damaged_journal_gives_the_same_table(journal, tmp_path, seed):
+    """Letters changed, cut out, doubled, or swapped for those of another place."""
+    e, whole, table = journal
+    choose = random.Random(seed)
+    at, size = choose.randrange(len(whole) - 20), choose.randrange(1, 20)
+    part = whole[at:at + size]
+    damaged = whole[:at] + choose.choice([
+        bytes(b ^ (1 << choose.randrange(7)) for b in part), b"", part * 2, bytes(choose.randbytes(size)),
+        whole[(other := choose.randrange(len(whole) - 20)):other + size], b"[" * 3000]) + whole[at + size:]
+    if damaged == whole:
+        return
+    found, warnings = resumed(e, tmp_path, damaged)
+    assert found == table
+    assert any("points.jsonl:" in w and "runs again" in w for w in warnings)
+
+
+def test_results_that_are_whole_but_false_are_not_believed(journal, tmp_path):
+    e, whole, table = journal
+    for change in (lambda r: r.update(accepted=0.5), lambda r: r.pop("hops_mean"), lambda r: r.update(accepted="x")):
+        entry = json.loads(whole.split(b"\n")[1])
+        change(entry["result"])
+        lines = whole.split(b"\n")
+        lines[1] = json.dumps(entry).encode()
+        found, warnings = resumed(e, tmp_path, b"\n".join(lines))
+        assert found == table
+        assert "points.jsonl:2 is damaged" in warnings[0]
+
+
+def test_a_journal_of_another_schema_runs_again(journal, tmp_path):
+    e, whole, table = journal
+    old = b"".join(json.dumps({"key": (x := json.loads(line))["key"], "result": x["result"]}).encode() + b"\n"
+                   for line in whole.splitlines())
+    found, warnings = resumed(e, tmp_path, old)
+    assert found == table and len(warnings) == 4 and "another version" in warnings[0]
+
+
+def test_links_in_place_of_our_own_files_are_not_followed(journal, tmp_path):
+    e, whole, _table = journal
+    precious = tmp_path / "precious"
+    precious.write_text("keep me")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "points.new").symlink_to(precious)
+    resumed(e, folder, whole[:-30])
+    (tmp_path / "c.partial").symlink_to(precious)
+    net = fl.Network(e).step(100)
+    net.save(tmp_path / "c")
+    assert precious.read_text() == "keep me"
+    assert fl.Network(e).load(tmp_path / "c").cycle == 100
+
+
+def run_with(stdout, config, tmp_path, *more):
+    command = [sys.executable, "-m", "flitlab", *map(str, more)]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=300)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_result_that_cannot_be_written_is_not_lost(config, tmp_path):
+    run = ["run", config("vc-mesh-8x8"), "--json", "--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=1000",
+           "--checkpoint", "c"]
+    with open("/dev/full", "w") as full:
+        done = run_with(full, config, tmp_path, *run)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "the standard output cannot be written: No space left" in done.stderr
+    assert "The run so far is in c" in done.stderr
+    assert (tmp_path / "c").exists()
+    again = run_with(subprocess.PIPE, config, tmp_path, *run)
+    whole = run_with(subprocess.PIPE, config, tmp_path, *run[:-2])
+    assert json.loads(again.stdout)["state_hash"] == json.loads(whole.stdout)["state_hash"]
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("command", [["inspect"], ["run"], ["sweep", "--over", "traffic.load=0.1"]])
+def test_a_closed_pipe_is_one_line(config, tmp_path, command):
+    small = ["--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=1000"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run_with(writer, config, tmp_path, command[0], config("vc-mesh-8x8"), *small, *command[1:])
+    os.close(writer)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "flitlab: the standard output cannot be written: Broken pipe."
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_what_follows_a_checkpoint_is_refused(tmp_path):
+    e = fl.Experiment.from_dict({"topology.shape": [4, 4]})
+    fl.Network(e).step(50).save(tmp_path / "c")
+    with (tmp_path / "c").open("ab") as file:
+        file.write(b"\0")
+    with pytest.raises(fl.ConfigError, match="something follows its end"):
+        fl.Network(e).load(tmp_path / "c")

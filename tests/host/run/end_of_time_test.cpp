@@ -1,0 +1,107 @@
+/// Clocks have 32 bits, and emulated time ends before they wrap.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "host/run/stepped.hpp"
+#include "host/run/trace_feed.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/messages.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::run_end_of_time_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+std::string told(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Latencies of a packet every 40 cycles from `start` on, in a network whose clock is set there.
+u64 latencies(const char* kind, Cycle start) {
+  const std::string path = testing::temporary(".csv");
+  std::ofstream file(path);
+  for (u32 n = 0; n < 60; ++n)
+    file << start + 40 * n << ',' << n % 8 << ',' << (n * 3 + 1) % 8
+         << (kind == std::string("metro") ? ",4\n" : ",1\n");
+  file.close();
+  Network net(experiment(
+      {{"router.kind", word(kind)}, {"traffic.mode", word("trace")}, {"traffic.trace_file", word(path.c_str())}}));
+  net.engine->set_now(start);
+  net.step(2990);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 60u);
+  EXPECT_NE(told([&] { net.step(kEndOfTime - start); }).find("cannot be reached"), std::string::npos);
+  EXPECT_EQ(net.engine->now(), start + 2990);
+  return net.total(Total::kLatencySum);
+}
+
+/// Right up to the end everything is as it is at the beginning.
+TEST(EndOfTime, NetworksWorkUpToIt) {
+  const Cycle late = (kEndOfTime - 2990) / 61440 * 61440;  // whatever goes by the clock goes by its low bits
+  for (const char* kind : {"vc", "t3e", "bgl", "metro", "sconnect", "adaptive", "bless", "switch"}) {
+    SCOPED_TRACE(kind);
+    EXPECT_EQ(latencies(kind, 0), latencies(kind, late));
+  }
+}
+
+TEST(EndOfTime, AStepPastItDoesNothing) {
+  SteppedNetwork net(experiment({{"traffic.load", 0.1}}), "cpu", 1, false);
+  net.step(100);
+  const std::string before = net.state_hash();
+  EXPECT_NE(told([&] { net.step(kEndOfTime - 99); }).find("emulated time ends at 2000000000"), std::string::npos);
+  EXPECT_EQ(net.cycle(), 100u);
+  EXPECT_EQ(net.state_hash(), before);
+}
+
+TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {
+  const std::string path = testing::temporary(".program");
+  const auto program = [&](int calls) {
+    std::ofstream file(path);
+    for (int i = 0; i < calls; ++i) file << "0,compute,999999999\n";
+    file.close();
+    return testing::message_of([&] {
+      make_plan(experiment({{"router.kind", word("bgl")},
+                            {"traffic.mode", word("program")},
+                            {"traffic.program_file", word(path.c_str())}}));
+    });
+  };
+  EXPECT_EQ(program(2), "");
+  testing::expect_in("rank 0 has computed 2999999997 cycles by now, and emulated time ends at 2000000000", program(3));
+}
+
+/// What would come after the end of time never comes; what should come before it is not lost.
+TEST(EndOfTime, OnOffSourcesOfTinyLoadsOfferWhatIsAsked) {
+  for (double load : {1e-9, 1e-7, 1e-6}) {
+    const Experiment e = experiment({{"topology.shape", IntList{16, 16}},
+                                     {"traffic.injection", word("on_off")},
+                                     {"traffic.load", load},
+                                     {"traffic.burst_load", 0.02},
+                                     {"traffic.packet_flits", integer(1)}});
+    const ReplicaRow row = make_row(e);
+    TrafficTable table;
+    table.injection = Injection::kOnOff;
+    double packets = 0;
+    const u32 terminals = 100;
+    for (u32 terminal = 0; terminal < terminals; ++terminal) {
+      SourceCursor cursor = first_creation(table, row, terminal);
+      for (; cursor.at < kEndOfTime; next_creation(table, row, terminal, cursor)) ++packets;
+    }
+    const double expected = load * kEndOfTime * terminals;
+    // Bursts hold few packets each, so these are nearly independent.
+    EXPECT_NEAR(packets, expected, 6 * std::sqrt(expected)) << load;
+  }
+}
+
+}  // namespace
+}  // namespace flitlab::run_end_of_time_test
