@@ -1,5 +1,8 @@
-# Two commands: `make demo` and `make test`. Both work in .venv and build/, and install what they need there.
-.PHONY: demo test
+# `make demo` and `make test` work in .venv and build/, and install what they need there. `make campaign` needs `make test`
+# first, and tries random networks and damaged inputs for some hours: make campaign HOURS=2 SEED=1
+.PHONY: demo test campaign
+HOURS ?= 2
+SEED ?= 1
 
 demo:
 	@python3 tests/tools/venv.py package
@@ -9,3 +12,6 @@ demo:
 test:
 	@python3 tests/tools/venv.py tests
 	@.venv/bin/python tests/tools/run_all.py
+
+campaign:
+	@.venv/bin/python tests/campaign/campaign.py --hours $(HOURS) --seed $(SEED) --out out/campaign

@@ -14,6 +14,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/plan/console.hpp"
+#include "host/plan/interrupt.hpp"
 #include "host/programs/program.hpp"
 #include "host/run/run.hpp"
 #include "host/run/stepped.hpp"
@@ -206,6 +207,10 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "flitlab's compiled core.";
+  set_interrupt_check([] {
+    py::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  });
   m.attr("__version__") = FLITLAB_VERSION;
   py::register_exception<ConfigError>(m, "ConfigError", PyExc_ValueError);
   py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);

@@ -46,6 +46,8 @@ class Plan {
   virtual void change(Engine&, u32 /*replica*/) const {}
   /// What a user should know about this configuration, though it can be run.
   virtual std::vector<std::string> warnings() const { return {}; }
+  /// What software must do between cycles before traffic can flow, and how; a run by itself has none. "": nothing.
+  virtual std::string waits_for_software() const { return {}; }
   /// Whether what a terminal sends to itself goes through the network.
   virtual bool sends_to_itself() const { return true; }
   /// Longest and shortest packet that the network can carry, flits.

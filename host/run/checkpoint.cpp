@@ -33,6 +33,10 @@ void Loader::bytes(void* data, std::size_t n) {
   if (!in_) throw ConfigError("checkpoint: it ends too early; it was written by another version of flitlab.");
 }
 
+void Loader::require(bool makes_sense) {
+  if (!makes_sense) throw ConfigError("checkpoint: it does not fit; it was written by another version of flitlab.");
+}
+
 u64 Loader::count(std::size_t element_bytes) {
   u64 n = 0;
   one(n);
@@ -40,8 +44,7 @@ u64 Loader::count(std::size_t element_bytes) {
   in_.seekg(0, std::ios::end);
   const auto left = static_cast<u64>(in_.tellg() - here);
   in_.seekg(here);
-  if (n > left / element_bytes)
-    throw ConfigError("checkpoint: it does not fit; it was written by another version of flitlab.");
+  require(n <= left / element_bytes);
   return n;
 }
 

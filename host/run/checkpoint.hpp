@@ -69,6 +69,9 @@ class Loader {
 
   explicit Loader(std::istream& in) : in_(in) {}
 
+  /// ConfigError unless what has been read makes sense together.
+  static void require(bool makes_sense);
+
   template <class... T>
   void operator()(T&... values) {
     (one(values), ...);

@@ -50,6 +50,16 @@ Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const P
   }
 }
 
+void Measurement::load(Loader& loader) {
+  visit(loader, *this);
+  const std::size_t channels = plan_.channel_flits(engine_.state(index_)).size();
+  const auto fits = [&](const std::vector<u32>& list) { return list.empty() || list.size() == channels; };
+  Loader::require(phase_ <= Phase::kDone && fits(channel_start_) && fits(channel_end_) &&
+                  (channel_end_.empty() || channel_start_.size() == channels) &&
+                  (phase_ != Phase::kMeasure || channel_start_.size() == channels) && sums_.size() == counts_.size() &&
+                  network_sums_.size() == counts_.size());
+}
+
 void Measurement::look() {
   const CounterShard now = engine_.counters(index_);
   const double packets = delta(now, Total::kPacketsDelivered);
@@ -99,6 +109,8 @@ void Measurement::look() {
         throw RunError("the trace cannot go on: " + std::to_string(feed_->packets() - created_packets) +
                        " packets need others that were lost (" + std::to_string(get(now, Total::kPacketsDropped)) +
                        ") or went elsewhere (" + std::to_string(get(now, Total::kPacketsMisdelivered)) + ").");
+      } else {
+        give_up_if_stalled(created_packets, settled);
       }
       break;
     case Phase::kDone: break;
@@ -146,6 +158,18 @@ void Measurement::begin_window() {
   window_begin_ = engine_.now();
   set_window(window_begin_, static_cast<Cycle>(window_begin_ + window_cycles()));
   channel_start_ = plan_.channel_flits(engine_.state(index_));
+}
+
+/// Deadlocks are found by a search of their own; but packets may wait for ever for other reasons, or go on for ever.
+void Measurement::give_up_if_stalled(u64 created, u64 settled) {
+  if (created == settled || settled != settled_) settled_at_ = engine_.now();
+  settled_ = settled;
+  const u64 quiet = engine_.now() - settled_at_;
+  if (quiet >= experiment_.u32_of(param::run.stall_cycles))
+    throw RunError("no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " +
+                   std::to_string(settled_at_) + "), and " + std::to_string(created - settled) +
+                   " are under way: something refuses them, loses them or sends them round for ever. If they only "
+                   "need more time, raise run.stall_cycles.");
 }
 
 void Measurement::add_batch(const CounterShard& now) {

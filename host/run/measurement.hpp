@@ -19,16 +19,17 @@ class Measurement {
   Result result;  ///< complete when done
 
   void save(Saver& saver) const { visit(saver, *this); }
-  void load(Loader& loader) { visit(loader, *this); }
+  void load(Loader& loader);
 
  private:
-  enum class Phase { kWarmup, kMeasure, kDrain, kToTheEnd, kDone };
+  enum class Phase : u8 { kWarmup, kMeasure, kDrain, kToTheEnd, kDone };
 
   template <class Archive, class Self>
   static void visit(Archive& archive, Self& self) {
     archive(self.phase_, self.last_, self.latency_, self.throughput_, self.shortfall_, self.queued_, self.sums_,
             self.network_sums_, self.counts_, self.offered_flits_, self.accepted_flits_, self.transactions_,
-            self.window_begin_, self.measured_cycles_, self.drain_cycles_, self.channel_start_, self.channel_end_);
+            self.window_begin_, self.measured_cycles_, self.drain_cycles_, self.settled_, self.settled_at_,
+            self.channel_start_, self.channel_end_);
     visit_result(archive, self.result);
   }
 
@@ -39,6 +40,7 @@ class Measurement {
   bool steady() const;
   void set_window(Cycle begin, Cycle end);
   void begin_window();
+  void give_up_if_stalled(u64 created, u64 settled);
   void add_batch(const CounterShard& now);
   void end_window(const CounterShard& now);
   void finish(const CounterShard& now);
@@ -58,6 +60,7 @@ class Measurement {
   std::vector<double> sums_, network_sums_, counts_;  // per epoch from the window on
   double offered_flits_ = 0, accepted_flits_ = 0, transactions_ = 0;
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;
+  u64 settled_ = 0, settled_at_ = 0;  // packets that have arrived or are lost; when there last was one, or none to wait for
   std::vector<u32> channel_start_, channel_end_;
 };
 

@@ -48,6 +48,15 @@ inline constexpr struct RunParams {
                               .max = 1e9,
                               .unit = "cycles",
                               .help = "Cycles between two searches for deadlock."};
+  ParamRecord stall_cycles{.path = "run.stall_cycles",
+                           .type = ParamType::kInt,
+                           .default_value = "1000000",
+                           .min = 1,
+                           .max = 2e9,
+                           .unit = "cycles",
+                           .help = "A batch, trace, program or broadcast is given up when packets have been under way "
+                                   "for so long and none has arrived.",
+                           .only_if = "traffic.mode=batch|trace|program|broadcast"};
 } run{};
 
 }  // namespace flitlab::param

@@ -99,6 +99,8 @@ class Job {
  public:
   Job(const std::vector<Experiment>& experiments, const EngineChoice& choice)
       : experiments_(experiments), plan_(make_plan(experiments.front())) {
+    if (const std::string why = plan_->waits_for_software(); !why.empty())
+      throw ConfigError(why + " A run by itself has no such software.");
     check_memory(*plan_, static_cast<u32>(experiments.size()));
     engine_ = plan_->make_engine(experiments, choice);
     feeds_ = make_feeds(experiments, *plan_);

@@ -139,6 +139,9 @@ void TraceFeed::read_until(u64 cycle) {
 }
 
 void TraceFeed::collect(u32 terminal, const TraceArrival& arrival) {
+  if (arrival.id < first_open_ || arrival.id >= packets_)
+    throw RunError("terminal " + std::to_string(terminal) + " says that packet " + std::to_string(arrival.id) +
+                   " has arrived, which is not under way: its state is damaged.");
   arrived_[arrival.id - first_open_] = 1;
   if (!awaited_.erase(arrival.id)) return;
   // The terminal itself has released what was in its ring.
@@ -157,7 +160,7 @@ void TraceFeed::exchange(Engine& engine, u32 replica) {
   engine.get_field(replica, 1, entry, entries_.data());
   engine.get_field(replica, 1, arrival, arrivals_.data());
   for (u32 t = 0; t < terminals_; ++t) {
-    for (u32 i = 0; i < controls_[t].arrivals; ++i) collect(t, arrivals_[std::size_t{t} * kTraceRing + i]);
+    for (u32 i = 0; i < std::min(u32{controls_[t].arrivals}, kTraceRing); ++i) collect(t, arrivals_[std::size_t{t} * kTraceRing + i]);
     controls_[t].arrivals = 0;
   }
   while (!arrived_.empty() && arrived_.front()) {
@@ -191,6 +194,13 @@ void TraceFeed::load(Loader& loader) {
                       "\" is not the file it was when the checkpoint was saved: its "
                       "size has changed.");
   visit(loader, *this);
+  bool sound = offset <= size_ && destinations_.size() == kReach && queues_.size() == terminals_ &&
+               first_open_ <= packets_ && arrived_.size() == packets_ - first_open_;
+  for (const std::deque<TraceEntry>& queue : queues_)
+    for (const TraceEntry& e : queue)
+      sound = sound && e.id < packets_ && e.destination < terminals_ && e.flits >= min_flits_ &&
+              e.flits <= max_flits_ && (e.needs == kNone || e.needs < packets_);
+  Loader::require(sound);
   file_.clear();
   file_.seekg(static_cast<std::streamoff>(offset));
   at_end_ = pending_ = false;

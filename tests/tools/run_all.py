@@ -84,7 +84,8 @@ def main() -> int:
     bin_folder = Path(sys.executable).parent
     styles = {"ruff": run([str(bin_folder / "ruff"), "check", "--quiet", "bindings", "tests"]),
               "clang-format": run([str(bin_folder / "clang-format"), "--dry-run", "-Werror", *sources()])}
-    run([sys.executable, "-m", "pytest", "tests", "--numprocesses", JOBS, f"--junit-xml={reports['pytest']}"])
+    run([sys.executable, "-m", "pytest", "tests", "--numprocesses", JOBS, "--dist", "worksteal",
+         f"--junit-xml={reports['pytest']}"])
     passed = failed = skipped = 0
     for name, report in reports.items():
         p, f, s = count(report)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/plan/interrupt.hpp"
 #include "host/routers/metro/fault_file.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
@@ -19,37 +20,65 @@ bool works(const MetroNetwork& n, const std::vector<bool>& dead_ports, u32 route
   return n.wire(router, port).item != kNone && !dead_ports[std::size_t{router} * n.ports() + port];
 }
 
+/// Sets of endpoints, 64 to a word: all that can be reached from somewhere is found in one pass over the routers.
+class Endpoints {
+ public:
+  Endpoints(u32 sets, u32 endpoints) : words_((endpoints + 63) / 64), bits_(std::size_t{sets} * words_) {}
+
+  bool has(u32 set, u32 endpoint) const { return bits_[place(set) + endpoint / 64] >> endpoint % 64 & 1; }
+  /// Adds an endpoint. Returns whether it is new.
+  bool add(u32 set, u32 endpoint) {
+    const bool fresh = !has(set, endpoint);
+    bits_[place(set) + endpoint / 64] |= u64{1} << endpoint % 64;
+    return fresh;
+  }
+  /// Adds all of another set. Returns whether any is new.
+  bool join(u32 set, const Endpoints& others, u32 other) {
+    u64 fresh = 0;
+    for (std::size_t i = 0; i < words_; ++i) {
+      u64& mine = bits_[place(set) + i];
+      const u64 more = others.bits_[others.place(other) + i];
+      fresh |= more & ~mine;
+      mine |= more;
+    }
+    return fresh != 0;
+  }
+
+ private:
+  std::size_t place(u32 set) const { return set * words_; }
+
+  std::size_t words_;
+  std::vector<u64> bits_;
+};
+
 /// Endpoints that cannot reach one another; kNone: none.
 std::pair<u32, u32> disconnected(const MetroNetwork& n, const std::vector<bool>& dead_routers,
                                  const std::vector<bool>& dead_ports) {
-  // From each destination backward: routers at which some way to it is left. Routers of a later stage come first.
+  // Routers of a later stage come first, so that where stages are in order one pass is enough.
   std::vector<u32> order(n.routers());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return n.setup[a].stage > n.setup[b].stage; });
-  for (u32 d = 0; d < n.terminals; ++d) {
-    std::vector<bool> good(n.routers());
-    const auto leads = [&](u32 r, u32 port) {
-      if (!works(n, dead_ports, r, port)) return false;
-      const metro::Wire& wire = n.wire(r, port);
-      return wire.to_endpoint ? wire.item == d : static_cast<bool>(good[wire.item]);
-    };
-    for (bool more = true; more;) {
-      more = false;
-      for (u32 r : order) {
-        if (good[r] || dead_routers[r]) continue;
-        for (u32 q = 0; q < n.setup[r].backward && !good[r]; ++q) good[r] = leads(r, n.inputs + q);
-        more = more || (good[r] && !n.levelled);
+  Endpoints reached(n.routers(), n.terminals);
+  for (bool more = true; more;) {
+    more = false;
+    for (u32 r : order) {
+      for (u32 q = 0; q < n.setup[r].backward && !dead_routers[r]; ++q) {
+        if (!works(n, dead_ports, r, n.inputs + q)) continue;
+        const metro::Wire& wire = n.wire(r, n.inputs + q);
+        const bool fresh = wire.to_endpoint ? reached.add(r, wire.item) : reached.join(r, reached, wire.item);
+        more = more || (fresh && !n.levelled);
       }
-    }
-    for (u32 s = 0; s < n.terminals; ++s) {
-      bool reaches = false;
-      for (u32 l = 0; l < n.links && !reaches; ++l) {
-        const metro::Wire& wire = n.leaving(s, l);
-        reaches = wire.item != kNone && good[wire.item] && works(n, dead_ports, wire.item, wire.port);
-      }
-      if (!reaches) return {s, d};
     }
   }
+  Endpoints from(n.terminals, n.terminals);
+  for (u32 s = 0; s < n.terminals; ++s)
+    for (u32 l = 0; l < n.links; ++l) {
+      const metro::Wire& wire = n.leaving(s, l);
+      if (wire.item != kNone && works(n, dead_ports, wire.item, wire.port)) from.join(s, reached, wire.item);
+    }
+  for (u32 d = 0; d < n.terminals; ++d)
+    for (u32 s = 0; s < n.terminals; ++s)
+      if (!from.has(s, d)) return {s, d};
   return {kNone, kNone};
 }
 
@@ -100,6 +129,7 @@ void draw(const Experiment& e, const ParamRecord& share, const MetroNetwork& n, 
   };
   for (u32 c : candidates) {
     if (found == wanted) break;
+    check_interrupt();
     const metro::Wire* far = links ? &n.wires[c] : nullptr;
     const auto set = [&](bool value) {
       if (!links) {

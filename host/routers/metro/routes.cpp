@@ -134,7 +134,7 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words) {
   }
   constexpr u32 kMost = 1024;
   if (n.terminals > kMost)
-    throw ConfigError("topology: fat trees and networks from a file have at most " + std::to_string(kMost) +
+    throw ConfigError("topology.kind: fat trees and networks from a file have at most " + std::to_string(kMost) +
                       " endpoints, and this one has " + std::to_string(n.terminals) + ". Make it smaller.");
   for (u32 s = 0; s < n.terminals; ++s) {
     const std::vector<std::vector<u32>> ways = directions_from(n, s);

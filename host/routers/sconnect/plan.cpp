@@ -213,6 +213,14 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"table_bytes", static_cast<double>(tables_.entry.size() * sizeof(u16))}};
 }
 
+std::string SconnectPlan::waits_for_software() const {
+  if (table_.table_given) return "";
+  return "routing.tables = \"none\": no message finds its way before software has loaded tables. Bring the fabric up "
+         "by "
+         "python -m flitlab.sconnect.bringup CONFIG, or step a flitlab.Network of it; with other tables it runs at "
+         "once.";
+}
+
 std::string SconnectPlan::explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const {
   if (fault.kind != 0 || fault.bits != kFaultNoRoute) return {};
   const u32 node = item_of(state, layout_, 0, fault.item).at(table_.fields.control).missed;

@@ -23,6 +23,7 @@ class SconnectPlan final : public Plan, public Inspector {
   /// A message may come by any of a host's ports, so a trace's line cannot need another if there are two.
   bool knows_arrivals() const override { return fabric_.host_ports == 1; }
   std::vector<std::string> warnings() const override;
+  std::string waits_for_software() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   /// Tables are checked when they are made; a message that finds no buffer comes back and tries again.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "host/plan/interrupt.hpp"
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
 #include "kernels/common/bits.hpp"
@@ -116,8 +117,8 @@ class Filling {
   }
 
   void fill(const std::vector<u32>& destinations) {
-    for (u32 d : destinations) reach(d);
-    for (u32 d : destinations) add_alternates(d);
+    for (u32 d : destinations) check_interrupt(), reach(d);
+    for (u32 d : destinations) check_interrupt(), add_alternates(d);
   }
   u64 hops() const { return hops_; }
   /// Of all ways to a destination.

@@ -36,7 +36,8 @@ std::vector<u32> from_file(const Shape& shape, const std::string& file) {
   return logical;
 }
 
-void check_numbers(const Shape& shape, u32 lut_mode, const std::vector<u32>& logical) {
+/// `source` is the parameter that the numbers come from.
+void check_numbers(const std::string& source, const Shape& shape, u32 lut_mode, const std::vector<u32>& logical) {
   const u32 most = lut_mode == 0 ? kLutRegisters : kMostPes;
   std::map<u32, u32> owner;
   for (u32 n = 0; n < shape.nodes(); ++n) {
@@ -44,10 +45,10 @@ void check_numbers(const Shape& shape, u32 lut_mode, const std::vector<u32>& log
         "logical PE number " + std::to_string(logical[n]) + " of node " + shown_address(shape.address(n));
     const auto [other, is_new] = owner.emplace(logical[n], n);
     if (!is_new)
-      throw ConfigError("topology: " + name + " is that of node " + shown_address(shape.address(other->second)) +
+      throw ConfigError(source + ": " + name + " is that of node " + shown_address(shape.address(other->second)) +
                         " as well. Number PEs differently.");
     if (logical[n] >= most)
-      throw ConfigError("topology: " + name + " does not fit mode " + std::to_string(lut_mode) +
+      throw ConfigError(source + ": " + name + " does not fit mode " + std::to_string(lut_mode) +
                         " of the routing tables, which end at " + std::to_string(most - 1) + ".");
   }
   if (lut_mode == 0) return;
@@ -57,7 +58,7 @@ void check_numbers(const Shape& shape, u32 lut_mode, const std::vector<u32>& log
     const u32 low = lut_mode == 1 ? y << 1 | x : x << 1 | y;
     const u32 base = group.emplace(logical[n] >> 2, address & ~pack_address(1, 1, 0)).first->second;
     if ((logical[n] & 3) != low || base != (address & ~pack_address(1, 1, 0)))
-      throw ConfigError("topology: in mode " + std::to_string(lut_mode) + " logical PE number " +
+      throw ConfigError(source + ": in mode " + std::to_string(lut_mode) + " logical PE number " +
                         std::to_string(logical[n]) + " cannot be that of node " + shown_address(address) +
                         ": the two low bits are bit 0 of " + (lut_mode == 1 ? "Y and X" : "X and Y") +
                         ", the others the same for the four nodes of a board. Use mode 0 or other numbers.");
@@ -87,7 +88,10 @@ std::vector<u32> number_pes(const Shape& shape, u32 lut_mode, const std::vector<
       logical[n] = number << 2 | (lut_mode == 1 ? y << 1 | x : x << 1 | y);
     }
   }
-  check_numbers(shape, lut_mode, logical);
+  const std::string_view source = !file.empty()     ? flitlab::t3e::param::topology.logical_file.path
+                                  : !format.empty() ? flitlab::t3e::param::topology.logical_format.path
+                                                    : flitlab::t3e::param::topology.shape.path;
+  check_numbers(std::string(source), shape, lut_mode, logical);
   return logical;
 }
 

@@ -39,7 +39,11 @@ class SpecialFeed {
   std::vector<TimedAnswer> take_answers();
 
   void save(Saver& saver) const { visit(saver, *this); }
-  void load(Loader& loader) { visit(loader, *this); }
+  void load(Loader& loader) {
+    const std::size_t pes = taken_.size();
+    visit(loader, *this);
+    Loader::require(queues_.size() == pes && taken_.size() == pes);
+  }
 
  private:
   template <class Archive, class Self>

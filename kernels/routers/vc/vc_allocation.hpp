@@ -6,12 +6,11 @@
 
 namespace flitlab::vc {
 
-/// Credits an output VC must have before a packet may take it.
+/// Credits an output VC must have before a packet may take it: room for the whole packet, if it needs that downstream.
+/// Adaptive VCs that must be empty have been chosen as such, in this cycle (minimal_adaptive()).
 template <class T>
-FLITLAB_INLINE u32 credits_to_start(const T& t, const Packet& packet, u32 allowed) {
-  if (t.flow_control != FlowControl::kWormhole) return packet.flits;  // room for the whole packet downstream
-  const u32 adaptive = t.class_mask[packet.message_class][t.wraps ? 2 : 1];
-  return t.atomic_adaptive && (allowed & adaptive) ? t.buffer_flits : 0;
+FLITLAB_INLINE u32 credits_to_take(const T& t, const Packet& packet) {
+  return t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
 }
 
 /// Route computation where it is due. Returns true if the packet may bid for an output VC in this cycle.
@@ -89,7 +88,7 @@ FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& 
       return;
     }
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-    u32 wanted = free_vcs(t, router, control, in.out_port, in.allowed, credits_to_start(t, packet, in.allowed));
+    u32 wanted = free_vcs(t, router, control, in.out_port, in.allowed, credits_to_take(t, packet));
     if (!wanted) return;
     any = true;
     if (one_choice) wanted = 1u << first_at_or_after(wanted, in.pick);
@@ -172,7 +171,7 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
       InputVc& in = router.at(t.router_fields.input, flat);
       if (column / t.vcs != in.out_port || !((in.allowed >> (column % t.vcs)) & 1)) return;
       const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-      const u32 needed = credits_to_start(t, packet, in.allowed);
+      const u32 needed = credits_to_take(t, packet);
       if (free_vcs(t, router, control, in.out_port, 1u << (column % t.vcs), needed)) {
         grant_vc(v, router, control, index, port, vc, in, column % t.vcs, now);
         --bidders;

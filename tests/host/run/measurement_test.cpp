@@ -17,7 +17,9 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-Result run(const RawConfig& config) { return run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front(); }
+Result run(const RawConfig& config, u32 threads = 1) {
+  return run_job({experiment(config)}, {"cpu", threads, false}, nullptr).front();
+}
 
 /// Every terminal of an 8-ring sends one flit to the next terminal every 1 / load cycles.
 RawConfig neighbours(double load) {
@@ -80,6 +82,76 @@ TEST(Quantiles, AreThoseOfTheDistribution) {
     EXPECT_EQ(latency.p95, 21);
     EXPECT_EQ(latency.p99, 31);
     EXPECT_EQ(latency.max, 41);
+  }
+}
+
+/// Of two packets created in the same cycle at one source the second waits there until the first has left: the network
+/// takes as long for both. Deliveries are at terminals of several threads, whose histograms are summed.
+TEST(Quantiles, OfTheNetworkLeaveOutTheWaitAtTheSource) {
+  std::string text;
+  for (u32 n = 0; n < 200; ++n) {
+    const u32 from = n / 2 % 64 / 2 * 2;  // every router of an even number in turn sends two to its neighbour
+    text += std::to_string(100 * (n / 2)) + "," + std::to_string(from) + "," + std::to_string(from + 1) + ",20\n";
+  }
+  const testing::TextFile trace(text);
+  for (u32 threads : {1u, 3u}) {
+    const Result r = run({{"topology.kind", word("mesh")},
+                          {"topology.shape", IntList{8, 8}},
+                          {"traffic.mode", word("trace")},
+                          {"traffic.trace_file", word(trace.path.c_str())}},
+                         threads);
+    ASSERT_EQ(r.delivered, 200u);
+    EXPECT_EQ(r.network_latency.p50, 30);
+    EXPECT_EQ(r.network_latency.p99, 30);
+    EXPECT_EQ(r.network_latency.max, 30);
+    EXPECT_EQ(r.latency.p50, 30);
+    EXPECT_EQ(r.latency.p95, 50);
+    EXPECT_EQ(r.latency.max, 50);
+  }
+}
+
+/// Latencies that differ between the threads' parts of the network: the histogram of one alone has another middle.
+TEST(Quantiles, AreOfAllThreads) {
+  std::string text;
+  for (u32 n = 0; n < 300; ++n) {
+    const u32 at = n % 3 * 16 + 16 * (n % 3 == 2);  // routers 0, 16 and 48 send 1, 11 and 21 flits
+    text += std::to_string(60 * n) + "," + std::to_string(at) + "," + std::to_string(at + 1) + "," +
+            std::to_string(1 + n % 3 * 10) + "\n";
+  }
+  const testing::TextFile trace(text);
+  for (u32 threads : {1u, 2u, 3u}) {
+    const Result r = run({{"topology.kind", word("mesh")},
+                          {"topology.shape", IntList{8, 8}},
+                          {"traffic.mode", word("trace")},
+                          {"traffic.trace_file", word(trace.path.c_str())}},
+                         threads);
+    for (const LatencyStats& latency : {r.latency, r.network_latency}) {
+      EXPECT_EQ(latency.p50, 21) << threads;
+      EXPECT_EQ(latency.p95, 31) << threads;
+      EXPECT_EQ(latency.max, 31) << threads;
+    }
+  }
+}
+
+/// 2 sources send 0.6 each to one port of a switch, which takes 1: 0.2 of all that is offered, which is 0.6 for each of
+/// the other sources too, who have a port each. With five epochs alone queues are too few to be seen growing.
+TEST(Shortfall, CountsFromTwoInAHundred) {
+  for (const auto& [sources, saturated] : {std::pair{9u, true}, {15u, true}, {19u, false}, {32u, false}}) {
+    std::string text;  // shortfall 0.2 / (0.6 sources): 3.7 %, 2.2 %, 1.8 %, 1.0 %
+    for (u32 s = 0; s < 64; ++s)
+      text += std::to_string(s) + "," + std::to_string(s == 1 ? 32 : 32 + s % 32) + (s < sources ? ",1\n" : ",0\n");
+    const testing::TextFile matrix(text);
+    const Result r = run({{"router.kind", word("switch")},
+                          {"topology.ports", integer(64)},
+                          {"traffic.pattern", word("matrix")},
+                          {"traffic.matrix_file", word(matrix.path.c_str())},
+                          {"traffic.injection", word("periodic")},
+                          {"traffic.packet_flits", integer(1)},
+                          {"traffic.load", 0.6},
+                          {"run.warmup_cycles", integer(1000)},
+                          {"run.measure_cycles", integer(2500)},
+                          {"run.drain_cycles", integer(100000)}});
+    EXPECT_EQ(r.saturated, saturated) << sources;
   }
 }
 

@@ -63,6 +63,25 @@ TEST(BatchMeans, WidenWhereNeighboursResembleEachOther) {
   EXPECT_GT(batch_means(sorted, ones).half_width, 2 * batch_means(mixed, ones).half_width);
 }
 
+/// The tail beyond the table, to the second decimal of printed tables of Student's t.
+TEST(StudentT, IsThatOfPrintedTables) {
+  EXPECT_EQ(student_t95(1), 12.706);
+  EXPECT_EQ(student_t95(20), 2.086);
+  for (const auto& [degrees, t] :
+       {std::pair{21, 2.080}, {25, 2.060}, {30, 2.042}, {40, 2.021}, {60, 2.000}, {120, 1.980}})
+    EXPECT_NEAR(student_t95(static_cast<std::size_t>(degrees)), t, 0.0025) << degrees;
+}
+
+/// Twenty values by hand: their mean 4.85, the variance of the mean 0.364605, the correlation of neighbours 0.17306,
+/// which the estimate has too low by about 1/20: 0.22306. So they are worth 20 (1 - 0.22306) / (1 + 0.22306) = 12.70
+/// independent ones, and t of 11 degrees is 2.201.
+TEST(BatchMeans, AreWidenedByTheCorrelationOfNeighbours) {
+  const std::vector<double> values{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4}, ones(20, 1.0);
+  const MeanOf m = batch_means(values, ones);
+  EXPECT_NEAR(m.mean, 4.85, 1e-12);
+  EXPECT_NEAR(m.half_width, 2.201 * std::sqrt(0.36460526315789477 * 20 / 12.704847894721311), 1e-9);
+}
+
 TEST(Settled, SeesATrendThroughNoise) {
   std::vector<double> flat, rising;
   for (u32 i = 0; i < 32; ++i) {

@@ -1,0 +1,54 @@
+"""routing.vc_assignment = "by_crossing": a packet decides when it enters a ring, by whether it will cross the
+wrap-around channel, and keeps that class all along the ring; Valiant's second phase decides anew."""
+
+from itertools import groupby
+
+import pytest
+
+import flitlab as fl
+
+RADIX = 8
+
+
+def hops(**settings):
+    """Of each packet that has arrived: its network hops in order, as (router, direction, VC), direction 1 or -1."""
+    e = fl.Experiment.from_dict({
+        "topology.kind": "ring", "topology.shape": [RADIX], "routing.vc_assignment": "by_crossing",
+        "traffic.packet_flits": 2} | {key.replace("__", "."): value for key, value in settings.items()})
+    net = fl.Network(e, trace=True).step(4000)
+    net.check()
+    ways, arrived = {}, set()
+    for event in net.events():
+        packet = event["src"], event["id"]
+        if event["kind"] == "delivered":
+            arrived.add(packet)
+        if event["kind"] == "switch_granted" and "head" in event["flit"] and event["out_port"] < 2:
+            ways.setdefault(packet, []).append((event["index"], 1 - 2 * event["out_port"], event["out_vc"]))
+    return [ways[p] for p in arrived if p in ways]
+
+
+def crosses(way):
+    return any((at, step) in ((RADIX - 1, 1), (0, -1)) for at, step, _ in way)
+
+
+@pytest.mark.parametrize("load", [0.05, 0.6])
+@pytest.mark.parametrize("vcs", [2, 4])
+def test_the_class_is_kept_all_along_the_ring(load, vcs):
+    seen = {False: 0, True: 0}
+    for way in hops(router__vcs=vcs, traffic__load=load):
+        classes = {vc * 2 // vcs for *_, vc in way}
+        assert classes == {int(crosses(way))}, way
+        seen[crosses(way)] += len(way) > 1
+    assert min(seen.values()) > 50
+
+
+def test_valiants_second_phase_decides_anew():
+    """VCs 0 and 1 are those of the first phase, 2 and 3 of the second."""
+    decided = set()
+    for way in hops(routing__algorithm="valiant", router__vcs=4, traffic__load=0.1):
+        phases = {second: list(part) for second, part in groupby(way, lambda hop: hop[2] >= 2)}
+        for part in phases.values():
+            assert {vc % 2 for *_, vc in part} == {int(crosses(part))}, way
+        if len(phases) == 2 and phases[False][-1][1] == phases[True][0][1]:  # on in the same direction
+            decided.add((crosses(phases[False]), crosses(phases[True])))
+    assert decided >= {(False, False), (False, True), (True, False)}

@@ -1,0 +1,88 @@
+"""Runs that can never end say so, and long planning can be stopped."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import flitlab as fl
+
+BATCH = {"traffic.mode": "batch", "traffic.batch_packets": 20, "run.stall_cycles": 20000}
+
+
+@pytest.mark.parametrize("changes", [
+    {"router.kind": "sconnect", "host.refuses": [0]},
+    {"router.kind": "bgl", "topology.shape": [4, 4], "router.link_protocol": True, "faults.error_rate": 0.01},
+])
+def test_a_batch_that_cannot_end_is_given_up(changes):
+    with pytest.raises(fl.RunError, match=r"no packet has arrived for \d+ cycles.*are under way.*run\.stall_cycles"):
+        fl.run(fl.Experiment.from_dict(BATCH | changes))
+
+
+def test_patience_counts_from_the_last_arrival(tmp_path):
+    """Packets that come one by one, each after most of the patience, do not end it; nor does silence at first."""
+    trace = tmp_path / "trace.csv"
+    trace.write_text("".join(f"{30000 + 900 * i},0,5,1\n" for i in range(20)))
+    e = fl.Experiment.from_dict({"topology.shape": [4, 4], "traffic.mode": "trace", "traffic.trace_file": str(trace),
+                                 "topology.channel_delay": 64, "run.stall_cycles": 300, "run.epoch_cycles": 100})
+    assert fl.run(e).packets.delivered == 20
+    with pytest.raises(fl.RunError, match=r"arrived for \d+ cycles \(since cycle 30000\), and 1 are under way"):
+        fl.run(e.set("run.stall_cycles", 100))
+
+
+def test_a_stalled_run_is_given_up_at_the_same_cycle_after_a_stop(tmp_path):
+    e = fl.Experiment.from_dict(BATCH | {"router.kind": "sconnect", "host.refuses": [0]})
+    with pytest.raises(fl.RunError) as whole:
+        fl.run(e)
+    seen = 0
+
+    def stop(progress):
+        nonlocal seen
+        seen += 1
+        if seen % 7 == 0:
+            raise KeyboardInterrupt
+
+    for _ in range(100):
+        try:
+            fl._core.run([e.core], "cpu", 1, stop, str(tmp_path / "c"), 1e9)
+        except KeyboardInterrupt:
+            continue
+        except fl.RunError as error:
+            assert str(error) == str(whole.value)
+            return
+    raise AssertionError("it was not given up")
+
+
+def test_planning_can_be_stopped(tmp_path):
+    """Tables of 4096 nodes take a minute or two."""
+    code = ("import flitlab as fl; print('go', flush=True); fl.Network(fl.Experiment.from_dict({'router.kind': "
+            "'sconnect', 'topology.kind': 'random', 'topology.nodes': 4096}))")
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "go\n"
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - started < 30 and "KeyboardInterrupt" in errors
+
+
+def test_many_dead_links_are_drawn_soon():
+    e = fl.Experiment.from_dict({"router.kind": "metro", "topology.radix": [4, 4, 4, 4],
+                                 "topology.dilation": [2, 2, 2, 1], "faults.dead_links": 0.2})
+    started = time.process_time()
+    fl.Network(e)
+    assert time.process_time() - started < 60  # it took minutes; now a second or two
+
+
+def test_a_run_of_a_fabric_that_nobody_brings_up_is_refused(cli, config):
+    done = cli("run", config("sconnect-bringup"))
+    assert done.returncode == 2
+    assert 'routing.tables = "none"' in done.stderr and "python -m flitlab.sconnect.bringup CONFIG" in done.stderr
+    command = [sys.executable, "-m", "flitlab.sconnect.bringup"]
+    done = subprocess.run([*command, config("sconnect-bringup")], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "64 TICs mapped, loaded and checked" in done.stdout and "0 to others than meant" in done.stdout
+    assert subprocess.run([*command, config("vc-mesh-8x8")], capture_output=True, timeout=300).returncode == 2
+    assert subprocess.run(command, capture_output=True, timeout=300).returncode == 2

@@ -1,0 +1,121 @@
+"""Random configurations of any model, made from the parameter records alone: a new parameter is tried without anybody
+remembering it. A configuration grows parameter by parameter from the defaults; what is refused is left out again, and
+its message is judged."""
+
+import math
+import random
+from pathlib import Path
+
+import flitlab as fl
+from flitlab.records import parameters_of
+
+MOST_ROUTERS = 200
+# What makes a network large, or its building long, stays small; everything else may be anything that its record allows.
+SMALL = {"topology.shape": 6, "topology.radix": 4, "topology.dimensions": 6, "topology.nodes": 60, "topology.ports": 24,
+         "topology.concentration": 6, "topology.inner_nodes": 20, "topology.levels": 3, "traffic.batch_packets": 40,
+         "traffic.rounds": 2, "traffic.in_a_row": 4, "run.epoch_cycles": 500}
+LEFT_ALONE = {"router.kind", "run.measure_cycles", "run.warmup_cycles", "run.drain_cycles"}
+
+
+class Generator:
+    """Draws from one seed. `folder` takes the files that parameters name."""
+
+    def __init__(self, seed: int, folder: Path):
+        self.choose = random.Random(seed)
+        self.folder = folder
+        self.refusals: list[tuple[dict, str]] = []
+
+    def experiment(self, kind: str, steps: int = 12) -> fl.Experiment:
+        """A valid configuration of a kind. What was refused on the way is in `refusals`."""
+        self.refusals = []
+        records = parameters_of(kind)
+        paths = [p for p in records if p not in LEFT_ALONE]
+        flat = {"router.kind": kind}
+        if kind in ("t3e", "bgl"):  # their defaults are machines of 512 nodes
+            flat["topology.shape"] = self.choose.choice([[4, 2, 2], [4, 4, 2], [2, 4, 3], [4, 4, 4]])
+        found = fl.Experiment.from_dict(flat)
+        for _ in range(self.choose.randint(1, steps)):
+            # Those that apply, as a rule; at times any.
+            there = [p for p in paths if p in found.flat()] if self.choose.random() < 0.8 else paths
+            path = self.choose.choice(there)
+            changed = flat | {path: self.value(records[path], found)}
+            try:
+                found, flat = fl.Experiment.from_dict(changed), changed
+            except fl.ConfigError as error:
+                self.refusals.append((changed, str(error)))
+        return found
+
+    def value(self, record: dict, found: fl.Experiment):
+        draw, kind = self.choose, record["type"]
+        if kind == "choice":
+            return draw.choice(record["choices"])
+        if kind == "bool":
+            return draw.random() < 0.5
+        if kind == "float":
+            return self.real(record["min"], record["max"])
+        if kind == "string":
+            return str(self.file(record["path"], found))
+        if kind == "int list":
+            return [self.whole(record) for _ in range(draw.choice([0, 1, 2, 2, 3, 3, 4]))]
+        if kind == "lengths":
+            return draw.choice([self.length(), [[self.length(), self.real(0, 1)] for _ in range(draw.randint(1, 3))]])
+        if kind == "int or auto" and draw.random() < 0.3:
+            return "auto"
+        return self.whole(record)
+
+    def length(self) -> int:
+        return self.choose.choice([1, 1, 2, 4, 5, 8, 10, 32])
+
+    def whole(self, record: dict) -> int:
+        low, high = int(record["min"]), int(min(record["max"], SMALL.get(record["path"], record["max"])))
+        if record["path"].startswith("topology.") and record["path"] not in SMALL:
+            high = min(high, low + 40)
+        choice = self.choose.random()
+        if choice < 0.15:
+            return low
+        if choice < 0.2:
+            return high
+        if choice < 0.23:
+            return self.choose.choice([low - 1, int(record["max"]) + 1])
+        return min(high, low + int(math.exp(self.choose.uniform(0, math.log(high - low + 2)))) - 1)
+
+    def real(self, low: float, high: float) -> float:
+        choice = self.choose.random()
+        if choice < 0.1:
+            return low
+        if choice < 0.2:
+            return high
+        if choice < 0.22:
+            return self.choose.choice([low - 1e-9, high + 1, math.nan, math.inf])
+        if choice < 0.5 and high > 1e-6:
+            return min(high, max(low, math.exp(self.choose.uniform(math.log(1e-6), math.log(high)))))
+        return self.choose.uniform(low, high)
+
+    def file(self, path: str, found: fl.Experiment) -> Path:
+        """A file of a kind that has a form of its own; of others, nothing that could be right."""
+        file = self.folder / (path.replace(".", "_") + ".csv")
+        try:
+            terminals = int(found.derived()["terminals"])
+        except fl.ConfigError:  # what its plan refuses, it refuses later
+            terminals = 16
+        below, line = self.choose.randrange, self.choose.random
+        if path == "traffic.trace_file":
+            text, cycle = "", 0
+            for n in range(below(200)):
+                cycle += below(30)
+                needs = f",{below(n)}" if n and line() < 0.1 else ""
+                text += f"{cycle},{below(terminals)},{below(terminals)},{self.length()}{needs}\n"
+        elif path == "traffic.matrix_file":
+            text = "".join(f"{s},{below(terminals)},{round(line(), 3)}\n" for s in range(terminals))
+        elif path == "topology.file":
+            n = 2 + below(20)
+            text = "".join(f"{i},{below(i)}\n" for i in range(1, n))
+            text += "".join(f"{a},{b}\n" for a, b in ((below(n), below(n)) for _ in range(below(10))) if a != b)
+        elif path == "traffic.program_file":
+            calls = ["barrier", f"allreduce,{below(500)}", f"alltoall,{1 + below(300)}", f"compute,{below(500)}"]
+            made = [self.choose.choice(calls) for _ in range(1 + below(4))]
+            text = "".join(f"{rank},{call}\n" for rank in range(terminals) for call in made)
+        else:
+            text = "".join(f"{below(8)},{below(8)},{below(8)}\n" for _ in range(below(6)))
+        file.write_text(text)
+        return file
