@@ -60,7 +60,8 @@ class Measurement {
   std::vector<double> sums_, network_sums_, counts_;  // per epoch from the window on
   double offered_flits_ = 0, accepted_flits_ = 0, transactions_ = 0;
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;
-  u64 settled_ = 0, settled_at_ = 0;  // packets that have arrived or are lost; when there last was one, or none to wait for
+  u64 settled_ = 0;     // packets that have arrived or are lost
+  u64 settled_at_ = 0;  // when one last was, or there was none to wait for
   std::vector<u32> channel_start_, channel_end_;
 };
 
