@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
 import time
 import warnings
+from pathlib import Path
 
 from flitlab import _core
 from flitlab._core import ConfigError, RunError
@@ -30,7 +32,7 @@ def _run(args) -> int:
                          progress=sys.stderr.isatty())
     print(json.dumps(result.to_dict()) if args.json else repr(result), flush=True)
     if args.checkpoint:
-        os.unlink(args.checkpoint)  # only now: the result is out
+        Path(args.checkpoint).unlink(missing_ok=True)  # only now: the result is out
     return 0
 
 
@@ -179,9 +181,40 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+class OutputError(Exception):
+    """The standard output cannot be written."""
+
+
+class _Output:
+    """The standard output, whose failures are told from those of other files."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._try("write", text)
+
+    def flush(self) -> None:
+        self._try("flush")
+
+    def _try(self, what: str, *arguments):
+        if self._stream is None:  # it was closed before Python began
+            raise OutputError("it is closed")
+        try:
+            return getattr(self._stream, what)(*arguments)
+        except (OSError, ValueError) as error:
+            # The interpreter writes what is left at its end, and would say the same again.
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            raise OutputError(getattr(error, "strerror", None) or str(error)) from None
+
+    def __getattr__(self, name: str):
+        return getattr(self._stream, name)
+
+
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.redirect_stdout(_Output(sys.stdout)):
         warnings.showwarning = lambda message, *_: print(f"flitlab: warning: {message}", file=sys.stderr)
         return _guarded(args)
 
@@ -208,23 +241,21 @@ def _guarded(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"flitlab: interrupted.{_kept(args)}", file=sys.stderr)
         return 130
+    except OutputError as error:
+        print(f"flitlab: the standard output cannot be written: {error}.{_kept(args)}", file=sys.stderr)
+        return 2
     except OSError as error:
-        if error.filename is not None:
-            print(f"flitlab: {error.filename}: {error.strerror}.", file=sys.stderr)
-            return 2
-        # The interpreter writes what is left at its end, and would say the same again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"flitlab: the standard output cannot be written: {error.strerror}.{_kept(args)}", file=sys.stderr)
+        print(f"flitlab: {error.filename or 'a file'}: {error.strerror}.{_kept(args)}", file=sys.stderr)
         return 2
 
 
 def _kept(args: argparse.Namespace) -> str:
     """Where what has been done so far is, for messages; "": nowhere."""
-    if args.command == "sweep" and args.out:
+    if args.command == "sweep" and args.out and (Path(args.out) / "points.jsonl").exists():
         return f" Finished points are in {args.out}; go on with --resume."
     if getattr(args, "full", False):
         return f" What has been done is in {args.keep}; the same command goes on from there."
-    if getattr(args, "checkpoint", None):
+    if getattr(args, "checkpoint", None) and Path(args.checkpoint).exists():
         return f" The run so far is in {args.checkpoint}; the same command goes on from there."
     return ""
 

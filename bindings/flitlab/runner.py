@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from flitlab import _core
 from flitlab.experiment import Experiment
@@ -52,8 +53,8 @@ def run(
     Raises ConfigError (bad input) or RunError (deadlock, broken conservation).
     """
     result = run_keeping(experiment, backend, threads, checkpoint, every, progress)
-    if checkpoint is not None:
-        os.unlink(checkpoint)
+    if checkpoint:
+        Path(checkpoint).unlink(missing_ok=True)
     return result
 
 

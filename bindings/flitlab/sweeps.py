@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import warnings
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -79,15 +80,20 @@ class _Journal:
         self.points: dict[str, dict] = {}
         if path is None:
             return
-        if resume and path.exists():
-            self._read(path)
+        if resume and path.exists() and not self._read(path):
+            kept = path.with_suffix(".old")
+            kept.unlink(missing_ok=True)
+            shutil.copyfile(path, kept)
+            warnings.warn(f"{path} as it was is kept as {kept}.", stacklevel=2)
         # Rewritten beside the old one and moved into place, so that a kill in between loses nothing.
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)  # of a crash, or somebody's link: what it points to is not ours to write over
         fresh.write_text("".join(self._line(k, r) for k, r in self.points.items()), encoding="utf-8")
         os.replace(fresh, path)
 
-    def _read(self, path: Path) -> None:
+    def _read(self, path: Path) -> bool:
+        """Whether all lines are believed, but for a last one that is cut short."""
+        whole = True
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         for number, line in enumerate(lines, 1):
             if not line:
@@ -102,7 +108,9 @@ class _Journal:
                 self.points[key] = result
             else:
                 what = "is cut short" if number == len(lines) else "is damaged, or of another version of flitlab"
+                whole = whole and number == len(lines)
                 warnings.warn(f"{path}:{number} {what}; its point runs again.", stacklevel=2)
+        return whole
 
     @classmethod
     def _line(cls, key: str, result: dict) -> str:

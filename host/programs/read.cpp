@@ -227,6 +227,9 @@ class Reader {
 
   void add(u32 rank, ProgramCall call, u32 line) {
     const u32 number = state_[rank].made++;
+    if (call.kind == CallKind::kCompute && (state_[rank].computed += call.amount) >= kEndOfTime)
+      file_.fail("rank " + std::to_string(rank) + " has computed " + std::to_string(state_[rank].computed) +
+                 " cycles by now, and emulated time ends at " + std::to_string(kEndOfTime) + ". Compute less.");
     if (!draft_) {
       if (++total_ == kNone) file_.fail("a program can have at most 4294967294 calls.");
       return;
@@ -241,13 +244,7 @@ class Reader {
   void add_call(u32 rank, CallKind kind, Arguments& a) {
     RankState& mine = state_[rank];
     const u32 handle = a[Argument::kHandle];
-    if (kind == CallKind::kCompute) {
-      mine.computed += a[Argument::kCycles];
-      if (mine.computed >= kEndOfTime)
-        file_.fail("rank " + std::to_string(rank) + " has computed " + std::to_string(mine.computed) +
-                   " cycles by now, and emulated time ends at " + std::to_string(kEndOfTime) + ". Compute less.");
-      return add(rank, {a[Argument::kCycles], 0, 0, kind});
-    }
+    if (kind == CallKind::kCompute) return add(rank, {a[Argument::kCycles], 0, 0, kind});
     if (kind == CallKind::kWait) {
       const auto opened = mine.open_handles.find(handle);
       if (opened == mine.open_handles.end())

@@ -5,12 +5,13 @@
 #include <cstring>
 #include <fstream>
 
+#include "host/run/params.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
 
-constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '2'};
+constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '3'};
 
 struct Header {
   char magic[8];
@@ -51,7 +52,9 @@ u64 Loader::count(std::size_t element_bytes) {
 u64 configuration_hash(const std::vector<Experiment>& experiments) {
   std::string text = FLITLAB_VERSION "\n";
   for (const Experiment& e : experiments) {
-    for (const auto& [path, value] : e.flat()) text += path + "=" + to_text(value) + "\n";
+    for (const auto& [path, value] : e.flat())
+      if (path != param::run.stall_cycles.path)  // how patient somebody is changes nothing
+        text += path + "=" + to_text(value) + "\n";
     text += std::to_string(e.files_hash()) + "\n";
   }
   StreamHash hash;

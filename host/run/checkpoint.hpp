@@ -139,7 +139,8 @@ void load_replica(Loader& loader, Engine& engine, u32 replica);
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save);
 
 /// Reads a checkpoint, after a first pass that finds out whether it is whole. ConfigError if it is not, or belongs to
-/// another configuration; nothing has been loaded then.
+/// another configuration: nothing has been loaded then. What does not fit when it is loaded ends in ConfigError too,
+/// and what was being loaded into is of no use any more.
 void load_checkpoint(const std::string& path, u64 configuration, const std::function<void(Loader&)>& load);
 
 }  // namespace flitlab

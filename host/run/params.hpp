@@ -54,8 +54,9 @@ inline constexpr struct RunParams {
                            .min = 1,
                            .max = 2e9,
                            .unit = "cycles",
-                           .help = "A batch, trace, program or broadcast is given up when packets have been under way "
-                                   "for so long and none has arrived.",
+                           .help =
+                               "A batch, trace, program or broadcast is given up when packets have been under way "
+                               "for so long and none has arrived.",
                            .only_if = "traffic.mode=batch|trace|program|broadcast"};
 } run{};
 

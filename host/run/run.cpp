@@ -218,7 +218,12 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
       throw;
     }
   }
-  if (saves) job.save(checkpoint.path);  // who has the results in a safe place removes it
+  if (saves) {  // who has the results in a safe place removes it
+    try {
+      job.save(checkpoint.path);
+    } catch (const ConfigError&) {  // the one before is still there, and the results are at hand
+    }
+  }
   return job.results();
 }
 

@@ -9,7 +9,6 @@
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
-namespace {}  // namespace
 
 TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead,
                      u32 min_flits, bool knows_arrivals)
@@ -160,7 +159,10 @@ void TraceFeed::exchange(Engine& engine, u32 replica) {
   engine.get_field(replica, 1, entry, entries_.data());
   engine.get_field(replica, 1, arrival, arrivals_.data());
   for (u32 t = 0; t < terminals_; ++t) {
-    for (u32 i = 0; i < std::min(u32{controls_[t].arrivals}, kTraceRing); ++i) collect(t, arrivals_[std::size_t{t} * kTraceRing + i]);
+    if (controls_[t].arrivals > kTraceRing)
+      throw RunError("terminal " + std::to_string(t) + " says that " + std::to_string(controls_[t].arrivals) +
+                     " packets have arrived at once: its state is damaged.");
+    for (u32 i = 0; i < controls_[t].arrivals; ++i) collect(t, arrivals_[std::size_t{t} * kTraceRing + i]);
     controls_[t].arrivals = 0;
   }
   while (!arrived_.empty() && arrived_.front()) {

@@ -95,8 +95,10 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
-/// A reply has been taken in whole: its transaction is over. Where software's tables lead replies to others, these know
-/// no such transaction: a reply that nobody here waits for is lost, and its own transaction stays open for ever.
+/// A reply has been taken in whole: its transaction is over. Software's tables may lead a reply to another terminal. It
+/// is lost there, and its own transaction stays open for ever, if it bears another's number, or if no request of its
+/// tag has been sent. Where terminals bear the same number (a machine that nobody has booted) it ends the transaction
+/// of its tag.
 template <class V, int W>
 FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     LoopControl& loop, const Packet& reply, Cycle now) {

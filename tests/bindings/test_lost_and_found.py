@@ -66,7 +66,8 @@ def test_a_journal_of_another_schema_runs_again(journal, tmp_path):
     old = b"".join(json.dumps({"key": (x := json.loads(line))["key"], "result": x["result"]}).encode() + b"\n"
                    for line in whole.splitlines())
     found, warnings = resumed(e, tmp_path, old)
-    assert found == table and len(warnings) == 4 and "another version" in warnings[0]
+    assert found == table and len(warnings) == 5 and "another version" in warnings[0]
+    assert "is kept as" in warnings[4] and (tmp_path / "points.old").read_bytes() == old
 
 
 def test_links_in_place_of_our_own_files_are_not_followed(journal, tmp_path):

@@ -159,7 +159,7 @@ def test_a_hot_region_is_where_it_is_said_to_be(network):
 def test_hot_terminals_get_their_part(network):
     _, _, _, count = experiment(network)
     if not seen_at_terminals(network):
-        return
+        pytest.skip("where METRO's messages go, only their sources know")
     e = experiment(network, traffic__pattern="hot_spot", traffic__hot_terminals=[1, count - 1],
                    traffic__hot_fraction=0.3, traffic__load=0.05)[0]
     seen = journeys(e, count, 6000)
@@ -217,7 +217,7 @@ def test_exchanges(network):
                 experiment(network, traffic__pattern=pattern)
         return
     if not seen_at_terminals(network):
-        return
+        pytest.skip("where METRO's messages go, only their sources know")
     # A binomial tree: a node's parent is it without its lowest bit.
     tree = {(i, i & (i - 1)) for i in range(1, count)}
     edges = {"fft": {(i, i ^ b) for i in range(count) for b in bits}, "divide": tree | {(b, a) for a, b in tree}}

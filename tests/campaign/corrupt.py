@@ -5,7 +5,7 @@ import random
 import warnings
 from pathlib import Path
 
-from oracles import Finding, judge_message
+from oracles import CODE, ENDS, Finding, judge_message
 
 import flitlab as fl
 
@@ -84,12 +84,9 @@ def judge(seed: int, folder: Path) -> str:
                 return "read"
             fl.Network(e, backend="cpu", threads=1).step(200).check()
     except fl.ConfigError as error:
-        if str(file) not in str(error):
-            judge_message(flat, str(error))
-        elif "\n" in str(error):
-            raise Finding(f"several lines: {error}") from error
+        judge_message(flat | {str(file): ""}, str(error))
         return "refused"
     except fl.RunError as error:
-        if "defect" in str(error):
-            raise Finding(str(error)) from error
+        if CODE.search(str(error)) or not ENDS.search(str(error)):
+            raise Finding(f"it ended with: {error}") from error
     return "read"

@@ -21,6 +21,7 @@ class Generator:
     """Draws from one seed. `folder` takes the files that parameters name."""
 
     def __init__(self, seed: int, folder: Path):
+        self.seed = seed
         self.choose = random.Random(seed)
         self.folder = folder
         self.refusals: list[tuple[dict, str]] = []
@@ -38,7 +39,8 @@ class Generator:
             # Those that apply, as a rule; at times any.
             there = [p for p in paths if p in found.flat()] if self.choose.random() < 0.8 else paths
             path = self.choose.choice(there)
-            changed = flat | {path: self.value(records[path], found)}
+            value = self.value(records[path], found)
+            changed = flat | {path: value} | self.needed_files(path, value, records, found)
             try:
                 found, flat = fl.Experiment.from_dict(changed), changed
             except fl.ConfigError as error:
@@ -62,6 +64,15 @@ class Generator:
         if kind == "int or auto" and draw.random() < 0.3:
             return "auto"
         return self.whole(record)
+
+    def needed_files(self, path: str, value, records: dict, found: fl.Experiment) -> dict:
+        """Files that apply with a choice: most of those choices are refused without."""
+        def names(clause: str) -> bool:
+            key, _, values = clause.partition("=")
+            return key == path and value in values.split("|")
+
+        return {p: str(self.file(p, found)) for p, r in records.items()
+                if r["type"] == "string" and any(map(names, r["only_if"].split("&")))}
 
     def length(self) -> int:
         return self.choose.choice([1, 1, 2, 4, 5, 8, 10, 32])
@@ -99,12 +110,16 @@ class Generator:
         except fl.ConfigError:  # what its plan refuses, it refuses later
             terminals = 16
         below, line = self.choose.randrange, self.choose.random
-        if path == "traffic.trace_file":
+        if path == "routing.table_file":  # to the next of a ring, whatever the network is
+            text = "".join(f"{r},{d},0\n" for r in range(terminals) for d in range(terminals) if r != d)
+        elif path == "traffic.trace_file":
             text, cycle = "", 0
             for n in range(below(200)):
                 cycle += below(30)
                 needs = f",{below(n)}" if n and line() < 0.1 else ""
-                text += f"{cycle},{below(terminals)},{below(terminals)},{self.length()}{needs}\n"
+                source = below(terminals)
+                other = (source + 1 + below(max(1, terminals - 1))) % terminals
+                text += f"{cycle},{source},{other},{self.length()}{needs}\n"
         elif path == "traffic.matrix_file":
             text = "".join(f"{s},{below(terminals)},{round(line(), 3)}\n" for s in range(terminals))
         elif path == "topology.file":

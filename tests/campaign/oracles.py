@@ -1,5 +1,6 @@
-"""What must be so for every configuration: it runs or is refused in one clear message, packets are conserved, and its
-state is the same on any number of threads, traced, wide, in pieces and beside others."""
+"""What must be so for every configuration: it is refused in one clear message, or it steps and runs; packets are
+conserved; and its end is the same on any number of threads, traced, resumed from a checkpoint and beside another
+replica."""
 
 import re
 import warnings
@@ -7,8 +8,9 @@ from pathlib import Path
 
 import flitlab as fl
 from flitlab import _core
+from flitlab.runner import run_job
 
-CODE = re.compile(r"std::|basic_|terminate|0x[0-9a-f]{6}|nullptr|Traceback|defect of flitlab|\{\}")
+CODE = re.compile(r"std::|basic_|terminate called|0x[0-9a-f]{6}|nullptr|Traceback|defect of flitlab|\{\}")
 # What a network may rightly end with.
 ENDS = re.compile(r"wait for one another|needs? others that were lost|cannot go on|no packet has arrived|"
                   r"Tables belong to software|routing tables|no entry|emulated time ends")
@@ -32,16 +34,35 @@ def _network(e: fl.Experiment, **settings) -> fl.Network:
         return fl.Network(e, **settings)
 
 
+def _ended(error: Exception) -> str:
+    """What a network rightly ended with."""
+    text = str(error)
+    if isinstance(error, fl.ConfigError):  # a trace is read while it runs
+        judge_message({}, text)
+    elif CODE.search(text) or "\n" in text or not ENDS.search(text):
+        raise Finding(f"it ended with: {text}") from error
+    return text
+
+
 def _stepped(net: fl.Network, cycles: int) -> tuple[str, dict] | str:
-    """State and totals, or the message that the network rightly ended with."""
+    """State and totals, or the message that it ended with."""
     try:
         net.step(cycles)
         net.check()
-    except fl.RunError as error:
-        if CODE.search(str(error)) or not ENDS.search(str(error)):
-            raise Finding(f"it ended with: {error}") from error
-        return re.sub(r"cycle \d+", "cycle", str(error))
+    except (fl.RunError, fl.ConfigError) as error:
+        return _ended(error)
     return net.state_hash, net.totals
+
+
+def _run(experiments: list[fl.Experiment]) -> tuple | str:
+    """State and throughput of the first of several replicas at the end of a run."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            first = run_job(experiments, "cpu", 1)[0]
+    except (fl.RunError, fl.ConfigError) as error:
+        return _ended(error)
+    return first["state_hash"], first["accepted"], first["cycles"]
 
 
 def judge(e: fl.Experiment, cycles: int, folder: Path) -> str:
@@ -52,12 +73,11 @@ def judge(e: fl.Experiment, cycles: int, folder: Path) -> str:
         judge_message(e.flat(), str(error))
         return "refused"
     found = _stepped(whole, cycles)
+    for name, settings in {"on two threads": {"threads": 2}, "on three threads": {"threads": 3}}.items():
+        _same(name, found, _stepped(_network(e, backend="cpu", **settings), cycles))
     if isinstance(found, str):
         return "ended"
-    for name, settings in {"two threads": {"threads": 2}, "three threads": {"threads": 3},
-                           "traced": {"threads": 1, "trace": True}}.items():
-        other = _stepped(_network(e, backend="cpu", **settings), cycles)
-        _same(name, found, other)
+    _same("traced", found, _stepped(_network(e, backend="cpu", threads=1, trace=True), cycles))
     first, second = _network(e, backend="cpu", threads=1), _network(e, backend="cpu", threads=2)
     first.step(cycles // 3)
     first.save(folder / "checkpoint")
@@ -66,10 +86,19 @@ def judge(e: fl.Experiment, cycles: int, folder: Path) -> str:
     totals = found[1]
     if totals["packets_delivered"] + totals["packets_dropped"] > totals["packets_injected"]:
         raise Finding(f"more packets have arrived than left: {totals}")
+    short = e.set({"run.warmup_cycles": 200, "run.measure_cycles": 300, "run.drain_cycles": 300}
+                  | ({"run.stall_cycles": 5000} if "run.stall_cycles" in e.flat() else {}))
+    alone = _run([short])
+    if not isinstance(alone, str):
+        beside = _run([short, short.set("run.seed", short["run.seed"] ^ 1)])
+        if not isinstance(beside, str) and beside != alone:
+            raise Finding(f"another end beside another replica: {alone} and {beside}")
     return "ran"
 
 
 def _same(name: str, a, b) -> None:
+    if isinstance(a, str) and a != b:
+        raise Finding(f"another end {name}: {a!r} and {b!r}")
     if a != b:
         different = b if isinstance(b, str) else {k: (v, b[1].get(k)) for k, v in a[1].items() if b[1].get(k) != v}
         raise Finding(f"another state {name}: {a[0]} and {b[0]}; {different}")

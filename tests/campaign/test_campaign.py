@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -15,14 +17,16 @@ def run(*arguments, env=None):
 def test_nothing_falls(tmp_path):
     done = run(HERE / "campaign.py", "--cases", 96, "--seed", 0, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    outcomes = json.loads((tmp_path / "report.json").read_text())["outcomes"]
+    report = json.loads((tmp_path / "report.json").read_text())
+    outcomes = report["outcomes"]
+    assert {"open", "batch", "trace", "request_reply", "matrix", "graph"} <= set(report["modes"])
     ran = {k.split()[1]: n for k, n in outcomes.items() if k.startswith("networks") and k.endswith(" ran")}
     assert len(ran) == 8 and sum(ran.values()) > 60, outcomes
 
 
 BROKEN = """
 import sys, runpy
-sys.argv = ["worker.py", "networks", {folder!r}, "0", "8"]
+sys.argv = ["worker.py", "networks", {folder!r}, "0", "8", "16"]
 sys.path.insert(0, {here!r})
 import flitlab as fl
 {broken}
@@ -31,30 +35,54 @@ runpy.run_path({here!r} + "/worker.py", run_name="__main__")
 
 
 def outcomes(tmp_path, broken):
+    """Three networks of the canonical router, tried with something broken."""
     code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=broken)
     done = run("-c", code)
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+    return [line for line in map(json.loads, done.stdout.splitlines()) if "done" in line]
 
 
-def test_what_falls_is_seen(tmp_path):
-    """Broken on purpose: state that differs with the threads, a total that is wrong, a message in several lines."""
-    _, sound = outcomes(tmp_path, "")
-    assert [line["outcome"] for line in sound if "done" in line] == ["ran", "ran"]
-    for broken in ("n = fl.Network\nfl.Network.state_hash = property(lambda s: s._core.state_hash + str(id(s)))",
-                   "t = fl.Network.totals\nfl.Network.totals = property(lambda s: t.fget(s) | {'packets_injected': 0})",
-                   "fl.Network.check = lambda s: (_ for _ in ()).throw(fl.RunError('flits are not conserved'))"):
-        _, lines = outcomes(tmp_path, broken)
-        assert "finding" in [line.get("outcome") for line in lines], broken
+@pytest.mark.parametrize(("broken", "says"), [
+    ("fl.Network.state_hash = property(lambda s: s._core.state_hash() + str(id(s)))", "another state"),
+    ("t = fl.Network.totals\nfl.Network.totals = property(lambda s: t.fget(s) | {'packets_injected': 0})",
+     "more packets have arrived than left"),
+    ("def check(s): raise fl.RunError('flits are not conserved')\nfl.Network.check = check", "it ended with"),
+    ("def check(s): raise fl.RunError('they wait for one another\\nin a cycle')\nfl.Network.check = check",
+     "it ended with"),
+])
+def test_what_falls_is_seen(tmp_path, broken, says):
+    assert [line["outcome"] for line in outcomes(tmp_path, "")] == ["ran"] * 3
+    found = outcomes(tmp_path, broken)
+    assert [line["outcome"] for line in found] == ["finding"] * 3
+    assert all(line["what"].startswith(says) for line in found)
 
 
-def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path):
-    sys.path.insert(0, str(HERE))
-    try:
-        import campaign
-    finally:
-        sys.path.remove(str(HERE))
-    (tmp_path / "c.json").write_text(json.dumps({"router.kind": "vc"}))
-    lines = campaign.work("one", [tmp_path / "c.json"], 0.01)
-    assert lines[-1]["outcome"] == "finding" and "took longer" in lines[-1]["what"]
-    lines = campaign.work("one", [tmp_path / "missing.json"], 60)
-    assert lines[-1]["outcome"] == "finding"
+def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path, monkeypatch):
+    """The second of three networks kills its process; the third is tried all the same."""
+    monkeypatch.syspath_prepend(str(HERE))
+    import campaign
+
+    real = campaign.work
+
+    def work(what, folder, arguments, seconds):
+        if what == "one":
+            return real(what, folder, arguments, seconds)
+        code = BROKEN.format(here=str(HERE), folder=str(folder), broken=(
+            "import os\nlive = fl.Network.step\n"
+            "def step(s, n=1):\n    return os.abort() if s.experiment['run.seed'] == 77 else live(s, n)\n"
+            "fl.Network.step = step\nimport generate\nmake = generate.Generator.experiment\n"
+            "def experiment(g, kind, steps=12):\n    e = make(g, kind, steps)\n"
+            "    return e.set('run.seed', 77) if g.seed == 8 else e\n"
+            "generate.Generator.experiment = experiment"))
+        code = code.replace('"0", "8", "16"', ", ".join(f'"{seed}"' for seed in arguments))
+        monkeypatch.setattr(campaign, "HERE", tmp_path)
+        (tmp_path / "worker.py").write_text(code)
+        return real(what, folder, arguments, seconds)
+
+    monkeypatch.setattr(campaign, "work", work)
+    monkeypatch.setattr(campaign, "shrunk", lambda config, folder: config)
+    tried = campaign.Campaign(0, None)
+    monkeypatch.setattr(campaign, "CASES", 24)  # of which every eighth is a network of the canonical router
+    tried.chunk(0)
+    assert [(f["done"], f["config"]["run.seed"]) for f in tried.findings] == [(8, 77)]
+    assert "status -6" in tried.findings[0]["what"]
+    assert sum(tried.outcomes.values()) == 24

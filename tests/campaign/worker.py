@@ -56,7 +56,9 @@ def main(what: str, folder: Path, rest: list[str]) -> None:
             else:
                 config = json.loads(Path(rest[0]).read_text())
                 outcome = judge(fl.Experiment.from_dict(config), folder)
-            print(json.dumps({"done": seed, "outcome": outcome, "kind": config.get("router.kind", "")}), flush=True)
+            modes = [config.get(path, "") for path in ("traffic.mode", "traffic.pattern", "topology.kind")]
+            print(json.dumps({"done": seed, "outcome": outcome, "kind": config.get("router.kind", ""), "modes": modes}),
+                  flush=True)
         except oracles.Finding as finding:
             text, *of = finding.args
             print(json.dumps({"done": seed, "outcome": "finding", "what": text, "config": of[0] if of else config}),

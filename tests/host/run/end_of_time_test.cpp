@@ -43,6 +43,8 @@ u64 latencies(const char* kind, Cycle start) {
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 60u);
   EXPECT_NE(told([&] { net.step(kEndOfTime - start); }).find("cannot be reached"), std::string::npos);
   EXPECT_EQ(net.engine->now(), start + 2990);
+  if (start) net.step(kEndOfTime - net.engine->now());
+  EXPECT_EQ(net.engine->now(), start ? kEndOfTime : 2990);
   return net.total(Total::kLatencySum);
 }
 
