@@ -165,6 +165,10 @@ void TerminalPlan::read_matrix_of(const Experiment& e) {
     for (u32 i = matrix_.row_start[s]; i < matrix_.row_start[s + 1]; ++i) {
       require_active(param::traffic.matrix_file.path, s);
       require_active(param::traffic.matrix_file.path, matrix_.column[i]);
+      if (table.others_only && matrix_.column[i] == s)
+        throw ConfigError("traffic.matrix_file: terminal " + std::to_string(s) +
+                          " sends to itself, which does not enter this network. Leave the line out, or set its weight "
+                          "to 0.");
     }
 }
 

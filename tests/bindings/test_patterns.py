@@ -226,6 +226,20 @@ def test_exchanges(network):
         assert set(zip(*map(list, np.nonzero(seen)), strict=True)) == pairs
 
 
+@pytest.mark.parametrize("network", NETWORKS)
+def test_a_matrix_may_not_send_to_oneself_where_that_is_no_traffic(network, tmp_path):
+    """On Blue Gene/L it filled a queue behind which nothing moved, which was called a defect."""
+    count = experiment(network)[3]
+    matrix = tmp_path / "matrix.csv"
+    matrix.write_text("".join(f"{s},{s if s == 2 else (s + 1) % count},1\n" for s in range(count)))
+    settings = {"traffic__pattern": "matrix", "traffic__matrix_file": str(matrix), "traffic__load": 0.1}
+    if network in ("t3e", "bgl", "bless"):
+        with pytest.raises(fl.ConfigError, match="terminal 2 sends to itself"):
+            fl.Network(experiment(network, **settings)[0])
+    else:
+        fl.Network(experiment(network, **settings)[0]).step(1000).check()
+
+
 def test_these_are_all_patterns():
     named = {*PERMUTATIONS, "hot_region", "all_to_region", "all_to_all", "uniform", "hot_spot", "fft", "divide"}
     assert named | {"matrix"} == set(WORDS)

@@ -31,6 +31,9 @@ class Generator:
         self.refusals = []
         records = parameters_of(kind)
         paths = [p for p in records if p not in LEFT_ALONE]
+        # Words by which it is decided what else there is.
+        named = {clause.partition("=")[0].rstrip("!") for r in records.values() for clause in r["only_if"].split("&")}
+        deciders = sorted(named & {p for p in paths if records[p]["type"] == "choice"})
         flat = {"router.kind": kind}
         if kind in ("t3e", "bgl"):  # their defaults are machines of 512 nodes
             flat["topology.shape"] = self.choose.choice([[4, 2, 2], [4, 4, 2], [2, 4, 3], [4, 4, 4]])
@@ -38,7 +41,7 @@ class Generator:
         for _ in range(self.choose.randint(1, steps)):
             # Those that apply, as a rule; at times any.
             there = [p for p in paths if p in found.flat()] if self.choose.random() < 0.8 else paths
-            path = self.choose.choice(there)
+            path = self.choose.choice(deciders if self.choose.random() < 0.3 else there)
             value = self.value(records[path], found)
             changed = flat | {path: value} | self.needed_files(path, value, records, found)
             try:

@@ -20,20 +20,9 @@ BlessPlan::BlessPlan(const Experiment& e)
     : topology_(make_topology(e)),
       traffic_(e, topology_, true),
       longest_(traffic_.mode == TrafficMode::kTrace ? kLongestPacket : flitlab::longest_packet(e)) {
-  require_others();
   set_network(e);
   set_places(e);
   set_layout();
-}
-
-void BlessPlan::require_others() const {
-  const TrafficTable& t = traffic_.table;
-  if (t.pattern != Pattern::kMatrix) return;
-  for (u32 s = 0; s < t.terminals; ++s)
-    if (std::count(t.column + t.row_start[s], t.column + t.row_start[s + 1], s))
-      throw ConfigError("traffic.matrix_file: terminal " + std::to_string(s) +
-                        " sends to itself, which does not enter this network. Leave the line out, or set its weight "
-                        "to 0.");
 }
 
 void BlessPlan::set_network(const Experiment& e) {

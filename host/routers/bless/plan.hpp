@@ -38,7 +38,6 @@ class BlessPlan final : public Plan, public Inspector {
 
  private:
   void set_network(const Experiment& e);
-  void require_others() const;
   void set_places(const Experiment& e);
   void set_layout();
   double zero_load_latency() const;

@@ -37,19 +37,8 @@ T3ePlan::T3ePlan(const Experiment& e)
     : machine_(e),
       topology_(wire_devices(t3e::make_topology(machine_.shape), machine_.io_nodes)),
       traffic_(e, topology_, true, groups_of(machine_)) {
-  check_matrix();
   set_parameters(e);
   set_layout();
-}
-
-void T3ePlan::check_matrix() const {
-  const TrafficTable& traffic = traffic_.table;
-  if (traffic.pattern != Pattern::kMatrix) return;
-  for (u32 s = 0; s < topology_.terminals; ++s)
-    for (u32 i = traffic.row_start[s]; i < traffic.row_start[s + 1]; ++i)
-      if (traffic.column[i] == s)
-        throw ConfigError("traffic.matrix_file: PE " + std::to_string(s) +
-                          " sends to itself, which does not enter the network. Leave that line out.");
 }
 
 void T3ePlan::set_parameters(const Experiment& e) {

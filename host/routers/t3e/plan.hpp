@@ -39,8 +39,6 @@ class T3ePlan final : public Plan, public Inspector {
   const t3e::Machine& machine() const { return machine_; }
 
  private:
-  /// No PE may send to itself.
-  void check_matrix() const;
   void set_parameters(const Experiment& e);
   void set_machine();
   void set_layout();
