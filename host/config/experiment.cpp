@@ -85,7 +85,7 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
   const std::vector<const ParamRecord*> records = parameters_of(std::get<std::string>(model));
 
   for (const auto& [path, value] : given)
-    if (std::none_of(records.begin(), records.end(), [&](const ParamRecord* r) { return r->path == path; }))
+    if (std::none_of(records.begin(), records.end(), [&name = path](const ParamRecord* r) { return r->path == name; }))
       unknown_key(path, value, std::get<std::string>(model));
 
   for (const ParamRecord* record : records) {

@@ -11,7 +11,7 @@
 namespace flitlab {
 namespace {
 
-constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '3'};
+constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '4'};
 
 struct Header {
   char magic[8];

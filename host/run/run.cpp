@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include "host/run/advance.hpp"
 #include "host/run/measurement.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/params.hpp"
@@ -102,6 +103,7 @@ class Job {
     if (const std::string why = plan_->waits_for_software(); !why.empty())
       throw ConfigError(why + " A run by itself has no such software.");
     check_memory(*plan_, static_cast<u32>(experiments.size()));
+    idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
     engine_ = plan_->make_engine(experiments, choice);
     feeds_ = make_feeds(experiments, *plan_);
     for (u32 i = 0; i < experiments.size(); ++i)
@@ -112,20 +114,24 @@ class Job {
   bool done() const { return active().empty(); }
   std::vector<std::string> warnings() const { return plan_->warnings(); }
 
-  /// Advances all unfinished replicas by an epoch, checks them, and says which have finished.
+  /// Advances all unfinished replicas by an epoch (by all the epochs in which nothing happens), checks them, and says
+  /// which have finished.
   Progress advance() {
     const u32 epoch = experiments_.front().u32_of(param::run.epoch_cycles);
     const std::vector<u32> running = active();
-    flitlab::advance(*engine_, *plan_, feeds_, epoch, running);
-    router_cycles_ += static_cast<double>(running.size()) * epoch * plan_->topology().routers;
+    const u64 now = engine_->now(), skipped = idle_->skipped();
+    const u32 epochs = idle_->until() < now + epoch ? 1 : static_cast<u32>((idle_->until() - now) / epoch);
+    flitlab::advance(*engine_, *plan_, feeds_, *idle_, epochs * epoch, running);
+    const double stepped = static_cast<double>(u64{epochs} * epoch - (idle_->skipped() - skipped));
+    router_cycles_ += static_cast<double>(running.size()) * stepped * plan_->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const bool search = engine_->now() >= next_search_;
-    if (search) next_search_ += watchdog();
+    if (search) next_search_ += ((engine_->now() - next_search_) / watchdog() + 1) * watchdog();
     Progress progress;
     for (u32 i : running) {
       check_conservation(*engine_, *plan_, i);
       if (search) check_deadlock(*engine_, *plan_, i);
-      replicas_[i].look();
+      replicas_[i].look(epochs);
       if (!replicas_[i].done()) continue;
       replicas_[i].result.wall_seconds = seconds;
       replicas_[i].result.router_cycles_per_second = router_cycles_ / seconds;
@@ -184,6 +190,7 @@ class Job {
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
   std::vector<TraceFeed> feeds_;
+  std::unique_ptr<Idle> idle_;
   std::vector<Measurement> replicas_;
   u64 next_search_ = 0;
   double router_cycles_ = 0;

@@ -8,6 +8,7 @@
 #include "host/config/check.hpp"
 #include "host/config/registry.hpp"
 #include "host/plan/fields_tree.hpp"
+#include "host/run/advance.hpp"
 #include "host/run/checkpoint.hpp"
 #include "host/run/run.hpp"
 #include "kernels/common/error.hpp"
@@ -15,7 +16,7 @@
 namespace flitlab {
 
 SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace)
-    : experiment_(experiment), plan_(make_plan(experiment)), trace_(trace) {
+    : experiment_(experiment), plan_(make_plan(experiment)), idle_(experiment_, *plan_), trace_(trace) {
   check_memory(*plan_, 1);
   engine_ = plan_->make_engine({experiment_}, EngineChoice{backend, threads, trace});
   feeds_ = make_feeds({experiment_}, *plan_);
@@ -30,11 +31,11 @@ const std::vector<std::byte>& SteppedNetwork::state() const {
 void SteppedNetwork::advance(u32 cycles) {
   state_.clear();
   const u32 only[] = {0};
-  if (!console_ || console_->period() == kNever) return flitlab::advance(*engine_, *plan_, feeds_, cycles, only);
+  if (!console_ || console_->period() == kNever) return flitlab::advance(*engine_, *plan_, feeds_, idle_, cycles, only);
   for (u32 part; cycles; cycles -= part) {
     part = std::min(cycles, console_->period());
     console_->exchange(*engine_);
-    flitlab::advance(*engine_, *plan_, feeds_, part, only);
+    flitlab::advance(*engine_, *plan_, feeds_, idle_, part, only);
   }
   console_->exchange(*engine_);
 }

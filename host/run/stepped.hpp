@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/plan/plan.hpp"
+#include "host/run/idle.hpp"
 #include "host/run/trace_feed.hpp"
 
 namespace flitlab {
@@ -83,7 +84,8 @@ class SteppedNetwork {
   std::unique_ptr<Engine> engine_;
   mutable std::vector<std::byte> state_;  ///< as it was when last looked at; empty: it may have changed since
   std::vector<TraceFeed> feeds_;          ///< one if a trace is replayed
-  std::unique_ptr<Console> console_;      ///< null: the machine has none
+  Idle idle_;
+  std::unique_ptr<Console> console_;  ///< null: the machine has none
   bool trace_;
   std::vector<TimedEvent> events_;
 };

@@ -19,7 +19,6 @@ TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_its
       to_itself_(to_itself),
       knows_arrivals_(knows_arrivals),
       dead_(std::move(dead)),
-      destinations_(kReach),
       queues_(terminals),
       controls_(terminals),
       entries_(std::size_t{terminals} * kTraceRing),
@@ -129,7 +128,10 @@ void TraceFeed::read_until(u64 cycle) {
       else
         awaited_.insert(entry.needs);
     }
-    destinations_[packets_ % kReach] = entry.destination;
+    if (packets_ < kReach)
+      destinations_.push_back(entry.destination);
+    else
+      destinations_[packets_ % kReach] = entry.destination;
     arrived_.push_back(0);
     queues_[next_.source].push_back(entry);
     ++packets_;
@@ -196,7 +198,7 @@ void TraceFeed::load(Loader& loader) {
                       "\" is not the file it was when the checkpoint was saved: its "
                       "size has changed.");
   visit(loader, *this);
-  bool sound = offset <= size_ && destinations_.size() == kReach && queues_.size() == terminals_ &&
+  bool sound = offset <= size_ && destinations_.size() == std::min(packets_, kReach) && queues_.size() == terminals_ &&
                first_open_ <= packets_ && arrived_.size() == packets_ - first_open_;
   for (const std::deque<TraceEntry>& queue : queues_)
     for (const TraceEntry& e : queue)
@@ -206,34 +208,6 @@ void TraceFeed::load(Loader& loader) {
   file_.clear();
   file_.seekg(static_cast<std::streamoff>(offset));
   at_end_ = pending_ = false;
-}
-
-void require_time(Cycle now, u64 cycles) {
-  if (now > kEndOfTime || cycles > kEndOfTime - now)
-    throw RunError("cycle " + std::to_string(now + cycles) + " cannot be reached: emulated time ends at " +
-                   std::to_string(kEndOfTime) + ", since clocks have 32 bits. Divide the work into several runs.");
-}
-
-void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active) {
-  require_time(engine.now(), cycles);
-  while (cycles) {
-    const u64 now = engine.now();
-    u64 step = cycles;
-    if (!feeds.empty()) {
-      const u32 phase = now % kTraceRing;
-      if (phase == 0)
-        for (u32 replica : active) feeds[replica].exchange(engine, replica);
-      step = std::min<u64>(step, kTraceRing - phase);
-    }
-    u64 change = plan.next_change(now);
-    if (change == now) {
-      for (u32 replica : active) plan.change(engine, replica);
-      change = plan.next_change(now + 1);
-    }
-    step = std::min(step, change - now);
-    engine.advance(static_cast<u32>(step), active);
-    cycles -= static_cast<u32>(step);
-  }
 }
 
 }  // namespace flitlab

@@ -35,6 +35,11 @@ class TraceFeed {
     return at_end_ && created < packets_ && now > std::max<u64>(last_cycle_, last_arrival) + 2 * kTraceRing;
   }
 
+  /// Whether all packets read so far have arrived or are lost.
+  bool settled(u64 settled) const { return settled == packets_; }
+  /// Cycle of the next packet that has not been read yet; kNever: none.
+  u64 next_cycle() const { return at_end_ ? kNever : pending_ ? next_.cycle : 0; }
+
   u64 packets() const { return packets_; }  ///< read so far
 
   /// Everything but the file, for checkpoints. ConfigError if the file is not the one it was.
@@ -78,7 +83,7 @@ class TraceFeed {
   Line next_{};  ///< read, but not due yet
   Cycle last_cycle_ = 0;
   u32 packets_ = 0;                             ///< lines handed over
-  std::vector<u32> destinations_;               ///< [kReach] of packet id, at id % kReach
+  std::vector<u32> destinations_;               ///< of packet id, at id % kReach; no longer than it needs be
   std::vector<std::deque<TraceEntry>> queues_;  ///< per terminal: due, but not yet in its ring
   std::deque<char> arrived_;                    ///< of packets from first_open_ on
   u32 first_open_ = 0;                          ///< all packets before this one have arrived
@@ -87,11 +92,5 @@ class TraceFeed {
   std::vector<TraceEntry> entries_;
   std::vector<TraceArrival> arrivals_;
 };
-
-/// RunError if so many cycles more would lead past the end of emulated time.
-void require_time(Cycle now, u64 cycles);
-
-/// Advances an engine whose replicas may have feeds (one each, or none at all), with the changes that the plan makes.
-void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, u32 cycles, std::span<const u32> active);
 
 }  // namespace flitlab

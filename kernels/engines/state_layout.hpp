@@ -33,7 +33,7 @@ struct ItemKind {
   /// no padding, because state is hashed and stored byte by byte.
   template <class Fields, class T>
   void add_fields(Fields& list, const T& t) {
-    Fields::for_each_field(list, t, [this](auto& field, auto... text) { add_field(field, text...); });
+    Fields::for_each_field(list, t, [this](auto& field, auto... text) { this->add_field(field, text...); });
   }
   template <class E>
   void add_field(Field<E>& field, const char* field_name, u32 elements, const char* unit, const char* meaning) {

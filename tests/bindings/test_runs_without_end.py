@@ -57,7 +57,8 @@ def test_a_stalled_run_is_given_up_at_the_same_cycle_after_a_stop(tmp_path):
 
 def test_planning_can_be_stopped(tmp_path):
     """Tables of 4096 nodes take a minute or two."""
-    code = ("import flitlab as fl; print('go', flush=True); fl.Network(fl.Experiment.from_dict({'router.kind': "
+    code = ("import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # who tests may ignore it
+            "import flitlab as fl; print('go', flush=True); fl.Network(fl.Experiment.from_dict({'router.kind': "
             "'sconnect', 'topology.kind': 'random', 'topology.nodes': 4096}))")
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "go\n"

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,6 +72,18 @@ def sanitized(preset: str, report: Path) -> None:
     ctest(ROOT / "build" / preset, report, "--exclude-regex", UNSANITIZED)
 
 
+def compiled_tests(reports: dict[str, Path]) -> None:
+    """The C++ tests, and a part of them under sanitizers."""
+    ctest(BUILD, reports["ctest"])
+    for preset in ("asan-ubsan", "tsan"):
+        sanitized(preset, reports[preset])
+
+
+def python_tests(report: Path) -> None:
+    run([sys.executable, "-m", "pytest", "tests", "--quiet", "--no-header", "--numprocesses", JOBS, "--dist",
+         "worksteal", f"--junit-xml={report}"])
+
+
 def main() -> int:
     BUILD.mkdir(parents=True, exist_ok=True)
     reports = {name: BUILD / f"{name}.xml" for name in ("ctest", "asan-ubsan", "tsan", "pytest")}
@@ -78,14 +91,13 @@ def main() -> int:
         report.unlink(missing_ok=True)
     if shutil.which("ninja"):
         os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
-    ctest(BUILD, reports["ctest"])
-    for preset in ("asan-ubsan", "tsan"):
-        sanitized(preset, reports[preset])
     bin_folder = Path(sys.executable).parent
     styles = {"ruff": run([str(bin_folder / "ruff"), "check", "--quiet", "bindings", "tests"]),
               "clang-format": run([str(bin_folder / "clang-format"), "--dry-run", "-Werror", *sources()])}
-    run([sys.executable, "-m", "pytest", "tests", "--numprocesses", JOBS, "--dist", "worksteal",
-         f"--junit-xml={reports['pytest']}"])
+    # Two at a time: a build that links, or a test that waits for a process, leaves a core to the other.
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(python_tests, reports["pytest"])
+        pool.submit(compiled_tests, reports)
     passed = failed = skipped = 0
     for name, report in reports.items():
         p, f, s = count(report)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "host/plan/interrupt.hpp"
 #include "kernels/routers/sconnect/route.hpp"
 
 namespace flitlab {
@@ -104,6 +105,7 @@ SconnectLengths sconnect_lengths(const SconnectFabric& f, const SconnectOrder& o
   for (const auto& tics : sconnect_hosts(f))
     for (u32 tic : tics) source[tic] = true;
   for (u32 d = 0; d < f.nodes; ++d) {
+    check_interrupt();
     ways.find(d);
     for (u32 tic = 0; tic < f.tics; ++tic) {
       if (!source[tic]) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/config/experiment.hpp"
+#include "host/plan/interrupt.hpp"
 #include "host/routers/sconnect/grid.hpp"
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
@@ -30,6 +31,7 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
   u64 pairs = 0, hops = 0, direct_hops = 0, options = 0, places = 0;
   const u32 stride = (f.nodes + 2047) / 2048;
   for (u32 d = 0; d < f.nodes; d += stride) {
+    check_interrupt();
     const std::vector<u32> ways = waits.shortest(d), direct = sconnect_hops(f, hosts[d]);
     for (u32 s = 0; s < f.nodes; ++s)
       for (u32 tic : hosts[s]) {

@@ -244,16 +244,23 @@ class Filling {
   /// From a destination outwards. Returns how many TICs are left without a way.
   u32 spread(u32 d) {
     level_.assign(f_.tics, kNowhere);
-    std::vector<u32> next;
-    for (u32 tic : hosts_[d]) level_[tic] = 0;
+    std::vector<u32> next = hosts_[d], near;
+    for (u32 tic : next) level_[tic] = 0;
     u32 missing = f_.tics - static_cast<u32>(hosts_[d].size());
     for (u32 tic = 0; tic < f_.tics; ++tic)
       if (!home_[tic]) entry(tic, d) = 0;
     // A TIC that finds no way at its distance may find a longer one.
     for (u32 level = 1; missing; ++level) {
+      near.clear();
+      for (u32 tic : next)
+        for (u32 port = 0; port < kPorts; ++port)
+          if (const sconnect::Link& link = f_.link(tic, port); leads_to_tic(link) && level_[link.far] == kNowhere)
+            near.push_back(link.far);
+      std::sort(near.begin(), near.end());
+      near.erase(std::unique(near.begin(), near.end()), near.end());
       next.clear();
-      for (u32 tic = 0; tic < f_.tics; ++tic)
-        if (level_[tic] == kNowhere && settle(tic, d, level)) next.push_back(tic);
+      for (u32 tic : near)
+        if (settle(tic, d, level)) next.push_back(tic);
       for (u32 tic : next) level_[tic] = level;
       missing -= static_cast<u32>(next.size());
       if (next.empty()) break;

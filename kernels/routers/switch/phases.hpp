@@ -114,9 +114,9 @@ struct SwitchCycle {
     return best;
   }
 
-  /// First cycle in which something can happen after this one.
+  /// First cycle in which something can happen after this one; 0: it is not known.
   FLITLAB_INLINE Cycle next_event() const {
-    if (v.t.mode == TrafficMode::kTrace) return now + 1;  // the host may bring more lines
+    if (v.t.mode == TrafficMode::kTrace) return 0;  // in every cycle: the host may bring more lines
     Cycle next = kNever;
     const auto at = [&](Cycle cycle) {
       if (cycle < next) next = cycle;

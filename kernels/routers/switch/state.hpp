@@ -38,7 +38,7 @@ static_assert(sizeof(Output) == 16);
 
 struct Control {
   FLITLAB_MEMBERS(Control,
-    (Cycle, next, "cycle", "first cycle in which anything can happen"),
+    (Cycle, next, "cycle", "first cycle in which anything can happen; 0 while a trace is replayed"),
     (u32, fault, "", "Fault bits"),
     (u64, moves, "messages", "that have got their outputs"),
     (u64, waited, "cycles", "that they could have been switched, but for their outputs"))

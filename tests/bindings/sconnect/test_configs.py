@@ -15,7 +15,8 @@ def test_there_are_configs():
     assert "sconnect-figure5" in {path.stem for path in CONFIGS}
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
+# Planning that of 1024 nodes takes a while, and tests/hashes steps it.
+@pytest.mark.parametrize("path", [p for p in CONFIGS if p.stem != "sconnect-random-1024"], ids=lambda p: p.stem)
 def test_messages_get_through(path):
     e = fl.load(path)
     with warnings.catch_warnings():

@@ -1,0 +1,44 @@
+/// Every input that the fuzzers keep, and every one with which something once fell.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "host/config/registry.hpp"
+#include "tests/fuzz/inputs.hpp"
+
+namespace flitlab::fuzz_corpus_test {
+namespace {
+
+const std::filesystem::path kCorpus = FLITLAB_CORPUS;
+
+class Corpus : public ::testing::TestWithParam<fuzz::Input> {};
+
+TEST_P(Corpus, IsTakenOrRefusedInOneLine) {
+  u32 tried = 0;
+  for (const auto& file : std::filesystem::directory_iterator(kCorpus / GetParam().name)) {
+    std::ifstream in(file.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    SCOPED_TRACE(file.path().string());
+    EXPECT_NO_THROW(fuzz::judge(GetParam(), bytes));
+    ++tried;
+  }
+  EXPECT_GE(tried, 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus, ::testing::ValuesIn(fuzz::inputs()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Fuzz, EveryFormOfFileIsFuzzed) {
+  std::set<const ParamRecord*> fuzzed;
+  for (const fuzz::Input& input : fuzz::inputs()) fuzzed.insert(input.file);
+  for (const ParamRecord* p : all_parameters()) {
+    if (p->type != ParamType::kFile) continue;
+    EXPECT_TRUE(fuzzed.contains(p)) << p->path << ": " << p->help;
+  }
+}
+
+}  // namespace
+}  // namespace flitlab::fuzz_corpus_test

@@ -1,0 +1,105 @@
+/// Skipped idle time leaves every bit as if it had been stepped.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "host/config/registry.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::run_idle_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+/// Bursts of packets at these cycles, among eight terminals.
+Experiment bursts(std::string_view kind, const std::vector<u32>& at,
+                  std::vector<std::pair<std::string, Value>> more = {}) {
+  const std::string path = testing::temporary(".csv");
+  std::ofstream file(path);
+  const char* flits = kind == "metro" ? ",4\n" : ",1\n";
+  for (const u32 start : at)
+    for (u32 n = 0; n < 40; ++n) file << start + n << ',' << n % 8 << ',' << (n * 3 + 1) % 8 << flits;
+  file.close();
+  RawConfig raw{{"router.kind", word(std::string(kind).c_str())},
+                {"traffic.mode", word("trace")},
+                {"traffic.trace_file", word(path.c_str())}};
+  raw.insert(more.begin(), more.end());
+  return experiment(raw);
+}
+
+std::vector<Result> run(const std::vector<Experiment>& experiments, u32 threads) {
+  return run_job(experiments, {"cpu", threads, false, 1}, nullptr, {});
+}
+
+class EveryModel : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryModel, StateAndTotalsAreAsIfStepped) {
+  const Experiment e = bursts(GetParam(), {100, 30'011, 62'007});
+  Network skips(e), steps(e);
+  for (const u32 cycles : {29'000u, 1'000u, 100u, 40'000u}) {
+    skips.step(cycles);
+    for (u32 left = cycles; left;) {
+      const u32 part = std::min(left, kTraceRing - 1);  // too few to skip
+      steps.step(part);
+      left -= part;
+    }
+    ASSERT_EQ(skips.engine->now(), steps.engine->now());
+    ASSERT_EQ(skips.engine->state_hash(0), steps.engine->state_hash(0)) << "at cycle " << skips.engine->now();
+    const CounterShard a = skips.engine->counters(0), b = steps.engine->counters(0);
+    ASSERT_EQ(std::memcmp(&a, &b, sizeof a), 0) << "at cycle " << skips.engine->now();
+  }
+  EXPECT_EQ(skips.total(Total::kPacketsDelivered), 120u);
+  EXPECT_GT(skips.idle.skipped(), 30'000u);
+  EXPECT_EQ(steps.idle.skipped(), 0u);
+}
+
+TEST_P(EveryModel, APacketABillionCyclesAwayIsReached) {
+  const Experiment e = bursts(GetParam(), {100, 1'000'000'003});
+  const Result result = run({e}, 1).front();
+  EXPECT_EQ(result.delivered, 80u);
+  EXPECT_GT(result.measured_cycles, 1'000'000'003u);
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const ModelRecord& model : models()) names.emplace_back(model.kind);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Idle, EveryModel, ::testing::ValuesIn(kinds()), [](const auto& info) { return info.param; });
+
+/// What a run says of a trace does not depend on how it got over the idle time: the same bursts, near and far.
+TEST(Idle, ARunMeasuresWhatItWouldWithoutTheGap) {
+  const Result near = run({bursts("vc", {0, 4'000})}, 1).front();
+  const Result far = run({bursts("vc", {0, 4'000'000})}, 1).front();
+  EXPECT_EQ(near.latency.mean, far.latency.mean);
+  EXPECT_EQ(near.latency.max, far.latency.max);
+  EXPECT_EQ(far.measured_cycles, near.measured_cycles + 3'996'000);
+}
+
+/// Replicas are idle together: the one that still has packets under way is waited for.
+TEST(Idle, AReplicaWithPacketsHoldsTheOthers) {
+  const Experiment late = bursts("vc", {900'000}), busy = bursts("vc", {0, 50'000, 100'000, 899'000});
+  const std::vector<Result> both = run({late, busy}, 2);
+  const Result alone = run({late}, 1).front();
+  EXPECT_EQ(both[0].state_hash, alone.state_hash);
+  EXPECT_EQ(both[1].state_hash, run({busy}, 1).front().state_hash);
+}
+
+/// A packet in a long channel does not change the state while it is under way.
+TEST(Idle, ALongChannelIsNotIdle) {
+  const Experiment e = bursts("vc", {0, 600'000}, {{"topology.channel_delay", integer(64)}});
+  Network skips(e), steps(e);
+  skips.step(30'000);
+  for (u32 i = 0; i < 30'000; ++i) steps.step(1);
+  EXPECT_EQ(skips.engine->state_hash(0), steps.engine->state_hash(0));
+  EXPECT_GT(skips.idle.skipped(), 0u);
+}
+
+}  // namespace
+}  // namespace flitlab::run_idle_test
