@@ -9,6 +9,8 @@
 #include "host/config/value.hpp"
 #include "host/programs/collectives.hpp"
 #include "host/programs/draft.hpp"
+#include "host/run/memory.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -55,6 +57,9 @@ const std::vector<Form>& forms() {
   return list;
 }
 
+/// What a call takes while messages are matched: itself, its line, and its place among the sends to a rank.
+constexpr u64 kCallBytes = sizeof(ProgramCall) + sizeof(u32) + 2 * sizeof(u32);
+
 /// Ranks that make collectives together.
 struct Group {
   std::string name;
@@ -80,6 +85,9 @@ class Reader {
     first.push_back(0);
     for (const RankState& rank : state_) first.push_back(first.back() + rank.made);
     first.resize(terminals_ + std::size_t{1}, first.back());
+    require_memory(param::traffic.program_file.path, u64{first.back()} * kCallBytes,
+                   "The program has " + std::to_string(first.back()) +
+                       " calls, of which most are messages of collectives. Run it on fewer ranks, or a part of it.");
     draft.program.calls.resize(first.back());
     draft.lines.resize(first.back());
     draft_ = &draft;

@@ -81,6 +81,10 @@ void load_replica(Loader& loader, Engine& engine, u32 replica) {
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save) {
   const std::string partial = path + ".partial";
   std::remove(partial.c_str());  // of a crash, or somebody's link: what it points to is not ours to write over
+  struct Rest {                  // removed however this ends
+    const std::string& path;
+    ~Rest() { std::remove(path.c_str()); }
+  } rest{partial};
   std::ofstream file(partial, std::ios::binary);
   Header header{{}, configuration, 0, 0};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -93,8 +97,7 @@ void save_checkpoint(const std::string& path, u64 configuration, const std::func
   file.write(reinterpret_cast<const char*>(&header), sizeof header);
   file.close();
   if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int why = errno;
-    std::remove(partial.c_str());
+    const int why = errno;  // before anything else changes it
     throw ConfigError("checkpoint \"" + path + "\" cannot be written: " + std::strerror(why) + ".");
   }
 }

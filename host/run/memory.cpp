@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <fstream>
 
+#if defined(__unix__)
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
@@ -28,6 +33,14 @@ u64 free_memory() {
   }
   const u64 limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
   if (limit != kUnlimited && used != kUnlimited) bytes = std::min(bytes, limit > used ? limit - used : 0);
+#if defined(__unix__)
+  rlimit of_process{};
+  if (getrlimit(RLIMIT_AS, &of_process) == 0 && of_process.rlim_cur != RLIM_INFINITY) {
+    const u64 pages = number_in("/proc/self/statm"), taken = pages * static_cast<u64>(sysconf(_SC_PAGESIZE));
+    if (pages != kUnlimited)
+      bytes = std::min<u64>(bytes, of_process.rlim_cur > taken ? of_process.rlim_cur - taken : 0);
+  }
+#endif
   return bytes;
 }
 

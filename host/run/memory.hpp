@@ -5,7 +5,8 @@
 
 namespace flitlab {
 
-/// Bytes that this process can still take: what the machine has free, or less where a control group says so.
+/// Bytes that this process can still take: what the machine has free, or less where a control group or a limit of the
+/// process (ulimit -v) says so.
 u64 free_memory();
 
 /// Throws ConfigError naming `what` (and what else the user should know) if `bytes` are more than there are.

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <thread>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -63,13 +62,13 @@ class CpuEngine final : public Engine {
       for (u32 replica : active) run_cycles(replica, 0, cycles, nullptr);
     } else if (active.size() >= threads_ || parts_ == 1) {
       std::atomic<std::size_t> next{0};
-      parallel([&](u32 thread) {
+      run_on_threads(threads_, [&](u32 thread) {
         for (std::size_t i; (i = next.fetch_add(1)) < active.size();) run_cycles(active[i], thread, cycles, nullptr);
       });
     } else {
       for (u32 replica : active) {
         Team team(parts_);
-        parallel([&](u32 thread) {
+        run_on_threads(threads_, [&](u32 thread) {
           if (thread < parts_) run_cycles(replica, thread, cycles, &team);
         });
       }
@@ -184,13 +183,6 @@ class CpuEngine final : public Engine {
         return run_cycles_as<true>(replica, thread, cycles, team);
     }
     run_cycles_as<false>(replica, thread, cycles, team);
-  }
-
-  template <class F>
-  void parallel(F&& work) {
-    std::vector<std::jthread> pool;
-    for (u32 thread = 1; thread < threads_; ++thread) pool.emplace_back([&work, thread] { work(thread); });
-    work(0u);
   }
 
   typename Model::Table table_;

@@ -2,9 +2,12 @@
 /// Workers that share a replica: their barrier, and how they divide the items of a phase.
 #include <algorithm>
 #include <atomic>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "kernels/common/error.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -30,6 +33,36 @@ class SpinBarrier {
   alignas(64) std::atomic<u32> arrived_{0};
   alignas(64) std::atomic<u32> generation_{0};
 };
+
+/// Runs `work` on so many threads, of which the caller is number 0. All of them start, or none: where one cannot (no
+/// memory, a limit of the system), those that wait already go home, and the error is thrown.
+template <class F>
+void run_on_threads(u32 threads, F&& work) {
+  enum : u32 { kWait, kGo, kLeave };
+  std::atomic<u32> signal{kWait};
+  const auto say = [&](u32 what) {
+    signal = what;
+    signal.notify_all();
+  };
+  std::vector<std::jthread> pool;
+  try {
+    pool.reserve(threads - 1);
+    for (u32 thread = 1; thread < threads; ++thread)
+      pool.emplace_back([&work, &signal, thread] {
+        signal.wait(kWait);
+        if (signal == kGo) work(thread);
+      });
+  } catch (const std::system_error& error) {
+    say(kLeave);
+    throw RunError(std::to_string(threads) + " threads cannot be started: " + error.code().message() +
+                   ". Ask for fewer (threads).");
+  } catch (...) {
+    say(kLeave);
+    throw;
+  }
+  say(kGo);
+  work(0u);
+}
 
 /// The workers that share a replica. Each has a part of a phase's items of its own, which it visits in shares, and
 /// helps with the shares of others when it is done: cores that are slowed down by something else do not hold up the

@@ -1,5 +1,7 @@
 """Runs that can never end say so, and long planning can be stopped."""
 
+import re
+import resource
 import signal
 import subprocess
 import sys
@@ -87,3 +89,18 @@ def test_a_run_of_a_fabric_that_nobody_brings_up_is_refused(cli, config):
     assert "64 TICs mapped, loaded and checked" in done.stdout and "0 to others than meant" in done.stdout
     assert subprocess.run([*command, config("vc-mesh-8x8")], capture_output=True, timeout=300).returncode == 2
     assert subprocess.run(command, capture_output=True, timeout=300).returncode == 2
+
+
+def test_memory_of_a_program_is_known_before_it_is_taken(tmp_path):
+    """30 all-to-alls of 2048 ranks are 250 million calls, which take more than this process may have."""
+    file = tmp_path / "p.csv"
+    file.write_text("".join(f"{rank},alltoall,1\n" * 30 for rank in range(2048)))
+    config = tmp_path / "c.toml"
+    config.write_text('router.kind = "bgl"\ntopology.shape = [16, 16, 8]\n'
+                      'traffic.mode = "program"\ntraffic.program_file = "p.csv"\n')
+    limit = 3 << 30
+    done = subprocess.run([sys.executable, "-m", "flitlab", "inspect", str(config)], capture_output=True, text=True,
+                          timeout=120, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    assert done.returncode == 2
+    assert re.fullmatch(r".*traffic\.program_file: 60\d\d MB are needed, and \d+ MB are free\. "
+                        r"The program has 2515\d+ calls, .*\.\n", done.stderr), done.stderr

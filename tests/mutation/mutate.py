@@ -3,10 +3,10 @@
     python tests/mutation/mutate.py --mutants 400 --seed 1       about an hour on two cores
     python tests/mutation/mutate.py --mutants 40 --seed 2
 
-All changes are compiled into one build of the C++ tests (build/mutation), one is on at a time. A mutant meets the tests
-that reach it, among those quick ones that together take less than a minute. Mutants that no test kills must be in
-survivors.toml with a reason; the command prints those that are not. Exit status 1 if there are such, or if fewer than 95
-of 100 are killed.
+All changes are compiled into one build of the C++ tests (build/mutation), one is on at a time. A mutant meets the
+tests that reach it, among those quick ones that together take less than a minute. Mutants that no test kills must be
+in survivors.toml with a reason; the command prints those that are not. Exit status 1 if there are such, or if fewer
+than 95 of 100 are killed.
 """
 
 import argparse
@@ -18,9 +18,13 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 from schemata import Mutant, all_mutants, chosen, compiled_in
 
@@ -33,9 +37,9 @@ GOAL = 0.95
 
 def copy_of_the_project() -> Path:
     source = BUILD / "source"
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, text=True,
-                            capture_output=True, check=True).stdout.split("\0")
-    for name in filter(None, listed):
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                            text=True, capture_output=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file() and name.split("/")[0] in ("kernels", "host", "tests", "configs", "CMakeLists.txt"):
             write_if_new(source / name, (ROOT / name).read_bytes())
     return source

@@ -5,21 +5,21 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What models do in a cycle, what the host makes of it, and what it plans. Not: records, lists of fields, audits (a wrong
-# one is a false alarm), and the CUDA side.
+# What models do in a cycle, what the host makes of it, and what it plans. Not: records, lists of fields, audits (a
+# wrong one is a false alarm), and the CUDA side.
 SOURCES = ["kernels/routers/*/*.hpp", "kernels/traffic/*.hpp", "kernels/common/bits.hpp",
            "kernels/common/packet_queue.hpp", "kernels/common/histogram.hpp", "host/run/statistics.cpp",
            "host/run/measurement.cpp", "host/run/trace_feed.cpp", "host/run/idle.cpp", "host/topology/patterns.cpp",
            "host/topology/topology.cpp", "host/routing/*.cpp", "host/plan/terminal_plan.cpp"]
-LEFT_OUT = re.compile(r"(params|state|total|totals|audit|model|streams|params_.*|fields)\.hpp$")
-OPERATORS = {"<": "Less", "<=": "LessEqual", ">": "Greater", ">=": "GreaterEqual", "==": "Equal", "!=": "NotEqual",
-             "+": "Plus", "-": "Minus"}
+LEFT_OUT = re.compile(r"(params|state|total|totals|audit|model|streams|fields)\.hpp$")
+OPERATORS = {"<": "Less", "<=": "LessEqual", ">": "Greater", ">=": "GreaterEqual", "==": "Equal",
+             "!=": "NotEqual", "+": "Plus", "-": "Minus"}
 BINARY = re.compile(r" (<=|>=|==|!=|<|>|\+|-|&&|\|\|) ")
 # A whole statement on a line: an assignment to something that is there already, a call, or a step by one.
 STATEMENT = re.compile(r"^( +)((?:[\w.:\[\]()*]|->)+ (?:=|\+=|-=|\|=|&=|\^=) [^;{}]+|(?:\+\+|--)[\w.\[\]()>-]+|"
                        r"[\w.:>-]+\([^;{}]*\));$")
 NO_CODE = re.compile(r"^\s*(#|//|template|using|enum|case |static_assert|requires|return .*requires)|"
-                     r"constexpr|requires|operator|static_assert|throw |fail\(|FLITLAB_|check_interrupt|std::(move|swap)")
+                     r"constexpr|requires|operator|static_assert|throw |fail\(|FLITLAB_|check_interrupt|std::move")
 WHOLE = re.compile(r"[;{})]$|^$")  # how the line before a statement ends
 
 

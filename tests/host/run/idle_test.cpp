@@ -36,9 +36,9 @@ std::vector<Result> run(const std::vector<Experiment>& experiments, u32 threads)
   return run_job(experiments, {"cpu", threads, false, 1}, nullptr, {});
 }
 
-class EveryModel : public ::testing::TestWithParam<std::string> {};
+class IdleOf : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EveryModel, StateAndTotalsAreAsIfStepped) {
+TEST_P(IdleOf, StateAndTotalsAreAsIfStepped) {
   const Experiment e = bursts(GetParam(), {100, 30'011, 62'007});
   Network skips(e), steps(e);
   for (const u32 cycles : {29'000u, 1'000u, 100u, 40'000u}) {
@@ -58,7 +58,7 @@ TEST_P(EveryModel, StateAndTotalsAreAsIfStepped) {
   EXPECT_EQ(steps.idle.skipped(), 0u);
 }
 
-TEST_P(EveryModel, APacketABillionCyclesAwayIsReached) {
+TEST_P(IdleOf, APacketABillionCyclesAwayIsReached) {
   const Experiment e = bursts(GetParam(), {100, 1'000'000'003});
   const Result result = run({e}, 1).front();
   EXPECT_EQ(result.delivered, 80u);
@@ -71,7 +71,7 @@ std::vector<std::string> kinds() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Idle, EveryModel, ::testing::ValuesIn(kinds()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Models, IdleOf, ::testing::ValuesIn(kinds()), [](const auto& info) { return info.param; });
 
 /// What a run says of a trace does not depend on how it got over the idle time: the same bursts, near and far.
 TEST(Idle, ARunMeasuresWhatItWouldWithoutTheGap) {

@@ -1,0 +1,131 @@
+/// Memory that runs out at any moment: the error reaches the caller, nothing hangs, leaks or is half done.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+
+#include "host/config/registry.hpp"
+#include "host/run/run.hpp"
+#include "host/run/stepped.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/philox.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::run_allocation_test {
+
+std::atomic<bool> counts{false};
+std::atomic<std::int64_t> made{0}, refused{-1};
+
+/// Smaller ones are not refused. GCC's library (12) ends the process when a copy of a std::variant of strings and
+/// vectors finds no memory for a string: it destroys what it has not made.
+constexpr std::size_t kLeast = 256;
+
+/// Memory for any `operator new` of this process; none if it is the refused one since counting began.
+void* memory(std::size_t bytes, std::size_t alignment) {
+  if (bytes >= kLeast && counts.load(std::memory_order_relaxed) && made.fetch_add(1) == refused) throw std::bad_alloc();
+  bytes = std::max<std::size_t>(bytes, 1);
+  void* p = alignment <= alignof(std::max_align_t)
+                ? std::malloc(bytes)
+                : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (!p) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace flitlab::run_allocation_test
+
+// Inlined, they would make GCC warn that what `new` gave is freed.
+[[gnu::noinline]] void* operator new(std::size_t n) { return flitlab::run_allocation_test::memory(n, 1); }
+[[gnu::noinline]] void* operator new[](std::size_t n) { return flitlab::run_allocation_test::memory(n, 1); }
+[[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) {
+  return flitlab::run_allocation_test::memory(n, static_cast<std::size_t>(a));
+}
+[[gnu::noinline]] void* operator new[](std::size_t n, std::align_val_t a) {
+  return flitlab::run_allocation_test::memory(n, static_cast<std::size_t>(a));
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace flitlab::run_allocation_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+/// Counts allocations while it lives, and refuses one of them.
+struct Refusal {
+  explicit Refusal(std::int64_t which) {
+    made = 0;
+    refused = which;
+    counts = true;
+  }
+  ~Refusal() { counts = false; }
+};
+
+class AllocationOf : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(AllocationOf, NetworksAndRuns) {
+  const RawConfig config{{"router.kind", word(GetParam().c_str())},
+                         {"traffic.mode", word("batch")},
+                         {"traffic.batch_packets", integer(2)}};
+  const std::string path = testing::temporary(".checkpoint");
+  // The end of a batch, stepped, saved, loaded and run on three threads that share it.
+  const auto work = [&] {
+    const Experiment e = experiment(config);
+    SteppedNetwork first(e, "cpu", 1, false), second(e, "cpu", 2, false);
+    first.step(30);
+    first.save(path);
+    second.load(path);
+    second.step(30);
+    return std::pair(second.state_hash(), run_job({e}, {"cpu", 3, false, 1}, nullptr, {}).front().state_hash);
+  };
+  const auto whole = work();
+  std::int64_t all = 0;
+  {
+    Refusal nothing(-1);
+    work();
+    all = made;
+  }
+  ASSERT_GT(all, 50);
+  u32 seen = 0;
+  for (u32 n = 0; n < testing::trials(120); ++n) {
+    const u64 draw = philox(7, 1, 0, n).word[0];
+    const std::int64_t which = n < 20 ? n : static_cast<std::int64_t>(draw % static_cast<u64>(all));
+    try {
+      Refusal refusal(which);
+      work();
+    } catch (const std::bad_alloc&) {
+      ++seen;
+    } catch (const ConfigError& error) {  // a checkpoint that a stream without memory did not write or read
+      EXPECT_NE(std::string(error.what()).find("checkpoint"), std::string::npos) << error.what();
+      ++seen;
+    } catch (const RunError& error) {
+      EXPECT_NE(std::string(error.what()).find("threads cannot be started"), std::string::npos) << error.what();
+      ++seen;
+    }
+    EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+  }
+  EXPECT_GT(seen, testing::trials(120) / 2);
+  EXPECT_EQ(work(), whole);
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const ModelRecord& model : models()) names.emplace_back(model.kind);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, AllocationOf, ::testing::ValuesIn(kinds()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace flitlab::run_allocation_test

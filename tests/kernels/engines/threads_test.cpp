@@ -1,0 +1,48 @@
+/// Threads that work together all start, or the error says why not and those that started go home.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <atomic>
+#include <fstream>
+
+#include "kernels/common/error.hpp"
+#include "kernels/engines/team.hpp"
+
+namespace flitlab::engines_threads_test {
+namespace {
+
+TEST(Threads, EachRunsOnce) {
+  std::array<std::atomic<int>, 5> runs{};
+  run_on_threads(5, [&](u32 thread) { ++runs[thread]; });
+  for (const auto& n : runs) EXPECT_EQ(n, 1);
+  run_on_threads(1, [&](u32 thread) { ++runs[thread]; });
+  EXPECT_EQ(runs[0], 2);
+}
+
+TEST(Threads, NobodyWorksWhereOneCannotStart) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take all addresses";
+#endif
+  u64 pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  if (!pages) GTEST_SKIP() << "no /proc";
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = pages * 4096 + (u64{100} << 20);  // room for the stacks of some threads
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  std::atomic<u32> ran{0};
+  std::string why;
+  try {
+    run_on_threads(200, [&](u32) { ++ran; });
+  } catch (const RunError& error) {
+    why = error.what();
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(why.rfind("200 threads cannot be started: ", 0), 0u) << why;
+  EXPECT_EQ(ran, 0u);
+}
+
+}  // namespace
+}  // namespace flitlab::engines_threads_test
