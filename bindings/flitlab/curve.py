@@ -47,9 +47,12 @@ class Curve:
 
     @classmethod
     def from_results(cls, keys, settings, results, experiment) -> Curve:
-        modes = {r["config"]["traffic.mode"] for r in results}
-        kinds = {r["config"]["router.kind"] for r in results}
-        rows = [_row(s, r) for s, r in zip(settings, results, strict=True)]
+        """``results`` may be made one by one: what is not in a row is not kept."""
+        modes, kinds, rows = set(), set(), []
+        for setting, result in zip(settings, results, strict=True):
+            modes.add(result["config"]["traffic.mode"])
+            kinds.add(result["config"]["router.kind"])
+            rows.append(_row(setting, result))
         return cls(list(keys), rows, experiment.name, modes.pop() if len(modes) == 1 else "mixed",
                    kinds.pop() if len(kinds) == 1 else "")
 

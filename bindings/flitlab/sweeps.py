@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
 import shutil
 import warnings
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -71,13 +72,15 @@ def _values(key: str, values: Any) -> list[Any]:
 class _Journal:
     """Finished points, one JSON line each, appended as they come: {"schema", "key", "result", "crc32"}. The checksum is
     that of the line without it. A line cut short by a crash, damaged or of another schema is not believed: a warning
-    names it, and its point runs again."""
+    names it, and its point runs again.
+
+    A sweep may have 100,000 points: of each a hash of its key and its result as text stay in memory."""
 
     SCHEMA = 1
 
     def __init__(self, path: Path | None, resume: bool):
         self.path = path
-        self.points: dict[str, dict] = {}
+        self._results: dict[bytes, str] = {}
         if path is None:
             return
         if resume and path.exists() and not self._read(path):
@@ -88,29 +91,50 @@ class _Journal:
         # Rewritten beside the old one and moved into place, so that a kill in between loses nothing.
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)  # of a crash, or somebody's link: what it points to is not ours to write over
-        fresh.write_text("".join(self._line(k, r) for k, r in self.points.items()), encoding="utf-8")
+        with fresh.open("w", encoding="utf-8") as file:
+            for line in self._believed(path) if resume and path.exists() else ():
+                file.write(line)
         os.replace(fresh, path)
+
+    def __contains__(self, digest: bytes) -> bool:
+        return digest in self._results
+
+    def result(self, digest: bytes) -> dict:
+        """Of a point by the digest of its key."""
+        return json.loads(self._results[digest])
+
+    def _believed(self, path: Path) -> Iterator[str]:
+        """Lines of the file that are to be kept: the last one of each point."""
+        with path.open(encoding="utf-8", errors="replace") as file:
+            for line in file:
+                entry = self._entry(line)
+                if entry and json.dumps(entry["result"]) == self._results.get(digest_of(entry["key"])):
+                    yield line
 
     def _read(self, path: Path) -> bool:
         """Whether all lines are believed, but for a last one that is cut short."""
         whole = True
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-        for number, line in enumerate(lines, 1):
-            if not line:
-                continue
-            try:
-                entry = json.loads(line)
-                key, result = entry["key"], entry["result"]
-                believed = line + "\n" == self._line(key, result)
-            except (ValueError, KeyError, TypeError, RecursionError):
-                believed = False
-            if believed:
-                self.points[key] = result
-            else:
-                what = "is cut short" if number == len(lines) else "is damaged, or of another version of flitlab"
-                whole = whole and number == len(lines)
+        with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                if line == "\n":
+                    continue
+                if entry := self._entry(line):
+                    self._results[digest_of(entry["key"])] = json.dumps(entry["result"])
+                    continue
+                cut = not line.endswith("\n")
+                what = "is cut short" if cut else "is damaged, or of another version of flitlab"
+                whole = whole and cut
                 warnings.warn(f"{path}:{number} {what}; its point runs again.", stacklevel=2)
         return whole
+
+    @classmethod
+    def _entry(cls, line: str) -> dict | None:
+        """What a line says; None if it is not to be believed."""
+        try:
+            entry = json.loads(line)
+            return entry if line == cls._line(entry["key"], entry["result"]) else None
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
 
     @classmethod
     def _line(cls, key: str, result: dict) -> str:
@@ -118,12 +142,39 @@ class _Journal:
         return json.dumps(entry | {"crc32": zlib.crc32(json.dumps(entry).encode())}) + "\n"
 
     def add(self, key: str, result: dict) -> None:
-        self.points[key] = result
+        self._results[digest_of(key)] = json.dumps(result)
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(self._line(key, result))
                 file.flush()
                 os.fsync(file.fileno())
+
+
+def key_of(point: Experiment) -> str:
+    """A point's name in the journal. Version and contents of the files belong to it: points of another version or file
+    are run again."""
+    return json.dumps([_core.__version__, point.core.files_hash(), point.flat()], sort_keys=True)
+
+
+def digest_of(key: str) -> bytes:
+    return hashlib.sha256(key.encode()).digest()
+
+
+class _Points:
+    """The experiments of a sweep, made when they are needed. All are checked at the beginning."""
+
+    def __init__(self, experiment: Experiment, settings: Sequence[Mapping[str, Any]]):
+        self.experiment, self.settings = experiment, settings
+        self.digests: list[bytes] = []
+        self.structures: list[int] = []  # equal for those that can be replicas of one job
+        numbers: dict[str, int] = {}
+        for setting in settings:
+            point = experiment.set(setting)
+            self.digests.append(digest_of(key_of(point)))
+            self.structures.append(numbers.setdefault(point.core.structure_key(), len(numbers)))
+
+    def __getitem__(self, index: int) -> Experiment:
+        return self.experiment.set(self.settings[index])
 
 
 def _run_group(experiments: list[Experiment], backend: str, threads: int) -> list[dict]:
@@ -161,7 +212,7 @@ def sweep(
     for values in itertools.product(*(_values(k, v) for k, v in over.items())):
         setting = dict(zip(keys, values, strict=True))
         settings += [setting] if "run.seed" in keys else [setting | {"run.seed": first_seed + s} for s in range(seeds)]
-    points = [experiment.set(setting) for setting in settings]  # everything is checked before anything runs
+    points = _Points(experiment, settings)  # everything is checked before anything runs
     folder = None
     if out is not None:
         folder = Path(out)
@@ -174,12 +225,10 @@ def sweep(
             raise _core.ConfigError(
                 f"--out {folder} already has finished points: go on with --resume, or choose another folder."
             )
-    # Version and contents of the files belong to the key: points of another version or file are run again.
-    names = [json.dumps([_core.__version__, p.core.files_hash(), p.flat()], sort_keys=True) for p in points]
     try:
         journal = _Journal(folder / "points.jsonl" if folder else None, resume)
-        _run_missing(points, names, journal, backend, threads, executor, progress)
-        curve = Curve.from_results(keys, settings, [journal.points[name] for name in names], experiment)
+        _run_missing(points, journal, backend, threads, executor, progress)
+        curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment)
         if folder:
             curve.to_csv(folder / "curve.csv")
             curve.save_plot(folder / "curve.png")
@@ -188,14 +237,14 @@ def sweep(
     return curve
 
 
-def _groups(points: Sequence[Experiment], names: Sequence[str], done: Mapping[str, dict]) -> list[list[int]]:
+def _groups(points: _Points, done: _Journal) -> list[list[int]]:
     """Indices of the points still to run, one list per job."""
-    by_structure: dict[str, list[int]] = {}
-    seen = set(done)
-    for i, point in enumerate(points):
-        if names[i] not in seen:
-            seen.add(names[i])
-            by_structure.setdefault(point.core.structure_key(), []).append(i)
+    by_structure: dict[int, list[int]] = {}
+    seen = set()
+    for i, digest in enumerate(points.digests):
+        if digest not in done and digest not in seen:
+            seen.add(digest)
+            by_structure.setdefault(points.structures[i], []).append(i)
     return [
         group[start : start + REPLICAS_PER_JOB]
         for group in by_structure.values()
@@ -203,15 +252,15 @@ def _groups(points: Sequence[Experiment], names: Sequence[str], done: Mapping[st
     ]
 
 
-def _run_missing(points, names, journal, backend, threads, executor, progress) -> None:
+def _run_missing(points: _Points, journal: _Journal, backend, threads, executor, progress) -> None:
     from tqdm import tqdm
 
-    groups = _groups(points, names, journal.points)
-    total = len(set(names))
+    groups = _groups(points, journal)
+    total = len(set(points.digests))
     with tqdm(total=total, initial=total - sum(map(len, groups)), unit="point", delay=1, disable=not progress) as bar:
 
         def finished(index: int, result: dict) -> None:
-            journal.add(names[index], result)
+            journal.add(key_of(points[index]), result)
             bar.update()
 
         with TerminateAsInterrupt():
