@@ -1,5 +1,5 @@
 # `make demo` and `make test` work in .venv and build/, and install what they need there. `make campaign` needs `make test`
-# first, and tries random networks and damaged inputs for some hours: make campaign HOURS=2 SEED=1
+# first, and fuzzes, soaks and tries random networks for some hours: make campaign HOURS=2 SEED=1
 .PHONY: demo test campaign
 HOURS ?= 2
 SEED ?= 1
@@ -14,4 +14,4 @@ test:
 	@.venv/bin/python tests/tools/run_all.py
 
 campaign:
-	@.venv/bin/python tests/campaign/campaign.py --hours $(HOURS) --seed $(SEED) --out out/campaign
+	@.venv/bin/python tests/campaign/all.py --hours $(HOURS) --seed $(SEED) --out out/campaign

@@ -60,7 +60,7 @@ void Measurement::load(Loader& loader) {
                   network_sums_.size() == counts_.size());
 }
 
-void Measurement::look(u32 epochs) {
+void Measurement::look() {
   const CounterShard now = engine_.counters(index_);
   const double packets = delta(now, Total::kPacketsDelivered);
   const double created = delta(now, Total::kFlitsCreated), delivered = delta(now, Total::kFlitsDelivered);
@@ -94,8 +94,6 @@ void Measurement::look(u32 epochs) {
       }
       break;
     case Phase::kToTheEnd:
-      for (std::vector<double>* batches : {&sums_, &network_sums_, &counts_})
-        batches->insert(batches->end(), epochs - 1, 0.0);
       offered_flits_ += created;
       accepted_flits_ += delivered;
       add_batch(now);

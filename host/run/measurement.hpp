@@ -13,8 +13,8 @@ class Measurement {
   /// `feed`: where the packets come from if a trace is replayed, else null. All references must outlive the object.
   Measurement(const Experiment& experiment, u32 replica, Engine& engine, const Plan& plan, const TraceFeed* feed);
 
-  /// Looks at what the last of some epochs brought, which have just ended. Nothing happened in those before it.
-  void look(u32 epochs = 1);
+  /// Looks at what the epoch that has just ended brought, and those before it in which nothing happened.
+  void look();
   bool done() const { return phase_ == Phase::kDone; }
   Result result;  ///< complete when done
 

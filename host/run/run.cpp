@@ -131,7 +131,7 @@ class Job {
     for (u32 i : running) {
       check_conservation(*engine_, *plan_, i);
       if (search) check_deadlock(*engine_, *plan_, i);
-      replicas_[i].look(epochs);
+      replicas_[i].look();
       if (!replicas_[i].done()) continue;
       replicas_[i].result.wall_seconds = seconds;
       replicas_[i].result.router_cycles_per_second = router_cycles_ / seconds;

@@ -73,6 +73,7 @@ class Campaign:
         self.seed, self.out = seed, out
         self.outcomes: collections.Counter = collections.Counter()
         self.modes: collections.Counter = collections.Counter()
+        self.relations: collections.Counter = collections.Counter()
         self.findings: list[dict] = []
 
     def chunk(self, number: int) -> None:
@@ -86,6 +87,7 @@ class Campaign:
             for line in lines:
                 self.outcomes[what, line.get("kind", ""), line["outcome"]] += 1
                 self.modes.update(line.get("modes", []))
+                self.relations.update(line.get("relations", []))
                 if line["outcome"] == "finding":
                     self.found(line | {"part": what}, folder)
             shutil.rmtree(folder)
@@ -104,11 +106,14 @@ class Campaign:
 
     def report(self) -> int:
         counted = {" ".join(k): n for k, n in sorted(self.outcomes.items())}
-        report = {"seed": self.seed, "outcomes": counted, "modes": self.modes, "findings": self.findings}
+        report = {"seed": self.seed, "outcomes": counted, "modes": self.modes, "relations": self.relations,
+                  "findings": self.findings}
         if self.out:
             (self.out / "report.json").write_text(json.dumps(report, indent=1))
         for (what, kind, outcome), n in sorted(self.outcomes.items()):
             print(f"{what:<9} {kind:<9} {outcome:<8} {n}")
+        for relation, n in sorted(self.relations.items()):
+            print(f"relation {relation}: {n}")
         print(f"{len(self.findings)} findings")
         return 1 if self.findings else 0
 

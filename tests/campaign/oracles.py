@@ -2,6 +2,7 @@
 conserved; and its end is the same on any number of threads, traced, resumed from a checkpoint and beside another
 replica."""
 
+import contextlib
 import re
 import warnings
 from pathlib import Path
@@ -28,9 +29,16 @@ def judge_message(changed: dict, message: str) -> None:
         raise Finding(f"a message that does not help: {message!r}", changed)
 
 
-def _network(e: fl.Experiment, **settings) -> fl.Network:
+@contextlib.contextmanager
+def quiet():
+    """Without the warnings of odd configurations."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        yield
+
+
+def _network(e: fl.Experiment, **settings) -> fl.Network:
+    with quiet():
         return fl.Network(e, **settings)
 
 
@@ -57,8 +65,7 @@ def _stepped(net: fl.Network, cycles: int) -> tuple[str, dict] | str:
 def _run(experiments: list[fl.Experiment]) -> tuple | str:
     """State and throughput of the first of several replicas at the end of a run."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             first = run_job(experiments, "cpu", 1)[0]
     except (fl.RunError, fl.ConfigError) as error:
         return _ended(error)

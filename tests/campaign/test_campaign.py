@@ -56,6 +56,26 @@ def test_what_falls_is_seen(tmp_path, broken, says):
     assert all(line["what"].startswith(says) for line in found)
 
 
+def test_relations_that_do_not_hold_are_seen(tmp_path):
+    """Results that depend on the place in a job, a batch that delivers more, late packets that are slow."""
+    broken = """
+import itertools, relations
+real, calls = relations.run_job, itertools.count()
+def run_job(experiments, *rest):
+    results, call = real(experiments, *rest), next(calls)
+    for place, result in enumerate(results):
+        if {what} == 0: result["state_hash"] += str(place)
+        if {what} == 1: result["packets"]["delivered"] += call
+        if {what} == 2: result["latency_cycles"]["max"] += call
+    return results
+relations.run_job = run_job
+"""
+    for what, says in enumerate(["ends otherwise as replica", "larger a batch ends with", "packets that are alone"]):
+        only = f"relations.RELATIONS = relations.RELATIONS[{what}:{what} + 1]\n"
+        found = outcomes(tmp_path, broken.replace("{what}", str(what)) + only)
+        assert any(line["outcome"] == "finding" and says in line["what"] for line in found), found
+
+
 def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path, monkeypatch):
     """The second of three networks kills its process; the third is tried all the same."""
     monkeypatch.syspath_prepend(str(HERE))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import corrupt
 import oracles
+import relations
 from generate import MOST_ROUTERS, Generator
 
 import flitlab as fl
@@ -21,14 +22,16 @@ from flitlab import _core
 KINDS = [m["kind"] for m in _core.models()]
 
 
-def network(seed: int, folder: Path) -> tuple[str, dict]:
+def network(seed: int, folder: Path) -> tuple[str, dict, list[str]]:
     draw = Generator(seed, folder)
     e = draw.experiment(KINDS[seed % len(KINDS)])
     for changed, message in draw.refusals:
         oracles.judge_message(changed, message)
     print(json.dumps({"at": seed, "config": e.flat()}), flush=True)
     try:
-        return judge(e, folder), e.flat()
+        outcome = judge(e, folder)
+        held = relations.judge(e, seed, folder) if outcome == "ran" else []
+        return outcome, e.flat(), held
     except oracles.Finding as finding:
         raise oracles.Finding(finding.args[0], e.flat()) from None
 
@@ -48,17 +51,21 @@ def main(what: str, folder: Path, rest: list[str]) -> None:
     for seed in cases:
         print(json.dumps({"at": seed}), flush=True)
         config: dict = {}
+        held: list[str] = []
         try:
             if what == "networks":
-                outcome, config = network(seed, folder)
+                outcome, config, held = network(seed, folder)
             elif what == "inputs":
                 outcome = corrupt.judge(seed, folder)
             else:
                 config = json.loads(Path(rest[0]).read_text())
-                outcome = judge(fl.Experiment.from_dict(config), folder)
+                e = fl.Experiment.from_dict(config)
+                outcome = judge(e, folder)
+                for draw in range(8 if outcome == "ran" else 0):
+                    relations.judge(e, draw, folder)
             modes = [config.get(path, "") for path in ("traffic.mode", "traffic.pattern", "topology.kind")]
-            print(json.dumps({"done": seed, "outcome": outcome, "kind": config.get("router.kind", ""), "modes": modes}),
-                  flush=True)
+            print(json.dumps({"done": seed, "outcome": outcome, "kind": config.get("router.kind", ""), "modes": modes,
+                              "relations": held}), flush=True)
         except oracles.Finding as finding:
             text, *of = finding.args
             print(json.dumps({"done": seed, "outcome": "finding", "what": text, "config": of[0] if of else config}),

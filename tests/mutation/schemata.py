@@ -19,7 +19,9 @@ BINARY = re.compile(r" (<=|>=|==|!=|<|>|\+|-|&&|\|\|) ")
 STATEMENT = re.compile(r"^( +)((?:[\w.:\[\]()*]|->)+ (?:=|\+=|-=|\|=|&=|\^=) [^;{}]+|(?:\+\+|--)[\w.\[\]()>-]+|"
                        r"[\w.:>-]+\([^;{}]*\));$")
 NO_CODE = re.compile(r"^\s*(#|//|template|using|enum|case |static_assert|requires|return .*requires)|"
-                     r"constexpr|requires|operator|static_assert|throw |fail\(|FLITLAB_|check_interrupt|std::move")
+                     r"constexpr|requires|operator|static_assert|throw |fail\(|FLITLAB_|check_interrupt|std::move|"
+                     # messages, arrays' sizes and enumerators; bringing lines into the cache changes nothing
+                     r"to_string|prefetch|^\s*\w+ \w+\[.*\](,|;| = )|^\s*k[A-Z]\w+( =.*)?,$")
 WHOLE = re.compile(r"[;{})]$|^$")  # how the line before a statement ends
 
 

@@ -45,6 +45,8 @@ void* memory(std::size_t bytes, std::size_t alignment) {
 [[gnu::noinline]] void* operator new[](std::size_t n, std::align_val_t a) {
   return flitlab::run_allocation_test::memory(n, static_cast<std::size_t>(a));
 }
+[[gnu::noinline]] void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return std::malloc(n ? n : 1); }
+[[gnu::noinline]] void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return std::malloc(n ? n : 1); }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }

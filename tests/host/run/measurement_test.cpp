@@ -192,6 +192,33 @@ TEST(Drain, EndsAtItsLimit) {
   EXPECT_TRUE(std::isnan(cut.latency.mean));
 }
 
+/// Where no packet is measured nothing is said of latencies.
+TEST(Latency, OfNoPacketsIsUnknown) {
+  const Result r = run({{"traffic.load", 0.0}, {"run.measure_cycles", integer(1000)}});
+  EXPECT_FALSE(r.saturated);
+  for (const LatencyStats& stats : {r.latency, r.network_latency})
+    for (const double x : {stats.mean, stats.p50, stats.p95, stats.p99, stats.max}) EXPECT_TRUE(std::isnan(x));
+  EXPECT_TRUE(std::isnan(r.hops_mean));
+}
+
+/// Hosts refuse what has priority 0: packets are under way for ever, and the run is given up when none has arrived for
+/// run.stall_cycles, not before.
+TEST(Batch, ThatCannotEndIsGivenUp) {
+  const RawConfig config{{"router.kind", word("sconnect")},      {"topology.kind", word("mesh")},
+                         {"topology.shape", IntList{2, 2}},      {"traffic.mode", word("batch")},
+                         {"traffic.batch_packets", integer(20)}, {"host.refuses", IntList{0}},
+                         {"run.stall_cycles", integer(4000)}};
+  try {
+    run(config);
+    FAIL() << "it ended";
+  } catch (const RunError& error) {
+    const std::string text = error.what();
+    const u64 quiet = std::stoul(text.substr(text.find("for ") + 4));
+    EXPECT_GE(quiet, 4000u) << text;
+    EXPECT_LT(quiet, 4000u + 2 * 500) << text;
+  }
+}
+
 /// Far past saturation latency grows for ever, and nobody waits for it to settle: throughput has.
 TEST(Warmup, EndsPastSaturation) {
   const Result r = run({{"topology.kind", word("mesh")}, {"traffic.load", 1.0}, {"run.measure_cycles", integer(1000)}});

@@ -168,6 +168,23 @@ std::string message_of(const std::string& trace, RawConfig more = {}) {
   return "";
 }
 
+/// A network that has come to the end of its trace goes back to a checkpoint in the middle of it.
+TEST(Trace, GoesBackFromItsEnd) {
+  const std::string path = write_trace(random_lines(300, 4, 5)), checkpoint = testing::temporary(".checkpoint");
+  SteppedNetwork net(experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", word(path.c_str())}}), "cpu",
+                     1, false);
+  net.step(200);
+  net.save(checkpoint);
+  net.step(4000);
+  const std::string end = net.state_hash();
+  const auto totals = net.totals();
+  EXPECT_EQ(totals.at("packets_delivered"), 300u);
+  net.load(checkpoint);
+  net.step(4000);
+  EXPECT_EQ(net.state_hash(), end);
+  EXPECT_EQ(net.totals(), totals);
+}
+
 TEST(Trace, BadFilesAreNamed) {
   const auto has = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;

@@ -59,6 +59,12 @@ TEST(Mesh, IsWiredAsDrawn) {
   EXPECT_EQ(t.bisection_channels, 4u);
 }
 
+TEST(Grids, AreCalledWhatTheyAre) {
+  EXPECT_EQ(make_torus({4}, 1).kind, "ring");
+  EXPECT_EQ(make_torus({4, 4}, 1).kind, "torus");
+  EXPECT_EQ(make_mesh({4}, 1).kind, "mesh");
+}
+
 TEST(Torus, HasParallelChannelsAtRadixTwoAndNoneAtOne) {
   const Topology t = make_torus({2, 1, 3}, 2);
   expect_consistent(t);
@@ -333,6 +339,11 @@ TEST(Tables, OfTheUserAreChecked) {
   looping.replace(looping.find("1,3,"), 5, "1,3," + std::to_string(port_to(1, 0)));
   const TextFile loop(looping);
   EXPECT_NE(message(loop.path).find("loop"), std::string::npos) << message(loop.path);
+  // The first router and the first port that do not exist.
+  const TextFile router("4,0,0\n"), destination("0,4,0\n"), port("0,1," + std::to_string(t.network_ports) + "\n");
+  for (const std::string& path : {router.path, destination.path})
+    EXPECT_NE(message(path).find("routers are numbered 0 to 3"), std::string::npos) << message(path);
+  EXPECT_NE(message(port.path).find("has no channel at port"), std::string::npos) << message(port.path);
 }
 
 TEST(DependencyGraph, FindsACycleIfThereIsOne) {

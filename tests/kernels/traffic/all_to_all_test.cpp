@@ -287,6 +287,16 @@ TEST(AllToAll, OtherModesGoRoundAndRound) {
   }
 }
 
+/// Two terminals are enough.
+TEST(AllToAll, TwoSendToEachOther) {
+  Network net(experiment({{"topology.shape", IntList{2}},
+                          {"topology.kind", word("ring")},
+                          {"traffic.mode", word("batch")},
+                          {"traffic.pattern", word("all_to_all")}}));
+  net.step(200);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 2u);
+}
+
 TEST(AllToAll, BadInputIsNamed) {
   const auto refused = [](RawConfig changes, const std::vector<std::string>& said) {
     try {

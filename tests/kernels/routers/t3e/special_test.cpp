@@ -272,6 +272,31 @@ TEST(T3eSpecial, ReachesAllRegisters) {
   EXPECT_EQ(net.read_registers(kNode - 1), stepped().read_registers(kNode - 1));
 }
 
+/// All ones leave the bits that the manual gives a register: Tables 1 to 5 (R_ORIENT, R_PWHO, R_LWHO), 10 (R_CHAN:
+/// links 0 to 5 have four bits), 18 (R_VCSEL). R_SGET_RTRN has a byte for each of six deltas.
+TEST(T3eSpecial, RegistersHaveTheManualsBits) {
+  const std::map<std::string, u64> bits{{"R_ORIENT", 0x7},
+                                        {"R_PWHO", 0xF1F07},
+                                        {"R_LWHO", 0xFFF},
+                                        {"R_CHAN0", 0xF},
+                                        {"R_CHAN5", 0xF},
+                                        {"R_CHAN6", 0x3},
+                                        {"R_CHAN7", 0x3},
+                                        {"R_VCSEL0", 0x1'0000'00FF},
+                                        {"R_VCSEL5", 0x1'0000'00FF},
+                                        {"R_NET_LUT0", 0x7FFFF},
+                                        {"R_SGET_RTRN", 0xFFFF'FFFF'FFFF}};
+  for (const auto& [name, all] : bits) {
+    t3e::Registers registers{};
+    t3e::SoftwareRegisters software{};
+    t3e::Tag lut = 0;
+    const u32 number = t3e::register_number(name);
+    t3e::write_register(registers, software, lut, number, ~u64{0});
+    EXPECT_EQ(t3e::read_register(registers, software, lut, number), all) << name;
+    EXPECT_EQ(t3e::register_bits(number), all) << name;
+  }
+}
+
 /// Neither a full network nor a deadlocked one holds special packets up (paper, section 8).
 TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
   Stepped net = stepped({{"topology.shape", IntList{8, 4, 2}},

@@ -1,0 +1,47 @@
+"""Messages and help name parameters by their paths. A path that no record has is a misspelling."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from flitlab import _core
+
+ROOT = Path(__file__).resolve().parents[2]
+PATHS = {"router.kind", *(p["path"] for p in _core.parameters()),
+         *(p["path"] for model in _core.models() for p in model["parameters"])}
+SECTIONS = "|".join(sorted({path.partition(".")[0] for path in PATHS}))
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+# A path as text has it: not a file's name, an attribute of something or a call.
+PATH = re.compile(rf"(?<![\w./])((?:{SECTIONS})\.[a-z][a-z_]*[a-z])\b(?![./(*_])(?<!pp)(?<!py)")
+
+
+def unknown(text: str) -> list[str]:
+    """Paths in a source's strings that no parameter has."""
+    return [path for string in STRING.finditer(text) for path in PATH.findall(string[1]) if path not in PATHS]
+
+
+@pytest.mark.parametrize("folder", ["kernels", "host", "bindings"])
+def test_paths_in_strings_are_those_of_parameters(folder):
+    seen = 0
+    for file in sorted((ROOT / folder).rglob("*")):
+        if file.suffix in (".cpp", ".hpp", ".py"):
+            text = file.read_text(encoding="utf-8")
+            seen += sum(len(PATH.findall(string[1])) for string in STRING.finditer(text))
+            assert not unknown(text), file
+    assert seen > 50
+
+
+def test_paths_in_the_docs_are_those_of_parameters():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *ROOT.glob("kernels/routers/*/README.md")]
+    for file in sorted(pages):
+        if file.name == "reference.md":  # made from the records; fields of states are in it too
+            continue
+        quoted = re.findall(r"`([^`\n]*)`", file.read_text(encoding="utf-8"))
+        wrong = [path for text in quoted for path in PATH.findall(text) if path not in PATHS]
+        assert not wrong, (file, wrong)
+
+
+def test_a_misspelling_is_found():
+    assert unknown('fail("traffic.lod: it must be");') == ["traffic.lod"]
+    assert unknown('fail("traffic.load: see host/topology/params.hpp");') == []
