@@ -1,7 +1,7 @@
 """Everything that tries what nobody thought of, in so many hours: `make campaign HOURS=2 SEED=1`.
 
-A quarter of the time goes to the fuzzers, as long as Clang is there; then comes the soak, as far as a quarter of the
-time allows; random networks and damaged inputs get the rest. Exit status 1 if anything fell.
+A quarter of the time goes to the fuzzers, as long as Clang is there; then come the soak and faults of the machine, as
+far as a quarter of the time allows; random networks and damaged inputs get the rest. Exit status 1 if anything fell.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-SOAK_HOURS = 0.5  # that the whole soak takes on two cores, with room
+SOAK_HOURS = 0.5  # that the whole soak and the faults take on two cores, with room
 
 
 def main() -> int:
@@ -38,6 +38,8 @@ def main() -> int:
     part = min(1.0, args.hours / 4 / SOAK_HOURS)
     run("soak", TESTS / "campaign" / "soak.py", "--cycles", f"{1e9 * part:.0f}", "--points", f"{100000 * part:.0f}",
         "--out", args.out)
+    run("faults of the machine", TESTS / "campaign" / "faults.py", "--trials", max(3, int(120 * part)), "--seed",
+        args.seed, "--out", args.out)
     left = args.hours - (time.monotonic() - started) / 3600
     run("random networks and damaged inputs", TESTS / "campaign" / "campaign.py", "--hours", f"{max(left, 0.001):.4f}",
         "--seed", args.seed, "--out", args.out)

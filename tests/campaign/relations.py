@@ -10,6 +10,8 @@ import flitlab as fl
 from flitlab import _core
 from flitlab.runner import run_job
 
+# Of so many cases one is compared with others: that takes as long as all the rest.
+RELATED = 3
 # A run to its end that would take long is given up; that is no finding.
 PATIENCE = {"run.epoch_cycles": 500}
 TO_THE_END = PATIENCE | {"run.stall_cycles": 20000}

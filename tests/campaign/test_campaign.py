@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,13 +16,48 @@ def run(*arguments, env=None):
 
 
 def test_nothing_falls(tmp_path):
-    done = run(HERE / "campaign.py", "--cases", 96, "--seed", 0, "--out", tmp_path)
+    done = run(HERE / "campaign.py", "--cases", 60, "--seed", 0, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     outcomes = report["outcomes"]
     assert {"open", "batch", "trace", "request_reply", "matrix", "graph"} <= set(report["modes"])
+    assert len(report["relations"]) == 3 and min(report["relations"].values()) > 5, report["relations"]
     ran = {k.split()[1]: n for k, n in outcomes.items() if k.startswith("networks") and k.endswith(" ran")}
-    assert len(ran) == 8 and sum(ran.values()) > 60, outcomes
+    assert len(ran) == 8 and sum(ran.values()) > 35, outcomes
+
+
+def test_a_short_soak(tmp_path):
+    """A part of the billion cycles and of the 100,000 points, each of which says what it did."""
+    done = run(HERE / "soak.py", "--cycles", 100000, "--points", 200, "--out", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    parts = {part["part"]: part for part in json.loads((tmp_path / "soak.json").read_text())}
+    assert len(parts) == 9 and parts.pop("sweep")["points"] == 200
+    assert all(part["cycles"] == 100000 and part["packets"] > 1000 for part in parts.values()), parts
+    assert all(0.9 < part["created, of what the load asks"] < 1.1 for part in parts.values()), parts
+
+
+def test_a_few_faults_of_the_machine(tmp_path):
+    """A kill, a full disk and short calls."""
+    done = run(HERE / "faults.py", "--trials", 3, "--seed", 0, "--out", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sum(json.loads((tmp_path / "faults.json").read_text())["tried"].values()) == 3
+
+
+@pytest.mark.parametrize(("status", "output", "errors", "says"), [
+    (0, "this", "", ""),
+    (0, "that", "", "attempt 0 ended otherwise: that, not this"),
+    (-11, "", "", "attempt 0 ended with -11"),
+    (1, "", "Traceback (most recent call last)", "attempt 0 ended with 1: Traceback"),
+    (2, "", "no room", "no end after 40 attempts; the last said no room"),
+])
+def test_faults_that_do_harm_are_seen(monkeypatch, status, output, errors, says):
+    monkeypatch.syspath_prepend(str(HERE))
+    import faults
+
+    work = SimpleNamespace(cycles=1, command=lambda folder, again: [], result=lambda folder, output: output)
+    fault = SimpleNamespace(attempt=lambda *rest: (status, output, errors))
+    said = faults.trial(work, fault, None, "this", 1.0)
+    assert said.startswith(says) and bool(said) == bool(says)
 
 
 BROKEN = """
@@ -71,7 +107,7 @@ def run_job(experiments, *rest):
 relations.run_job = run_job
 """
     for what, says in enumerate(["ends otherwise as replica", "larger a batch ends with", "packets that are alone"]):
-        only = f"relations.RELATIONS = relations.RELATIONS[{what}:{what} + 1]\n"
+        only = f"relations.RELATED, relations.RELATIONS = 1, relations.RELATIONS[{what}:{what} + 1]\n"
         found = outcomes(tmp_path, broken.replace("{what}", str(what)) + only)
         assert any(line["outcome"] == "finding" and says in line["what"] for line in found), found
 
