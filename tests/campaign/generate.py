@@ -38,10 +38,12 @@ class Generator:
         if kind in ("t3e", "bgl"):  # their defaults are machines of 512 nodes
             flat["topology.shape"] = self.choose.choice([[4, 2, 2], [4, 4, 2], [2, 4, 3], [4, 4, 4]])
         found = fl.Experiment.from_dict(flat)
-        for _ in range(self.choose.randint(1, steps)):
+        for step in range(self.choose.randint(1, steps)):
             # Those that apply, as a rule; at times any.
             there = [p for p in paths if p in found.flat()] if self.choose.random() < 0.8 else paths
             path = self.choose.choice(deciders if self.choose.random() < 0.3 else there)
+            if step == 0 and self.choose.random() < 0.5:  # most of what can be set depends on it
+                path = "traffic.mode"
             value = self.value(records[path], found)
             changed = flat | {path: value} | self.needed_files(path, value, records, found)
             try:

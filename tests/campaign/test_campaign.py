@@ -16,23 +16,23 @@ def run(*arguments, env=None):
 
 
 def test_nothing_falls(tmp_path):
-    done = run(HERE / "campaign.py", "--cases", 60, "--seed", 0, "--out", tmp_path)
+    done = run(HERE / "campaign.py", "--cases", 40, "--seed", 1, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     outcomes = report["outcomes"]
     assert {"open", "batch", "trace", "request_reply", "matrix", "graph"} <= set(report["modes"])
-    assert len(report["relations"]) == 3 and min(report["relations"].values()) > 5, report["relations"]
+    assert len(report["relations"]) == 3 and min(report["relations"].values()) > 4, report["relations"]
     ran = {k.split()[1]: n for k, n in outcomes.items() if k.startswith("networks") and k.endswith(" ran")}
-    assert len(ran) == 8 and sum(ran.values()) > 35, outcomes
+    assert len(ran) == 8 and sum(ran.values()) > 25, outcomes
 
 
 def test_a_short_soak(tmp_path):
     """A part of the billion cycles and of the 100,000 points, each of which says what it did."""
-    done = run(HERE / "soak.py", "--cycles", 100000, "--points", 200, "--out", tmp_path)
+    done = run(HERE / "soak.py", "--cycles", 40000, "--points", 100, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     parts = {part["part"]: part for part in json.loads((tmp_path / "soak.json").read_text())}
-    assert len(parts) == 9 and parts.pop("sweep")["points"] == 200
-    assert all(part["cycles"] == 100000 and part["packets"] > 1000 for part in parts.values()), parts
+    assert len(parts) == 9 and parts.pop("sweep")["points"] == 100
+    assert all(part["cycles"] == 40000 and part["packets"] > 400 for part in parts.values()), parts
     assert all(0.9 < part["created, of what the load asks"] < 1.1 for part in parts.values()), parts
 
 

@@ -24,14 +24,14 @@ def epochs(routers: int) -> list[int]:
     return [1, 100, 1000] if routers <= 4096 else [1, 50, 200]
 
 
-def hashes_of(path: Path) -> dict[str, str]:
-    """{cycle: state_hash} of one configuration, stepped on one thread."""
+def hashes_of(path: Path, most: int | None = None) -> dict[str, str]:
+    """{cycle: state_hash} of one configuration, stepped on one thread, at the first so many epochs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         experiment = fl.load(path)
         network = fl.Network(experiment)
     found = {}
-    for cycle in epochs(int(experiment.derived()["routers"])):
+    for cycle in epochs(int(experiment.derived()["routers"]))[:most]:
         network.step(cycle - network.cycle)
         found[str(cycle)] = network.state_hash
     return found

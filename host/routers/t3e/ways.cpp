@@ -173,7 +173,7 @@ Tag for_pe(const Shape& shape, Tag tag, u32 to) {
 class Detour {
  public:
   Detour(const Shape& shape, const Tables& tables, const Ways& ways, bool hops)
-      : shape_(shape), tables_(tables), ways_(ways), hops_(hops) {
+      : shape_(shape), ways_(ways), hops_(hops) {
     for (u32 n = 0; n < shape.nodes(); ++n)
       for (u32 d = 0; d < 3; ++d)
         if (tables.registers[n].vcsel[d] & kDateline) datelines_[d] |= 1u << shape.at(n, d);
@@ -239,7 +239,6 @@ class Detour {
   }
 
   const Shape& shape_;
-  const Tables& tables_;
   const Ways& ways_;
   bool hops_;
   u32 datelines_[3] = {};  ///< ordinates that have one in + (bits)

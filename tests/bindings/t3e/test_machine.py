@@ -417,11 +417,11 @@ def test_what_a_pe_sends_to_itself_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["t3e.manual", "t3e.faults"])
 def test_experiments_match(name):
-    """faults: with one draw. Every row is within its tolerance, or has nothing to be compared with."""
-    rows = faults.faults(draws=1) if name == "t3e.faults" else flitlab.reproduce(name)
-    assert len(rows) > 15
+    """faults: one draw of four broken links. Every row is within its tolerance, or has nothing to be compared with."""
+    rows = faults.faults(draws=1, breaks=(4,)) if name == "t3e.faults" else flitlab.reproduce(name)
+    assert len(rows) > 12
     assert not [r for r in rows if r["verdict"] == "out"]
-    assert sum(r["verdict"] == "match" for r in rows) >= 10
+    assert sum(r["verdict"] == "match" for r in rows) >= 7
 
 
 @pytest.mark.parametrize("pes", [20, 424])
@@ -547,7 +547,7 @@ def test_initial_hops_beside_a_dateline_are_avoided():
     assert not machine.circle
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from([AC20, LC424, {"topology.shape": [4, 8, 1]},
                                                          {"topology.shape": [2, 4, 4]}]),
        count=st.integers(1, 4), cycle=st.sampled_from([0, 300]), mode=st.sampled_from("01"), adaptive=st.booleans())

@@ -97,16 +97,18 @@ def alone(make: Callable[[Path], Experiment], words: int, source: int = 3, desti
         trace = Path(folder) / "one.csv"
         trace.write_text(f"{START},{source},{destination},{words}\n", encoding="utf-8")
         net = Network(make(trace))
-        delivered, turned = 0, {}
+        delivered, turned, stages = 0, {}, {}
+        for r in range(int(net.experiment.derived()["routers"])):
+            stages.setdefault(int(net.router(r).name.split(".")[0]), []).append(r)
+        ahead = sorted(stages)  # stages that TURN has not come to; it comes to them in this order
         while not net.totals["packets_delivered"]:
             net.step()
             clock = net.cycle - 1 - (START + 1)  # the one that has just been worked off
             if not delivered and net.totals["messages_accepted"]:
                 delivered = clock  # TURN, on which the destination decides, comes one clock after the last word
-            for r in range(int(net.experiment.derived()["routers"])):
-                router = net.router(r)
-                if any(port.vcs[0].stage == "reverse" for port in router.ports):
-                    turned.setdefault(int(router.name.split(".")[0]), clock)
+            while ahead and any(port.vcs[0].stage == "reverse"
+                                for r in stages[ahead[0]] for port in net.router(r).ports):
+                turned[ahead.pop(0)] = clock
         return Alone(delivered, net.totals["latency_sum"], turned)
 
 

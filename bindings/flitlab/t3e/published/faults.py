@@ -39,8 +39,11 @@ def _lost(experiment: Experiment, pairs: list[tuple[int, int]]) -> int:
         return len(pairs) - network.step(len(pairs) + 2000).totals["packets_delivered"]
 
 
-def faults(draws: int = 3, seed: int = 1) -> list[dict]:
-    """Broken links and nodes at random: whether tables exist, lose nothing and cannot deadlock, and what they cost."""
+def faults(draws: int = 3, seed: int = 1, breaks: tuple[int, ...] = (1, 4, 16)) -> list[dict]:
+    """Broken links and nodes at random: whether tables exist, lose nothing and cannot deadlock, and what they cost.
+
+    draws: of each number of broken links in `breaks`.
+    """
     nodes = SHAPE[0] * SHAPE[1] * SHAPE[2]
     setting = f"{nodes} PEs"
     whole = max(run(_machine(traffic__load=load, traffic__packet_flits=10, run__warmup_cycles=2000,
@@ -48,14 +51,14 @@ def faults(draws: int = 3, seed: int = 1) -> list[dict]:
     choose = random.Random(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pairs that are not connected: they are counted
-        rows = _broken_links(setting, whole, draws, choose)
+        rows = _broken_links(setting, whole, draws, breaks, choose)
     return rows + _during_a_run(nodes) + _spare(nodes) + _errors(setting)
 
 
-def _broken_links(setting: str, whole: float, draws: int, choose: random.Random) -> list[dict]:
+def _broken_links(setting: str, whole: float, draws: int, breaks: tuple[int, ...], choose: random.Random) -> list[dict]:
     nodes = SHAPE[0] * SHAPE[1] * SHAPE[2]
     rows = []
-    for count in (1, 4, 16):
+    for count in breaks:
         apart = lost = circles = adaptive = pairs_tried = 0
         best = []
         for _ in range(draws):

@@ -166,7 +166,7 @@ TEST(T3eDeadlock, TheMachineNeverDeadlocks) {
   for (const char* select : {"time_of_crossing", "optimised", "full"})
     for (const char* pattern : {"uniform", "tornado", "bit_complement", "bit_reverse"})
       for (bool adaptive : {false, true}) {
-        Network net(machine({{"topology.shape", IntList{8, 4, 8}},
+        Network net(machine({{"topology.shape", IntList{8, 4, 4}},
                              {"routing.adaptive", adaptive},
                              {"routing.vc_select", word(select)},
                              {"traffic.mode", word("request_reply")},
