@@ -48,7 +48,7 @@ def test_rows_are_whole(rows, name):
     assert {r["experiment"] for r in lines} == {name}
     assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # none twice
     assert all(r["source"].startswith(torus.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
-    assert all((r["verdict"] == "skipped") == (r["published"] is None) for r in lines)
+    assert all((r["verdict"] == "context") == (r["published"] is None) for r in lines)
     assert any(r["published"] is not None for r in lines)
 
 

@@ -40,7 +40,7 @@ def test_what_cannot_be_explored_is_refused():
 def test_saturated_channels_and_ports_carry_a_message_in_each_cycle():
     both = published.saturated(500)
     assert (both.sent, both.delivered, both.hits) == (1, 1, 0)
-    assert all(line["verdict"] in ("match", "better", "skipped") for line in published.bandwidths())
+    assert all(line["verdict"] in ("match", "better", "context") for line in published.bandwidths())
 
 
 def test_the_experiment_counts_what_slots_hold():
