@@ -1,6 +1,7 @@
 #pragma once
-/// Vectors of one byte an item: what a processor does to L items at once. GCC's and Clang's vectors, so that any machine
-/// with them compiles it; L is the width of the machine's registers (16, 32 or 64), since wider ones become scalar code.
+/// Vectors of one byte an item: what a processor does to L items at once. GCC's and Clang's vectors, so that any
+/// machine with them compiles it; L is the width of the machine's registers (16, 32 or 64), since wider ones become
+/// scalar code.
 #include <cstring>
 
 #include "kernels/common/bits.hpp"
@@ -42,7 +43,8 @@ FLITLAB_INLINE B select(B mask, B a, B b) {
   return (a & mask) | (b & ~mask);
 }
 
-/// Round robin in each lane: of a set, the lowest member among `first_asked`, else the lowest of all; 0 of an empty one.
+/// Round robin in each lane: of a set, the lowest member among `first_asked`, else the lowest of all; 0 of an empty
+/// one.
 template <class B>
 FLITLAB_INLINE B pick(B set, B first_asked) {
   B x = set & first_asked;

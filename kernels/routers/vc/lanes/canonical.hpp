@@ -1,5 +1,6 @@
 #pragma once
-/// The state of lanes from the state that everybody else sees, and back: for hashes, checkpoints, inspection and audits.
+/// The state of lanes from the state that everybody else sees, and back: for hashes, checkpoints, inspection and
+/// audits.
 #include "kernels/routers/vc/lanes/state.hpp"
 
 namespace flitlab::vc::lanes {

@@ -1,7 +1,6 @@
 #pragma once
-/// What the engine calls of lanes, by pointers: each width is compiled for the processors that have it, and the one for
-/// this machine is chosen when it runs. Code for other processors must not get into anybody else's functions, so these
-/// files use no library but the C one.
+/// What the engine calls of lanes, by pointers: each width is compiled for the processors that have its registers, and
+/// the one for this machine is chosen when it runs (kernels/routers/vc/lanes/lanes.hpp).
 #include "kernels/common/counters.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/replica.hpp"

@@ -34,7 +34,8 @@ struct Heads {
       : v(view), s(state), k(state.block[block]), b(block), now(cycle) {}
 
   FLITLAB_INLINE Packet& front(u32 router, u32 port, u32 vc, u32 lane) const {
-    return s.ring[((std::size_t{router} * S::ports + port) * S::vcs + vc) * v.t.ring + lane_of(k.first[port][vc], lane)];
+    return s
+        .ring[((std::size_t{router} * S::ports + port) * S::vcs + vc) * v.t.ring + lane_of(k.first[port][vc], lane)];
   }
 
   /// Route computation of a packet that has just come to the front.
@@ -113,10 +114,9 @@ struct Heads {
       const u32 out = lowest_bit(u32{lane_of(out_ports, lane)}), out_vc = lowest_bit(u32{lane_of(mail, lane)});
       u8& tail = lane_of(k.tail[out][out_vc], lane);
       const Peer& peer = t.peers[std::size_t{router} * S::ports + out];
-      Packet& copy =
-          out == S::network_ports
-              ? s.terminal_ring[(std::size_t{peer.item} * S::vcs + out_vc) * t.ring + tail]
-              : s.ring[((std::size_t{peer.item} * S::ports + peer.port) * S::vcs + out_vc) * t.ring + tail];
+      Packet& copy = out == S::network_ports
+                         ? s.terminal_ring[(std::size_t{peer.item} * S::vcs + out_vc) * t.ring + tail]
+                         : s.ring[((std::size_t{peer.item} * S::ports + peer.port) * S::vcs + out_vc) * t.ring + tail];
       copy = front(router, port, vc, lane);
       copy.hops = static_cast<u16>(copy.hops + (out != S::network_ports));
       tail = next_place(tail, t.ring);

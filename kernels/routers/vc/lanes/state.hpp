@@ -37,15 +37,15 @@ struct Block {
   Counts<L, S::flit_planes> flits[S::ports];      ///< in the buffers
   Counts<L, S::left_planes> left[S::ports];       ///< flits of the front packets not yet sent on
   Counts<L, S::packet_planes> packets[S::ports];  ///< queued
-  B filled[S::ports];    ///< buffers that hold flits
-  B credited[S::ports];  ///< front packets whose output VC has credits
-  B granted[S::ports];   ///< front packets that own an output VC
-  B pending[S::ports];   ///< the same, from the next cycle on
-  B heads[S::ports];     ///< front packets that own an output VC and have not sent their heads
-  B due[S::ports];       ///< front packets that bid for an output VC
-  B routed[S::ports];    ///< of these, those that have a route
-  B fresh[S::ports];     ///< packets that have moved to the front in the last cycle
-  B first_vc[S::ports];  ///< who is asked first by the port's arbiter
+  B filled[S::ports];                             ///< buffers that hold flits
+  B credited[S::ports];                           ///< front packets whose output VC has credits
+  B granted[S::ports];                            ///< front packets that own an output VC
+  B pending[S::ports];                            ///< the same, from the next cycle on
+  B heads[S::ports];                              ///< front packets that own an output VC and have not sent their heads
+  B due[S::ports];                                ///< front packets that bid for an output VC
+  B routed[S::ports];                             ///< of these, those that have a route
+  B fresh[S::ports];                              ///< packets that have moved to the front in the last cycle
+  B first_vc[S::ports];                           ///< who is asked first by the port's arbiter
   B out_port[S::ports][S::vcs], out_vc[S::ports][S::vcs];  ///< of front packets, as sets of one
   B first[S::ports][S::vcs];                               ///< place of the front packet in the ring
   B pick_out[S::ports][S::vcs];                            ///< output VC that is asked for first
@@ -60,14 +60,14 @@ struct Block {
   B owner[S::ports][S::vcs], pick_in[S::ports][S::vcs], tail[S::ports][S::vcs];  ///< as in OutputVc
 
   // Terminals.
-  B valid;    ///< lanes that are routers
-  B queued;   ///< whose source queue is not empty
+  B valid;                                 ///< lanes that are routers
+  B queued;                                ///< whose source queue is not empty
   B left_to_send, send_vc, first_send_vc;  ///< InjectionLane
   B injection_credits[S::vcs], injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
-/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers `offset` further,
-/// from their port `from`.
+/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers `offset`
+/// further, from their port `from`.
 struct Pull {
   i32 offset;
   u32 from;
@@ -76,9 +76,9 @@ struct Pull {
 
 /// What a plan adds for lanes of a width; made by the host.
 struct Wiring {
-  const u32* first;    ///< [block][port] of its pulls; one more at the end
-  const Pull* pull;    ///< those of a block's port one after the other
-  const u8* masks;     ///< [number][L]
+  const u32* first;  ///< [block][port] of its pulls; one more at the end
+  const Pull* pull;  ///< those of a block's port one after the other
+  const u8* masks;   ///< [number][L]
 };
 
 /// The memory of a replica: arrays, one after the other.
@@ -86,13 +86,13 @@ template <int L, class S>
 struct State {
   u32 routers, blocks, row;  ///< row: bytes of a round of mail of one port
   Block<L, S>* block;
-  u8* flit_mail;         ///< [slot][port][router] that leaves network ports, by slot of arrival
-  u8* credit_mail;       ///< [slot][port][router] for the sender at the other end of an input port
-  u8* eject_mail;        ///< [slot][router] flits for terminals
-  u8* eject_credits;     ///< [slot][router] credits of terminals
-  u8* inject_mail;       ///< [slot][router] flits of terminals
-  u8* inject_credits;    ///< [slot][router] credits for terminals
-  Cycle* next_creation;  ///< [router] control.next.at, in one piece
+  u8* flit_mail;              ///< [slot][port][router] that leaves network ports, by slot of arrival
+  u8* credit_mail;            ///< [slot][port][router] for the sender at the other end of an input port
+  u8* eject_mail;             ///< [slot][router] flits for terminals
+  u8* eject_credits;          ///< [slot][router] credits of terminals
+  u8* inject_mail;            ///< [slot][router] flits of terminals
+  u8* inject_credits;         ///< [slot][router] credits for terminals
+  Cycle* next_creation;       ///< [router] control.next.at, in one piece
   TerminalControl* terminal;  ///< [router] but for `lane` and what stands above
   Packet* ring;               ///< [router][port][VC][place]
   Packet* terminal_ring;      ///< [router][VC][place]
@@ -126,7 +126,9 @@ struct State {
     return at;
   }
 
-  u8* flit_row(u32 slot, u32 port) const { return flit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin; }
+  u8* flit_row(u32 slot, u32 port) const {
+    return flit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
+  }
   u8* credit_row(u32 slot, u32 port) const {
     return credit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
   }

@@ -15,6 +15,12 @@ FLITLAB_INLINE u64 creations_due(const Cycle* next, Cycle now) {
   for (int i = 0; i < L / 16; ++i)
     due |= u64{_mm512_cmple_epu32_mask(_mm512_load_si512(next + 16 * i), _mm512_set1_epi32(static_cast<int>(now)))}
            << (16 * i);
+#elif defined(__AVX2__)
+  for (int i = 0; i < L / 8; ++i) {
+    const __m256i at = _mm256_load_si256(reinterpret_cast<const __m256i*>(next + 8 * i));
+    const __m256i least = _mm256_min_epu32(at, _mm256_set1_epi32(static_cast<int>(now)));
+    due |= u64{static_cast<u8>(_mm256_movemask_ps((__m256)_mm256_cmpeq_epi32(at, least)))} << (8 * i);
+  }
 #else
   for (int i = 0; i < L; ++i) due |= u64{next[i] <= now} << i;
 #endif

@@ -24,7 +24,9 @@ struct Unit {
   }
 
   static View view_of(const Replica& r, CounterShard* shard, std::byte* canonical, const Placement& place) {
-    return {{*static_cast<const T*>(r.table), r.row, shard, {}}, place.items<1>(canonical, 0), place.items<1>(canonical, 1)};
+    return {{*static_cast<const T*>(r.table), r.row, shard, {}},
+            place.items<1>(canonical, 0),
+            place.items<1>(canonical, 1)};
   }
 
   static void load(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {
