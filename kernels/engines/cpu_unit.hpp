@@ -23,8 +23,8 @@ template <class Model, int W, bool Traced>
 std::unique_ptr<Engine> cpu_engine(const typename Model::Table& table, const StateLayout& layout,
                                    const std::vector<ReplicaRow>& rows, const EngineChoice& choice) {
   if constexpr (HasLanes<Model> && W == 1 && !Traced) {
-    if (choice.lanes && Model::Lanes::fits(table))
-      return std::make_unique<LaneEngine<Model>>(table, layout, rows, choice.threads, choice.grain);
+    if (choice.lanes != LaneUse::kNever && Model::Lanes::fits(table))
+      return std::make_unique<LaneEngine<Model>>(table, layout, rows, choice);
   }
   return std::make_unique<CpuEngine<Model, W, Traced>>(table, layout, rows, choice.threads, choice.grain);
 }

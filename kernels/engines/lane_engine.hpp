@@ -21,10 +21,11 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
   using Base = CpuEngine<Model, 1, false>;
 
  public:
-  LaneEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows, u32 threads,
-             u32 grain)
-      : Base(table, std::move(layout), std::move(rows), threads, grain),
+  LaneEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows,
+             const EngineChoice& choice)
+      : Base(table, std::move(layout), std::move(rows), choice.threads, choice.grain),
         lanes_(this->table_),
+        always_(choice.lanes == LaneUse::kAlways),
         items_(this->layout_.kinds[0].count),
         replicas_(this->rows_.size()) {
     for (Replica& r : replicas_) r.memory = Arena(lanes_.bytes());
@@ -99,7 +100,9 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
   void prepare(u32 replica) {
     Replica& r = replicas_[replica];
     const Cycle passed = this->now_ - r.looked_at;
-    if (passed >= kLookEvery) {
+    if (always_) {
+      r.in_lanes = true;
+    } else if (passed >= kLookEvery) {
       const u64 moves = this->total(replica, Total::kFlitMoves);
       const double activity = static_cast<double>(moves - r.moves) / passed / items_;
       r.in_lanes = activity > (r.in_lanes ? Model::Lanes::idle : Model::Lanes::busy);
@@ -137,6 +140,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
   }
 
   const typename Model::Lanes lanes_;
+  const bool always_;
   const u32 items_;
   mutable std::vector<Replica> replicas_;
 };
