@@ -134,6 +134,10 @@ struct Counts {
     for (int j = 0; j < kPlanes; ++j) count |= u32{(plane[j][lane] >> bit) & 1u} << j;
     return count;
   }
+  /// Makes the counts of a set so many.
+  FLITLAB_INLINE void set(Bytes<L> set, u32 count) {
+    for (int j = 0; j < kPlanes; ++j) plane[j] = count >> j & 1 ? plane[j] | set : plane[j] & ~set;
+  }
   FLITLAB_INLINE void set(u32 lane, u32 bit, u32 count) {
     for (int j = 0; j < kPlanes; ++j) {
       u8& byte = reinterpret_cast<u8*>(&plane[j])[lane];

@@ -38,6 +38,11 @@ struct Heads {
         .ring[((std::size_t{router} * S::ports + port) * S::vcs + vc) * v.t.ring + lane_of(k.first[port][vc], lane)];
   }
 
+  /// Whether all packets are of one length.
+  FLITLAB_INLINE bool same_length() const {
+    return v.t.traffic.length_law == LengthLaw::kTable && v.t.traffic.packets.count == 1;
+  }
+
   /// Route computation of a packet that has just come to the front.
   FLITLAB_INLINE void compute_route(u32 lane, u32 port, u32 vc) const {
     const auto& t = v.t;
@@ -48,7 +53,7 @@ struct Heads {
                                            : dimension_order(t, packet, here, packet.dst, false, 0, port, vc);
     lane_of(k.out_port[port][vc], lane) = static_cast<u8>(1u << route.port);
     lane_of(k.allowed[port][vc], lane) = static_cast<u8>(route.allowed);
-    k.left[port].set(lane, vc, packet.flits);
+    if (!same_length()) k.left[port].set(lane, vc, packet.flits);
     s.ready_at[std::size_t{router} * S::flats + port * S::vcs + vc] = now;
   }
 
@@ -57,7 +62,7 @@ struct Heads {
     Bid bids[L * S::flats];
     u32 n = 0;
     for (u32 port = 0; port < S::ports; ++port) {
-      const Bytes<L> due = k.due[port];
+      const Bytes<L> due = k.due[port] & ~k.asleep[port];
       const u64 lanes_due = members(due);
       if (!lanes_due) continue;
       const Bytes<L> new_ones = due & ~k.routed[port];
@@ -65,11 +70,15 @@ struct Heads {
         for (u32 set = lane_of(new_ones, lane); set; set &= set - 1) compute_route(lane, port, lowest_bit(set));
       });
       k.routed[port] |= new_ones;
+      if (same_length()) k.left[port].set(new_ones, v.t.traffic.packets.flits[0]);
       for_each_lane(lanes_due, [&](u32 lane) __attribute__((always_inline)) {
         for (u32 set = lane_of(due, lane); set; set &= set - 1) {
           const u32 vc = lowest_bit(set), out = lowest_bit(u32{lane_of(k.out_port[port][vc], lane)});
           const u32 free = lane_of(k.allowed[port][vc], lane) & ~u32{lane_of(k.taken[out], lane)};
-          if (!free) continue;
+          if (!free) {
+            lane_of(k.asleep[port], lane) |= static_cast<u8>(1u << vc);
+            continue;
+          }
           const u32 out_vc = first_at_or_after(free, lane_of(k.pick_out[port][vc], lane));
           bids[n++] = {u8(lane), u8(port), u8(vc), u8(out), u8(out_vc)};
         }

@@ -114,6 +114,7 @@ struct Routers {
       else
         *reinterpret_cast<B*>(s.credit_row(slot, port) + std::size_t{b} * L) = vc;
     }
+    B freed{};  // output ports that have a free VC more
     B spent{};  // input ports whose flits have taken the last credit of their output VCs
     for (u32 port = 0; port < S::ports; ++port) {
       B out{};
@@ -123,7 +124,9 @@ struct Routers {
       k.credits[port].subtract(vc);
       k.some_credits[port] = k.credits[port].some();
       spent |= wins[port] & nonzero(vc & ~k.some_credits[port]);
-      k.taken[port] &= ~(vc & nonzero(out & kTailMark));
+      const B tails_out = vc & nonzero(out & kTailMark);
+      k.taken[port] &= ~tails_out;
+      freed |= nonzero(tails_out) & static_cast<u8>(1u << port);
       k.sent[port] -= nonzero(out);
       if (port == S::network_ports)
         s.of_terminals(s.eject_mail, (now + t.eject_delay) % kSlots, b) = out;
@@ -136,8 +139,10 @@ struct Routers {
       const Heads<L, S, V> at(v, s, b, now);
       for (u32 port = 0; port < S::ports; ++port) at.take_descriptors(port, heads[port], asks[port], mail[port]);
     }
-    if (members(any_tail))
+    if (members(any_tail)) {
       for (u32 port = 0; port < S::ports; ++port) next_packets(port, tails[port]);
+      wake(freed);
+    }
     count(*v.shard, Total::kFlitMoves, moves);
   }
 
@@ -149,6 +154,16 @@ struct Routers {
       const B next = k.first[port][vc] - nonzero(tails & static_cast<u8>(1u << vc));
       k.first[port][vc] = next & ~(B)(next == static_cast<u8>(v.t.ring));
     }
+  }
+
+  /// Packets that wait for output ports of a set ask again.
+  FLITLAB_INLINE void wake(B freed) const {
+    B any{};
+    for (u32 port = 0; port < S::ports; ++port) any |= k.asleep[port];
+    if (!members(any & nonzero(freed))) return;
+    for (u32 port = 0; port < S::ports; ++port)
+      for (u32 vc = 0; vc < S::vcs; ++vc)
+        k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & static_cast<u8>(1u << vc));
   }
 
   FLITLAB_INLINE void step() const {

@@ -44,8 +44,10 @@ struct Block {
   B heads[S::ports];                              ///< front packets that own an output VC and have not sent their heads
   B due[S::ports];                                ///< front packets that bid for an output VC
   B routed[S::ports];                             ///< of these, those that have a route
-  B fresh[S::ports];                              ///< packets that have moved to the front in the last cycle
-  B first_vc[S::ports];                           ///< who is asked first by the port's arbiter
+  /// Of those that are due, those that no output VC was free for; one that is freed wakes them.
+  B asleep[S::ports];
+  B fresh[S::ports];                                       ///< packets that have moved to the front in the last cycle
+  B first_vc[S::ports];                                    ///< who is asked first by the port's arbiter
   B out_port[S::ports][S::vcs], out_vc[S::ports][S::vcs];  ///< of front packets, as sets of one
   B first[S::ports][S::vcs];                               ///< place of the front packet in the ring
   B pick_out[S::ports][S::vcs];                            ///< output VC that is asked for first
