@@ -24,6 +24,7 @@ struct EngineChoice {
   u32 grain = 2048;              ///< routers of one replica that are worth a thread of their own (barriers cost)
   u32 width = 1;                 ///< items side by side in memory; the CUDA layout can be tried on the CPU
   LaneUse lanes = LaneUse::kWhenBusy;
+  u64 lane_bytes = ~u64{0};  ///< memory that lanes may take, beside the state's
 };
 
 /// A device fault found by an audit.

@@ -26,10 +26,9 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
       : Base(table, std::move(layout), std::move(rows), choice.threads, choice.grain),
         lanes_(this->table_),
         always_(choice.lanes == LaneUse::kAlways),
+        room_(lanes_.bytes() * this->rows_.size() <= choice.lane_bytes),
         items_(this->layout_.kinds[0].count),
-        replicas_(this->rows_.size()) {
-    for (Replica& r : replicas_) r.memory = Arena(lanes_.bytes());
-  }
+        replicas_(this->rows_.size()) {}
 
   void advance(u32 cycles, std::span<const u32> active) override {
     const bool teams = this->threads_ > 1 && active.size() < this->threads_ && this->parts_ > 1;
@@ -100,6 +99,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
   void prepare(u32 replica) {
     Replica& r = replicas_[replica];
     const Cycle passed = this->now_ - r.looked_at;
+    if (!room_) return;
     if (always_) {
       r.in_lanes = true;
     } else if (passed >= kLookEvery) {
@@ -112,6 +112,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
     if (!r.in_lanes) {
       settle(replica);
     } else if (r.lanes_are_old) {
+      if (!r.memory.get()) r.memory = Arena(lanes_.bytes());
       lanes_.load(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], this->now_);
       r.lanes_are_old = false;
     }
@@ -140,7 +141,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
   }
 
   const typename Model::Lanes lanes_;
-  const bool always_;
+  const bool always_, room_;
   const u32 items_;
   mutable std::vector<Replica> replicas_;
 };

@@ -1,6 +1,5 @@
 /// Which lanes this processor has.
-#include <cstdlib>
-
+#include "kernels/engines/processor.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 
 extern "C" {
@@ -9,20 +8,26 @@ const void* flitlab_vc_lanes_16(unsigned ports, int long_packets);
 const void* flitlab_vc_lanes_32(unsigned ports, int long_packets);
 const void* flitlab_vc_lanes_64(unsigned ports, int long_packets);
 #endif
+#ifdef FLITLAB_WIDE
+const void* flitlab_vc_lanes_64_for_tests(unsigned ports, int long_packets);
+#endif
 }
 
 namespace flitlab::vc::lanes {
 
 const Code* code_for(u32 ports, bool long_packets) {
-  const char* asked = std::getenv("FLITLAB_LANES");
-  const u32 most = asked ? static_cast<u32>(std::strtoul(asked, nullptr, 10)) : 64;
-  const auto code = [&](auto lanes) { return static_cast<const Code*>(lanes(ports, long_packets)); };
-#if defined(__x86_64__)
-  if (most >= 64 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-    return code(flitlab_vc_lanes_64);
-  if (most >= 32 && __builtin_cpu_supports("avx2")) return code(flitlab_vc_lanes_32);
+  const void* (*lanes)(unsigned, int) = nullptr;
+  const u32 width = lane_width();
+  if (width == 16) lanes = flitlab_vc_lanes_16;
+#ifdef FLITLAB_WIDE
+  if (width == 64) lanes = flitlab_vc_lanes_64_for_tests;
 #endif
-  return most >= 16 ? code(flitlab_vc_lanes_16) : nullptr;
+#if defined(__x86_64__)
+  if (width == 32) lanes = flitlab_vc_lanes_32;
+  if (width == 64 && has_vectors(64)) lanes = flitlab_vc_lanes_64;
+#endif
+  if (!lanes) return nullptr;
+  return static_cast<const Code*>(lanes(ports, long_packets));
 }
 
 u32 longest_packet(const TrafficTable& traffic) {

@@ -5,8 +5,8 @@
 
 namespace flitlab::vc::lanes {
 
-/// Lanes of the widest vectors that this processor has for routers of so many ports and packets that may be long; null:
-/// there are none. FLITLAB_LANES in the environment asks for another width, for tests.
+/// Lanes of the width that this processor has (kernels/engines/processor.hpp) for routers of so many ports, and packets
+/// that may be long; null: there are none.
 const Code* code_for(u32 ports, bool long_packets);
 
 /// The longest packet of a plan's traffic, flits.

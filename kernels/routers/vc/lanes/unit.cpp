@@ -1,15 +1,13 @@
-/// The code of lanes of one width, compiled for the processors that have it. FLITLAB_LANES is the width.
+/// The code of lanes of one width, compiled for the processors that have it. FLITLAB_LANES is the width,
+/// FLITLAB_LANES_NAME the function to ask.
 ///
 /// The build gives the namespace flitlab another name here, so that a function of a header that is compiled in this
 /// file as well as elsewhere is two functions: else the linker would keep one of them, and processors that do not have
 /// these instructions might get it.
 #include "kernels/routers/vc/lanes/unit.hpp"
 
-#define FLITLAB_JOIN_(a, b) a##b
-#define FLITLAB_JOIN(a, b) FLITLAB_JOIN_(a, b)
-
 /// See code_for() in choose.cpp.
-extern "C" const void* FLITLAB_JOIN(flitlab_vc_lanes_, FLITLAB_LANES)(unsigned ports, int long_packets) {
+extern "C" const void* FLITLAB_LANES_NAME(unsigned ports, int long_packets) {
   using namespace flitlab;
   const auto with = [&]<flitlab::u32 P>() -> const void* {
     using Table = vc::FixedVcTable<P, 4>;

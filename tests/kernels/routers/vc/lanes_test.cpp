@@ -19,7 +19,7 @@ using testing::Network;
 using testing::trials;
 using testing::word;
 
-/// The widths that this processor has.
+/// The widths that this processor has, and 64 in any case.
 std::vector<u32> widths() {
   std::vector<u32> list;
   for (u32 width : {16u, 32u, 64u}) {
