@@ -15,8 +15,9 @@ OBJECTS = sorted((Path(__file__).resolve().parents[2] / "build/tests").glob("CMa
 def test_lanes_share_no_function(path):
     """A function that is compiled here as well as elsewhere would be one for the linker: any processor might get it."""
     name = next(part for part in path.parts if part.startswith("flitlab_lanes_")).removesuffix(".dir")
-    symbols = subprocess.run(["nm", "--defined-only", "--extern-only", path], capture_output=True, text=True, check=True)
-    shared = [line.split()[-1] for line in symbols.stdout.splitlines()]
+    command = ["nm", "--defined-only", "--extern-only", path]
+    symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    shared = [line.split()[-1] for line in symbols.splitlines()]
     entry = name.replace("flitlab_lanes", "flitlab_vc_lanes")
     assert entry in shared
     assert not [s for s in shared if s != entry and name not in s and not s.startswith("DW.ref.")]
