@@ -3,6 +3,7 @@
 /// machine with them compiles it; L is the width of the machine's registers (16, 32 or 64), since wider ones become
 /// scalar code.
 #include <cstring>
+#include <initializer_list>
 
 #include "kernels/common/bits.hpp"
 #include "kernels/common/types.hpp"

@@ -1,6 +1,7 @@
 #include "kernels/engines/processor.hpp"
 
 #include <cstdlib>
+#include <initializer_list>
 
 namespace flitlab {
 
