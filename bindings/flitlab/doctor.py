@@ -10,10 +10,12 @@ from flitlab import _core
 def report() -> str:
     backends = _core.backends()
     cuda = backends["cuda"]
+    lanes = backends["cpu"]["lanes"]
     lines = [
         f"flitlab  {_core.__version__}",
         f"python   {platform.python_version()} on {platform.system()} {platform.machine()}",
-        f"cpu      available, {backends['cpu']['threads']} threads",
+        f"cpu      available, {backends['cpu']['threads']} threads, "
+        f"{f'{lanes} items to a vector' if lanes else 'no vectors'}",
         f"cuda     {'available' if cuda['available'] else 'not available: ' + cuda['reason']}",
     ]
     return "\n".join(lines)

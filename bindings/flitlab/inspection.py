@@ -75,6 +75,11 @@ class Tree:
         return "\n".join(lines)
 
 
+def named(node: dict[str, Any]) -> dict[str, Any]:
+    """The values of a node of the core by name. Routers are looked at by the thousand, and a Tree takes time."""
+    return {value[0]: value[1] for value in node["values"]}
+
+
 @dataclass(frozen=True)
 class VirtualChannel:
     """One virtual channel of a port: the input buffer, and the output VC of the same numbers."""
@@ -125,10 +130,13 @@ class Router:
     ports: tuple[Port, ...]
 
     @classmethod
-    def of(cls, index: int, cycle: int, tree: Tree) -> Router:
-        ports = (Port(p.name, p["peer"], p["to_terminal"], tuple(VirtualChannel(**vc.named()) for vc in p.parts))
-                 for p in tree.parts)
-        return cls(index, tree.name, cycle, tuple(ports))
+    def of(cls, index: int, cycle: int, node: dict[str, Any]) -> Router:
+        ports = []
+        for part in node["parts"]:
+            port = named(part)
+            vcs = tuple([VirtualChannel(**named(vc)) for vc in part["parts"]])
+            ports.append(Port(part["name"], port["peer"], port["to_terminal"], vcs))
+        return cls(index, node["name"], cycle, tuple(ports))
 
     @property
     def flits(self) -> int:
@@ -171,5 +179,5 @@ class Terminal:
     credits: list[int] = field(repr=False)
 
     @classmethod
-    def of(cls, index: int, tree: Tree) -> Terminal:
-        return cls(index, **tree.named())
+    def of(cls, index: int, node: dict[str, Any]) -> Terminal:
+        return cls(index, **named(node))

@@ -78,12 +78,12 @@ class Network:
     def router(self, index: int) -> Router:
         """Ports of a router, and what is in their virtual channels."""
         self._check_index("router", index)
-        return Router.of(index, self.cycle, Tree.of(self._core.router(index)))
+        return Router.of(index, self.cycle, self._core.router(index))
 
     def terminal(self, index: int) -> Terminal:
         """Source queue and counts of a terminal."""
         self._check_index("terminal", index)
-        return Terminal.of(index, Tree.of(self._core.terminal(index)))
+        return Terminal.of(index, self._core.terminal(index))
 
     def inspect(self, kind: str, index: int) -> Tree:
         """All that an item's state consists of, as a tree of named values with units: ``net.inspect("router", 5)``.

@@ -20,6 +20,7 @@
 #include "host/run/stepped.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/engines/processor.hpp"
 
 namespace py = pybind11;
 using namespace flitlab;
@@ -98,6 +99,7 @@ py::dict backends() {
   py::dict cpu, cuda, all;
   cpu["available"] = true;
   cpu["threads"] = std::max(1u, std::thread::hardware_concurrency());
+  cpu["lanes"] = lane_width();
 #ifdef FLITLAB_CUDA
   cuda["built"] = true;
 #else

@@ -73,6 +73,12 @@ void check_deadlock(const Engine& engine, const Plan& plan, u32 replica) {
                    "): " + deadlock);
 }
 
+EngineChoice with_room(EngineChoice choice, u64 needed) {
+  const u64 available = free_memory();
+  choice.lane_bytes = available > needed ? available - needed : 0;
+  return choice;
+}
+
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
   std::vector<TraceFeed> feeds;
   for (const Experiment& e : experiments) {
@@ -102,9 +108,9 @@ class Job {
       : experiments_(experiments), plan_(make_plan(experiments.front())) {
     if (const std::string why = plan_->waits_for_software(); !why.empty())
       throw ConfigError(why + " A run by itself has no such software.");
-    check_memory(*plan_, static_cast<u32>(experiments.size()));
+    const u64 needed = check_memory(*plan_, static_cast<u32>(experiments.size()));
     idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
-    engine_ = plan_->make_engine(experiments, choice);
+    engine_ = plan_->make_engine(experiments, with_room(choice, needed));
     feeds_ = make_feeds(experiments, *plan_);
     for (u32 i = 0; i < experiments.size(); ++i)
       replicas_.emplace_back(experiments[i], i, *engine_, *plan_, feeds_.empty() ? nullptr : &feeds_[i]);

@@ -43,5 +43,7 @@ void check_deadlock(const Engine& engine, const Plan& plan, u32 replica);
 
 /// Bytes that a job of `replicas` takes; throws ConfigError if that is more than the machine has free.
 u64 check_memory(const Plan& plan, u32 replicas);
+/// A choice of engine that knows how much memory is left beside what is needed.
+EngineChoice with_room(EngineChoice choice, u64 needed);
 
 }  // namespace flitlab

@@ -17,8 +17,8 @@ namespace flitlab {
 
 SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace)
     : experiment_(experiment), plan_(make_plan(experiment)), idle_(experiment_, *plan_), trace_(trace) {
-  check_memory(*plan_, 1);
-  engine_ = plan_->make_engine({experiment_}, EngineChoice{backend, threads, trace});
+  const u64 needed = check_memory(*plan_, 1);
+  engine_ = plan_->make_engine({experiment_}, with_room({backend, threads, trace}, needed));
   feeds_ = make_feeds({experiment_}, *plan_);
   console_ = plan_->console();
 }

@@ -6,10 +6,7 @@
 #include <cstring>
 #include <memory>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
+#include "kernels/engines/arena.hpp"
 #include "kernels/engines/engine.hpp"
 #include "kernels/engines/team.hpp"
 #include "kernels/engines/visit.hpp"
@@ -17,7 +14,7 @@
 namespace flitlab {
 
 template <class Model, int W, bool Traced>
-class CpuEngine final : public Engine {
+class CpuEngine : public Engine {
  public:
   using View = typename Model::template View<W, Traced>;
 
@@ -31,15 +28,8 @@ class CpuEngine final : public Engine {
         parts_(std::clamp(layout_.kinds[0].count / std::max(1u, grain), 1u, threads_)),
         replica_bytes_((layout_.bytes(W) + 63) / 64 * 64),
         prefetch_(replica_bytes_ > kCacheBytes),
-        arena_(static_cast<std::byte*>(
-            ::operator new(arena_bytes(replica_bytes_ * rows_.size()), std::align_val_t{kHugePage}))),
+        arena_(replica_bytes_ * rows_.size()),
         shards_(rows_.size() * threads_) {
-#if defined(MADV_HUGEPAGE)
-    // A network touches a few lines of every router in every cycle: small pages would miss the TLB each time.
-    if (arena_bytes(replica_bytes_ * rows_.size()) % kHugePage == 0)
-      madvise(arena_.get(), arena_bytes(replica_bytes_ * rows_.size()), MADV_HUGEPAGE);
-#endif
-    std::memset(arena_.get(), 0, replica_bytes_ * rows_.size());
     std::memset(static_cast<void*>(shards_.data()), 0, shards_.size() * sizeof(CounterShard));
     if constexpr (Traced) {
       items_ = 0;
@@ -58,21 +48,7 @@ class CpuEngine final : public Engine {
   Cycle now() const override { return now_; }
 
   void advance(u32 cycles, std::span<const u32> active) override {
-    if (threads_ == 1 || active.empty()) {
-      for (u32 replica : active) run_cycles(replica, 0, cycles, nullptr);
-    } else if (active.size() >= threads_ || parts_ == 1) {
-      std::atomic<std::size_t> next{0};
-      run_on_threads(threads_, [&](u32 thread) {
-        for (std::size_t i; (i = next.fetch_add(1)) < active.size();) run_cycles(active[i], thread, cycles, nullptr);
-      });
-    } else {
-      for (u32 replica : active) {
-        Team team(parts_);
-        run_on_threads(threads_, [&](u32 thread) {
-          if (thread < parts_) run_cycles(replica, thread, cycles, &team);
-        });
-      }
-    }
+    divide(active, [&](u32 replica, u32 thread, Team* team) { run_cycles(replica, thread, cycles, team); });
     now_ += cycles;
   }
 
@@ -139,42 +115,37 @@ class CpuEngine final : public Engine {
     return taken;
   }
 
- private:
-  static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
-
-  static constexpr std::array<bool, kTotals> kMaxima = maxima(totals_of<Model>());
-  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half an L2
-
-  /// Larger replicas wait for memory, which items one by one hide better than batches of them.
-  static constexpr std::size_t kBatchBytes = std::size_t{1} << 23;
-
-  /// All but small arenas take whole huge pages.
-  static std::size_t arena_bytes(std::size_t state) {
-    return state < kHugePage / 4 ? state : (state + kHugePage - 1) / kHugePage * kHugePage;
+ protected:
+  /// Calls work(replica, thread, team) until all replicas that are active have had it: on all threads, by replicas if
+  /// there are enough, else as a team.
+  template <class Work>
+  void divide(std::span<const u32> active, Work&& work) {
+    if (threads_ == 1 || active.empty()) {
+      for (u32 replica : active) work(replica, 0u, nullptr);
+    } else if (active.size() >= threads_ || parts_ == 1) {
+      std::atomic<std::size_t> next{0};
+      run_on_threads(threads_, [&](u32 thread) {
+        for (std::size_t i; (i = next.fetch_add(1)) < active.size();) work(active[i], thread, nullptr);
+      });
+    } else {
+      for (u32 replica : active) {
+        Team team(parts_);
+        run_on_threads(threads_, [&](u32 thread) {
+          if (thread < parts_) work(replica, thread, &team);
+        });
+      }
+    }
   }
-
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{kHugePage}); }
-  };
 
   std::byte* replica_state(u32 replica) const { return arena_.get() + replica_bytes_ * replica; }
-
-  View view(u32 replica, u32 thread) {
-    EventLog log;
-    if constexpr (Traced)
-      log = EventLog{&events_[replica * items_ * kEventsPerItem], &event_counts_[replica * items_], kEventsPerItem};
-    return Model::template make_view<W, Traced>(table_, place_, replica_state(replica), &rows_[replica],
-                                                &shards_[std::size_t{replica} * threads_ + thread], log);
+  /// What all workers have counted of a total that is a sum.
+  u64 total(u32 replica, TotalIndex what) const {
+    u64 sum = 0;
+    for (u32 thread = 0; thread < threads_; ++thread)
+      sum += shards_[std::size_t{replica} * threads_ + thread].total[what.value];
+    return sum;
   }
-
-  template <bool Batches>
-  void run_cycles_as(u32 replica, u32 thread, u32 cycles, Team* team) {
-    Pace pace{prefetch_ ? 2u : 0u};
-    const View v = view(replica, thread);  // a local whose address goes nowhere: its members stay in registers
-    for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
-      run_stages<typename Model::Cycle, Batches>(v, thread, cycle, team, pace);
-  }
+  CounterShard& shard(u32 replica, u32 thread) { return shards_[std::size_t{replica} * threads_ + thread]; }
 
   /// One worker's work on a replica: all of it, or as a member of a team.
   void run_cycles(u32 replica, u32 thread, u32 cycles, Team* team) {
@@ -191,14 +162,40 @@ class CpuEngine final : public Engine {
   std::vector<ReplicaRow> rows_;
   u32 threads_;
   u32 parts_;  ///< threads that share one replica when there are few
+  Cycle now_ = 0;
+
+ private:
+  static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
+
+  static constexpr std::array<bool, kTotals> kMaxima = maxima(totals_of<Model>());
+  static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half an L2
+
+  /// Larger replicas wait for memory, which items one by one hide better than batches of them.
+  static constexpr std::size_t kBatchBytes = std::size_t{1} << 23;
+
+  View view(u32 replica, u32 thread) {
+    EventLog log;
+    if constexpr (Traced)
+      log = EventLog{&events_[replica * items_ * kEventsPerItem], &event_counts_[replica * items_], kEventsPerItem};
+    return Model::template make_view<W, Traced>(table_, place_, replica_state(replica), &rows_[replica],
+                                                &shard(replica, thread), log);
+  }
+
+  template <bool Batches>
+  void run_cycles_as(u32 replica, u32 thread, u32 cycles, Team* team) {
+    Pace pace{prefetch_ ? 2u : 0u};
+    const View v = view(replica, thread);  // a local whose address goes nowhere: its members stay in registers
+    for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
+      run_stages<typename Model::Cycle, Batches>(v, thread, cycle, team, pace);
+  }
+
   std::size_t replica_bytes_;
   bool prefetch_;
-  std::unique_ptr<std::byte, Free> arena_;
+  Arena arena_;
   std::vector<CounterShard> shards_;
   std::size_t items_ = 0;
   std::vector<Event> events_;
   std::vector<u32> event_counts_;
-  Cycle now_ = 0;
 };
 
 }  // namespace flitlab

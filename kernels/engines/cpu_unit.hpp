@@ -1,7 +1,7 @@
 #pragma once
 /// What a model's `cpu.cpp` consists of: this header, its model, and FLITLAB_CPU_ENGINES(Model). The build compiles
 /// that file once for each engine, with FLITLAB_UNIT set to a name of CpuUnit.
-#include "kernels/engines/cpu_engine.hpp"
+#include "kernels/engines/lane_engine.hpp"
 #include "kernels/engines/make_engine.hpp"
 
 #ifndef FLITLAB_UNIT
@@ -15,9 +15,17 @@ namespace flitlab {
 template <class Model>
 concept HasFastTables = requires { typename Model::Fast; };
 
+/// Whether a model can keep its state in lanes (kernels/engines/lane_engine.hpp).
+template <class Model>
+concept HasLanes = requires { typename Model::Lanes; };
+
 template <class Model, int W, bool Traced>
 std::unique_ptr<Engine> cpu_engine(const typename Model::Table& table, const StateLayout& layout,
                                    const std::vector<ReplicaRow>& rows, const EngineChoice& choice) {
+  if constexpr (HasLanes<Model> && W == 1 && !Traced) {
+    if (choice.lanes != LaneUse::kNever && Model::Lanes::fits(table))
+      return std::make_unique<LaneEngine<Model>>(table, layout, rows, choice);
+  }
   return std::make_unique<CpuEngine<Model, W, Traced>>(table, layout, rows, choice.threads, choice.grain);
 }
 

@@ -13,12 +13,18 @@
 
 namespace flitlab {
 
+/// Whether engines keep replicas in lanes (kernels/engines/lane_engine.hpp) where a model can; the others are for
+/// tests.
+enum class LaneUse { kNever, kWhenBusy, kAlways };
+
 struct EngineChoice {
   std::string backend = "auto";  ///< auto, cpu, cuda
   u32 threads = 0;               ///< 0: one per core
   bool traced = false;           ///< write events (CPU only)
   u32 grain = 2048;              ///< routers of one replica that are worth a thread of their own (barriers cost)
   u32 width = 1;                 ///< items side by side in memory; the CUDA layout can be tried on the CPU
+  LaneUse lanes = LaneUse::kWhenBusy;
+  u64 lane_bytes = ~u64{0};  ///< memory that lanes may take, beside the state's
 };
 
 /// A device fault found by an audit.

@@ -18,7 +18,8 @@ TO_THE_END = PATIENCE | {"run.stall_cycles": 20000}
 
 
 # Parameters whose draws, or whose own traffic, go by the cycle.
-BY_THE_CYCLE = {"channel.error_rate", "clock.emulated", "special.enabled", "endpoint.stalls", "io.nodes"}
+BY_THE_CYCLE = {"barrier.units", "channel.error_rate", "clock.emulated", "special.enabled", "endpoint.stalls",
+                "io.nodes"}
 HARMLESS = {"faults.seed", "faults.cycle", "faults.reroute_delay", "faults.crc_bits", "faults.unconnected"}
 
 

@@ -62,7 +62,7 @@ def test_faults_that_do_harm_are_seen(monkeypatch, status, output, errors, says)
 
 BROKEN = """
 import sys, runpy
-sys.argv = ["worker.py", "networks", {folder!r}, "0", "8", "16"]
+sys.argv = ["worker.py", "networks", {folder!r}, "0", "8", "24"]
 sys.path.insert(0, {here!r})
 import flitlab as fl
 {broken}

@@ -40,8 +40,8 @@ struct HostPort {
     const auto& v = tic.v;
     const auto& t = v.t;
     Message& m = host.offered;
+    if (control.sent == control.created) return;  // and change nothing: a host that rests may be asked, or may not
     m = Message{};
-    if (control.sent == control.created) return;
     const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
     m.id = oldest.id;
     m.created = oldest.created;

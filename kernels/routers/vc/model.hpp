@@ -4,6 +4,7 @@
 #include "kernels/common/layout.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/vc/audit.hpp"
+#include "kernels/routers/vc/lanes/lanes.hpp"
 #include "kernels/routers/vc/phases.hpp"
 #include "kernels/routers/vc/start.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
@@ -11,8 +12,11 @@
 
 namespace flitlab {
 
+template <class T>
+struct VcModelOf;
+
 template <class TableType>
-struct VcModelOf {
+struct VcModelBase {
   using Table = TableType;
   template <class T>
   using With = VcModelOf<T>;
@@ -37,6 +41,15 @@ struct VcModelOf {
     return kind == 0 ? v.routers[item].at(v.t.router_fields.control).fault
                      : v.terminals[item].at(v.t.terminal_fields.control).fault;
   }
+};
+
+template <class T>
+struct VcModelOf : VcModelBase<T> {};
+
+/// Those of known sizes can be kept in lanes.
+template <u32 P, u32 kVcs>
+struct VcModelOf<vc::FixedVcTable<P, kVcs>> : VcModelBase<vc::FixedVcTable<P, kVcs>> {
+  using Lanes = vc::lanes::Lanes<vc::FixedVcTable<P, kVcs>>;
 };
 
 using VcModel = VcModelOf<vc::VcTable>;

@@ -35,7 +35,7 @@ def test_a_cold_machine_knows_nothing():
     ((2, 2, 1), {}), ((2, 2, 2), {}), ((2, 4, 1), {"routing__half_way": "plus"}), ((4, 4, 3), {}), ((4, 2, 2), {}),
     ((8, 4, 4), {"routing__vc_select": "time_of_crossing", "routing__adaptive": False}),
     ((2, 12, 9), {"special__router_delay": 5}),
-    ((8, 12, 6), {}),  # 576 PEs: mode 1
+    ((4, 4, 2), {"routing__lut_mode": "1"}),  # as in machines of more than 544 PEs
     ((8, 4, 3), {"topology__partial_planes": [2, 0, 4, 0, 6]}),  # a ring of 4 and one of 2 in X
     ((8, 8, 3), {"topology__partial_planes": [1, 0, 2, 0, 2, 1, 4, 4, 4, 4]}),  # columns that leave Z = 1 out
 ], ids=str)

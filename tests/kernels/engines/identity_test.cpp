@@ -287,6 +287,24 @@ TEST_P(Identity, OfThreadsAndLayouts) {
   }
 }
 
+/// Engines look which items have something to do, but for a while not if nearly all have. Cycle by cycle they look
+/// every time: an item that is worked on for nothing must be as it was. Loads are low, so that some rest among many
+/// that work.
+TEST_P(Identity, OfCyclesOneByOne) {
+  for (double load : {0.02, 0.05, 0.1, 0.2})
+    for (const char* pattern : {"uniform", "neighbour"}) {
+      RawConfig config{{"router.kind", GetParam()}, {"traffic.pattern", word(pattern)}, {"traffic.load", load}};
+      if (GetParam() == "sconnect") config["topology.host_ports"] = integer(2);  // one may rest while the other works
+      const Experiment e = experiment(config);
+      Network whole(e), pieces(e);
+      for (u32 epoch = 0; epoch < trials(5); ++epoch) {
+        whole.step(160);
+        for (u32 cycle = 0; cycle < 160; ++cycle) pieces.step(1);
+        ASSERT_EQ(whole.engine->state_hash(0), pieces.engine->state_hash(0)) << pattern << " at " << load;
+      }
+    }
+}
+
 TEST_P(Identity, OfReplicaBatching) {
   std::vector<Experiment> replicas;
   for (int seed = 1; seed <= 5; ++seed)

@@ -1,0 +1,160 @@
+#pragma once
+/// Vectors of one byte an item: what a processor does to L items at once. GCC's and Clang's vectors, so that any
+/// machine with them compiles it; L is the width of the machine's registers (16, 32 or 64), since wider ones become
+/// scalar code.
+#include <cstring>
+#include <initializer_list>
+
+#include "kernels/common/bits.hpp"
+#include "kernels/common/types.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace flitlab::lanes {
+
+template <int L>
+struct Types {
+  typedef u8 Bytes __attribute__((vector_size(L)));
+  typedef u8 Loose __attribute__((vector_size(L), aligned(1), may_alias));  ///< anywhere in memory
+  typedef u64 Words __attribute__((vector_size(L)));
+};
+
+/// A byte of each of L items.
+template <int L>
+using Bytes = typename Types<L>::Bytes;
+
+template <int L>
+FLITLAB_INLINE Bytes<L> every(u32 byte) {
+  return Bytes<L>{} + static_cast<u8>(byte);
+}
+
+/// 0xFF in the lanes that are not 0.
+template <class B>
+FLITLAB_INLINE B nonzero(B x) {
+  return (B)(x != 0);
+}
+
+/// `a` in the lanes of a mask, elsewhere `b`.
+template <class B>
+FLITLAB_INLINE B select(B mask, B a, B b) {
+  return (a & mask) | (b & ~mask);
+}
+
+/// Round robin in each lane: of a set, the lowest member among `first_asked`, else the lowest of all; 0 of an empty
+/// one.
+template <class B>
+FLITLAB_INLINE B pick(B set, B first_asked) {
+  B x = set & first_asked;
+  x = select(nonzero(x), x, set);
+  return x & (0 - x);
+}
+
+/// Who is asked first after a member (one bit) has been served: those above it.
+template <class B>
+FLITLAB_INLINE B above(B served) {
+  return ~(served | (served - 1));
+}
+
+/// The lanes that are not 0, as bits.
+template <class B>
+FLITLAB_INLINE u64 members(B x) {
+  constexpr int L = sizeof(B);
+#if defined(__AVX512BW__)
+  if constexpr (L == 64) return _mm512_test_epi8_mask((__m512i)x, (__m512i)x);
+#endif
+#if defined(__AVX2__)
+  if constexpr (L == 32) return static_cast<u32>(~_mm256_movemask_epi8((__m256i)(B)(x == 0)));
+#endif
+#if defined(__SSE2__)
+  if constexpr (L == 16) return ~static_cast<u32>(_mm_movemask_epi8((__m128i)(B)(x == 0))) & 0xFFFFu;
+#endif
+  u64 words[L / 8], set = 0;
+  const B low = nonzero(x) & 1;
+  std::memcpy(words, &low, L);
+  for (int i = 0; i < L / 8; ++i) set |= (words[i] * 0x0102040810204080ull >> 56) << (8 * i);
+  return set;
+}
+
+template <class B>
+FLITLAB_INLINE u32 count_members(B x) {
+  return bit_count64(members(x));
+}
+
+/// Calls work(lane) for the lanes of a set of bits.
+template <class Work>
+FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
+  for (; set; set &= set - 1) work(lowest_bit(set));
+}
+
+/// Transposes 8 x 8 bits in each lane: bit j of rows[i] becomes bit i of rows[j].
+template <int L>
+FLITLAB_INLINE void transpose8(Bytes<L> (&rows)[8]) {
+  using Words = typename Types<L>::Words;
+  const auto swap = [](Bytes<L>& low, Bytes<L>& high, int distance, u8 which) __attribute__((always_inline)) {
+    const Bytes<L> differ = ((Bytes<L>)((Words)low >> distance) ^ high) & which;
+    high ^= differ;
+    low ^= (Bytes<L>)((Words)differ << distance);
+  };
+  for (int i : {0, 1, 2, 3}) swap(rows[i], rows[i + 4], 4, 0x0F);
+  for (int i : {0, 1, 4, 5}) swap(rows[i], rows[i + 2], 2, 0x33);
+  for (int i : {0, 2, 4, 6}) swap(rows[i], rows[i + 1], 1, 0x55);
+}
+
+/// Small counts, one for each bit of a lane (a virtual channel): plane[j] has bit j of all of them.
+template <int L, int kPlanes>
+struct Counts {
+  Bytes<L> plane[kPlanes];
+
+  /// Adds 1 to the counts of a set.
+  FLITLAB_INLINE void add(Bytes<L> set) {
+    for (int j = 0; j < kPlanes; ++j) {
+      const Bytes<L> carry = plane[j] & set;
+      plane[j] ^= set;
+      set = carry;
+    }
+  }
+  FLITLAB_INLINE void subtract(Bytes<L> set) {
+    for (int j = 0; j < kPlanes; ++j) {
+      const Bytes<L> borrow = ~plane[j] & set;
+      plane[j] ^= set;
+      set = borrow;
+    }
+  }
+  /// The counts that are not 0.
+  FLITLAB_INLINE Bytes<L> some() const {
+    Bytes<L> any = plane[0];
+    for (int j = 1; j < kPlanes; ++j) any |= plane[j];
+    return any;
+  }
+  FLITLAB_INLINE u32 get(u32 lane, u32 bit) const {
+    u32 count = 0;
+    for (int j = 0; j < kPlanes; ++j) count |= u32{(plane[j][lane] >> bit) & 1u} << j;
+    return count;
+  }
+  /// Makes the counts of a set so many.
+  FLITLAB_INLINE void set(Bytes<L> set, u32 count) {
+    for (int j = 0; j < kPlanes; ++j) plane[j] = count >> j & 1 ? plane[j] | set : plane[j] & ~set;
+  }
+  FLITLAB_INLINE void set(u32 lane, u32 bit, u32 count) {
+    for (int j = 0; j < kPlanes; ++j) {
+      u8& byte = reinterpret_cast<u8*>(&plane[j])[lane];
+      byte = static_cast<u8>((byte & ~(1u << bit)) | ((count >> j & 1u) << bit));
+    }
+  }
+};
+
+/// One item's byte, to change.
+template <class B>
+FLITLAB_INLINE u8& lane_of(B& x, u32 lane) {
+  return reinterpret_cast<u8*>(&x)[lane];
+}
+template <class B>
+FLITLAB_INLINE u32 lane_of(const B& x, u32 lane) {
+  return reinterpret_cast<const u8*>(&x)[lane];
+}
+
+}  // namespace flitlab::lanes

@@ -1,0 +1,149 @@
+#pragma once
+/// A CPU engine that works on many items with one instruction where a model can: it keeps replicas in lanes, a form of
+/// the state that only the model knows, while enough happens in them, and in the form of other engines while little
+/// does or somebody looks. Nobody can tell but by the clock on the wall.
+///
+/// A model that has lanes names a type `Lanes`, which is made from its table and offers
+///   `static bool fits(table)`               whether there are lanes for a table, on this processor
+///   `u32 width() const`                     items to a block
+///   `std::size_t bytes() const`             memory of a replica
+///   `load(memory, canonical, placement, row, cycle) const`  lanes from a state in canonical order, and
+///   `store(...) const`                      back
+///   `run(memory, row, shard, begin, end, cycle, cycles) const`  blocks `begin` to `end` for some cycles; more than one
+///                                           cycle only for all blocks
+///   `static constexpr double busy, idle`    moves of flits per item and cycle from which on lanes pay, below which not
+#include "kernels/engines/cpu_engine.hpp"
+
+namespace flitlab {
+
+template <class Model>
+class LaneEngine final : public CpuEngine<Model, 1, false> {
+  using Base = CpuEngine<Model, 1, false>;
+
+ public:
+  LaneEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows,
+             const EngineChoice& choice)
+      : Base(table, std::move(layout), std::move(rows), choice.threads, choice.grain),
+        lanes_(this->table_),
+        always_(choice.lanes == LaneUse::kAlways),
+        room_(lanes_.bytes() * this->rows_.size() <= choice.lane_bytes),
+        items_(this->layout_.kinds[0].count),
+        replicas_(this->rows_.size()) {}
+
+  void advance(u32 cycles, std::span<const u32> active) override {
+    const bool teams = this->threads_ > 1 && active.size() < this->threads_ && this->parts_ > 1;
+    if (teams)
+      for (u32 replica : active) prepare(replica);
+    this->divide(active, [&](u32 replica, u32 thread, Team* team) {
+      if (!teams) prepare(replica);
+      if (!replicas_[replica].in_lanes)
+        this->run_cycles(replica, thread, cycles, team);
+      else
+        run_lanes(replica, thread, cycles, team);
+    });
+    for (u32 replica : active) {
+      Replica& r = replicas_[replica];
+      (r.in_lanes ? r.canonical_is_old : r.lanes_are_old) = true;
+    }
+    this->now_ += cycles;
+  }
+
+  FaultReport audit(u32 replica) override {
+    settle(replica);
+    const FaultReport report = Base::audit(replica);
+    if (report.bits) replicas_[replica].lanes_are_old = true;
+    return report;
+  }
+  std::vector<std::byte> state(u32 replica) const override {
+    settle(replica);
+    return Base::state(replica);
+  }
+  void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
+    Base::set_state(replica, canonical);
+    replicas_[replica].canonical_is_old = false;
+    replicas_[replica].lanes_are_old = true;
+  }
+  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
+    settle(replica);
+    Base::get_field(replica, kind, field, out);
+  }
+  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
+    settle(replica);
+    Base::set_field(replica, kind, field, in);
+    replicas_[replica].lanes_are_old = true;
+  }
+  u64 state_hash(u32 replica) const override {
+    settle(replica);
+    return Base::state_hash(replica);
+  }
+  void set_now(Cycle now) override {
+    for (u32 replica = 0; replica < replicas_.size(); ++replica) {
+      settle(replica);
+      replicas_[replica].lanes_are_old = true;
+    }
+    Base::set_now(now);
+  }
+
+ private:
+  struct Replica {
+    Arena memory;
+    bool in_lanes = false;
+    bool lanes_are_old = true;
+    bool canonical_is_old = false;
+    Cycle looked_at = 0;  ///< when the form was chosen, and
+    u64 moves = 0;        ///< what had happened by then
+  };
+  static constexpr Cycle kLookEvery = 64;  ///< cycles
+
+  /// Chooses the form of a replica for what comes, and brings its state into it.
+  void prepare(u32 replica) {
+    Replica& r = replicas_[replica];
+    const Cycle passed = this->now_ - r.looked_at;
+    if (!room_) return;
+    if (always_) {
+      r.in_lanes = true;
+    } else if (passed >= kLookEvery) {
+      const u64 moves = this->total(replica, Total::kFlitMoves);
+      const double activity = static_cast<double>(moves - r.moves) / passed / items_;
+      r.in_lanes = activity > (r.in_lanes ? Model::Lanes::idle : Model::Lanes::busy);
+      r.looked_at = this->now_;
+      r.moves = moves;
+    }
+    if (!r.in_lanes) {
+      settle(replica);
+    } else if (r.lanes_are_old) {
+      if (!r.memory.get()) r.memory = Arena(lanes_.bytes());
+      lanes_.load(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], this->now_);
+      r.lanes_are_old = false;
+    }
+  }
+
+  /// Brings the canonical state up to date.
+  void settle(u32 replica) const {
+    Replica& r = replicas_[replica];
+    if (!r.canonical_is_old) return;
+    lanes_.store(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], this->now_);
+    r.canonical_is_old = false;
+  }
+
+  void run_lanes(u32 replica, u32 thread, u32 cycles, Team* team) {
+    const u32 width = lanes_.width(), blocks = (items_ + width - 1) / width;
+    std::byte* memory = replicas_[replica].memory.get();
+    const ReplicaRow& row = this->rows_[replica];
+    CounterShard& shard = this->shard(replica, thread);
+    if (!team) return lanes_.run(memory, row, shard, 0, blocks, this->now_, cycles);
+    for (Cycle now = this->now_, last = now + cycles; now != last; ++now) {
+      team->start_cycle(thread, now);
+      Team::Shares shares(team, thread, now, 0, blocks * width, width);
+      for (u32 begin, end; shares.next(begin, end);) lanes_.run(memory, row, shard, begin / width, end / width, now, 1);
+      team->wait();
+    }
+  }
+
+  const typename Model::Lanes lanes_;
+  const bool always_, room_;
+  const u32 items_;
+  mutable std::vector<Replica> replicas_;
+};
+
+}  // namespace flitlab

@@ -1,0 +1,27 @@
+#include "kernels/engines/processor.hpp"
+
+#include <cstdlib>
+#include <initializer_list>
+
+namespace flitlab {
+
+bool has_vectors(u32 bytes) {
+#if defined(__x86_64__)
+  if (bytes == 64) return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  if (bytes == 32) return __builtin_cpu_supports("avx2");
+#endif
+  return bytes <= 16;
+}
+
+u32 lane_width() {
+  const char* asked = std::getenv("FLITLAB_LANES");
+  const u64 most = asked ? std::strtoul(asked, nullptr, 10) : 64;
+#ifdef FLITLAB_WIDE
+  if (asked && most == 64) return 64;
+#endif
+  for (u32 width : {64u, 32u, 16u})
+    if (width <= most && has_vectors(width)) return width;
+  return 0;
+}
+
+}  // namespace flitlab

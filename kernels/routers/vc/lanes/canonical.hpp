@@ -1,0 +1,222 @@
+#pragma once
+/// The state of lanes from the state that everybody else sees, and back: for hashes, checkpoints, inspection and
+/// audits.
+#include "kernels/routers/vc/lanes/state.hpp"
+
+namespace flitlab::vc::lanes {
+
+/// Round-robin pointers as the set of those that are asked first, and back. A pointer may be one past the last.
+FLITLAB_INLINE u8 asked_first(u32 pointer) { return static_cast<u8>(0xFFu << pointer); }
+FLITLAB_INLINE u8 pointer_of(u32 asked_first) { return static_cast<u8>(lowest_bit(asked_first | 0x100u)); }
+/// The member of a set of one; 0 of an empty one, as before anything has been chosen.
+FLITLAB_INLINE u8 only_member(u32 set) { return static_cast<u8>(set ? lowest_bit(set) : 0); }
+
+/// Mail, by number + 1 there and as a set of one here.
+FLITLAB_INLINE u8 to_set(u32 mail) {
+  return static_cast<u8>(mail ? (1u << ((mail & kVcBits) - 1)) | (mail & (kHeadMark | kTailMark)) : 0);
+}
+FLITLAB_INLINE u8 to_number(u32 mail) {
+  return static_cast<u8>(mail ? (lowest_bit(mail) + 1) | (mail & (kHeadMark | kTailMark)) : 0);
+}
+
+/// One router and its terminal in both forms.
+template <int L, class S, class V>
+struct Pair {
+  const V& v;  ///< of the state that everybody sees, W = 1
+  const State<L, S>& s;
+  u32 index;
+  Cycle now;
+  Block<L, S>& k = s.block[index / L];
+  u32 lane = index % L;
+  Item<1> router = v.routers[index], terminal = v.terminals[index];
+
+  const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
+  u8& of_terminal(u8* mail, u32 slot) const { return mail[std::size_t{slot} * s.blocks * L + index]; }
+  /// Where the mail that arrives at a port lies.
+  u8* flit_to(u32 port, u32 slot) const {
+    if (port == S::network_ports) return &of_terminal(s.inject_mail, slot);
+    return peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item;
+  }
+  u8* credit_to(u32 port, u32 slot) const {
+    if (port == S::network_ports) return &of_terminal(s.eject_credits, slot);
+    return peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item;
+  }
+
+  void load() const {
+    const auto& t = v.t;
+    lane_of(k.valid, lane) = 0xFF;
+    const RouterControl& control = router.at(t.router_fields.control);
+    s.fault[index] = control.fault;
+    for (u32 port = 0; port < S::ports; ++port) {
+      const auto set = [&](Bytes<L>& to, u64 from) { lane_of(to, lane) = static_cast<u8>(vcs_of(t, from, port)); };
+      set(k.filled[port], control.flits);
+      set(k.credited[port], control.credits);
+      set(k.granted[port], control.granted);
+      set(k.pending[port], control.pending);
+      set(k.taken[port], control.taken);
+      const PortState& state = router.at(t.router_fields.port, port);
+      lane_of(k.first_vc[port], lane) = asked_first(state.pick_vc);
+      lane_of(k.first_input[port], lane) = asked_first(state.pick_input);
+      s.flits_sent[std::size_t{index} * S::ports + port] = state.flits_sent;
+      for (u32 vc = 0; vc < S::vcs; ++vc) load(port, vc);
+      for (u32 slot = 0; slot < kSlots; ++slot) {
+        if (u8* flit = flit_to(port, slot)) *flit = to_set(mail_byte(router.at(t.router_fields.flit_mail, slot), port));
+        if (u8* credit = credit_to(port, slot))
+          *credit = to_set(mail_byte(router.at(t.router_fields.credit_mail, slot), port));
+      }
+    }
+    std::memcpy(&s.ring[std::size_t{index} * S::flats * t.ring], &router.at(t.router_fields.ring),
+                S::flats * t.ring * sizeof(Packet));
+    load_terminal();
+  }
+
+  void load(u32 port, u32 vc) const {
+    const auto& t = v.t;
+    const u32 flat = port * S::vcs + vc, bit = 1u << vc;
+    const InputVc& in = router.at(t.router_fields.input, flat);
+    k.flits[port].set(lane, vc, in.flits);
+    k.left[port].set(lane, vc, in.left);
+    k.packets[port].set(lane, vc, in.packets);
+    lane_of(k.first[port][vc], lane) = in.first;
+    lane_of(k.out_port[port][vc], lane) = static_cast<u8>(1u << in.out_port);
+    lane_of(k.out_vc[port][vc], lane) = static_cast<u8>(1u << in.out_vc);
+    lane_of(k.pick_out[port][vc], lane) = in.pick;
+    lane_of(k.allowed[port][vc], lane) = static_cast<u8>(in.allowed);
+    s.ready_at[std::size_t{index} * S::flats + flat] = in.ready_at;
+    const bool later = in.stage == Stage::kRouting && in.ready_at == now + v.t.routing_delay;
+    const bool waits = in.stage == Stage::kRouting || in.stage == Stage::kWaiting;
+    const auto put = [&](Bytes<L>& set, bool member) {
+      lane_of(set, lane) = static_cast<u8>((lane_of(set, lane) & ~bit) | (member ? bit : 0));
+    };
+    put(k.fresh[port], later);
+    put(k.due[port], waits && !later);
+    put(k.routed[port], in.stage == Stage::kWaiting);
+    put(k.heads[port], in.stage == Stage::kHead);
+    const OutputVc& out = router.at(t.router_fields.output, flat);
+    k.credits[port].set(lane, vc, out.credits);
+    put(k.some_credits[port], out.credits);
+    lane_of(k.owner[port][vc], lane) = static_cast<u8>(out.owner == kNoOwner ? 0 : out.owner);
+    lane_of(k.pick_in[port][vc], lane) = static_cast<u8>(out.pick);
+    lane_of(k.tail[port][vc], lane) = out.tail;
+  }
+
+  void load_terminal() const {
+    const auto& t = v.t;
+    const TerminalControl& control = terminal.at(t.terminal_fields.control);
+    s.terminal[index] = control;
+    s.next_creation[index] = control.next.at;
+    lane_of(k.queued, lane) = control.sent != control.created ? 0xFF : 0;
+    lane_of(k.left_to_send, lane) = static_cast<u8>(control.lane.left);
+    lane_of(k.send_vc, lane) = static_cast<u8>(1u << control.lane.vc);
+    lane_of(k.first_send_vc, lane) = asked_first(control.lane.pick);
+    for (u32 vc = 0; vc < S::vcs; ++vc) {
+      const InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
+      lane_of(k.injection_credits[vc], lane) = static_cast<u8>(out.credits);
+      lane_of(k.injection_tail[vc], lane) = out.tail;
+      lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
+    }
+    for (u32 slot = 0; slot < kSlots; ++slot) {
+      of_terminal(s.eject_mail, slot) = to_set(terminal.at(t.terminal_fields.flit_mail, slot));
+      of_terminal(s.inject_credits, slot) = to_set(terminal.at(t.terminal_fields.credit_mail, slot));
+    }
+    std::memcpy(&s.terminal_ring[std::size_t{index} * S::vcs * t.ring], &terminal.at(t.terminal_fields.ring),
+                S::vcs * t.ring * sizeof(Packet));
+  }
+
+  /// Whether mail of a slot is still to arrive if it takes so many cycles: slots are not emptied, but written again.
+  bool coming(u32 slot, u32 delay) const { return (slot - now) % kSlots < delay; }
+
+  void store() const {
+    const auto& t = v.t;
+    RouterControl& control = router.at(t.router_fields.control);
+    control = RouterControl{};
+    control.fault = s.fault[index];
+    for (u32 slot = 0; slot < kSlots; ++slot)
+      router.at(t.router_fields.flit_mail, slot) = router.at(t.router_fields.credit_mail, slot) = 0;
+    for (u32 port = 0; port < S::ports; ++port) {
+      const auto set = [&](u64& to, u32 from) { to |= u64{from} << bit_of(t, port, 0); };
+      set(control.flits, lane_of(k.filled[port], lane));
+      set(control.credits, lane_of(k.credited[port], lane));
+      set(control.granted, lane_of(k.granted[port], lane));
+      set(control.pending, lane_of(k.pending[port], lane));
+      set(control.waiting, u32{lane_of(k.fresh[port], lane)} | lane_of(k.due[port], lane));
+      set(control.taken, lane_of(k.taken[port], lane));
+      PortState& state = router.at(t.router_fields.port, port);
+      state = PortState{};
+      state.pick_vc = pointer_of(lane_of(k.first_vc[port], lane));
+      state.pick_input = pointer_of(lane_of(k.first_input[port], lane));
+      state.flits_sent = s.flits_sent[std::size_t{index} * S::ports + port] + lane_of(k.sent[port], lane);
+      for (u32 vc = 0; vc < S::vcs; ++vc) store(port, vc);
+      const bool to_terminal = port == S::network_ports;
+      for (u32 slot = 0; slot < kSlots; ++slot) {
+        const u8* flit = coming(slot, to_terminal ? t.inject_delay : t.link_delay) ? flit_to(port, slot) : nullptr;
+        const u8* credit = coming(slot, t.credit_delay) ? credit_to(port, slot) : nullptr;
+        if (flit) post(router.at(t.router_fields.flit_mail, slot), port, to_number(*flit));
+        if (credit) post(router.at(t.router_fields.credit_mail, slot), port, to_number(*credit));
+      }
+    }
+    std::memcpy(&router.at(t.router_fields.ring), &s.ring[std::size_t{index} * S::flats * t.ring],
+                S::flats * t.ring * sizeof(Packet));
+    store_terminal();
+  }
+
+  Stage stage_of(u32 port, u32 vc) const {
+    const auto in = [&](const Bytes<L>& set) { return (lane_of(set, lane) >> vc & 1) != 0; };
+    if (in(k.fresh[port]) || (in(k.due[port]) && !in(k.routed[port]))) return Stage::kRouting;
+    if (in(k.due[port])) return Stage::kWaiting;
+    if (in(k.heads[port])) return Stage::kHead;
+    return in(k.granted[port]) || in(k.pending[port]) ? Stage::kBody : Stage::kIdle;
+  }
+
+  void store(u32 port, u32 vc) const {
+    const auto& t = v.t;
+    const u32 flat = port * S::vcs + vc;
+    InputVc& in = router.at(t.router_fields.input, flat);
+    in.flits = static_cast<u16>(k.flits[port].get(lane, vc));
+    in.left = static_cast<u16>(k.left[port].get(lane, vc));
+    in.packets = static_cast<u8>(k.packets[port].get(lane, vc));
+    in.first = lane_of(k.first[port][vc], lane);
+    in.out_port = only_member(lane_of(k.out_port[port][vc], lane));
+    in.out_vc = only_member(lane_of(k.out_vc[port][vc], lane));
+    in.pick = lane_of(k.pick_out[port][vc], lane);
+    in.allowed = lane_of(k.allowed[port][vc], lane);
+    in.stage = stage_of(port, vc);
+    in.ready_at = s.ready_at[std::size_t{index} * S::flats + flat];
+    if (in.stage == Stage::kRouting) in.ready_at = now + (lane_of(k.fresh[port], lane) >> vc & 1);
+    OutputVc& out = router.at(t.router_fields.output, flat);
+    out = OutputVc{};
+    out.credits = static_cast<u16>(k.credits[port].get(lane, vc));
+    const bool taken = lane_of(k.taken[port], lane) >> vc & 1;
+    out.owner = taken ? lane_of(k.owner[port][vc], lane) : kNoOwner;
+    out.pick = lane_of(k.pick_in[port][vc], lane);
+    out.tail = lane_of(k.tail[port][vc], lane);
+    router.at(t.router_fields.claim, flat) = kNoOwner;
+  }
+
+  void store_terminal() const {
+    const auto& t = v.t;
+    TerminalControl& control = terminal.at(t.terminal_fields.control);
+    control = s.terminal[index];
+    control.lane.left = lane_of(k.left_to_send, lane);
+    control.lane.vc = only_member(lane_of(k.send_vc, lane));
+    const u8 first = pointer_of(lane_of(k.first_send_vc, lane));
+    control.lane.pick = first == S::vcs ? u8{0} : first;
+    for (u32 vc = 0; vc < S::vcs; ++vc) {
+      InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
+      out = InjectionVc{};
+      out.credits = lane_of(k.injection_credits[vc], lane);
+      out.tail = lane_of(k.injection_tail[vc], lane);
+      terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
+    }
+    for (u32 slot = 0; slot < kSlots; ++slot) {
+      terminal.at(t.terminal_fields.flit_mail, slot) =
+          coming(slot, t.eject_delay) ? to_number(of_terminal(s.eject_mail, slot)) : u8{0};
+      terminal.at(t.terminal_fields.credit_mail, slot) =
+          coming(slot, t.credit_delay) ? to_number(of_terminal(s.inject_credits, slot)) : u8{0};
+    }
+    std::memcpy(&terminal.at(t.terminal_fields.ring), &s.terminal_ring[std::size_t{index} * S::vcs * t.ring],
+                S::vcs * t.ring * sizeof(Packet));
+  }
+};
+
+}  // namespace flitlab::vc::lanes

@@ -1,0 +1,189 @@
+#pragma once
+/// A cycle of L routers at once: the stages of phases.hpp, in their order.
+#include "kernels/routers/vc/lanes/heads.hpp"
+
+namespace flitlab::vc::lanes {
+
+/// Mail for the routers of a block from those that a port leads to.
+template <int L>
+FLITLAB_INLINE Bytes<L> look_up(const Wiring& w, u32 list, const u8* rows, u32 row, u32 b) {
+  Bytes<L> mail{};
+  for (u32 i = w.first[list]; i < w.first[list + 1]; ++i) {
+    const Pull& p = w.pull[i];
+    const u8* there = rows + std::size_t{p.from} * row + static_cast<std::ptrdiff_t>(b) * L + p.offset;
+    mail |= (Bytes<L>)*reinterpret_cast<const typename Types<L>::Loose*>(there) &
+            *reinterpret_cast<const Bytes<L>*>(w.masks + std::size_t{p.mask} * L);
+  }
+  return mail;
+}
+
+template <int L, class S, class V>
+struct Routers {
+  using B = Bytes<L>;
+  const V& v;
+  const State<L, S>& s;
+  const Wiring& wiring;
+  Block<L, S>& k;
+  u32 b;
+  Cycle now;
+
+  FLITLAB_INLINE Routers(const V& view, const State<L, S>& state, const Wiring& w, u32 block, Cycle cycle)
+      : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
+
+  FLITLAB_INLINE void receive_credits() const {
+    const u8* rows = s.credit_row(now % kSlots, 0);
+    for (u32 port = 0; port < S::ports; ++port) {
+      const B vcs = port == S::network_ports ? s.of_terminals(s.eject_credits, now % kSlots, b)
+                                             : look_up<L>(wiring, b * S::network_ports + port, rows, s.row, b);
+      const B first = vcs & ~k.some_credits[port] & k.taken[port];
+      k.credits[port].add(vcs);
+      k.some_credits[port] |= vcs;
+      for_each_lane(members(first), [&](u32 lane) {  // their owners may go on
+        const u32 flat = lane_of(k.owner[port][lowest_bit(u32{lane_of(first, lane)})], lane);
+        lane_of(k.credited[flat / S::vcs], lane) |= static_cast<u8>(1u << flat % S::vcs);
+      });
+    }
+  }
+
+  /// Returns, in `fresh`, the packets that have come to the front and will be due in the next cycle.
+  FLITLAB_INLINE void receive_flits(B (&fresh)[S::ports]) const {
+    const u8* rows = s.flit_row(now % kSlots, 0);
+    for (u32 port = 0; port < S::ports; ++port) {
+      const B mail = port == S::network_ports ? s.of_terminals(s.inject_mail, now % kSlots, b)
+                                              : look_up<L>(wiring, b * S::network_ports + port, rows, s.row, b);
+      const B vcs = mail & kVcSet, heads = vcs & nonzero(mail & kHeadMark);
+      k.filled[port] |= vcs;
+      k.flits[port].add(vcs);
+      fresh[port] = k.fresh[port] | (heads & ~k.packets[port].some());
+      k.packets[port].add(heads);
+      k.granted[port] |= k.pending[port];
+      k.pending[port] = B{};
+      k.fresh[port] = B{};
+    }
+  }
+
+  /// Switch allocation, separable and input first, and traversal.
+  FLITLAB_INLINE void allocate_switch() const {
+    B asks[8], vcs[S::ports], mail[S::ports];  // by input port: output port and VC that it asks for, as sets of one
+    for (u32 port = 0; port < S::ports; ++port) {
+      const B ready = k.filled[port] & k.credited[port] & k.granted[port];
+      vcs[port] = pick(ready, k.first_vc[port]);
+      asks[port] = mail[port] = B{};
+      for (u32 vc = 0; vc < S::vcs; ++vc) {
+        const B chosen = nonzero(vcs[port] & static_cast<u8>(1u << vc));
+        asks[port] |= chosen & k.out_port[port][vc];
+        mail[port] |= chosen & k.out_vc[port][vc];
+      }
+    }
+    B wins[8];  // by output port: the input port that it takes
+    for (u32 port = 0; port < 8; ++port) wins[port] = port < S::ports ? asks[port] : B{};
+    transpose8<L>(wins);
+    B winners{};
+    for (u32 port = 0; port < S::ports; ++port) {
+      const B input = pick(wins[port], k.first_input[port]);
+      k.first_input[port] = select(nonzero(input), above(input), k.first_input[port]);
+      winners |= input;
+      wins[port] = input;
+    }
+    traverse(asks, vcs, mail, wins, winners);
+  }
+
+  FLITLAB_INLINE void traverse(const B (&asks)[8], B (&vcs)[S::ports], B (&mail)[S::ports], const B (&wins)[8],
+                               B winners) const {
+    const auto& t = v.t;
+    B heads[S::ports], tails[S::ports], any_head{}, any_tail{};
+    u32 moves = 0;
+    for (u32 port = 0; port < S::ports; ++port) {
+      const B won = nonzero(winners & static_cast<u8>(1u << port)), vc = vcs[port] & won;
+      k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
+      k.flits[port].subtract(vc);
+      k.left[port].subtract(vc);
+      k.filled[port] = k.flits[port].some();
+      tails[port] = vc & ~k.left[port].some();
+      heads[port] = vc & k.heads[port];
+      k.heads[port] ^= heads[port];
+      k.granted[port] &= ~tails[port];
+      any_head |= heads[port];
+      any_tail |= tails[port];
+      mail[port] = (mail[port] | (nonzero(heads[port]) & kHeadMark) | (nonzero(tails[port]) & kTailMark)) & won;
+      vcs[port] = vc;
+      moves += count_members(won);
+      const u32 slot = (now + t.credit_delay) % kSlots;
+      if (port == S::network_ports)
+        s.of_terminals(s.inject_credits, slot, b) = vc;
+      else
+        *reinterpret_cast<B*>(s.credit_row(slot, port) + std::size_t{b} * L) = vc;
+    }
+    B freed{};  // output ports that have a free VC more
+    B spent{};  // input ports whose flits have taken the last credit of their output VCs
+    for (u32 port = 0; port < S::ports; ++port) {
+      B out{};
+      for (u32 input = 0; input < S::ports; ++input)
+        out |= nonzero(wins[port] & static_cast<u8>(1u << input)) & mail[input];
+      const B vc = out & kVcSet;
+      k.credits[port].subtract(vc);
+      k.some_credits[port] = k.credits[port].some();
+      spent |= wins[port] & nonzero(vc & ~k.some_credits[port]);
+      const B tails_out = vc & nonzero(out & kTailMark);
+      k.taken[port] &= ~tails_out;
+      freed |= nonzero(tails_out) & static_cast<u8>(1u << port);
+      k.sent[port] -= nonzero(out);
+      if (port == S::network_ports)
+        s.of_terminals(s.eject_mail, (now + t.eject_delay) % kSlots, b) = out;
+      else
+        *reinterpret_cast<B*>(s.flit_row((now + t.link_delay) % kSlots, port) + std::size_t{b} * L) = out;
+    }
+    for (u32 port = 0; port < S::ports; ++port)
+      k.credited[port] &= ~(vcs[port] & nonzero(spent & static_cast<u8>(1u << port)));
+    if (members(any_head)) {
+      const Heads<L, S, V> at(v, s, b, now);
+      for (u32 port = 0; port < S::ports; ++port) at.take_descriptors(port, heads[port], asks[port], mail[port]);
+    }
+    if (members(any_tail)) {
+      for (u32 port = 0; port < S::ports; ++port) next_packets(port, tails[port]);
+      wake(freed);
+    }
+    count(*v.shard, Total::kFlitMoves, moves);
+  }
+
+  /// Behind tails that have left, the next packets come to the front.
+  FLITLAB_INLINE void next_packets(u32 port, B tails) const {
+    k.packets[port].subtract(tails);
+    k.fresh[port] = tails & k.packets[port].some();
+    for (u32 vc = 0; vc < S::vcs; ++vc) {
+      const B next = k.first[port][vc] - nonzero(tails & static_cast<u8>(1u << vc));
+      k.first[port][vc] = next & ~(B)(next == static_cast<u8>(v.t.ring));
+    }
+  }
+
+  /// Packets that wait for output ports of a set ask again.
+  FLITLAB_INLINE void wake(B freed) const {
+    B any{};
+    for (u32 port = 0; port < S::ports; ++port) any |= k.asleep[port];
+    if (!members(any & nonzero(freed))) return;
+    for (u32 port = 0; port < S::ports; ++port)
+      for (u32 vc = 0; vc < S::vcs; ++vc)
+        k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & static_cast<u8>(1u << vc));
+  }
+
+  FLITLAB_INLINE void step() const {
+    B fresh[S::ports];
+    receive_credits();
+    receive_flits(fresh);
+    Heads<L, S, V>(v, s, b, now).allocate_vcs();
+    for (u32 port = 0; port < S::ports; ++port) k.due[port] |= fresh[port];
+    allocate_switch();
+    if (now % 128 == 127) keep_sent();
+  }
+
+  /// Counts of sent flits would pass a byte's end.
+  FLITLAB_INLINE void keep_sent() const {
+    for (u32 port = 0; port < S::ports; ++port) {
+      for (u32 lane = 0; lane < u32{L}; ++lane)
+        s.flits_sent[(std::size_t{b} * L + lane) * S::ports + port] += lane_of(k.sent[port], lane);
+      k.sent[port] = B{};
+    }
+  }
+};
+
+}  // namespace flitlab::vc::lanes

@@ -1,0 +1,143 @@
+#pragma once
+/// The state of plain routers with a byte of each router side by side, L to a vector, and what is the same as in the
+/// state that everybody else sees (kernels/routers/vc/state.hpp). What flits do, all L routers do at once, by sets of
+/// virtual channels; what packets' heads do is rare, and is done router by router.
+///
+/// Sets of virtual channels are bits of a byte, one byte for each port. A count of each is kept in planes. Channels and
+/// ports that are chosen are sets of one, so that nothing has to be numbered. Mail stays with its sender: the virtual
+/// channel as a set of one, with marks; receivers look it up at the routers that their ports lead to.
+#include "kernels/common/byte_lanes.hpp"
+#include "kernels/routers/vc/state.hpp"
+
+namespace flitlab::vc::lanes {
+
+using namespace flitlab::lanes;
+
+inline constexpr u8 kVcSet = 0x0F;  ///< of a flit's mail; kHeadMark and kTailMark are as in other mail
+inline constexpr u32 kSlots = 4;    ///< of mail
+inline constexpr u32 kMaxVcs = 4;
+/// A round of mail ends and begins with bytes that nobody reads, but for vectors that overlap.
+inline constexpr u32 kMargin = 64;
+
+/// Numbers of a plan's sizes that are known at compile time: P ports, of which the last leads to a terminal, and the
+/// planes of counts.
+template <u32 P, u32 kLeftPlanes, u32 kPacketPlanes>
+struct Sizes {
+  static constexpr u32 ports = P, network_ports = P - 1, vcs = 4;
+  static constexpr u32 left_planes = kLeftPlanes, packet_planes = kPacketPlanes, flit_planes = 4;
+  static constexpr u32 flats = P * vcs;
+};
+
+/// L routers and their terminals.
+template <int L, class S>
+struct Block {
+  using B = Bytes<L>;
+
+  // Input ports.
+  Counts<L, S::flit_planes> flits[S::ports];      ///< in the buffers
+  Counts<L, S::left_planes> left[S::ports];       ///< flits of the front packets not yet sent on
+  Counts<L, S::packet_planes> packets[S::ports];  ///< queued
+  B filled[S::ports];                             ///< buffers that hold flits
+  B credited[S::ports];                           ///< front packets whose output VC has credits
+  B granted[S::ports];                            ///< front packets that own an output VC
+  B pending[S::ports];                            ///< the same, from the next cycle on
+  B heads[S::ports];                              ///< front packets that own an output VC and have not sent their heads
+  B due[S::ports];                                ///< front packets that bid for an output VC
+  B routed[S::ports];                             ///< of these, those that have a route
+  /// Of those that are due, those that no output VC was free for; one that is freed wakes them.
+  B asleep[S::ports];
+  B fresh[S::ports];                                       ///< packets that have moved to the front in the last cycle
+  B first_vc[S::ports];                                    ///< who is asked first by the port's arbiter
+  B out_port[S::ports][S::vcs], out_vc[S::ports][S::vcs];  ///< of front packets, as sets of one
+  B first[S::ports][S::vcs];                               ///< place of the front packet in the ring
+  B pick_out[S::ports][S::vcs];                            ///< output VC that is asked for first
+  B allowed[S::ports][S::vcs];                             ///< output VCs that may be asked for
+
+  // Output ports.
+  Counts<L, 4> credits[S::ports];
+  B some_credits[S::ports];
+  B taken[S::ports];        ///< output VCs that have an owner
+  B first_input[S::ports];  ///< who is asked first by the port's arbiter
+  B sent[S::ports];         ///< flits since they were last added to `flits_sent`
+  B owner[S::ports][S::vcs], pick_in[S::ports][S::vcs], tail[S::ports][S::vcs];  ///< as in OutputVc
+
+  // Terminals.
+  B valid;                                 ///< lanes that are routers
+  B queued;                                ///< whose source queue is not empty
+  B left_to_send, send_vc, first_send_vc;  ///< InjectionLane
+  B injection_credits[S::vcs], injection_tail[S::vcs], arriving_first[S::vcs];
+};
+
+/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers `offset`
+/// further, from their port `from`.
+struct Pull {
+  i32 offset;
+  u32 from;
+  u32 mask;  ///< number of a vector in a list of them
+};
+
+/// What a plan adds for lanes of a width; made by the host.
+struct Wiring {
+  const u32* first;  ///< [block][port] of its pulls; one more at the end
+  const Pull* pull;  ///< those of a block's port one after the other
+  const u8* masks;   ///< [number][L]
+};
+
+/// The memory of a replica: arrays, one after the other.
+template <int L, class S>
+struct State {
+  u32 routers, blocks, row;  ///< row: bytes of a round of mail of one port
+  Block<L, S>* block;
+  u8* flit_mail;              ///< [slot][port][router] that leaves network ports, by slot of arrival
+  u8* credit_mail;            ///< [slot][port][router] for the sender at the other end of an input port
+  u8* eject_mail;             ///< [slot][router] flits for terminals
+  u8* eject_credits;          ///< [slot][router] credits of terminals
+  u8* inject_mail;            ///< [slot][router] flits of terminals
+  u8* inject_credits;         ///< [slot][router] credits for terminals
+  Cycle* next_creation;       ///< [router] control.next.at, in one piece
+  TerminalControl* terminal;  ///< [router] but for `lane` and what stands above
+  Packet* ring;               ///< [router][port][VC][place]
+  Packet* terminal_ring;      ///< [router][VC][place]
+  Cycle* ready_at;            ///< [router][port][VC] as in InputVc
+  u32* flits_sent;            ///< [router][port]
+  u32* fault;                 ///< [router]
+
+  /// Lays out the arrays from `base` on, which starts a cache line; null only measures. Returns the bytes.
+  static std::size_t place(State& s, std::byte* base, u32 routers, u32 ring) {
+    s.routers = routers;
+    s.blocks = (routers + L - 1) / L;
+    const u32 lanes = s.blocks * L;
+    s.row = lanes + 2 * kMargin;
+    std::size_t at = 0;
+    const auto take = [&]<class T>(T*& array, std::size_t elements) {
+      array = base ? reinterpret_cast<T*>(base + at) : nullptr;
+      at += (elements * sizeof(T) + 63) / 64 * 64;
+    };
+    take(s.block, s.blocks);
+    take(s.flit_mail, std::size_t{kSlots} * S::network_ports * s.row);
+    take(s.credit_mail, std::size_t{kSlots} * S::network_ports * s.row);
+    for (u8** mail : {&s.eject_mail, &s.eject_credits, &s.inject_mail, &s.inject_credits})
+      take(*mail, std::size_t{kSlots} * lanes);
+    take(s.next_creation, lanes);
+    take(s.terminal, lanes);
+    take(s.ready_at, std::size_t{lanes} * S::flats);
+    take(s.flits_sent, std::size_t{lanes} * S::ports);
+    take(s.fault, lanes);
+    take(s.ring, std::size_t{lanes} * S::flats * ring);
+    take(s.terminal_ring, std::size_t{lanes} * S::vcs * ring);
+    return at;
+  }
+
+  u8* flit_row(u32 slot, u32 port) const {
+    return flit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
+  }
+  u8* credit_row(u32 slot, u32 port) const {
+    return credit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
+  }
+  /// A vector of one of the terminals' arrays.
+  Bytes<L>& of_terminals(u8* mail, u32 slot, u32 b) const {
+    return *reinterpret_cast<Bytes<L>*>(mail + (std::size_t{slot} * blocks + b) * L);
+  }
+};
+
+}  // namespace flitlab::vc::lanes

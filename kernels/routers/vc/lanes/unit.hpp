@@ -1,0 +1,57 @@
+#pragma once
+/// The code of lanes of a width.
+#include "kernels/routers/vc/lanes/canonical.hpp"
+#include "kernels/routers/vc/lanes/code.hpp"
+#include "kernels/routers/vc/lanes/routers.hpp"
+#include "kernels/routers/vc/lanes/terminals.hpp"
+
+namespace flitlab::vc::lanes {
+
+template <int L, class S, class T>
+struct Unit {
+  using View = vc::View<1, false, T>;
+
+  static State<L, S> state_of(const Replica& r) {
+    const T& t = *static_cast<const T*>(r.table);
+    State<L, S> s;
+    State<L, S>::place(s, r.memory, t.routers, t.ring);
+    return s;
+  }
+
+  static std::size_t bytes(u32 routers, u32 ring) {
+    State<L, S> s;
+    return State<L, S>::place(s, nullptr, routers, ring);
+  }
+
+  static View view_of(const Replica& r, CounterShard* shard, std::byte* canonical, const Placement& place) {
+    return {{*static_cast<const T*>(r.table), r.row, shard, {}},
+            place.items<1>(canonical, 0),
+            place.items<1>(canonical, 1)};
+  }
+
+  static void load(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {
+    const View v = view_of(r, nullptr, canonical, place);
+    const State<L, S> s = state_of(r);
+    std::memset(r.memory, 0, bytes(v.t.routers, v.t.ring));
+    for (u32 i = 0; i < v.t.routers; ++i) Pair<L, S, View>{v, s, i, now}.load();
+  }
+  static void store(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {
+    const View v = view_of(r, nullptr, canonical, place);
+    const State<L, S> s = state_of(r);
+    for (u32 i = 0; i < v.t.routers; ++i) Pair<L, S, View>{v, s, i, now}.store();
+  }
+
+  static void run(const Replica& r, CounterShard& shard, u32 begin, u32 end, Cycle now, u32 cycles) {
+    const View v = view_of(r, &shard, nullptr, {});
+    const State<L, S> s = state_of(r);
+    for (const Cycle last = now + cycles; now != last; ++now)
+      for (u32 b = begin; b < end; ++b) {
+        step_terminals(v, s, b, now);
+        Routers<L, S, View>(v, s, *r.wiring, b, now).step();
+      }
+  }
+
+  static constexpr Code code{u32{L}, bytes, load, store, run};
+};
+
+}  // namespace flitlab::vc::lanes

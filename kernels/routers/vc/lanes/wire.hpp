@@ -1,0 +1,48 @@
+#pragma once
+/// Which routers' mail the routers of a block look up, as lists of (offset, port, lanes).
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "kernels/routers/vc/lanes/state.hpp"
+
+namespace flitlab::vc::lanes {
+
+struct Wires {
+  std::vector<u32> first;
+  std::vector<Pull> pull;
+  std::vector<u8> masks;
+
+  /// `masks` must start a cache line, which a vector does not say: `mask_base` is inside.
+  const u8* mask_base = nullptr;
+};
+
+inline Wires wire(const VcTable& t, u32 width) {
+  Wires w;
+  std::vector<std::vector<u8>> masks;
+  for (u32 b = 0; b * width < t.routers; ++b)
+    for (u32 port = 0; port < t.network_ports; ++port) {
+      w.first.push_back(static_cast<u32>(w.pull.size()));
+      std::map<std::pair<u32, i32>, std::size_t> known;
+      for (u32 lane = 0; lane < width && b * width + lane < t.routers; ++lane) {
+        const u32 router = b * width + lane;
+        const Peer& peer = t.peers[std::size_t{router} * t.ports + port];
+        if (peer.item == kNone) continue;
+        const i32 offset = static_cast<i32>(peer.item) - static_cast<i32>(router);
+        const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.pull.size());
+        if (is_new) {
+          w.pull.push_back({offset, peer.port, static_cast<u32>(masks.size())});
+          masks.emplace_back(width);
+        }
+        masks[w.pull[at->second].mask][lane] = 0xFF;
+      }
+    }
+  w.first.push_back(static_cast<u32>(w.pull.size()));
+  w.masks.resize(masks.size() * width + 64);
+  u8* base = w.masks.data() + (64 - reinterpret_cast<std::uintptr_t>(w.masks.data()) % 64) % 64;
+  for (std::size_t i = 0; i < masks.size(); ++i) std::memcpy(base + i * width, masks[i].data(), width);
+  w.mask_base = base;
+  return w;
+}
+
+}  // namespace flitlab::vc::lanes

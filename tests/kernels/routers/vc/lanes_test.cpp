@@ -1,0 +1,159 @@
+/// Plain routers in byte lanes do in every cycle what they do one by one: the same state, bit by bit, and the same
+/// counts.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <random>
+
+#include "host/routers/vc/plan.hpp"
+#include "kernels/routers/vc/lanes/lanes.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab::vc_lanes_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::trials;
+using testing::word;
+
+/// The widths that this processor has, and 64 in any case.
+std::vector<u32> widths() {
+  std::vector<u32> list;
+  for (u32 width : {16u, 32u, 64u}) {
+    setenv("FLITLAB_LANES", std::to_string(width).c_str(), 1);
+    if (vc::lanes::code_for(5, false)->width == width) list.push_back(width);
+  }
+  unsetenv("FLITLAB_LANES");
+  return list;
+}
+
+EngineChoice with(LaneUse lanes, u32 threads = 1, u32 grain = 2048) {
+  EngineChoice choice{"cpu", threads, false, grain};
+  choice.lanes = lanes;
+  return choice;
+}
+
+/// A plain network of any shape, load, length of packets, delays and kind of traffic.
+RawConfig random_config(u32 seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](u32 n) { return static_cast<std::int64_t>(random() % n); };
+  RawConfig config{{"router.vcs", integer(4)},
+                   {"run.seed", integer(seed + 1)},
+                   {"router.buffer_flits", integer(2 + below(14))},
+                   {"traffic.load", 0.05 + 0.1 * static_cast<double>(below(9))}};
+  const bool mesh = below(3) == 0;
+  config["topology.kind"] = word(mesh ? "mesh" : "torus");
+  config["topology.shape"] =
+      below(2) ? IntList{2 + below(8), 8 + below(3)} : IntList{2 + below(3), 2 + below(3), 4 + below(2)};
+  const Lengths mixed{{1, 1.0}, {2, 1.0}, {5, 1.0}}, longer{{1, 1.0}, {40, 0.2}, {255, 0.01}};
+  switch (below(4)) {
+    case 0: config["traffic.packet_flits"] = mixed; break;
+    case 1: config["traffic.packet_flits"] = longer; break;
+    case 2: config["traffic.packet_flits"] = integer(1 + below(7)); break;
+    default: break;
+  }
+  switch (below(6)) {
+    case 0: config["traffic.injection"] = word("periodic"); break;
+    case 1: config["traffic.injection"] = word("on_off"), config["traffic.burst_load"] = 1.0; break;
+    case 2: config["traffic.mode"] = word("batch"), config.erase("traffic.load"); break;
+    case 3: config["traffic.pattern"] = word("tornado"); break;
+    default: break;
+  }
+  if (!mesh)
+    config["routing.vc_assignment"] =
+        word(std::array{"dateline", "balanced", "by_crossing"}[static_cast<std::size_t>(below(3))]);
+  return config;
+}
+
+template <u32 P>
+bool has_lanes(const vc::VcTable& table) {
+  using Table = vc::FixedVcTable<P, 4>;
+  return Table::fits(table) && vc::lanes::Lanes<Table>::fits(Table(table));
+}
+bool has_lanes(const Plan& plan) {
+  const vc::VcTable& table = dynamic_cast<const VcPlan&>(plan).table();
+  return has_lanes<5>(table) || has_lanes<7>(table);
+}
+
+void expect_same(const Network& a, const Network& b, const std::string& where) {
+  ASSERT_EQ(a.engine->state_hash(0), b.engine->state_hash(0)) << where << ", cycle " << a.engine->now();
+  const CounterShard x = a.engine->counters(0), y = b.engine->counters(0);
+  for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(x.total[i], y.total[i]) << where << ", total " << i;
+  for (u32 i = 0; i < kHistogramBins; ++i) {
+    ASSERT_EQ(x.latency[i], y.latency[i]) << where;
+    ASSERT_EQ(x.network_latency[i], y.network_latency[i]) << where;
+  }
+}
+
+class VcLanes : public ::testing::TestWithParam<u32> {
+ protected:
+  void SetUp() override { setenv("FLITLAB_LANES", std::to_string(GetParam()).c_str(), 1); }
+  void TearDown() override { unsetenv("FLITLAB_LANES"); }
+};
+
+TEST_P(VcLanes, EveryCycleIsTheSame) {
+  u64 delivered = 0;
+  u32 in_lanes = 0;
+  for (u32 seed = 0; seed < trials(40); ++seed) {
+    const Experiment e = experiment(random_config(seed));
+    Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
+    in_lanes += has_lanes(*lanes.plan);
+    const std::string where = "seed " + std::to_string(seed);
+    for (u32 part = 0; part < 120 && !HasFatalFailure(); ++part) {
+      single.step(part < 80 ? 1 : 29);
+      lanes.step(part < 80 ? 1 : 29);
+      expect_same(single, lanes, where);
+    }
+    if (HasFatalFailure()) return;
+    delivered += lanes.total(Total::kPacketsDelivered);
+    check_conservation(*lanes.engine, *lanes.plan, 0);
+  }
+  EXPECT_GT(delivered, 10000u);
+  EXPECT_GT(in_lanes, trials(40) * 3 / 4);
+}
+
+/// Threads share a network by blocks; a network goes into lanes and out of them as it fills and empties.
+TEST_P(VcLanes, ThreadsAndFormsDoNotShow) {
+  for (double load : {0.02, 0.3}) {
+    const Experiment e =
+        experiment({{"topology.shape", IntList{12, 12}}, {"router.vcs", integer(4)}, {"traffic.load", load}});
+    Network single(e, with(LaneUse::kNever)), team(e, with(LaneUse::kAlways, 3, 16)),
+        busy(e, with(LaneUse::kWhenBusy, 2, 16));
+    for (u32 part = 0; part < 20 && !HasFatalFailure(); ++part) {
+      for (Network* net : {&single, &team, &busy}) net->step(100);
+      expect_same(single, team, "a team");
+      expect_same(single, busy, "when busy");
+    }
+  }
+}
+
+/// A state that is put in, as a checkpoint does, goes on as it would have; a field that the host changes is seen.
+TEST_P(VcLanes, StatesAndFieldsGoInAndOut) {
+  const Experiment e =
+      experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
+  Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways)), later(e, with(LaneUse::kAlways));
+  single.step(501);
+  lanes.step(501);
+  later.engine->set_state(0, lanes.engine->state(0));
+  later.engine->set_counters(0, lanes.engine->counters(0));
+  later.engine->set_now(lanes.engine->now());
+  const FieldInfo& output = single.plan->layout().kinds[0].field("output");
+  std::vector<vc::OutputVc> outputs(64 * 5 * 4);
+  for (Network* net : {&single, &lanes, &later}) {
+    net->engine->get_field(0, 0, output, outputs.data());
+    outputs[21].credits = static_cast<u16>(outputs[21].credits ? outputs[21].credits - 1 : 1);
+    net->engine->set_field(0, 0, output, outputs.data());
+    net->step(77);
+  }
+  expect_same(single, lanes, "in lanes");
+  expect_same(single, later, "later");
+  EXPECT_NE(lanes.engine->audit(0).bits, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, VcLanes, ::testing::ValuesIn(widths()));
+
+}  // namespace
+}  // namespace flitlab::vc_lanes_test
