@@ -142,14 +142,14 @@ std::pair<u32, u32> SconnectQueueOrder::weakest(u32 from, u32 to) {
 namespace {
 
 constexpr u32 kMostAtOnce = 60;             ///< destinations that make way for one more step
-constexpr u64 kMostWork = u64{1} << 22;     ///< TICs looked at in all attempts
+constexpr u64 kMostWork = u64{1} << 21;     ///< TICs looked at in all attempts
 constexpr u32 kOthers = 8;                  ///< destinations that begin anew with one whose ways obstruct themselves
 constexpr u32 kMostForced = 20;             ///< detours for each destination that displace others
 constexpr u64 kMostEntries = u64{1} << 18;  ///< of tables that are made in this way
 
-class Filling {
+class Placing {
  public:
-  explicit Filling(const SconnectFabric& f)
+  explicit Placing(const SconnectFabric& f)
       : f_(f),
         order_(f),
         hosts_(sconnect_hosts(f)),
@@ -196,7 +196,7 @@ class Filling {
         todo.pop_back();
         continue;
       }
-      if (++tries > kMostForced * f_.nodes) return false;
+      if (++tries > kMostForced * f_.nodes || work_ > 2 * kMostWork) return false;
       // One of them is forced in, and what that displaces looks for other ways.
       const u32 tic = stuck[random(static_cast<u32>(stuck.size()))];
       std::vector<u32> ends, touched;
@@ -309,7 +309,7 @@ class Filling {
     for (work_ = 0; total && work_ < kMostWork;) {
       check_interrupt();
       const u64 left = kMostWork - work_;
-      work_ += f_.nodes;
+      work_ += 4 * u64{f_.tics};  // for the copy
       std::vector<u32> failing;
       for (u32 d = 0; d < f_.nodes; ++d)
         if (missing_[d]) failing.push_back(d);
@@ -454,10 +454,10 @@ class Filling {
 
 std::vector<u16> sconnect_tables_by_queues(const SconnectFabric& f) {
   if (u64{f.tics} * f.nodes > kMostEntries) return {};
-  Filling filling(f);
-  filling.fill();
-  if (!filling.make_detours()) return {};
-  return filling.tables();
+  Placing placing(f);
+  placing.fill();
+  if (!placing.make_detours()) return {};
+  return placing.tables();
 }
 
 }  // namespace flitlab
