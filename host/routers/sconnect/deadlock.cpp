@@ -42,7 +42,7 @@ class Search final : public WaitsFor {
     const LinkKind kind = at.link(p).kind;
     if (!at.control.held[q] || (kind != LinkKind::kSerial && kind != LinkKind::kParallel) || !at.enabled(p))
       return true;
-    if (at.port(p).sending != sconnect::kNoBuffer || at.port(p).requeued != sconnect::kNoBuffer) return true;
+    if (at.port(p).sending != sconnect::kNoBuffer) return true;
     bool moves = false;
     for_each_message(at, q, [&](u32 buffer) {
       moves |= (at.state(buffer).flags & (sconnect::kBad | sconnect::kComing)) || taken(at, p, buffer);
@@ -71,10 +71,19 @@ class Search final : public WaitsFor {
     return Tic{view_, item, static_cast<u32>(index), 0, item.at(t_.fields.control)};
   }
 
+  /// Messages that a queue sends again and again: what comes back goes to the head, so behind it nothing else is tried.
+  /// Where both virtual channels take turns, a little more is.
   template <class F>
   void for_each_message(const Tic& at, u32 q, F f) const {
-    for (u32 buffer = 0; buffer < t_.buffers; ++buffer)
-      if (!(at.control.free >> buffer & 1) && at.state(buffer).queue == q) f(buffer);
+    const u32 deep = at.queue(q ^ 1).messages ? 3 : 1;
+    u64 tried = 0;
+    u32 buffer = at.queue(q).head;
+    for (u32 i = 0; i < at.queue(q).messages && i < deep; ++i, buffer = at.state(buffer).next)
+      tried |= u64{1} << buffer;
+    for (u32 b = 0; b < t_.buffers; ++b) {
+      if (at.control.free >> b & 1 || at.state(b).queue != q) continue;
+      if (tried >> b & 1 || !(at.state(b).flags & sconnect::kWaiting) || at.message(b).tried < kPorts) f(b);
+    }
   }
 
   /// f(port, virtual channel) for the ways that a message may take from here, if it comes back.

@@ -134,7 +134,8 @@ def test_two_slopes_and_gains():
 
 
 def test_equations_hold():
-    assert {row["verdict"] for row in published.equations("hypercube, 8 nodes", published.CUBE)} == {"match", "holds", "context"}
+    rows = published.equations("hypercube, 8 nodes", published.CUBE)
+    assert {row["verdict"] for row in rows} == {"match", "holds", "context"}
 
 
 def test_a_locked_network_keeps_its_frequencies():
