@@ -114,11 +114,12 @@ READING_18 = (
     "(110 MB/s a channel and way), derated to 80 %. Random graphs: bisections by search, so upper bounds; one graph "
     "of each size. The curves are a lost picture, so they have no published numbers. Sustained: uniform random "
     "traffic of two hosts' ports for each node, at the highest load that the run does not call saturated (steps of "
-    "2.5 %), as far as it crosses the bisection; the paper calls 80 % of the raw bandwidth conservative, so no less is "
-    "expected. The bound of loads is ours: where all channels across the bisection, or all channels of the fabric at "
-    "mean distances, or hosts' ports would be full. Where it is not the bisection that fills first, a fabric may be unable to use "
-    "80 % of it, and the comparison is context. A random graph's channels are not alike: if messages spread evenly over all shortest ways, the busiest "
-    "one is full at two thirds to three quarters of that bound.")
+    "2.5 %), as far as it crosses the bisection; the paper calls 80 % of the raw bandwidth conservative, so no less "
+    "is expected. The bound of loads is ours: where all channels across the bisection, or all channels of the "
+    "fabric at mean distances, or hosts' ports would be full. Where it is not the bisection that fills first, a "
+    "fabric may be unable to use 80 % of it, and the comparison is context. A random graph's channels are not "
+    "alike: if messages spread evenly over all shortest ways, the busiest one is full at two thirds to three "
+    "quarters of that bound.")
 READING_RANDOM = (
     "The paper prefers random topologies, which have diameters that scale with the logarithm of the number of nodes; "
     "here the ratio to the mesh of as many nodes, and as many channels but at its edges.")
@@ -141,7 +142,8 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 800) -> li
                  row(quantity="bound of loads", published=None, measured=2 * p.bound, unit="messages/cycle/node",
                      **mine),
                  row(quantity="sustained / what the paper would have there", published=1 if p.narrow else None,
-                     measured=p.sustained / p.paper, unit="times", higher_is_better=True, **mine | {"tolerance": 1e-9}),
+                     measured=p.sustained / p.paper, unit="times", higher_is_better=True,
+                     **mine | {"tolerance": 1e-9}),
                  row(quantity="highest load kept up with, of the bound", published=None, measured=p.kept_up, unit="",
                      **mine),
                  row(quantity="most that was accepted, of the bound", published=None, measured=p.most, unit="",
@@ -172,7 +174,8 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 800) -> li
             first, second, third = (points[kind, n].distance for n in (64, 256, 1024))
             rows.append(row(quantity="growth of distance, 256 to 1024 over 64 to 256", setting=kind,
                             published=published, measured=(third - second) / (second - first), unit="times",
-                            tolerance=0.1, reading=READING_LOG, check=published is not None, **common | {"source": f"{PAPER}, 6"}))
+                            tolerance=0.1, reading=READING_LOG, check=published is not None,
+                            **common | {"source": f"{PAPER}, 6"}))
     return rows
 
 

@@ -44,7 +44,7 @@ READ_LOOP = ("Phases are compared once in a routing cycle, when they are a chann
              "(8), a phase shift at the operating frequency, the delay's part is -frequency * delay, in deviations "
              "from the nominal clock.")
 READ_DELAY = (
-    "Equation (8): channels add K times the sum of their d_ij, a net rise, as they do here. The two runs differ in cables "
+    "Equation (8): channels add K times the sum of their d_ij, a net rise, as here. The two runs differ in cables "
     "alone. What remains is the lag: a phase is a channel's delay old, so while all run at a deviation f from the "
     "nominal clock it is too small by f * delay, and the rise is divided by 1 + K * degree * delay. The paper's d_ij, "
     "taken at the operating frequency, has no such term; kernels/routers/sconnect/README.md has the derivation.")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flitlab.network import Network
 from flitlab.reproduction import row
-from flitlab.sconnect.published.fabrics import ALPHA, CLOCKS, DATA, PAPER, TIC, dotted, fabric, send
+from flitlab.sconnect.published.fabrics import ALPHA, CLOCKS, PAPER, TIC, dotted, fabric, send
 
 # Latency of a node, and bandwidth of a port.
 
@@ -90,7 +90,7 @@ READING_LATENCY = (
     "between the hosts' ports of a node with two TICs that leave by the port they came by, after 6 clocks.")
 READING_NODE = (
     "From a header read in a node to the same header read in the next one: 1 to 5 clocks in the TIC, the channel's "
-    "delay of two routing cycles (12 clocks, serialisation and 2 m of cable included: the default), and the clocks from "
+    "delay of two routing cycles (12 clocks, serialisation and 2 m of cable included), and the clocks from "
     "the turn of the port at the near end to that at the far one. All pairs of the machine that the paper measured, of "
     "four nodes with a parallel port each, in the ports that up to 24 orders of its channels give. How it was wired is "
     "not said: a line, a ring, and a ring with all four channels of a TIC are side by side; the line, which has most "
@@ -101,7 +101,7 @@ READING_RANGE = READING_NODE + (
 READING_SINGLE = ("From the header's entry into the first TIC to the last word's exit from the second one. The paper: "
                   "1.7 us from the host's second store, dominated by the fifos of the alpha board, which are not "
                   "emulated.")
-READING_PORT = ("Two nodes whose hosts always have a message for the other, one parallel port each. A message per cycle "
+READING_PORT = ("Two nodes whose hosts always have a message for the other, a parallel port each. A message per cycle "
                 "and host, of 10 bytes, is 86.4 MB/s at 51.84 MHz, where the alpha board's DMA shows more than 80, and "
                 "220 MB/s both ways at 66 MHz (section 3). Both are the width of the port, so they say nothing of DMA; "
                 "the Mbus, which reads 30 % faster than it sends, is not emulated.")
