@@ -10,6 +10,7 @@
 #include "host/routers/sconnect/grid.hpp"
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
+#include "host/routers/sconnect/queues.hpp"
 #include "host/routers/sconnect/turns.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
@@ -280,6 +281,24 @@ TEST(SconnectTurns, AreAllowedUnlessTheyCloseACircle) {
     }
     EXPECT_GT(refused, 20u);
   }
+}
+
+TEST(SconnectQueues, KeepMoreShortestWaysThanTurns) {
+  for (u64 seed : {1, 2}) {
+    const SconnectFabric f = make_sconnect_random(64, 4, seed, single_nodes());
+    const SconnectTables queues = given_sconnect_tables(f, sconnect_tables_by_queues(f)),
+                         turns = given_sconnect_tables(f, sconnect_tables_by_turns(f));
+    expect_good(f, queues);
+    EXPECT_EQ(queues.kept, 1);
+    EXPECT_LT(turns.kept, 1);
+    EXPECT_EQ(queues.entry, sconnect_tables_by_queues(f));
+  }
+  const SconnectFabric f = make_sconnect_random(120, 3, 4, single_nodes());
+  const SconnectTables queues = given_sconnect_tables(f, sconnect_tables_by_queues(f)),
+                       turns = given_sconnect_tables(f, sconnect_tables_by_turns(f));
+  expect_good(f, queues);
+  EXPECT_GT(queues.kept, turns.kept);
+  EXPECT_LT(queues.stretch, turns.stretch);
 }
 
 TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestWays) {
