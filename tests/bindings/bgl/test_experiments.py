@@ -221,7 +221,7 @@ def test_full_size_says_how_long_and_keeps_what_it_has_done(tmp_path, monkeypatc
     said = capfd.readouterr().err
     assert "3 runs of 32 nodes" in said and "on " in said and " s " in said
     assert sorted(p.name for p in (tmp_path / name).iterdir()) == [
-        "deterministic.json", "one dynamic VC.json", "two dynamic VCs.json"]
+        "deterministic.json", "one dynamic VC.json", "two dynamic VCs.json", "whole"]
     assert fl.reproduce(name, full=True, keep=tmp_path) == first
     assert capfd.readouterr().err == ""
     assert {r["setting"] for r in first} == {"4x4x2, cycles 20000 to 40000", "2x2x2, a packet to each"}
