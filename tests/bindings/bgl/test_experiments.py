@@ -231,4 +231,4 @@ def test_reproduce_prints_time_and_totals(cli):
     done = cli("reproduce", "bgl.packet")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[-1] == "9 match" and lines[-2].split()[0] == "bgl.packet" and lines[-2].endswith(" s")
+    assert lines[-1] == "1 match, 10 holds" and lines[-2].split()[0] == "bgl.packet" and lines[-2].endswith(" s")
