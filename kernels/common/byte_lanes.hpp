@@ -32,6 +32,9 @@ FLITLAB_INLINE Bytes<L> every(u32 byte) {
   return Bytes<L>{} + static_cast<u8>(byte);
 }
 
+/// The set of one member.
+FLITLAB_INLINE u8 only(u32 member) { return static_cast<u8>(1u << member); }
+
 /// 0xFF in the lanes that are not 0.
 template <class B>
 FLITLAB_INLINE B nonzero(B x) {

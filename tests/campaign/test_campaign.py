@@ -62,7 +62,7 @@ def test_faults_that_do_harm_are_seen(monkeypatch, status, output, errors, says)
 
 BROKEN = """
 import sys, runpy
-sys.argv = ["worker.py", "networks", {folder!r}, "0", "8", "24"]
+sys.argv = ["worker.py", "networks", {folder!r}, *{seeds!r}]
 sys.path.insert(0, {here!r})
 import flitlab as fl
 {broken}
@@ -72,7 +72,7 @@ runpy.run_path({here!r} + "/worker.py", run_name="__main__")
 
 def outcomes(tmp_path, broken):
     """Three networks of the canonical router, tried with something broken."""
-    code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=broken)
+    code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=broken, seeds=["0", "8", "24"])
     done = run("-c", code)
     return [line for line in map(json.loads, done.stdout.splitlines()) if "done" in line]
 
@@ -122,14 +122,13 @@ def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path, monkeypatch):
     def work(what, folder, arguments, seconds):
         if what == "one":
             return real(what, folder, arguments, seconds)
-        code = BROKEN.format(here=str(HERE), folder=str(folder), broken=(
+        code = BROKEN.format(here=str(HERE), folder=str(folder), seeds=[str(seed) for seed in arguments], broken=(
             "import os\nlive = fl.Network.step\n"
             "def step(s, n=1):\n    return os.abort() if s.experiment['run.seed'] == 77 else live(s, n)\n"
             "fl.Network.step = step\nimport generate\nmake = generate.Generator.experiment\n"
             "def experiment(g, kind, steps=12):\n    e = make(g, kind, steps)\n"
             "    return e.set('run.seed', 77) if g.seed == 8 else e\n"
             "generate.Generator.experiment = experiment"))
-        code = code.replace('"0", "8", "16"', ", ".join(f'"{seed}"' for seed in arguments))
         monkeypatch.setattr(campaign, "HERE", tmp_path)
         (tmp_path / "worker.py").write_text(code)
         return real(what, folder, arguments, seconds)

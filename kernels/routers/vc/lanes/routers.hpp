@@ -70,7 +70,7 @@ struct Routers {
       vcs[port] = pick(ready, k.first_vc[port]);
       asks[port] = mail[port] = B{};
       for (u32 vc = 0; vc < S::vcs; ++vc) {
-        const B chosen = nonzero(vcs[port] & static_cast<u8>(1u << vc));
+        const B chosen = nonzero(vcs[port] & only(vc));
         asks[port] |= chosen & k.out_port[port][vc];
         mail[port] |= chosen & k.out_vc[port][vc];
       }
@@ -94,7 +94,7 @@ struct Routers {
     B heads[S::ports], tails[S::ports], any_head{}, any_tail{};
     u32 moves = 0;
     for (u32 port = 0; port < S::ports; ++port) {
-      const B won = nonzero(winners & static_cast<u8>(1u << port)), vc = vcs[port] & won;
+      const B won = nonzero(winners & only(port)), vc = vcs[port] & won;
       k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
       k.flits[port].subtract(vc);
       k.left[port].subtract(vc);
@@ -118,23 +118,21 @@ struct Routers {
     B spent{};  // input ports whose flits have taken the last credit of their output VCs
     for (u32 port = 0; port < S::ports; ++port) {
       B out{};
-      for (u32 input = 0; input < S::ports; ++input)
-        out |= nonzero(wins[port] & static_cast<u8>(1u << input)) & mail[input];
+      for (u32 input = 0; input < S::ports; ++input) out |= nonzero(wins[port] & only(input)) & mail[input];
       const B vc = out & kVcSet;
       k.credits[port].subtract(vc);
       k.some_credits[port] = k.credits[port].some();
       spent |= wins[port] & nonzero(vc & ~k.some_credits[port]);
       const B tails_out = vc & nonzero(out & kTailMark);
       k.taken[port] &= ~tails_out;
-      freed |= nonzero(tails_out) & static_cast<u8>(1u << port);
+      freed |= nonzero(tails_out) & only(port);
       k.sent[port] -= nonzero(out);
       if (port == S::network_ports)
         s.of_terminals(s.eject_mail, (now + t.eject_delay) % kSlots, b) = out;
       else
         *reinterpret_cast<B*>(s.flit_row((now + t.link_delay) % kSlots, port) + std::size_t{b} * L) = out;
     }
-    for (u32 port = 0; port < S::ports; ++port)
-      k.credited[port] &= ~(vcs[port] & nonzero(spent & static_cast<u8>(1u << port)));
+    for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & nonzero(spent & only(port)));
     if (members(any_head)) {
       const Heads<L, S, V> at(v, s, b, now);
       for (u32 port = 0; port < S::ports; ++port) at.take_descriptors(port, heads[port], asks[port], mail[port]);
@@ -151,7 +149,7 @@ struct Routers {
     k.packets[port].subtract(tails);
     k.fresh[port] = tails & k.packets[port].some();
     for (u32 vc = 0; vc < S::vcs; ++vc) {
-      const B next = k.first[port][vc] - nonzero(tails & static_cast<u8>(1u << vc));
+      const B next = k.first[port][vc] - nonzero(tails & only(vc));
       k.first[port][vc] = next & ~(B)(next == static_cast<u8>(v.t.ring));
     }
   }
@@ -162,8 +160,7 @@ struct Routers {
     for (u32 port = 0; port < S::ports; ++port) any |= k.asleep[port];
     if (!members(any & nonzero(freed))) return;
     for (u32 port = 0; port < S::ports; ++port)
-      for (u32 vc = 0; vc < S::vcs; ++vc)
-        k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & static_cast<u8>(1u << vc));
+      for (u32 vc = 0; vc < S::vcs; ++vc) k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
   }
 
   FLITLAB_INLINE void step() const {

@@ -96,8 +96,8 @@ FLITLAB_INLINE void send(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   const Bytes<L> returned = s.of_terminals(s.inject_credits, now % kSlots, b);
   Bytes<L> free{};
   for (u32 vc = 0; vc < S::vcs; ++vc) {
-    k.injection_credits[vc] -= nonzero(returned & static_cast<u8>(1u << vc));
-    free |= nonzero(k.injection_credits[vc]) & static_cast<u8>(1u << vc);
+    k.injection_credits[vc] -= nonzero(returned & only(vc));
+    free |= nonzero(k.injection_credits[vc]) & only(vc);
   }
   const Bytes<L> may_start = free & static_cast<u8>(t.message_mask[0]);
   const Bytes<L> starts = k.queued & (Bytes<L>)(k.left_to_send == 0) & nonzero(may_start);
@@ -113,7 +113,7 @@ FLITLAB_INLINE void send(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   const Bytes<L> sends = nonzero(k.left_to_send) & nonzero(free & k.send_vc);
   k.left_to_send += sends;  // minus 1
   const Bytes<L> mail = (k.send_vc | mark | ((Bytes<L>)(k.left_to_send == 0) & kTailMark)) & sends;
-  for (u32 vc = 0; vc < S::vcs; ++vc) k.injection_credits[vc] += nonzero(mail & static_cast<u8>(1u << vc));
+  for (u32 vc = 0; vc < S::vcs; ++vc) k.injection_credits[vc] += nonzero(mail & only(vc));
   s.of_terminals(s.inject_mail, (now + t.inject_delay) % kSlots, b) = mail;
   count(*v.shard, Total::kFlitsInjected, count_members(sends));
 }
