@@ -191,7 +191,7 @@ Ways follow_all(const IntList& shape, const Nodes& dead, Draw& draw) {
   const bgl::Table& t = dynamic_cast<const BglPlan&>(*plan).table();
   Walker walker(shape, dead);
   Ways ways;
-  ways.warnings = plan->warnings();
+  ways.warnings = plan->facts().warnings;
   for (u32 s = 0; s < walker.grid().nodes; ++s)
     for (u32 d = 0; d < walker.grid().nodes; ++d) {
       if (s == d || !walker.lives(s) || !walker.lives(d)) continue;
@@ -483,7 +483,7 @@ TEST(BglDeadRuns, BeyondSaturationEverythingArrives) {
       ASSERT_LT(net.engine->now(), 1000000u);
     }
     EXPECT_EQ(net.total(Total::kPacketsCreated), live * 150);
-    EXPECT_EQ(net.plan->active_terminals(), live);
+    EXPECT_EQ(net.plan->facts().active_terminals, live);
     const std::vector<std::byte> state = net.engine->state(0);
     for (u32 n : dead) {
       const TerminalSnapshot s = net.plan->inspector()->inspect_terminal(state, n);
