@@ -74,7 +74,8 @@ def test_every_register_has_a_record_and_every_record_a_register(kind, settings)
     assert bool(records) == ("registers" in dir(net.console))
     for node in range(len({r for r, _, _ in net.channels()}) if records else 0):
         for name, value in net.console.registers(node).items():
-            [record] = [r for r in records if re.fullmatch(re.escape(r.name).replace(r"\#", r"(\d+|[fb]\d+|[+-][xyz])"), name)]
+            [record] = [r for r in records if re.fullmatch(
+                re.escape(r.name).replace(r"\#", r"(\d+|[fb]\d+|[+-][xyz])"), name)]
             seen.add(record.name)
             assert 0 <= value < 1 << record.bits, (name, value)
             assert record.help.endswith(".")
