@@ -1,5 +1,5 @@
 #pragma once
-/// Wires of the second METRO (metro_naive.hpp), which are queues of words, and what routers and endpoints both know.
+/// Wires of the second METRO (naive.hpp), which are queues of words, and what routers and endpoints both know.
 #include <deque>
 #include <memory>
 #include <string>
