@@ -1,0 +1,59 @@
+/// Turns in random order, against a search from scratch for each.
+#include "host/routers/sconnect/turns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "host/routers/sconnect/order.hpp"
+#include "kernels/common/philox.hpp"
+#include "tests/support/sconnect/fabrics.hpp"
+
+namespace flitlab::sconnect_turns_test {
+namespace {
+
+using sconnect::kPorts;
+using testing::single_nodes;
+
+TEST(SconnectTurns, AreAllowedUnlessTheyCloseACircle) {
+  // All turns of a fabric in random order, against a search from scratch for each.
+  for (u64 seed = 0; seed < 10; ++seed) {
+    const SconnectFabric f = make_sconnect_random(12, 4, seed, single_nodes());
+    SconnectTurns turns(f);
+    std::vector<std::pair<u32, u32>> all;
+    for (u32 c = 0; c < f.tics * kPorts; ++c)
+      for (u32 port = 0; port < 4; ++port)
+        if (leads_to_tic(f.links[c])) all.emplace_back(c, port);
+    std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+      const auto key = [&](const auto& t) { return philox(seed, 0, t.first, t.second).word[0]; };
+      return key(a) < key(b);
+    });
+    std::map<u32, std::set<u32>> after;
+    u32 refused = 0;
+    for (const auto& [channel, port] : all) {
+      const u32 next = f.links[channel].far * kPorts + port;
+      std::set<u32> reached{next};
+      std::vector<u32> stack{next};
+      while (!stack.empty()) {
+        const u32 at = stack.back();
+        stack.pop_back();
+        for (u32 c : after[at])
+          if (reached.insert(c).second) stack.push_back(c);
+      }
+      const bool fits = !reached.contains(channel);
+      EXPECT_EQ(turns.allow(channel, port), fits);
+      EXPECT_EQ(turns.allowed(channel, port), fits);
+      EXPECT_EQ(turns.possible(channel, port), fits);
+      if (fits) after[channel].insert(next);
+      refused += !fits;
+    }
+    EXPECT_GT(refused, 20u);
+  }
+}
+
+}  // namespace
+}  // namespace flitlab::sconnect_turns_test
