@@ -55,6 +55,17 @@ class Operation:
         return f"{self.name}({arguments})" + (f" -> {self.returns}" if self.returns else "")
 
 
+@dataclass(frozen=True)
+class Register:
+    """A register of routers, or several that differ in what stands for # in the name: a number, or a port."""
+
+    name: str
+    bits: int
+    help: str
+    writable: bool
+    unit: str
+
+
 class Console:
     """The operations of a network, ``net.console``: each is a method of its name."""
 
@@ -67,6 +78,10 @@ class Console:
         if self._offered is None:
             self._offered = {record["name"]: Operation.of(record) for record in self._core.operations()}
         return list(self._offered.values())
+
+    def register_records(self) -> list[Register]:
+        """What ``registers`` and ``read_register`` reach; empty if routers of this machine have no registers."""
+        return [Register(**record) for record in self._core.register_records()]
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         """Carries out an operation. ConfigError if there is none of that name, or if the arguments are wrong; a warning

@@ -53,8 +53,12 @@ def _model(model: dict) -> Iterator[str]:
         yield ("What follows is of a network with "
                + ", ".join(f"`{path} = {value}`" for path, value in model["everything"].items()) + ".")
     yield from _operations("Operations", network.console.operations())
-    if "registers" in {o.name for o in network.console.operations()}:
-        yield "### Registers\n\n" + ", ".join(f"`{name}`" for name in _ranges(network.console.registers(node=0)))
+    if records := network.console.register_records():
+        names = network.console.registers(node=0)
+        yield "### Registers\n\n" + _table(
+            ["register", "there are", "bits", "unit", "software", "meaning"],
+            [[f"`{r.name}`", ", ".join(f"`{name}`" for name in _ranges(n for n in names if _is(n, r.name))),
+              str(r.bits), r.unit, "reads, writes" if r.writable else "reads", r.help] for r in records])
     yield from _operations("Tools", tools(kind))
     for items in network._core.layout():
         rows = list(_fields(items["fields"]))
@@ -112,6 +116,12 @@ def _fields(fields: Iterable[dict], path: str = "") -> Iterator[list[str]]:
         name = path + f["name"]
         yield [f"`{name}`", str(f["count"]), f["unit"], f["meaning"]]
         yield from _fields(f["members"], name + ".")
+
+
+def _is(name: str, record: str) -> bool:
+    """Whether a register is of a record, in whose name # stands for a number or a port."""
+    stem, numbered, _ = record.partition("#")
+    return name.startswith(stem) if numbered else name == record
 
 
 def _ranges(names: Iterable[str]) -> Iterator[str]:

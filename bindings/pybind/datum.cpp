@@ -122,6 +122,20 @@ py::dict to_dict(const OperationRecord& record) {
   return d;
 }
 
+py::list registers_to_list(const std::vector<RegisterRecord>& registers) {
+  py::list list;
+  for (const RegisterRecord& r : registers) {
+    py::dict d;
+    d["name"] = std::string(r.name);
+    d["bits"] = r.bits;
+    d["help"] = std::string(r.help);
+    d["writable"] = r.writable;
+    d["unit"] = std::string(r.unit);
+    list.append(d);
+  }
+  return list;
+}
+
 py::list operations_to_list(const std::vector<Operation>& operations) {
   py::list list;
   for (const Operation& operation : operations) list.append(to_dict(operation.record));

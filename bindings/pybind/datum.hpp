@@ -14,6 +14,7 @@ pybind11::object to_python(const Datum& value);
 Datum::Map arguments_from_python(const pybind11::dict& arguments);
 
 pybind11::dict to_dict(const OperationRecord& record);
+pybind11::list registers_to_list(const std::vector<RegisterRecord>& registers);
 pybind11::list operations_to_list(const std::vector<Operation>& operations);
 
 }  // namespace flitlab

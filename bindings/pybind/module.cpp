@@ -135,7 +135,7 @@ void warn(const std::vector<std::string>& texts) {
 py::dict derived(const Experiment& e) {
   py::dict d;
   const auto plan = make_plan(e);
-  warn(plan->warnings());
+  warn(plan->facts().warnings);
   for (const auto& [name, value] : plan->derived()) d[name.c_str()] = number(value);
   return d;
 }
@@ -259,6 +259,7 @@ PYBIND11_MODULE(_core, m) {
       .def_property_readonly("cycle", &SteppedNetwork::cycle)
       .def("state_hash", &SteppedNetwork::state_hash)
       .def("operations", [](const SteppedNetwork& n) { return operations_to_list(n.operations()); })
+      .def("register_records", [](const SteppedNetwork& n) { return registers_to_list(n.registers()); })
       .def(
           "call",
           [](SteppedNetwork& n, const std::string& operation, const py::dict& arguments) {

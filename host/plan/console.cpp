@@ -176,6 +176,52 @@ void Console::offer(OperationRecord record, std::function<Datum(Engine&, const A
   operations_.push_back({std::move(record), std::move(run)});
 }
 
+void Console::offer(RegisterFile file) {
+  registers_ = file.records;
+  for (const RegisterRecord& r : registers_)
+    register_names_ += (register_names_.empty() ? "" : ", ") + std::string(r.name);
+  register_names_ += "; # is a number or a port, as `registers` lists them.";
+  const auto text = [&](std::string line) -> std::string_view { return texts_.emplace_back(std::move(line)); };
+  const std::string of(file.of);
+  const ArgumentRecord node{"node", ArgumentType::kRouter, text("Number of " + of + ".")};
+  const ArgumentRecord name{"name", ArgumentType::kText, register_names_};
+  offer({.name = "read_register",
+         .help = text("A register of " + of + "."),
+         .arguments = {node, name},
+         .returns = file.reads,
+         .cite = file.cite},
+        [read = file.read](Engine& engine, const Arguments& a) {
+          return Datum{read(engine, a.u32_of("node"), a.text("name"))};
+        });
+  offer({.name = "registers",
+         .help = text("All registers of " + of + "."),
+         .arguments = {node},
+         .returns = "a map: name -> value",
+         .cite = file.cite},
+        [all = file.all](Engine& engine, const Arguments& a) { return Datum::map_of(all(engine, a.u32_of("node"))); });
+  if (!file.write) return;
+  offer({.name = "write_register",
+         .help = text("Writes a register of " + of + "." + (file.remark.empty() ? "" : " ") + std::string(file.remark)),
+         .arguments = {node, name, {"value", ArgumentType::kNumber, "What the register holds then.", "bits"}},
+         .cite = file.cite},
+        [this, write = file.write](Engine& engine, const Arguments& a) {
+          const std::string& wanted = a.text("name");
+          if (const RegisterRecord* record = record_of(registers_, wanted); record && !record->writable)
+            throw ConfigError("register " + wanted + " can be read only.");
+          write(engine, a.u32_of("node"), wanted, a.number("value"));
+          return Datum{};
+        });
+}
+
+const RegisterRecord* record_of(const std::vector<RegisterRecord>& records, std::string_view name) {
+  for (const RegisterRecord& r : records) {
+    const std::size_t place = r.name.find('#');
+    const bool numbered = place != r.name.npos && name.size() > place && name.starts_with(r.name.substr(0, place));
+    if (numbered || r.name == name) return &r;
+  }
+  return nullptr;
+}
+
 Datum Console::call(Engine& engine, std::string_view name, Datum::Map arguments) {
   const Operation* operation = named(operations_, name);
   if (!operation)

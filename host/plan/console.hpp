@@ -3,6 +3,8 @@
 /// A plan may offer a console; it says what it can do, with help, and checks what it is given. A model may also offer
 /// tools, operations that need no network (ModelRecord::tools).
 #include <functional>
+#include <list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +71,30 @@ class Arguments {
   Datum::Map values_;
 };
 
+/// A register of a router, or several that differ in what stands in their names for #: a number, or a port.
+struct RegisterRecord {
+  std::string_view name;  ///< "R_CHAN#"
+  u32 bits;               ///< 1 to 64; a negative value is its two's complement
+  std::string_view help;
+  bool writable = false;
+  std::string_view unit = "";
+};
+
+/// The registers of a kind of router: what they are, and how software reaches those of the first replica.
+struct RegisterFile {
+  std::string_view of;    ///< "a node": whose they are
+  std::string_view cite;  ///< source and section
+  std::vector<RegisterRecord> records;
+  std::string_view remark = "";  ///< on writing them
+  std::string_view reads = "its value";
+  /// All of a router that there are, by name.
+  std::function<std::map<std::string, u64>(const Engine&, u32 router)> all;
+  /// ConfigError if there is none of that name.
+  std::function<u64(const Engine&, u32 router, const std::string& name)> read;
+  /// ConfigError if it does not take the value; null if none can be written.
+  std::function<void(Engine&, u32 router, const std::string& name, u64 value)> write = nullptr;
+};
+
 /// An operation of a console.
 struct Operation {
   OperationRecord record;
@@ -99,6 +125,8 @@ class Console {
   Console& operator=(const Console&) = delete;
 
   const std::vector<Operation>& operations() const { return operations_; }
+  /// What the operations read_register, registers and write_register reach; empty if there are none.
+  const std::vector<RegisterRecord>& registers() const { return registers_; }
   /// ConfigError for an operation that is not there, which names those that are, and for wrong arguments.
   Datum call(Engine& engine, std::string_view operation, Datum::Map arguments);
 
@@ -115,13 +143,23 @@ class Console {
 
  protected:
   void offer(OperationRecord record, std::function<Datum(Engine&, const Arguments&)> run);
+  /// Offers read_register, registers and, if they can be written, write_register.
+  void offer(RegisterFile file);
+  /// Names of registers, for the help of an argument; once they have been offered.
+  std::string_view register_names() const { return register_names_; }
   void warn(std::string text) { warnings_.push_back(std::move(text)); }
 
  private:
   u32 routers_, terminals_;
   std::vector<Operation> operations_;
+  std::vector<RegisterRecord> registers_;
+  std::list<std::string> texts_;  ///< of records that are made here
+  std::string register_names_;
   std::vector<std::string> warnings_;
 };
+
+/// The record of a register; null if there is none of that name.
+const RegisterRecord* record_of(const std::vector<RegisterRecord>& records, std::string_view name);
 
 /// Names of registers for a message: those that differ in a last number as a range.
 std::string families(const std::map<std::string, u64>& registers);

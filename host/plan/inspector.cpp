@@ -61,4 +61,8 @@ InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state,
           {}};
 }
 
+std::vector<u32> channel_flits(const Plan& plan, const std::vector<std::byte>& state) {
+  return plan.inspector() ? plan.inspector()->channel_flits(state) : std::vector<u32>{};
+}
+
 }  // namespace flitlab

@@ -1,11 +1,13 @@
 #pragma once
 /// Looking into a state: what is in the ports of a router and in a terminal, and everything that an item holds as a
 /// tree of named values with units. Printing, tables, pictures and a browser's view walk that tree.
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "host/plan/datum.hpp"
+#include "kernels/common/counters.hpp"
 
 namespace flitlab {
 
@@ -33,13 +35,23 @@ struct TerminalSnapshot {
   std::vector<u32> credits;
 };
 
-/// What a plan may offer: its ports in the field's terms.
+/// What a plan may offer: what is in a state, in the field's terms. States are in canonical order.
 class Inspector {
  public:
   virtual ~Inspector() = default;
-  /// Ports of a router and their virtual channels, in a replica's state in canonical order.
+  /// Ports of a router and their virtual channels.
   virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;
   virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
+  /// Flits sent per router-to-router channel since cycle 0, in channel order.
+  virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
+  /// Cycle in which each terminal's program ended, kNone if it has not; empty if terminals run none.
+  virtual std::vector<u32> program_ends(const std::vector<std::byte>& /*state*/) const { return {}; }
+  /// Whether a result shows an element of one of the model's own totals.
+  virtual bool shows(const TotalRecord&, u32 /*element*/, const CounterShard&) const { return true; }
+  /// What only models of this kind say of the end of a run beside its totals.
+  virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>& /*state*/) const {
+    return {};
+  }
 };
 
 /// A value of an item. A list's length is its shape.
@@ -62,5 +74,8 @@ struct InspectNode {
 /// A router of a plan that has an inspector: its ports with their virtual channels.
 InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router);
 InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal);
+
+/// Flits sent per router-to-router channel since cycle 0; empty if the plan has no inspector.
+std::vector<u32> channel_flits(const Plan& plan, const std::vector<std::byte>& state);
 
 }  // namespace flitlab

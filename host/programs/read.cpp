@@ -1,4 +1,4 @@
-/// From lines to calls: forms of lines, handles, groups of ranks and their collectives.
+/// From lines to calls: handles, groups of ranks and their collectives.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -9,6 +9,7 @@
 #include "host/config/value.hpp"
 #include "host/programs/collectives.hpp"
 #include "host/programs/draft.hpp"
+#include "host/programs/forms.hpp"
 #include "host/run/memory.hpp"
 #include "kernels/traffic/params.hpp"
 
@@ -17,45 +18,6 @@ namespace {
 
 constexpr u64 kMostCycles = 1000000000;
 constexpr u32 kMostRanks = 1u << 24;  // as ProgramCall::peer can tell apart
-
-enum class Argument { kPeer, kBytes, kTag, kHandle, kCycles, kRoot, kGroup };
-constexpr const char* kArgumentNames[] = {"peer", "bytes", "tag", "handle", "cycles", "root", "group"};
-
-struct WaitAll {};
-/// What a line does.
-struct Form {
-  const char* name;
-  std::variant<CallKind, CollectiveKind, WaitAll> what;
-  u32 required;  ///< arguments that must be given
-  std::vector<Argument> arguments;
-
-  std::string text() const {
-    std::string list = "rank," + std::string(name);
-    for (u32 i = 0; i < arguments.size(); ++i)
-      list += (i < required ? "," : "[,") + std::string(kArgumentNames[static_cast<u32>(arguments[i])]);
-    return list + std::string(arguments.size() - required, ']');
-  }
-};
-
-const std::vector<Form>& forms() {
-  using enum Argument;
-  static const std::vector<Form> list{
-      {"compute", CallKind::kCompute, 1, {kCycles}},
-      {"send", CallKind::kSend, 2, {kPeer, kBytes, kTag}},
-      {"isend", CallKind::kIsend, 2, {kPeer, kBytes, kTag, kHandle}},
-      {"recv", CallKind::kReceive, 1, {kPeer, kBytes, kTag}},
-      {"irecv", CallKind::kIreceive, 1, {kPeer, kBytes, kTag, kHandle}},
-      {"wait", CallKind::kWait, 1, {kHandle}},
-      {"waitall", WaitAll{}, 0, {}},
-      {"barrier", CollectiveKind::kBarrier, 0, {kGroup}},
-      {"broadcast", CollectiveKind::kBroadcast, 2, {kRoot, kBytes, kGroup}},
-      {"reduce", CollectiveKind::kReduce, 2, {kRoot, kBytes, kCycles, kGroup}},
-      {"allreduce", CollectiveKind::kAllreduce, 1, {kBytes, kCycles, kGroup}},
-      {"allgather", CollectiveKind::kAllgather, 1, {kBytes, kGroup}},
-      {"alltoall", CollectiveKind::kAlltoall, 1, {kBytes, kGroup}},
-  };
-  return list;
-}
 
 /// What a call takes while messages are matched: itself, its line, and its place among the sends to a rank.
 constexpr u64 kCallBytes = sizeof(ProgramCall) + sizeof(u32) + 2 * sizeof(u32);

@@ -26,7 +26,7 @@ u64 sum_of_delays(const Experiment& e) {
 
 Idle::Idle(const Experiment& experiment, const Plan& plan)
     : delays_(sum_of_delays(experiment)), audits_{u32(Total::kAuditedFlits), u32(Total::kAuditedPackets)} {
-  for (const Conserved& law : plan.conserved()) audits_.push_back(law.audited);
+  for (const Conserved& law : plan.facts().conserved) audits_.push_back(law.audited);
 }
 
 u64 Idle::fingerprint(Engine& engine, std::span<const u32> active) const {

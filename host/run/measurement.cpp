@@ -52,7 +52,7 @@ Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const P
 
 void Measurement::load(Loader& loader) {
   visit(loader, *this);
-  const std::size_t channels = plan_.channel_flits(engine_.state(index_)).size();
+  const std::size_t channels = channel_flits(plan_, engine_.state(index_)).size();
   const auto fits = [&](const std::vector<u32>& list) { return list.empty() || list.size() == channels; };
   Loader::require(phase_ <= Phase::kDone && fits(channel_start_) && fits(channel_end_) &&
                   (channel_end_.empty() || channel_start_.size() == channels) &&
@@ -157,7 +157,7 @@ void Measurement::begin_window() {
   phase_ = Phase::kMeasure;
   window_begin_ = engine_.now();
   set_window(window_begin_, static_cast<Cycle>(window_begin_ + window_cycles()));
-  channel_start_ = plan_.channel_flits(engine_.state(index_));
+  channel_start_ = channel_flits(plan_, engine_.state(index_));
 }
 
 /// Deadlocks are found by a search of their own; but packets may wait for ever for other reasons, or go on for ever.
@@ -180,7 +180,7 @@ void Measurement::add_batch(const CounterShard& now) {
 
 void Measurement::end_window(const CounterShard& now) {
   measured_cycles_ = engine_.now() - window_begin_;
-  channel_end_ = plan_.channel_flits(engine_.state(index_));
+  channel_end_ = channel_flits(plan_, engine_.state(index_));
   double mean = 0, variance = 0;
   const double n = static_cast<double>(shortfall_.size());
   for (double x : shortfall_) mean += x / n;
@@ -204,7 +204,7 @@ void Measurement::finish(const CounterShard& c) {
   const std::vector<std::byte> state = engine_.state(index_);
   if (batch) {
     measured_cycles_ = std::max(get(c, Total::kLastDelivery) + 1, get(c, Total::kLastProgramEnd));
-    channel_end_ = plan_.channel_flits(state);
+    channel_end_ = channel_flits(plan_, state);
     channel_start_.assign(channel_end_.size(), 0);
     if (runs_program())
       result.model["program_cycles"] = static_cast<double>(get(c, Total::kLastProgramEnd));
@@ -217,7 +217,7 @@ void Measurement::finish(const CounterShard& c) {
   r.threads = engine_.threads();
   r.seed = engine_.row(index_).seed;
   r.routers = topology.routers;
-  r.terminals = plan_.active_terminals();
+  r.terminals = plan_.facts().active_terminals;
   r.channels = topology.channels;
   r.cycles = engine_.now();
   r.state_bytes = plan_.layout().bytes(1);
@@ -240,11 +240,13 @@ void Measurement::finish(const CounterShard& c) {
     r.latency = stats(sums_, c.latency, get(c, Total::kLatencyMax));
     r.network_latency = stats(network_sums_, c.network_latency, get(c, Total::kNetworkLatencyMax));
   }
+  const Inspector* inspector = plan_.inspector();
   for (const TotalRecord& total : model_of(experiment_.kind()).totals)
     for (u32 i = 0; i < total.count; ++i)
-      if (!total.figure.empty() && plan_.shows(total, i, c))
+      if (!total.figure.empty() && (!inspector || inspector->shows(total, i, c)))
         r.model[element_name(total.figure, i)] = static_cast<double>(c.total[total.first + i]);
-  for (const auto& [name, value] : plan_.figures(c, state)) r.model[name] = value;
+  if (inspector)
+    for (const auto& [name, value] : inspector->figures(c, state)) r.model[name] = value;
   if (get(c, Total::kPacketsMisdelivered))
     r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
   if (experiment_.str(param::traffic.mode) == "request_reply") {

@@ -63,7 +63,7 @@ void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
       conserved("flits", Total::kAuditedFlits, Total::kFlitsInjected, Total::kFlitsDelivered, Total::kFlitsDropped));
   compare(conserved("packets", Total::kAuditedPackets, Total::kPacketsInjected, Total::kPacketsDelivered,
                     Total::kPacketsDropped));
-  for (const Conserved& law : plan.conserved()) compare(law);
+  for (const Conserved& law : plan.facts().conserved) compare(law);
 }
 
 void check_deadlock(const Engine& engine, const Plan& plan, u32 replica) {
@@ -81,10 +81,11 @@ EngineChoice with_room(EngineChoice choice, u64 needed) {
 
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
   std::vector<TraceFeed> feeds;
+  const PlanFacts& facts = plan.facts();
   for (const Experiment& e : experiments) {
     if (e.str(param::traffic.mode) != "trace") continue;
-    feeds.emplace_back(e.file(param::traffic.trace_file), plan.topology().terminals, plan.longest_packet(),
-                       plan.sends_to_itself(), plan.dead_terminals(), plan.shortest_packet(), plan.knows_arrivals());
+    feeds.emplace_back(e.file(param::traffic.trace_file), plan.topology().terminals, facts.longest_packet,
+                       facts.sends_to_itself, facts.dead_terminals, facts.shortest_packet, facts.knows_arrivals);
   }
   return feeds;
 }
@@ -106,7 +107,7 @@ class Job {
  public:
   Job(const std::vector<Experiment>& experiments, const EngineChoice& choice)
       : experiments_(experiments), plan_(make_plan(experiments.front())) {
-    if (const std::string why = plan_->waits_for_software(); !why.empty())
+    if (const std::string& why = plan_->facts().waits_for_software; !why.empty())
       throw ConfigError(why + " A run by itself has no such software.");
     const u64 needed = check_memory(*plan_, static_cast<u32>(experiments.size()));
     idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
@@ -118,7 +119,7 @@ class Job {
   }
 
   bool done() const { return active().empty(); }
-  std::vector<std::string> warnings() const { return plan_->warnings(); }
+  std::vector<std::string> warnings() const { return plan_->facts().warnings; }
 
   /// Advances all unfinished replicas by an epoch (by all the epochs in which nothing happens), checks them, and says
   /// which have finished.

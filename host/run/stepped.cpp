@@ -74,6 +74,11 @@ const std::vector<Operation>& SteppedNetwork::operations() const {
   return console_ ? console_->operations() : none;
 }
 
+const std::vector<RegisterRecord>& SteppedNetwork::registers() const {
+  static const std::vector<RegisterRecord> none;
+  return console_ ? console_->registers() : none;
+}
+
 Datum SteppedNetwork::call(std::string_view operation, Datum::Map arguments) {
   if (!console_)
     throw ConfigError(std::string(operation) + ": router.kind = \"" + experiment_.kind() +
@@ -118,7 +123,7 @@ std::map<std::string, u64> SteppedNetwork::totals() {
   const CounterShard c = engine_->counters(0);
   std::vector<u32> audits{u32(Total::kAuditedFlits),
                           u32(Total::kAuditedPackets)};  // what they say depends on who looks
-  for (const Conserved& law : plan_->conserved()) audits.push_back(law.audited);
+  for (const Conserved& law : plan_->facts().conserved) audits.push_back(law.audited);
   std::map<std::string, u64> totals;
   for (TotalTable table : {kCommonTotalTable, model_of(experiment_.kind()).totals})
     for (const TotalRecord& total : table)
@@ -128,7 +133,7 @@ std::map<std::string, u64> SteppedNetwork::totals() {
 }
 
 std::vector<ChannelUse> SteppedNetwork::channels() const {
-  const std::vector<u32> flits = plan_->channel_flits(state());
+  const std::vector<u32> flits = channel_flits(*plan_, state());
   std::vector<ChannelUse> channels;
   const Topology& topology = plan_->topology();
   for (u32 r = 0; r < topology.routers; ++r)

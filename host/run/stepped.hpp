@@ -36,7 +36,7 @@ class SteppedNetwork {
   void step(u32 cycles);
   u64 cycle() const { return engine_->now(); }
   std::string state_hash() const;
-  std::vector<std::string> warnings() const { return plan_->warnings(); }
+  std::vector<std::string> warnings() const { return plan_->facts().warnings; }
   /// Ports of a router and their virtual channels, or a terminal. Throws ConfigError if there is none of that number.
   InspectNode router(u32 index) const;
   InspectNode terminal(u32 index) const;
@@ -46,12 +46,15 @@ class SteppedNetwork {
   std::string router_name(u32 index) const;
   /// What this machine offers software between cycles; empty: nothing.
   const std::vector<Operation>& operations() const;
+  const std::vector<RegisterRecord>& registers() const;
   /// Carries out an operation. ConfigError if there is none of that name, or the arguments are wrong.
   Datum call(std::string_view operation, Datum::Map arguments);
   /// What users should know about operations since the last call of this, though they have been carried out.
   std::vector<std::string> take_warnings();
   /// Cycle in which each program ended; see Plan.
-  std::vector<u32> program_ends() const { return plan_->program_ends(state()); }
+  std::vector<u32> program_ends() const {
+    return plan_->inspector() ? plan_->inspector()->program_ends(state()) : std::vector<u32>{};
+  }
   /// What has been counted since cycle 0, by name.
   std::map<std::string, u64> totals();
   /// What every channel has carried since cycle 0, modulo 2^32; see Plan::channel_flits.

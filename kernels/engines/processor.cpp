@@ -6,7 +6,7 @@
 namespace flitlab {
 
 bool has_vectors(u32 bytes) {
-#if defined(__x86_64__)
+#ifdef FLITLAB_WIDE_LANES
   if (bytes == 64) return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   if (bytes == 32) return __builtin_cpu_supports("avx2");
 #endif

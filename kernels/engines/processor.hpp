@@ -9,7 +9,7 @@ namespace flitlab {
 /// 64 for any processor, but only who asks for them gets them where it has no such vectors.
 u32 lane_width();
 
-/// Whether it has vectors of so many bytes.
+/// Whether it has vectors of so many bytes, and lanes for them have been compiled.
 bool has_vectors(u32 bytes);
 
 }  // namespace flitlab

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -62,6 +63,37 @@ def test_tools_are_documented(kind, names):
     assert [tool.name for tool in tools(kind)] == names.split()
     for tool in tools(kind):
         check_documented(tool)
+
+
+@pytest.mark.parametrize(("kind", "settings"), [
+    ("t3e", {"topology__shape": [2, 2, 1]}), ("bgl", {}), ("metro", {}), ("vc", {}),
+    ("sconnect", {"clock__emulated": True, "traffic__load": 0.3})])
+def test_every_register_has_a_record_and_every_record_a_register(kind, settings):
+    net = network(kind, **settings).step(40)
+    records, seen = net.console.register_records(), set()
+    assert bool(records) == ("registers" in dir(net.console))
+    for node in range(len({r for r, _, _ in net.channels()}) if records else 0):
+        for name, value in net.console.registers(node).items():
+            [record] = [r for r in records if re.fullmatch(
+                re.escape(r.name).replace(r"\#", r"(\d+|[fb]\d+|[+-][xyz])"), name)]
+            seen.add(record.name)
+            assert 0 <= value < 1 << record.bits, (name, value)
+            assert record.help.endswith(".")
+            if not record.writable and "write_register" in dir(net.console):
+                with pytest.raises(fl.ConfigError, match=f"register {re.escape(name)} can be read only"):
+                    net.console.write_register(node, name, value)
+    assert seen == {r.name for r in records}
+
+
+@pytest.mark.parametrize("kind", ["t3e", "metro", "sconnect"])
+def test_a_register_that_software_writes_takes_back_what_it_holds(kind):
+    net = network(kind)
+    stems = {r.name.partition("#")[0] for r in net.console.register_records() if r.writable}
+    before = net.state_hash
+    for name, value in net.console.registers(0).items():
+        if name.rstrip("0123456789") in stems or name in stems or name.partition(".")[0] + "." in stems:
+            net.console.write_register(0, name, value)
+    assert net.state_hash == before
 
 
 def test_an_operation_by_name_by_place_and_by_attribute():

@@ -10,8 +10,8 @@ class Scan(WritableRegisters):
     ConfigError if the network is none. Writing returns the scan.
 
     Registers are "dilation", and of each port f0, f1, ..., b0, b1, ...: on, drive, captured, turn_delay, fast and
-    swallow by scan; word, sent, state, out and words to be looked at (host/routers/metro/registers.hpp). ConfigError if
-    faults have left a router without a test access port."""
+    swallow by scan; word, sent, state, out and words to be looked at. ``net.console.register_records()`` says what they
+    hold. ConfigError if faults have left a router without a test access port."""
 
     kind = "metro"
     noun = "METRO network"

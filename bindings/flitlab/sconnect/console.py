@@ -40,7 +40,7 @@ class Fabric(WritableRegisters):
     """An S-Connect fabric under software's hands, between cycles: ``fl.sconnect.Fabric(net).registers(0)["timer"]``.
     ConfigError if the network is none. Methods that return nothing else return the fabric.
 
-    Registers of a TIC (``node``) are looked at from outside; host/routers/sconnect/control.hpp lists them. Control
+    Registers of a TIC (``node``) are looked at from outside; ``net.console.register_records()`` lists them. Control
     messages are the way of software in a host."""
 
     kind = "sconnect"

@@ -23,6 +23,7 @@ AdaptivePlan::AdaptivePlan(const Experiment& e)
   set_parameters(e);
   set_ways();
   set_layout();
+  facts_ = {.active_terminals = topology_.terminals};
 }
 
 void AdaptivePlan::set_parameters(const Experiment& e) {

@@ -37,26 +37,15 @@ u64 bgl_register(const Engine& engine, const BglPlan& plan, u32 node, const std:
 }
 
 BglConsole::BglConsole(const BglPlan& plan) : Console(plan.topology().routers, plan.topology().terminals) {
-  const ArgumentRecord node{"node", ArgumentType::kRouter, "Number of the node."};
-  constexpr std::string_view cite = "BG/L torus, Torus network";
-  offer({.name = "read_register",
-         .help = "A running CRC of a link, or the checksum of an injection FIFO (router.link_protocol = true).",
-         .arguments = {node,
-                       {"name", ArgumentType::kText,
-                        "\"SENT_CRC +x\" or \"RECEIVED_CRC +x\" of a link, \"INJECTION_SUM 0\" of a FIFO."}},
-         .returns = "its 32 bits",
-         .cite = cite},
-        [&plan](Engine& engine, const Arguments& a) {
-          return bgl_register(engine, plan, a.u32_of("node"), a.text("name"));
-        });
-  offer({.name = "registers",
-         .help = "All running CRCs and checksums of a node.",
-         .arguments = {node},
-         .returns = "a map: name -> 32 bits; empty without the link protocol",
-         .cite = cite},
-        [&plan](Engine& engine, const Arguments& a) {
-          return Datum::map_of(bgl_registers(engine, plan, a.u32_of("node")));
-        });
+  offer({.of = "a node",
+         .cite = "BG/L torus, Torus network",
+         .records = {{"SENT_CRC #", 32, "Running CRC of what has been sent by a link, such as +x."},
+                     {"RECEIVED_CRC #", 32, "Running CRC of what has been received by a link."},
+                     {"INJECTION_SUM #", 32, "Checksum of what has been injected by a FIFO."}},
+         .reads = "its 32 bits; there are none without router.link_protocol = true",
+         .all = [&plan](const Engine& engine, u32 node) { return bgl_registers(engine, plan, node); },
+         .read = [&plan](const Engine& engine, u32 node,
+                         const std::string& name) { return bgl_register(engine, plan, node, name); }});
 }
 
 }  // namespace flitlab

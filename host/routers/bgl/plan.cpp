@@ -33,8 +33,12 @@ BglPlan::BglPlan(const Experiment& e)
       traffic_(e, topology_, true, groups_of(topology_.terminals, dead_)) {
   set_parameters(e);
   set_links(e);
-  warnings_ = set_dead_nodes(table_, topology_, dead_);
-  given_ = read_hints(e, topology_, table_, warnings_);
+  facts_ = {.active_terminals = traffic_.active,
+            .dead_terminals = dead_,
+            .longest_packet = bgl::kFullPacket,
+            .sends_to_itself = false,
+            .warnings = set_dead_nodes(table_, topology_, dead_)};
+  given_ = read_hints(e, topology_, table_, facts_.warnings);
   table_.given = given_.data();
   table_.given_count = static_cast<u32>(given_.size());
   set_layout();

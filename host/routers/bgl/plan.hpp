@@ -16,11 +16,6 @@ class BglPlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
-  u32 active_terminals() const override { return traffic_.active; }
-  std::vector<u32> dead_terminals() const override { return dead_; }
-  std::vector<std::string> warnings() const override { return warnings_; }
-  bool sends_to_itself() const override { return false; }
-  u32 longest_packet() const override { return bgl::kFullPacket; }
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;
@@ -47,7 +42,6 @@ class BglPlan final : public Plan, public Inspector {
   Topology topology_;
   TerminalPlan traffic_;
   std::vector<bgl::GivenHints> given_;
-  std::vector<std::string> warnings_;
   bgl::Table table_{};
   StateLayout layout_;
 };

@@ -23,6 +23,10 @@ BlessPlan::BlessPlan(const Experiment& e)
   set_network(e);
   set_places(e);
   set_layout();
+  facts_ = {.active_terminals = topology_.terminals,
+            .longest_packet = kLongestPacket,
+            .sends_to_itself = false,
+            .warnings = warnings()};
 }
 
 void BlessPlan::set_network(const Experiment& e) {

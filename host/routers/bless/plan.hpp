@@ -16,9 +16,6 @@ class BlessPlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
-  std::vector<std::string> warnings() const override;
-  bool sends_to_itself() const override { return false; }
-  u32 longest_packet() const override { return kLongestPacket; }
   std::vector<std::pair<std::string, double>> derived() const override;
   /// Flits never wait: all that arrive in a cycle leave in it. So none waits for another.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
@@ -40,6 +37,7 @@ class BlessPlan final : public Plan, public Inspector {
   void set_network(const Experiment& e);
   void set_places(const Experiment& e);
   void set_layout();
+  std::vector<std::string> warnings() const;
   double zero_load_latency() const;
 
   Topology topology_;

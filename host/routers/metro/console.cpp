@@ -9,41 +9,26 @@ namespace flitlab {
 
 MetroConsole::MetroConsole(const MetroPlan& plan)
     : Console(plan.topology().routers, plan.topology().terminals), plan_(plan) {
-  const ArgumentRecord node{"node", ArgumentType::kRouter, "Number of the router; of cascaded ones, of the member."};
-  const ArgumentRecord name{"name", ArgumentType::kText,
-                            "\"dilation\", or a register of a port such as \"on.b3\": on, drive, captured, turn_delay, "
-                            "fast and swallow by scan; word, sent, state, out and words to be looked at."};
-  constexpr std::string_view cite = "METRO, 5.1, Scan Support; Table 2";
-  offer({.name = "read_register",
-         .help = "A register of a router, or a word on its wires.",
-         .arguments = {node, name},
-         .returns = "its value",
-         .cite = cite},
-        [this](Engine& engine, const Arguments& a) { return value_of(engine, a.u32_of("node"), a.text("name")); });
-  offer({.name = "registers",
-         .help = "All registers of a router that can be reached, and the words on its wires.",
-         .arguments = {node},
-         .returns = "a map: name -> value",
-         .cite = cite},
-        [this](Engine& engine, const Arguments& a) {
-          const u32 router = a.u32_of("node");
-          std::map<std::string, u64> all = metro_registers(engine, plan_.table(), plan_.network(), router);
-          if (!reachable(engine, router))
-            std::erase_if(all, [](const auto& entry) { return MetroRegisters::by_scan(entry.first); });
-          return Datum::map_of(all);
-        });
-  offer({.name = "write_register",
-         .help = "Writes a register of a router by scan.",
-         .arguments = {node, name, {"value", ArgumentType::kNumber, "What the register holds then."}},
-         .cite = cite},
-        [this](Engine& engine, const Arguments& a) {
-          const u32 router = a.u32_of("node");
-          value_of(engine, router, a.text("name"));
-          MetroRegisters routers(engine, 0, plan_.table());
-          routers.set(router, a.text("name"), a.number("value"), plan_.network());
-          routers.write();
-          return Datum{};
-        });
+  offer({.of = "a router; of cascaded ones, of the member",
+         .cite = "METRO, 5.1, Scan Support; Table 2",
+         .records = metro_register_records(plan.table(), plan.network().max_turn_delay),
+         .remark = "It takes scan.",
+         .all =
+             [this](const Engine& engine, u32 router) {
+               std::map<std::string, u64> all = metro_registers(engine, plan_.table(), plan_.network(), router);
+               if (!reachable(engine, router))
+                 std::erase_if(all, [](const auto& entry) { return MetroRegisters::by_scan(entry.first); });
+               return all;
+             },
+         .read = [this](const Engine& engine, u32 router,
+                        const std::string& name) { return value_of(engine, router, name); },
+         .write =
+             [this](Engine& engine, u32 router, const std::string& name, u64 value) {
+               value_of(engine, router, name);
+               MetroRegisters routers(engine, 0, plan_.table());
+               routers.set(router, name, value, plan_.network());
+               routers.write();
+             }});
 }
 
 u64 MetroConsole::value_of(const Engine& engine, u32 router, const std::string& name) const {

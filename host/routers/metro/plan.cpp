@@ -52,6 +52,10 @@ MetroPlan::MetroPlan(const Experiment& e)
       scan_paths_(e.u32_of(metro::param::router.scan_paths)) {
   set_parameters(e);
   set_layout();
+  facts_ = {.active_terminals = topology_.terminals,
+            .shortest_packet = table_.source_words + table_.serial_words + table_.crc_words,
+            .longest_packet = kLongestPacket,
+            .knows_arrivals = false};
 }
 
 void MetroPlan::set_parameters(const Experiment& e) {

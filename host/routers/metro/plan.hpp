@@ -18,9 +18,6 @@ class MetroPlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
-  u32 longest_packet() const override { return kLongestPacket; }
-  u32 shortest_packet() const override { return table_.source_words + table_.serial_words + table_.crc_words; }
-  bool knows_arrivals() const override { return false; }
   std::vector<std::pair<std::string, double>> derived() const override;
   /// Connections that cannot go on are given up, so nobody waits for anybody.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }

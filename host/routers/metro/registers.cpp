@@ -140,6 +140,25 @@ std::string MetroRegisters::unknown(const std::string& name, const std::map<std:
   return "register " + name + " does not exist in this router; it has " + families(all) + ".";
 }
 
+std::vector<RegisterRecord> metro_register_records(const metro::Table& t, u32 max_turn_delay) {
+  const u32 word = metro::kKindShift + metro::kKindBits;
+  const u32 port_bits = std::max<u32>(std::bit_width(t.outputs), 1);
+  return {{"dilation", port_bits, "Equivalent backward ports of a direction.", true, "ports"},
+          {"on.#", 1, "The port is enabled.", true},
+          {"drive.#", word, "Word that a port drives while it is off: kind times 65536, payload; 0: none.", true},
+          {"captured.#", word, "The last word that has come to a port that is off."},
+          {"turn_delay.#", std::max<u32>(std::bit_width(max_turn_delay), 1),
+           "Pipeline stages that the port's wire is taken to have.", true, "cycles"},
+          {"fast.#", 1, "Of a forward port: fast path reclamation.", true},
+          {"swallow.#", 1, "Of a forward port: the word that brings a connection's direction is dropped.", true},
+          {"word.#", word, "The word that the port reads in the cycle to come: kind times 65536, payload."},
+          {"sent.#", word, "The word that the port's far end reads then."},
+          {"state.#", 8, "Of a forward port: what it does (metro::PortState)."},
+          {"out.#", 8, "Of a forward port: backward port of its connection."},
+          {"words.#", 32, "Of a forward port: data words that its connection has carried so far, either way.", false,
+           "words"}};
+}
+
 std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Table& t, const MetroNetwork& network,
                                            u32 router) {
   const auto controls = get<metro::RouterControl>(engine, 0, 0, "control");

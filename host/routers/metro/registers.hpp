@@ -1,23 +1,11 @@
 #pragma once
 /// What is reached by scan in a METRO router while the rest of the machine runs (METRO, 5.1, Scan Support; Table 2),
-/// and the words on its wires. Ports are f0, f1, ... (forward) and b0, b1, ... (backward):
-///   on.P           the port is enabled
-///   drive.P        word that a port drives while it is off; 0: none (off-port drive output)
-///   captured.P     the last word that has come to a port that is off
-///   turn_delay.P   pipeline stages that the port's wire is taken to have
-///   fast.fN        fast path reclamation
-///   swallow.fN     the word that brings a connection's direction is dropped
-///   dilation       equivalent backward ports of a direction
-/// and to read only:
-///   word.P         the word that the port reads in the cycle to come: kind times 2^16, payload
-///   sent.P         the word that its far end does
-///   state.fN       what the port does (metro::PortState)
-///   out.fN         backward port of its connection
-///   words.fN       data words that the connection has carried so far, either way
+/// and the words on its wires. Ports are f0, f1, ... (forward) and b0, b1, ... (backward).
 #include <map>
 #include <string>
 #include <vector>
 
+#include "host/plan/console.hpp"
 #include "host/routers/metro/faults.hpp"
 #include "kernels/engines/engine.hpp"
 
@@ -51,6 +39,9 @@ class MetroRegisters {
   std::vector<u8> turn_delay_;
   std::vector<metro::ForwardPort> forward_;
 };
+
+/// What they are. `max_turn_delay`: the most that a port's turn_delay can be.
+std::vector<RegisterRecord> metro_register_records(const metro::Table& table, u32 max_turn_delay);
 
 /// All registers of a router of the first replica.
 std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Table& table, const MetroNetwork& network,

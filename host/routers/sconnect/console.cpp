@@ -10,9 +10,6 @@ namespace {
 
 constexpr ArgumentRecord kNode{"node", ArgumentType::kRouter, "Number of the TIC."};
 constexpr ArgumentRecord kTerminal{"terminal", ArgumentType::kTerminal, "Number of the terminal, a host."};
-constexpr ArgumentRecord kName{"name", ArgumentType::kText,
-                               "Such as \"enabled\", \"timer\", \"table.3\" (of a node) or \"refused.5\" (of a port): "
-                               "host/routers/sconnect/control.hpp lists them."};
 constexpr std::string_view kCite = "S-Connect, 3.4";
 
 /// What a message consists of, in order.
@@ -72,30 +69,15 @@ SconnectConsole::SconnectConsole(const SconnectPlan& plan)
 }
 
 void SconnectConsole::offer_registers() {
-  offer({.name = "read_register",
-         .help = "A register of a TIC, looked at from outside.",
-         .arguments = {kNode, kName},
-         .returns = "its value",
-         .cite = kCite},
-        [this](Engine& engine, const Arguments& a) {
-          return sconnect_register(engine, plan_.table(), a.u32_of("node"), a.text("name"));
-        });
-  offer({.name = "registers",
-         .help = "All registers of a TIC, looked at from outside.",
-         .arguments = {kNode},
-         .returns = "a map: name -> value",
-         .cite = kCite},
-        [this](Engine& engine, const Arguments& a) {
-          return Datum::map_of(sconnect_registers(engine, plan_.table(), a.u32_of("node")));
-        });
-  offer({.name = "write_register",
-         .help = "Writes a register of a TIC from outside.",
-         .arguments = {kNode, kName, {"value", ArgumentType::kNumber, "What the register holds then."}},
-         .cite = kCite},
-        [this](Engine& engine, const Arguments& a) {
-          set_sconnect_register(engine, plan_.table(), a.u32_of("node"), a.text("name"), a.number("value"));
-          return Datum{};
-        });
+  offer({.of = "a TIC",
+         .cite = kCite,
+         .records = sconnect_register_records(),
+         .remark = "From outside; hosts write those of far TICs by control messages.",
+         .all = [this](const Engine& engine, u32 tic) { return sconnect_registers(engine, plan_.table(), tic); },
+         .read = [this](const Engine& engine, u32 tic,
+                        const std::string& name) { return sconnect_register(engine, plan_.table(), tic, name); },
+         .write = [this](Engine& engine, u32 tic, const std::string& name,
+                         u64 value) { set_sconnect_register(engine, plan_.table(), tic, name, value); }});
 }
 
 void SconnectConsole::offer_messages() {

@@ -42,6 +42,42 @@ constexpr const char* kOperations[] = {
 
 }  // namespace
 
+std::vector<RegisterRecord> sconnect_register_records() {
+  return {
+      {"address", 16, "What control messages that go by the routing tables are addressed to.", true},
+      {"enabled", kPorts, "Ports that take and send messages, as bits.", true, "ports"},
+      {"timer", 16, "Counts routing cycles, and wraps.", true, "routing cycles"},
+      {"counting", 6, "Event that `counter` counts; 32: none.", true},
+      {"counter", 32, "How often it has happened.", true, "events"},
+      {"used", 8, "Buffers in use.", false, "buffers"},
+      {"held.#", 8, "Buffers that queue 8 port + 2 priority + virtual channel holds.", false, "buffers"},
+      {"damaged.#", 32, "Of a port: messages that came damaged.", false, "messages"},
+      {"refused.#", 32, "Of a port: messages that were not taken for want of a buffer.", false, "messages"},
+      {"failed.#", 32, "Of a port: messages that were sent and not taken.", false, "messages"},
+      {"lost.#", 32, "Of a port: messages lost.", false, "messages"},
+      {"carried.#", 32, "Of a port: messages and parts of quads sent.", false, "messages"},
+      {"unheard.#", 32, "Of a host's port: replies lost because its mailbox was full.", false, "messages"},
+      {"table.#", 16, "Options to a node: bit 2 port + virtual channel; a host's port has the even one.", true},
+      {"slot.#", 8, "Protocol bits of the slot that comes by a channel in the next cycle; 0: nothing is sent."},
+      {"message.#", 64, "Message in that slot: its source times 2^32, its number there."},
+      {"clock_on", 1, "The loop is closed.", true},
+      {"clock_sends", 4, "Serial ports whose data stream is on, and with it their clock, as bits.", true, "ports"},
+      {"clock_limit", 1, "The pull is at the end of the tuning range."},
+      {"clock_phase", 64, "Phase of the clock.", false, "2^-32 rad"},
+      {"clock_free", 64, "Frequency that the clock would have alone.", false, "2^-32 rad/routing cycle"},
+      {"clock_rate", 64, "Frequency of the clock.", false, "2^-32 rad/routing cycle"},
+      {"clock_error", 64, "What the loop pulls on.", false, "2^-32 rad"},
+      {"slips", 32, "Words lost or repeated.", false, "words"},
+      {"delay.#", 32, "Of a serial port: delay of its channel, one way.", false, "routing cycles"},
+      {"runs.#", 1, "Of a serial port: the clock of the far end comes."},
+      {"fifo.#", 64, "Of a serial port: depth from half full at the last comparison.", false, "2^-32 rad"},
+      {"cable.#", 64, "The same, less the difference of the phases: d of equation 1, changed by slips.", false,
+       "2^-32 rad"},
+      {"overflows.#", 32, "Of a serial port: words lost.", false, "words"},
+      {"underflows.#", 32, "Of a serial port: words repeated.", false, "words"},
+  };
+}
+
 std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconnect::Table& t, u32 tic) {
   const sconnect::TicControl c = get<sconnect::TicControl>(engine, 0, "control")[tic];
   const auto ports = get<sconnect::Port>(engine, 0, "port");
@@ -151,7 +187,7 @@ void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, co
     table[std::size_t{tic} * t.nodes + std::stoul(name.substr(6))] = static_cast<u16>(value);
     put(engine, 0, "table", table);
   } else {
-    throw ConfigError("register " + name + " can be read only.");
+    throw ConfigError("register " + name + " can be read only.");  // the console has said so
   }
 }
 

@@ -1,25 +1,10 @@
 #pragma once
-/// Software's ways into a TIC: registers from outside, and control messages from a host (S-Connect, 3.4). Registers:
-///   address, enabled (ports, as bits), timer (16 bits), counting (event, 32: none), counter
-///   used (buffers), held.N (buffers of queue N = 8 port + 2 priority + virtual channel)
-///   damaged.P, refused.P, failed.P, lost.P, carried.P   error registers of port P, and what it has sent
-///   unheard.P (replies lost because the mailbox of the host at port P was full)
-///   table.N (options to node N, bit 2 port + virtual channel, of ports that lead anywhere; a host's has the even bit)
-///   slot.P (protocol bits of the slot that comes by channel P in the next cycle, kernels/routers/sconnect/channel.hpp;
-///     0: nothing is sent), message.P (if there is one in it: source 2^32 + number there)
-/// and with clocks:
-///   clock_on (the loop is closed), clock_limit (the pull is at the end of the tuning range)
-///   clock_sends (ports whose data stream is on, and with it their clock), slips (words lost or repeated)
-///   clock_phase, clock_free, clock_rate, clock_error (2^-32 rad, and per routing cycle; two's complement)
-/// and of each channel P:
-///   delay.P (one way, routing cycles)
-///   runs.P (1: the clock of the far end comes), fifo.P (depth from half full at the last comparison, 2^-32 rad)
-///   cable.P (the same, less the difference of the phases: d of equation 1, changed by slips)
-///   overflows.P, underflows.P (words lost, and repeated)
+/// Software's ways into a TIC: registers from outside, and control messages from a host (S-Connect, 3.4).
 #include <map>
 #include <string>
 #include <vector>
 
+#include "host/plan/console.hpp"
 #include "kernels/engines/engine.hpp"
 #include "kernels/routers/sconnect/state.hpp"
 
@@ -40,6 +25,9 @@ struct ControlReply {
   u32 tag = 0, number = 0, value = 0;
   u32 stamp = 0;  ///< the router's timer when it carried out the request
 };
+
+/// What they are.
+std::vector<RegisterRecord> sconnect_register_records();
 
 /// All registers of a TIC of the first replica.
 std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconnect::Table& table, u32 tic);

@@ -80,6 +80,12 @@ SconnectPlan::SconnectPlan(const Experiment& e)
   set_parameters(e);
   set_slots();
   set_layout();
+  facts_ = {.active_terminals = topology_.terminals,
+            .longest_packet = quads_fit_ ? sconnect::kQuadParts : 1,
+            // A message may come by any of a host's ports, so a trace's line cannot need another if there are two.
+            .knows_arrivals = fabric_.host_ports == 1,
+            .warnings = warnings(),
+            .waits_for_software = waits_for_software()};
 }
 
 void SconnectPlan::set_parameters(const Experiment& e) {

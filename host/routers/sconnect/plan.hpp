@@ -19,11 +19,6 @@ class SconnectPlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
-  u32 longest_packet() const override { return quads_fit_ ? sconnect::kQuadParts : 1; }
-  /// A message may come by any of a host's ports, so a trace's line cannot need another if there are two.
-  bool knows_arrivals() const override { return fabric_.host_ports == 1; }
-  std::vector<std::string> warnings() const override;
-  std::string waits_for_software() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   /// Tables that the plan makes lead everywhere; software may write others.
@@ -44,6 +39,8 @@ class SconnectPlan final : public Plan, public Inspector {
   const SconnectTables& tables() const { return tables_; }
 
  private:
+  std::vector<std::string> warnings() const;
+  std::string waits_for_software() const;
   void set_parameters(const Experiment& e);
   void set_buffers(const Experiment& e);
   void set_hosts(const Experiment& e);

@@ -36,6 +36,7 @@ SwitchPlan::SwitchPlan(const Experiment& e)
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
   set_layout();
+  facts_ = {.active_terminals = topology_.terminals, .longest_packet = kLongestPacket};
 }
 
 void SwitchPlan::set_layout() {

@@ -9,9 +9,6 @@ namespace {
 
 constexpr ArgumentRecord kNode{"node", ArgumentType::kRouter, "Number of the node."};
 constexpr ArgumentRecord kPe{"pe", ArgumentType::kRouter, "Number of the PE's node."};
-constexpr ArgumentRecord kName{"name", ArgumentType::kText,
-                               "R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to 7, R_NET_LUT0 to 543, R_LUT_OVERRIDE, "
-                               "R_VCSEL0 to 5, R_SGET_RTRN or R_SW."};
 constexpr ArgumentRecord kValue{"value", ArgumentType::kNumber, "What the register holds then.", "bits"};
 constexpr ArgumentRecord kUnit{.name = "unit",
                                .type = ArgumentType::kNumber,
@@ -66,32 +63,19 @@ t3e::SpecialFeed& T3eConsole::feed() {
 }
 
 void T3eConsole::offer_registers() {
-  offer(
-      {.name = "read_register",
-       .help = "A register of a node.",
-       .arguments = {kNode, kName},
-       .returns = "its 64 bits",
-       .cite = "manual, Node Registers"},
-      [](Engine& engine, const Arguments& a) { return t3e::read_register(engine, a.u32_of("node"), a.text("name")); });
-  offer(
-      {.name = "registers",
-       .help = "All registers of a node.",
-       .arguments = {kNode},
-       .returns = "a map: name -> 64 bits",
-       .cite = "manual, Node Registers"},
-      [](Engine& engine, const Arguments& a) { return Datum::map_of(t3e::read_registers(engine, a.u32_of("node"))); });
-  offer(
-      {.name = "write_register",
-       .help = "Writes a register of a node. R_ORIENT is told to all nodes. What sends packets where they are lost is "
-               "written, with a warning.",
-       .arguments = {kNode, kName, kValue},
-       .cite = "manual, Node Registers"},
-      [this](Engine& engine, const Arguments& a) {
-        const auto warnings =
-            t3e::write_register(engine, plan_.machine(), a.u32_of("node"), a.text("name"), a.number("value"));
-        for (const std::string& text : warnings) warn(text);
-        return Datum{};
-      });
+  offer({.of = "a node",
+         .cite = "manual, Node Registers",
+         .records = t3e::register_records(),
+         .remark = "R_ORIENT is told to all nodes. What sends packets where they are lost is written, with a warning.",
+         .reads = "its 64 bits",
+         .all = t3e::read_registers,
+         .read = [](const Engine& engine, u32 node,
+                    const std::string& name) { return t3e::read_register(engine, node, name); },
+         .write =
+             [this](Engine& engine, u32 node, const std::string& name, u64 value) {
+               for (const std::string& text : t3e::write_register(engine, plan_.machine(), node, name, value))
+                 warn(text);
+             }});
 }
 
 void T3eConsole::offer_barriers() {
@@ -127,10 +111,11 @@ void T3eConsole::offer_barriers() {
 }
 
 void T3eConsole::offer_special() {
+  const ArgumentRecord name{"name", ArgumentType::kText, register_names()};
   offer({.name = "special_put",
          .help = "The PE of a node sends an SPUT, which writes a register of the node where it ends. PEs send what "
                  "they are told in order, one packet a clock while the network is stepped.",
-         .arguments = {kNode, kDeltas, kName, kValue},
+         .arguments = {kNode, kDeltas, name, kValue},
          .cite = kCite},
         [this](Engine&, const Arguments& a) {
           feed().put(a.u32_of("node"), deltas_of(a), a.text("name"), a.number("value"));
@@ -139,7 +124,7 @@ void T3eConsole::offer_special() {
   offer({.name = "special_get",
          .help = "The PE of a node sends an SGET, which reads a register of the node where it ends. That node's "
                  "R_SGET_RTRN says where the answer goes.",
-         .arguments = {kNode, kDeltas, kName},
+         .arguments = {kNode, kDeltas, name},
          .returns = "the ticket that the answer will bear",
          .cite = kCite},
         [this](Engine&, const Arguments& a) {

@@ -39,6 +39,12 @@ T3ePlan::T3ePlan(const Experiment& e)
       traffic_(e, topology_, true, groups_of(machine_)) {
   set_parameters(e);
   set_layout();
+  facts_ = {.active_terminals = traffic_.active - static_cast<u32>(machine_.io_nodes.size()),
+            .longest_packet = t3e::kLongestPacket,
+            .sends_to_itself = false,
+            .warnings = machine_.warnings,
+            .conserved = {conserved("special packets", t3e::Count::kAuditedSpecial, t3e::Count::kSpecialSent,
+                                    t3e::Count::kSpecialArrived, t3e::Count::kSpecialLost)}};
 }
 
 void T3ePlan::set_parameters(const Experiment& e) {
@@ -197,11 +203,6 @@ TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, 
 /// Channel errors are shown if there were any.
 bool T3ePlan::shows(const TotalRecord&, u32, const CounterShard& totals) const {
   return total_of(totals, t3e::Count::kChannelErrors) > 0;
-}
-
-std::vector<Conserved> T3ePlan::conserved() const {
-  return {flitlab::conserved("special packets", t3e::Count::kAuditedSpecial, t3e::Count::kSpecialSent,
-                             t3e::Count::kSpecialArrived, t3e::Count::kSpecialLost)};
 }
 
 void T3ePlan::change(Engine& engine, u32 replica) const {

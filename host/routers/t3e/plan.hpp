@@ -17,12 +17,8 @@ class T3ePlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
-  u32 active_terminals() const override { return traffic_.active - static_cast<u32>(machine_.io_nodes.size()); }
-  bool sends_to_itself() const override { return false; }
   u64 next_change(u64 now) const override { return machine_.next_change(now); }
   void change(Engine& engine, u32 replica) const override;
-  std::vector<std::string> warnings() const override { return machine_.warnings; }
-  u32 longest_packet() const override { return t3e::kLongestPacket; }
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;
@@ -32,7 +28,6 @@ class T3ePlan final : public Plan, public Inspector {
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
-  std::vector<Conserved> conserved() const override;
   std::unique_ptr<Console> console() const override;
 
   const t3e::Table& table() const { return table_; }

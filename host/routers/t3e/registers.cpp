@@ -23,6 +23,25 @@ u32 lut_index(u32 number) { return number >= kLut ? number - kLut : 0; }
 
 }  // namespace
 
+std::vector<RegisterRecord> register_records() {
+  return {
+      {"R_ORIENT", 3, "Bit 0, 1, 2: ports of dimension X, Y, Z are reversed. One for the whole machine.", true},
+      {"R_PWHO", 20, "Physical number of the node: X in bits 2:0, Y in 12:8, Z in 19:16.", true},
+      {"R_LWHO", 12, "Logical number of the PE, by which tags of its packets are looked up.", true},
+      {"L_WHOAMI", 12, "The same number, by which the PE knows what is its own.", true},
+      {"R_CHAN#", 4,
+       "Of channel +X +Y +Z -X -Y -Z, node, I/O. Bit 0 IGNORE_NORMAL, 1 IGNORE_SPCL, 2 NO_ADAPT, 3 NO_FAST.", true},
+      {"R_LUT_OVERRIDE", 34, "Tag of mode 3 in bits 18:0, mode 0 to 3 of the R_NET_LUT in 33:32.", true},
+      {"R_VCSEL#", 33,
+       "Of direction +X +Y +Z -X -Y -Z. Bits 7:0 SELECT: virtual channel set by the last bits of a destination's "
+       "coordinate; bit 32 DATELINE: this node is the direction's.",
+       true},
+      {"R_SGET_RTRN", 48, "Way of answers to an SGET: six signed bytes of hops, primary X in the lowest.", true},
+      {"R_SW", 64, "For software; the hardware does nothing with it.", true},
+      {"R_NET_LUT#", 19, "Routing tag by logical number: coordinates, directions, initial and final hop, ADAPT.", true},
+  };
+}
+
 std::vector<std::string> register_names() {
   std::vector<std::string> names(kRegisterCount);
   names[kOrient] = "R_ORIENT";

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "host/plan/console.hpp"
 #include "kernels/routers/t3e/registers.hpp"
 
 namespace flitlab::t3e {
@@ -15,8 +16,10 @@ struct NodeRegisters {
   std::vector<Tag> lut;  ///< [kLutRegisters]
 };
 
-/// R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to 7, R_LUT_OVERRIDE (tag in bits 18:0, mode in 33:32), R_VCSEL0 to 5,
-/// R_SGET_RTRN (six signed bytes, primary X in the lowest), R_SW, R_NET_LUT0 to 543: in the order of RegisterNumber.
+/// What they are, in the order of RegisterNumber.
+std::vector<RegisterRecord> register_records();
+/// R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to 7, R_LUT_OVERRIDE, R_VCSEL0 to 5, R_SGET_RTRN, R_SW, R_NET_LUT0 to
+/// 543: in the order of RegisterNumber.
 std::vector<std::string> register_names();
 
 /// RegisterNumber of a name; ConfigError if there is none.

@@ -17,10 +17,6 @@ class VcPlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
-  /// A buffer must hold a whole packet unless packets move flit by flit.
-  u32 longest_packet() const override {
-    return table_.flow_control == vc::FlowControl::kWormhole ? kLongestPacket : table_.buffer_flits;
-  }
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;

@@ -109,7 +109,7 @@ def test_ports_are_switched_while_traffic_flows():
 
 
 @pytest.mark.parametrize("name, value, message", [
-    ("on.b0", 2, "it is 0 or 1"), ("word.f0", 1, "it can be read only"), ("dilation", 3, "power of two"),
+    ("on.b0", 2, "it is 0 or 1"), ("word.f0", 1, "can be read only"), ("dilation", 3, "power of two"),
     ("dilation", 4, "up to 2"),
     ("on.b99", 0, r"does not exist in this router; it has .*on\.b0 to 7"), ("turn_delay.f0", 99, "0 to 15"),
     ("drive.b0", 1 << 20, "a word is a kind"),

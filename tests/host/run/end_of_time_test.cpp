@@ -7,6 +7,7 @@
 #include "host/run/stepped.hpp"
 #include "host/run/trace_feed.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/traffic/traffic.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/temporary.hpp"

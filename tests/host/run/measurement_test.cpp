@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "host/run/run.hpp"
+#include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 

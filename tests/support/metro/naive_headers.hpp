@@ -1,5 +1,5 @@
 #pragma once
-/// Headers of the second METRO (metro_naive.hpp): which words lead from one endpoint to another, and where in them the
+/// Headers of the second METRO (naive.hpp): which words lead from one endpoint to another, and where in them the
 /// router of a stage reads its direction.
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 #pragma once
-/// What the messages of the second METRO (metro_naive.hpp) consist of, in words of a channel: numbers, data and a
+/// What the messages of the second METRO (naive.hpp) consist of, in words of a channel: numbers, data and a
 /// check.
 #include <bit>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-/// Routers of the second METRO (metro_naive.hpp): a router is its ports, each of which looks at its wire in every
+/// Routers of the second METRO (naive.hpp): a router is its ports, each of which looks at its wire in every
 /// cycle.
 #include <algorithm>
 #include <deque>

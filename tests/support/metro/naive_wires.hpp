@@ -1,5 +1,5 @@
 #pragma once
-/// Wires of the second METRO (metro_naive.hpp), which are queues of words, and what routers and endpoints both know.
+/// Wires of the second METRO (naive.hpp), which are queues of words, and what routers and endpoints both know.
 #include <deque>
 #include <memory>
 #include <string>
@@ -34,7 +34,7 @@ struct NaiveCommon {
 };
 
 /// One direction of a wire, with the pipeline of whoever drives it.
-struct NaiveWire {
+struct NaiveMetroWire {
   std::deque<Word> words;
   std::string fault;  // "", "dead", "stuck0", "stuck1", "noise"
   u32 bit = 0;
@@ -44,8 +44,8 @@ struct NaiveWire {
 
 /// The two directions between a port and what it is joined to.
 struct NaiveEnd {
-  NaiveWire* in = nullptr;
-  NaiveWire* out = nullptr;
+  NaiveMetroWire* in = nullptr;
+  NaiveMetroWire* out = nullptr;
   u32 delay = 0;
   Word word = 0;  // read in this cycle
   Word sent = 0;
@@ -58,7 +58,7 @@ class NaiveWires {
   /// Two ends, what noise on what they drive is drawn for, and the time that their words take to be on the wire.
   void join(NaiveEnd& a, u32 a_name, u32 a_time, NaiveEnd& b, u32 b_name, u32 b_time, u32 delay) {
     const auto make = [&](u32 name, u32 time) {
-      wires_.push_back(std::make_unique<NaiveWire>());
+      wires_.push_back(std::make_unique<NaiveMetroWire>());
       wires_.back()->words.assign(time + delay, 0);
       wires_.back()->sender = name;
       return wires_.back().get();
@@ -79,7 +79,7 @@ class NaiveWires {
   /// The second half: what has been sent goes.
   void speak(NaiveEnd& end) {
     if (!end.out) return;
-    NaiveWire& w = *end.out;
+    NaiveMetroWire& w = *end.out;
     Word sent = end.sent;
     if (sent != 0) {
       const u32 bit = w.bit < c_.width ? w.bit : 16 + w.bit - c_.width;
@@ -96,7 +96,7 @@ class NaiveWires {
 
  private:
   const NaiveCommon& c_;
-  std::vector<std::unique_ptr<NaiveWire>> wires_;
+  std::vector<std::unique_ptr<NaiveMetroWire>> wires_;
 };
 
 }  // namespace flitlab::testing

@@ -4,7 +4,7 @@
 
 extern "C" {
 const void* flitlab_vc_lanes_16(unsigned ports, int long_packets);
-#if defined(__x86_64__)
+#ifdef FLITLAB_WIDE_LANES
 const void* flitlab_vc_lanes_32(unsigned ports, int long_packets);
 const void* flitlab_vc_lanes_64(unsigned ports, int long_packets);
 #endif
@@ -22,7 +22,7 @@ const Code* code_for(u32 ports, bool long_packets) {
 #ifdef FLITLAB_WIDE
   if (width == 64) lanes = flitlab_vc_lanes_64_for_tests;
 #endif
-#if defined(__x86_64__)
+#ifdef FLITLAB_WIDE_LANES
   if (width == 32) lanes = flitlab_vc_lanes_32;
   if (width == 64 && has_vectors(64)) lanes = flitlab_vc_lanes_64;
 #endif

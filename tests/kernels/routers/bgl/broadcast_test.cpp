@@ -53,7 +53,7 @@ TEST(BglBroadcast, EveryNodeOfAPlaneGetsEveryColour) {
 TEST(BglBroadcast, EveryLinkOfAPlaneCarriesOneColour) {
   Network net(broadcast({4, 4, 2}, {0, 1}, 5, 30));
   net.step(60000);
-  const std::vector<u32> busy = net.plan->channel_flits(net.engine->state(0));
+  const std::vector<u32> busy = channel_flits(*net.plan, net.engine->state(0));
   const Topology& topology = net.plan->topology();
   std::size_t channel = 0;
   for (u32 router = 0; router < topology.routers; ++router)

@@ -35,7 +35,7 @@ TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
       const std::string to = std::to_string(peer), size = "," + std::to_string(bytes) + "\n";
       Network net(program("0,send," + to + size + "0,recv," + to + "\n" + to + ",recv,0\n" + to + ",send,0" + size));
       net.step(2000);
-      const std::vector<u32> ends = net.plan->program_ends(net.engine->state(0));
+      const std::vector<u32> ends = net.plan->inspector()->program_ends(net.engine->state(0));
       const u32 way = one_way(x + y + z, chunks);
       EXPECT_EQ(ends[peer], way + 1) << peer << ' ' << bytes;  // a send is over in the cycle after its last packet
       EXPECT_EQ(ends[0], 2 * way) << peer << ' ' << bytes;
@@ -48,7 +48,7 @@ TEST(BglProgram, ComputesAndPaysForMessages) {
   Network net(program("0,compute,1000\n0,send,1,240\n1,recv,0\n",
                       {{"traffic.send_overhead", integer(50)}, {"traffic.recv_overhead", integer(30)}}));
   net.step(4000);
-  const std::vector<u32> ends = net.plan->program_ends(net.engine->state(0));
+  const std::vector<u32> ends = net.plan->inspector()->program_ends(net.engine->state(0));
   EXPECT_EQ(ends[0], 1051u);
   EXPECT_EQ(ends[1], 1050 + one_way(1, 8) + 30);
 }
@@ -57,7 +57,7 @@ TEST(BglProgram, ALongMessageStreamsOverOneLink) {
   // 100 full packets to a neighbour: each takes the only shortest link for 270 cycles.
   Network net(program("0,send,1,24000\n1,recv,0\n"));
   net.step(40000);
-  EXPECT_EQ(net.plan->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 270);
+  EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 270);
 }
 
 TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
@@ -66,7 +66,7 @@ TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
   for (u32 i = 0; i < 20; ++i) calls += "2,compute,333\n2,send,0,16,1\n0,recv,2,16,1\n";
   Network net(program(calls + "1,recv,0\n"));
   net.step(20000);
-  EXPECT_EQ(net.plan->program_ends(net.engine->state(0))[1], 10007 + one_way(1, 1));
+  EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], 10007 + one_way(1, 1));
 }
 
 TEST(BglProgram, CollectivesAreTheSameWhateverRunsThem) {

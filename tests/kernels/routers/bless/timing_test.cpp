@@ -188,7 +188,7 @@ TEST(BlessTiming, APacketWithoutAPlaceIsRefused) {
     net.step(40);
     expect(net, 4, 11 + 8 + 7 + 12, one ? 2 : 1, 3 + 2 + 2 + 2 + (one ? 4 : 2));
     EXPECT_EQ(net.counted(Count::kOpenMost), one ? 1u : 2u);
-    EXPECT_EQ(net.plan->warnings().size(), std::size_t{one});
+    EXPECT_EQ(net.plan->facts().warnings.size(), std::size_t{one});
   }
 }
 

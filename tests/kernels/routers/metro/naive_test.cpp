@@ -2,31 +2,30 @@
 /// every port does, and the totals, whatever the parameters and whatever breaks.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "kernels/common/error.hpp"
 #include "kernels/routers/metro/totals.hpp"
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/metro/naive.hpp"
+#include "tests/support/metro/random.hpp"
 
 namespace flitlab::metro_naive_test {
 namespace {
 
 using testing::experiment;
-using testing::integer;
 using testing::NaiveEnd;
-using testing::NaiveEndpoint;
 using testing::NaiveFault;
 using testing::NaiveMetro;
-using testing::NaivePort;
 using testing::NaiveRouter;
 using testing::Network;
 using testing::payload_of;
 using testing::PortState;
+using testing::random_faults;
+using testing::random_metro;
 using testing::TextFile;
 using testing::Word;
-using testing::word;
+using testing::written;
 
 constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsCreated, "created"},
                                                             {metro::Count::kAttempts, "attempts"},
@@ -160,189 +159,6 @@ class Comparison {
   u32 differences_ = 0;
   std::ostringstream text_;
 };
-
-/// Four endpoints, two stages, and no two wires alike: the name of its file.
-std::string uneven_network(testing::BglDraw& draw) {
-  std::ostringstream text;
-  const auto wire = [&](const std::string& from, const std::string& to) {
-    text << "wire," << from << "," << to << "," << draw.below(5) << "\n";
-  };
-  for (u32 r = 0; r < 2; ++r) text << "router,a" << r << ",4,2,2\n";
-  for (u32 r = 0; r < 4; ++r) text << "router,b" << r << ",2,2,1\n";
-  const auto place = [](const char* name, u32 number, u32 port) {
-    return name + std::to_string(number) + "." + std::to_string(port);
-  };
-  for (u32 e = 0; e < 4; ++e)
-    for (u32 l = 0; l < 2; ++l) wire(place("e", e, l), place("a", l, e));
-  for (u32 r = 0; r < 2; ++r)
-    for (u32 q = 0; q < 4; ++q) wire(place("a", r, q / 2) + "." + std::to_string(q % 2), place("b", q, r));
-  for (u32 r = 0; r < 4; ++r)
-    for (u32 q = 0; q < 2; ++q) wire(place("b", r, q) + ".0", place("e", r / 2 * 2 + q, r % 2));
-  const std::string path = testing::temporary("_network.csv");
-  std::ofstream(path) << text.str();
-  return path;
-}
-
-/// Any parameters that fit together.
-RawConfig random_metro(u64 seed) {
-  testing::BglDraw draw(seed);
-  RawConfig c{{"router.kind", word("metro")}, {"run.seed", static_cast<std::int64_t>(seed)}};
-  switch (draw.below(8)) {
-    case 0:
-      c["topology.radix"] = IntList{2, 2};
-      c["topology.dilation"] = IntList{2, 1};
-      break;
-    case 1:
-      c["topology.radix"] = IntList{2, 2, 4};
-      c["topology.dilation"] = IntList{2, 2, 1};
-      break;
-    case 2:
-      c["topology.radix"] = IntList{4, 2};
-      c["topology.dilation"] = IntList{1, 2};
-      break;
-    case 3:
-      c["topology.radix"] = IntList{8};
-      c["topology.dilation"] = IntList{1};
-      break;
-    case 4:
-      c["topology.radix"] = IntList{2, 2, 2};
-      c["topology.dilation"] = IntList{4, 2, 1};
-      c["topology.links"] = integer(4);
-      break;
-    case 5:
-      c["topology.kind"] = word("fat_tree");
-      c["topology.arity"] = integer(2);
-      c["topology.ports"] = integer(4);
-      c["topology.levels"] = integer(3);
-      break;
-    case 6:
-      c["topology.kind"] = word("file");
-      c["topology.file"] = uneven_network(draw);
-      break;
-    default: break;  // 4 x 4 endpoints
-  }
-  if (!c.contains("topology.file")) c["topology.wiring"] = word(draw.coin() ? "random" : "regular");
-  c["topology.wire_delay"] = draw.one_of<std::int64_t>({0, 0, 1, 2, 3});
-  c["topology.entry_delay"] = draw.one_of<std::int64_t>({0, 0, 1, 2});
-  c["router.width"] = draw.one_of<std::int64_t>({3, 4, 4, 5, 8, 8, 9, 16});
-  c["router.cascade"] = draw.one_of<std::int64_t>({1, 1, 2, 2, 3, 4});
-  c["router.header_words"] = draw.one_of<std::int64_t>({0, 0, 0, 1, 2, 3});
-  c["router.pipeline_stages"] = draw.one_of<std::int64_t>({1, 1, 2, 3});
-  c["router.random_inputs"] = draw.between(1, 5);
-  c["router.fast_reclaim"] = draw.below(3) != 0;
-  if (c["router.fast_reclaim"] == Value{true} && draw.coin()) c["router.detailed_stages"] = IntList{0};
-  if (draw.below(4) == 0) c["router.shared_random"] = false;
-  if (draw.below(4) == 0) c["router.in_use_check"] = false;
-  c["endpoint.checksum"] = draw.one_of({word("none"), word("crc8"), word("crc16"), word("crc32")});
-  c["endpoint.retry"] = word(draw.coin() ? "immediate" : "backoff");
-  if (c["endpoint.retry"] == word("backoff")) {
-    c["endpoint.backoff_cycles"] = draw.one_of<std::int64_t>({1, 8, 20});
-    c["endpoint.backoff_doublings"] = draw.between(0, 4);
-  }
-  c["endpoint.closed_by"] = word(draw.coin() ? "source" : "destination");
-  if (draw.below(4) == 0) c["endpoint.most_attempts"] = draw.between(1, 4);
-  c["traffic.load"] = draw.one_of({0.05, 0.2, 0.4, 0.8});
-  const std::int64_t channel = std::get<std::int64_t>(c["router.width"]) * std::get<std::int64_t>(c["router.cascade"]);
-  const std::int64_t least = (4 + channel - 1) / channel + (8 + channel - 1) / channel + (32 + channel - 1) / channel;
-  const Lengths lengths{{least + draw.below(10), 1.0}, {least + draw.below(30), 2.0}};
-  c["traffic.packet_flits"] = lengths;
-  switch (draw.below(4)) {
-    case 0:
-      c["traffic.mode"] = word("request_reply");
-      c["traffic.window"] = integer(1);
-      c["traffic.reply_delay"] = draw.one_of<std::int64_t>({0, 1, 7});
-      c["traffic.reply_flits"] = Lengths{{least + draw.below(10), 1.0}, {least + draw.below(30), 2.0}};
-      break;
-    case 1: c["endpoint.stalls"] = true; break;
-    default: break;
-  }
-  return c;
-}
-
-/// Faults of all kinds while a network runs.
-std::vector<NaiveFault> random_faults(const RawConfig& config, testing::BglDraw& draw, u32 cycles) {
-  const Network net(experiment(config));
-  const auto& plan = dynamic_cast<const MetroPlan&>(*net.plan);
-  const MetroNetwork& n = plan.network();
-  const auto some_port = [&](NaiveFault& f) {
-    f.endpoint = draw.below(5) == 0;
-    f.item = draw.below(f.endpoint ? n.terminals : n.routers());
-    if (f.endpoint) {
-      f.port = draw.below(n.links);
-    } else {
-      const metro::RouterSetup& setup = n.setup[f.item];
-      f.port = draw.below(setup.forward + setup.backward);
-    }
-  };
-  std::vector<NaiveFault> faults;
-  const auto later = [&](NaiveFault f, const char* what) {
-    f.what = what;
-    f.cycle += draw.below(cycles / 2);
-    faults.push_back(f);
-  };
-  for (u32 i = 0, count = 2 + draw.below(6); i < count; ++i) {
-    NaiveFault f{draw.below(cycles * 3 / 4), "", false, 0, kNone, kNone, 0, 0};
-    if (plan.table().slices > 1 && draw.coin()) f.slice = draw.below(plan.table().slices);
-    switch (draw.below(6)) {
-      case 5:
-        f.what = "misallocate";
-        f.item = draw.below(n.routers());
-        f.part = draw.one_of({0.125, 0.5});
-        break;
-      case 0:
-        f.what = "dead";
-        f.item = draw.below(n.routers());
-        later(f, "repair");
-        break;
-      case 1:
-        f.what = "dead";
-        some_port(f);
-        later(f, "repair");
-        break;
-      case 2:
-        f.what = draw.coin() ? "stuck0" : "stuck1";
-        some_port(f);
-        f.bit = draw.below(plan.table().width + 3);
-        if (draw.coin()) later(f, "repair");
-        break;
-      case 3:
-        f.what = "noise";
-        some_port(f);
-        f.part = draw.one_of({0.015625, 0.0625, 0.25});
-        break;
-      default:
-        f.what = "off";
-        some_port(f);
-        later(f, "on");
-        break;
-    }
-    faults.push_back(f);
-  }
-  std::stable_sort(faults.begin(), faults.end(), [](const auto& a, const auto& b) { return a.cycle < b.cycle; });
-  return faults;
-}
-
-/// Lines of a fault file.
-std::string written(const std::vector<NaiveFault>& faults, const MetroNetwork& n) {
-  std::ostringstream text;
-  for (const NaiveFault& f : faults) {
-    text << f.cycle << "," << f.what << "," << (f.endpoint ? "e" + std::to_string(f.item) : n.names[f.item]);
-    if (f.slice != kNone) text << ":" << f.slice;
-    if (f.port != kNone) {
-      const bool is_backward = !f.endpoint && f.port >= n.setup[f.item].forward;
-      const u32 dilation = is_backward ? 1u << n.setup[f.item].log_dilation : 1;
-      const u32 port = is_backward ? f.port - n.setup[f.item].forward : f.port;
-      if (is_backward)
-        text << "." << port / dilation << "." << port % dilation;
-      else
-        text << "." << port;
-    }
-    if (f.what.starts_with("stuck")) text << "," << f.bit;
-    if (f.what == "noise" || f.what == "misallocate") text << "," << f.part;
-    text << "\n";
-  }
-  return text.str();
-}
 
 constexpr u32 kCycles = 1500;
 

@@ -1,53 +1,17 @@
 /// What a METRO router does with words, word by word (METRO, 4 and 5.1).
 #include <gtest/gtest.h>
 
-#include "kernels/routers/metro/allocate.hpp"
-#include "kernels/routers/metro/totals.hpp"
-#include "tests/support/metro/metro.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/metro/one_router.hpp"
 
 namespace flitlab::metro_router_test {
 namespace {
 
 using metro::Kind;
-using metro::kind_of;
 using metro::make_word;
-using metro::payload_of;
 using metro::PortState;
-using metro::Word;
 using testing::integer;
-using testing::MetroNet;
-using testing::word;
-
-constexpr u32 kNobody = 1000000;  ///< first cycle of a message that nobody waits for
-
-/// One 4x2 router of dilation 2 next to the endpoints of a network of four, and words put on its wires by hand.
-class OneRouter {
- public:
-  explicit OneRouter(RawConfig changes = {})
-      : net_(with({{"topology.radix", IntList{2, 2}}, {"topology.dilation", IntList{2, 1}}}, std::move(changes)), 0, 1,
-             kNobody) {}
-
-  /// A word is read by a port in the next cycle.
-  void put(u32 port, Word w) { net_.put_at_router(0, port, w); }
-  void data(u32 port, u32 payload) { put(port, make_word(Kind::kData, payload)); }
-  void step(u32 n = 1) { net_.step(n); }
-  /// The word on the wire that a port drives, which its far end reads in the next cycle.
-  Word sent(u32 port) const {
-    const metro::Wire& wire = net_.network().wire(0, port);
-    return wire.to_endpoint ? net_.at_endpoint(wire.item, wire.port) : net_.at_router(wire.item, wire.port);
-  }
-  Word sent_forward(u32 out) const { return sent(net_.table().inputs + out); }
-  metro::ForwardPort port(u32 p) const { return net_.forward(0, p); }
-  u32 backward(u32 out) const { return net_.table().inputs + out; }
-  MetroNet& net() { return net_; }
-
- private:
-  static RawConfig with(RawConfig base, RawConfig changes) {
-    for (const auto& [key, value] : changes) base[key] = value;
-    return base;
-  }
-  MetroNet net_;
-};
+using testing::OneRouter;
 
 /// In two stages of radix 2 the header's two bits are the top ones of its word: the first router takes the first.
 TEST(MetroRouter, TakesLeadingBitsAndPassesTheRestOn) {
@@ -182,60 +146,6 @@ TEST(MetroRouter, AnUndrivenWireClosesAConnection) {
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
 }
 
-/// Three ask for a direction with two ports in the same cycle.
-TEST(MetroRouter, BlocksWhoFindsNoPort) {
-  for (bool fast : {true, false}) {
-    OneRouter r({{"router.fast_reclaim", fast}});
-    for (u32 p : {0u, 1u, 3u}) r.data(p, 0);
-    r.step();
-    u32 open = 0, blocked = kNone, used = 0;
-    for (u32 p : {0u, 1u, 3u}) {
-      if (r.port(p).state == PortState::kForward) {
-        ++open;
-        used |= 1u << r.port(p).out;
-      } else {
-        blocked = p;
-      }
-    }
-    ASSERT_EQ(open, 2u);
-    EXPECT_EQ(used, 3u);
-    EXPECT_EQ(r.port(blocked).state, fast ? PortState::kDiscard : PortState::kBlocked);
-    EXPECT_EQ(r.sent(blocked), fast ? make_word(Kind::kBackDrop) : 0u);
-    r.data(blocked, 0x21);
-    r.step();
-    r.data(blocked, 0x42);
-    r.step();
-    r.put(blocked, make_word(fast ? Kind::kDrop : Kind::kTurn));
-    r.step();
-    if (!fast) {  // STATUS with the direction, the checksum of what was thrown away, DROP
-      EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, 0));
-      r.step();
-      EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, (0x21 << 1) ^ 0x42));
-      r.step();
-      EXPECT_EQ(r.sent(blocked), make_word(Kind::kDrop));
-    }
-    EXPECT_EQ(r.port(blocked).state, PortState::kIdle);
-  }
-}
-
-/// Of the two modes that of the forward port counts at which the blocking is.
-TEST(MetroRouter, ReclamationIsAForwardPortsOwn) {
-  OneRouter r;
-  MetroRegisters registers(r.net().engine(), 0, r.net().table());
-  registers.set(0, "fast.f1", 0, r.net().network());
-  registers.write();
-  r.data(2, 0);
-  r.data(3, 0);
-  r.step();
-  r.put(2, make_word(Kind::kIdle));
-  r.put(3, make_word(Kind::kIdle));
-  r.data(0, 0);
-  r.data(1, 0);
-  r.step();
-  EXPECT_EQ(r.port(0).state, PortState::kDiscard);
-  EXPECT_EQ(r.port(1).state, PortState::kBlocked);
-}
-
 /// The backward control bit: DROP goes on to the far end, the bit to the source, and the rest is thrown away.
 TEST(MetroRouter, PassesTheBackwardControlBitOn) {
   OneRouter r;
@@ -255,132 +165,6 @@ TEST(MetroRouter, PassesTheBackwardControlBitOn) {
   r.put(0, make_word(Kind::kDrop));
   r.step();
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
-}
-
-/// A port that is let go can be taken in the next cycle, not in the same.
-TEST(MetroRouter, AFreePortIsFreeInTheNextCycle) {
-  OneRouter r;
-  r.data(0, 0);
-  r.data(1, 0);
-  r.step();
-  r.put(0, make_word(Kind::kDrop));
-  r.put(1, make_word(Kind::kIdle));
-  r.data(2, 0);
-  r.step();
-  EXPECT_EQ(r.port(2).state, PortState::kDiscard);
-  r.data(3, 0);
-  r.put(1, make_word(Kind::kIdle));
-  r.step();
-  EXPECT_EQ(r.port(3).state, PortState::kForward);
-}
-
-TEST(MetroRouter, DisabledPortsTakeNoPart) {
-  OneRouter r;
-  MetroRegisters registers(r.net().engine(), 0, r.net().table());
-  registers.set(0, "on.b0", 0, r.net().network());
-  registers.set(0, "on.f2", 0, r.net().network());
-  registers.write();
-  r.data(0, 0);
-  r.data(2, 1 << 7);
-  r.step();
-  EXPECT_EQ(r.port(0).out, 1);
-  EXPECT_EQ(r.port(2).state, PortState::kIdle);
-  r.put(0, make_word(Kind::kIdle));
-  r.data(1, 0);
-  r.step();
-  EXPECT_EQ(r.port(1).state, PortState::kDiscard);  // only one port is left
-}
-
-/// A port that is switched off while it is used: its connection is shut toward both ends.
-TEST(MetroRouter, APortInUseCanBeDisabled) {
-  OneRouter r;
-  r.data(0, 0);
-  r.step();
-  const u32 out = r.port(0).out;
-  MetroRegisters registers(r.net().engine(), 0, r.net().table());
-  registers.set(0, "on.b" + std::to_string(out), 0, r.net().network());
-  registers.write();
-  r.data(0, 1);
-  r.step();
-  EXPECT_EQ(r.sent(0), make_word(Kind::kBackDrop));
-  EXPECT_EQ(r.sent_forward(out), make_word(Kind::kDrop));
-  EXPECT_EQ(r.net().total(metro::Count::kShut), 1u);
-}
-
-/// With both ends of a wire off, one drives and the other keeps what comes; other connections do not notice.
-TEST(MetroRouter, ADisabledWireCanBeTested) {
-  OneRouter r;
-  const metro::Wire wire = r.net().network().wire(0, r.backward(0));
-  {
-    MetroRegisters registers(r.net().engine(), 0, r.net().table());
-    registers.set(0, "on.b0", 0, r.net().network());
-    registers.set(0, "drive.b0", make_word(Kind::kData, 0xA5), r.net().network());
-    registers.set(wire.item, "on.f" + std::to_string(wire.port), 0, r.net().network());
-    registers.write();
-  }
-  r.data(0, 0);
-  r.step();
-  EXPECT_EQ(r.port(0).out, 1);
-  r.data(0, 7);
-  r.step();
-  EXPECT_EQ(r.sent_forward(1), make_word(Kind::kData, 7));
-  r.step();
-  const auto all = metro_registers(r.net().engine(), r.net().table(), r.net().network(), wire.item);
-  EXPECT_EQ(all.at("captured.f" + std::to_string(wire.port)), make_word(Kind::kData, 0xA5));
-  EXPECT_EQ(all.at("state.f" + std::to_string(wire.port)), 0u);
-}
-
-/// Any power of two up to what the router has, while it runs: dilation 1 makes four directions of one port each.
-TEST(MetroRouter, DilationCanBeChanged) {
-  OneRouter r;
-  MetroRegisters registers(r.net().engine(), 0, r.net().table());
-  registers.set(0, "dilation", 1, r.net().network());
-  registers.write();
-  for (u32 p = 0; p < 4; ++p) r.data(p, (3 - p) << 6);
-  r.step();
-  for (u32 p = 0; p < 4; ++p) EXPECT_EQ(r.port(p).out, 3 - p) << p;
-}
-
-/// All free equivalent ports are as likely: chi-square over many cycles, below its 99.9 % quantile.
-TEST(MetroChoice, IsUniform) {
-  metro::RouterControl control{};
-  control.backward_on = ~0u;
-  control.log_dilation = 2;
-  metro::Table t;
-  t.random_inputs = 4;
-  for (u32 used : {0u, 0b0100u}) {
-    control.used = used;
-    u32 hits[4] = {};
-    const u32 n = 12000;
-    for (u32 cycle = 0; cycle < n; ++cycle) ++hits[metro::choose_port(t, control, 1, 0, {7, 3, cycle})];
-    const u32 free = used ? 3 : 4;
-    double chi = 0;
-    for (u32 b = 0; b < 4; ++b) {
-      if (used >> b & 1) {
-        EXPECT_EQ(hits[b], 0u);
-      } else {
-        chi += (hits[b] - double(n) / free) * (hits[b] - double(n) / free) / (double(n) / free);
-      }
-    }
-    EXPECT_LT(chi, free == 4 ? 16.27 : 13.82);
-  }
-}
-
-/// Ports that share a random input choose the same place in a cycle, others do not always.
-TEST(MetroChoice, FollowsItsRandomInput) {
-  metro::RouterControl control{};
-  control.backward_on = ~0u;
-  control.log_dilation = 1;
-  metro::Table t;
-  t.random_inputs = 2;
-  u32 differ = 0;
-  for (u32 cycle = 0; cycle < 200; ++cycle) {
-    const metro::RandomInputs random{1, 0, cycle};
-    EXPECT_EQ(metro::choose_port(t, control, 0, 0, random), metro::choose_port(t, control, 2, 0, random));
-    differ += metro::choose_port(t, control, 0, 0, random) != metro::choose_port(t, control, 1, 0, random);
-  }
-  EXPECT_GT(differ, 60u);
-  EXPECT_LT(differ, 140u);
 }
 
 }  // namespace

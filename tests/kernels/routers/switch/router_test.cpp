@@ -250,7 +250,7 @@ TEST(Switch, ShowsHeadsAndOutputs) {
   EXPECT_EQ(ports[0].vcs[0].credits, 0u);
   EXPECT_EQ(ports[1].vcs[0].stage, "idle");
   EXPECT_EQ(net.net().plan->inspector()->inspect_terminal(net.net().engine->state(0), 4).queued, 1u);
-  const auto figures = net.net().plan->figures({}, net.net().engine->state(0));
+  const auto figures = net.net().plan->inspector()->figures({}, net.net().engine->state(0));
   EXPECT_EQ(figures.at("messages_switched"), 1);
   EXPECT_EQ(figures.at("head_wait_cycles"), 0);
 }

@@ -1,147 +1,36 @@
-/// The rules of the T3E's arbiter (paper, section 7) and of its routing, one by one. Packets meet at node (2,2,2) of an
-/// 8x8x8 machine, far from the datelines. Clocks are derived by hand: a packet created at clock t in a neighbour's PE
-/// leaves that node at t + 7, arrives here at t + 10 and may leave through the crossbar from t + 13 on; one of this PE
-/// may leave from t + 7 on. Flits follow a clock apart.
+/// The rules of the T3E's arbiter (paper, section 7), one by one. Clocks are derived by hand, as said in
+/// tests/support/t3e/machine.hpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <tuple>
+#include <utility>
 
-#include "host/routers/t3e/plan.hpp"
 #include "kernels/common/error.hpp"
-#include "kernels/routers/t3e/route.hpp"
 #include "tests/support/build.hpp"
-#include "tests/support/temporary.hpp"
+#include "tests/support/t3e/machine.hpp"
 
 namespace flitlab::t3e_arbitration_test {
 namespace {
 
 using testing::experiment;
 using testing::integer;
-using testing::Network;
-using testing::TextFile;
 using testing::word;
-
-constexpr u32 at(u32 x, u32 y, u32 z) { return x + 8 * (y + 8 * z); }
-constexpr u32 kHere = at(2, 2, 2);
-/// Neighbours, named by where they lie if +X is east, +Y north and +Z up.
-constexpr u32 kWest = at(1, 2, 2), kEast = at(3, 2, 2), kSouth = at(2, 1, 2), kBelow = at(2, 2, 1),
-              kTwoBelow = at(2, 2, 0);
-/// Output ports, and the adaptive virtual channel.
-constexpr u32 kPlusX = 0, kPlusY = 1, kMinusZ = t3e::kMinusZ, kAdaptive = t3e::kDeterministicVcs;
-
-struct Line {
-  u32 clock, src, dst, flits;
-};
-
-/// One flit leaves a router.
-struct Departure {
-  u32 clock, node;
-  Event event;
-};
-
-using Clocks = std::vector<u32>;
-using Outputs = std::vector<std::pair<u32, u32>>;  // port and VC
-
-Clocks from(u32 first, u32 flits) {
-  Clocks list(flits);
-  for (u32 n = 0; n < flits; ++n) list[n] = first + n;
-  return list;
-}
-
-/// A machine that runs a trace. Packets do not adapt and every SELECT bit is 0 unless a test says otherwise.
-class Machine {
- public:
-  explicit Machine(std::vector<Line> lines, RawConfig changes = {}) : trace_(text(std::move(lines))) {
-    changes.insert({{"router.kind", word("t3e")},
-                    {"topology.shape", IntList{8, 8, 8}},
-                    {"routing.adaptive", false},
-                    {"routing.vc_select", word("time_of_crossing")}});
-    if (!changes.contains("traffic.mode")) {
-      changes["traffic.mode"] = word("trace");
-      changes["traffic.trace_file"] = trace_.path;
-    }
-    net_ = std::make_unique<Network>(experiment(changes), EngineChoice{"cpu", 1, true, 1});
-  }
-
-  template <class Change>
-  void registers(u32 node, Change change) {
-    edit<t3e::Registers>(0, "registers", node, change);
-  }
-  /// Packets that turn into a direction here, or start in it, towards nodes with this ordinate use set 1.
-  void select_one(u32 node, u32 direction, u32 ordinate) {
-    registers(node, [&](t3e::Registers& r) { r.vcsel[direction] |= static_cast<u16>(1u << ordinate); });
-  }
-  void no_adapt(u32 node, u32 direction) {
-    registers(node, [&](t3e::Registers& r) { r.chan[direction] |= t3e::kNoAdapt; });
-  }
-  /// Changes the routing tag from one PE to another.
-  template <class Change>
-  void tag(u32 src, u32 dst, Change change) {
-    edit<t3e::Tag>(2, "lut", src * t3e::kLutRegisters + dst, change);
-  }
-  void adapt(u32 src, u32 dst) {
-    tag(src, dst, [](t3e::Tag& tag) { tag |= 1u << 18; });
-  }
-
-  void run(u32 clocks) {
-    for (u32 n = 0; n < clocks; ++n, ++now_) {
-      net_->step(1);
-      const auto events = net_->engine->take_events(0);
-      for (u32 node = 0; node < 512; ++node)
-        for (const Event& event : events[node])
-          if (event.kind == EventKind::kSwitchGranted) departures.push_back({now_, node, event});
-    }
-    check_conservation(*net_->engine, *net_->plan, 0);
-  }
-
-  /// When the flits of a PE's n-th packet leave this node.
-  Clocks clocks(u32 src, u32 n = 0) const {
-    std::map<u32, Clocks> packets;  // by number, which rises along the trace
-    for (const Departure& d : departures)
-      if (d.event.src == src) {
-        Clocks& list = packets[d.event.id];
-        if (d.node == kHere) list.push_back(d.clock);
-      }
-    return n < packets.size() ? std::next(packets.begin(), n)->second : Clocks{};
-  }
-  /// By what the heads of a PE's packets leave a node, in the order of their departure.
-  Outputs outputs(u32 src, u32 node = kHere) const {
-    Outputs list;
-    for (const Departure& d : departures)
-      if (d.node == node && d.event.src == src && (d.event.flit & 1))
-        list.emplace_back(d.event.out_port, d.event.out_vc);
-    return list;
-  }
-  u64 total(TotalIndex t) { return net_->total(t); }
-  const t3e::Table& table() const { return dynamic_cast<const T3ePlan&>(*net_->plan).table(); }
-
-  std::vector<Departure> departures;
-
- private:
-  static std::string text(std::vector<Line> lines) {
-    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.clock < b.clock; });
-    std::string all;
-    for (const Line& l : lines)
-      all += std::to_string(l.clock) + "," + std::to_string(l.src) + "," + std::to_string(l.dst) + "," +
-             std::to_string(l.flits) + "\n";
-    return all;
-  }
-  template <class T, class Change>
-  void edit(u32 kind, const char* name, u32 place, Change change) {
-    const ItemKind& items = net_->plan->layout().kinds[kind];
-    const FieldInfo& field = items.field(name);
-    std::vector<T> all(std::size_t{items.count} * field.count);
-    net_->engine->get_field(0, kind, field, all.data());
-    change(all[place]);
-    net_->engine->set_field(0, kind, field, all.data());
-  }
-
-  TextFile trace_;
-  std::unique_ptr<Network> net_;
-  u32 now_ = 0;
-};
+using testing::t3e_machine::at;
+using testing::t3e_machine::Clocks;
+using testing::t3e_machine::from;
+using testing::t3e_machine::kAdaptive;
+using testing::t3e_machine::kBelow;
+using testing::t3e_machine::kEast;
+using testing::t3e_machine::kHere;
+using testing::t3e_machine::kMinusZ;
+using testing::t3e_machine::kPlusX;
+using testing::t3e_machine::kPlusY;
+using testing::t3e_machine::kSouth;
+using testing::t3e_machine::kTwoBelow;
+using testing::t3e_machine::kWest;
+using testing::t3e_machine::Machine;
+using testing::t3e_machine::Outputs;
 
 /// Two packets want one output on different virtual channels. The first holds it to its end, whether its flits come one
 /// a clock from a link or from the PE; if both ask at once, round robin begins at VC 0.
@@ -379,97 +268,6 @@ TEST(T3eArbitration, CreditsTakeTheirTime) {
       EXPECT_EQ(m.total(Total::kLastDelivery), source + destination + 2 * (round + delay) + 1)
           << source << " " << destination << " " << delay;
     }
-}
-
-/// The PE's packets enter on set 0 and set 1 in turn, and on the other one if a set has no room: here the first packet
-/// takes all places of set 0 until its credits are back.
-TEST(T3eInjection, UsesBothSets) {
-  for (bool room : {true, false}) {
-    const u32 flits = room ? 2 : 9;
-    Machine m({{0, kHere, kEast, flits}, {0, kHere, kEast, 2}, {0, kHere, kEast, 2}, {0, kHere, kEast, 2}},
-              {{"router.deterministic_buffer_flits", integer(room ? 12 : 9)}, {"router.credit_delay", integer(30)}});
-    m.run(100);
-    Clocks sets;
-    for (const Departure& d : m.departures)
-      if (d.node == kHere && (d.event.flit & 1)) sets.push_back(d.event.vc);
-    EXPECT_EQ(sets, room ? (Clocks{0, 1, 0, 1}) : (Clocks{0, 1, 1, 1}));
-  }
-}
-
-/// Ordered requests do not adapt; their responses do (paper, section 5).
-TEST(T3eInjection, OrderedRequestsDoNotAdapt) {
-  for (bool ordered : {false, true}) {
-    Machine m({}, {{"routing.adaptive", true},
-                   {"routing.ordered_requests", ordered},
-                   {"traffic.mode", word("request_reply")},
-                   {"traffic.load", 0.2}});
-    m.run(200);
-    u32 adaptive[2] = {};  // requests, responses
-    for (const Departure& d : m.departures) adaptive[d.event.id >> 31] += d.event.out_vc >= kAdaptive;
-    EXPECT_EQ(adaptive[0] == 0, ordered);
-    EXPECT_GT(adaptive[1], 0u);
-  }
-}
-
-/// Adaptive packets make no initial and no final hop (manual, Adaptive Routing): the tag's +Y and -Z are
-/// for others.
-TEST(T3eInjection, AdaptivePacketsMakeNoExtraHops) {
-  for (bool adapt : {false, true}) {
-    Machine m({{0, kHere, kEast, 1}});
-    m.tag(kHere, kEast, [&](t3e::Tag& tag) { tag = (tag & ~(3u << 15)) | 1u << 15 | 1u << 17 | u32{adapt} << 18; });
-    m.run(60);
-    EXPECT_EQ(m.outputs(kHere), (Outputs{{adapt ? kPlusX : kPlusY, 0}}));
-    EXPECT_EQ(m.outputs(kHere, kEast), (Outputs{{adapt ? t3e::kNodePort : kMinusZ, 0}}));
-  }
-}
-
-/// SELECT decides at a turn, whatever set the packet came on; a packet that goes on straight stays on its set.
-TEST(T3eSelect, IsConsultedAtTurnsOnly) {
-  for (u32 before : {0, 1})
-    for (u32 after : {0, 1}) {
-      Machine m({{0, kWest, kBelow, 1}, {20, kWest, kEast, 1}});
-      for (u32 x : {2, 3})
-        if (before) m.select_one(kWest, kPlusX, x);
-      if (after) m.select_one(kHere, kMinusZ, 1), m.select_one(kHere, kPlusX, 3);
-      m.run(60);
-      EXPECT_EQ(m.outputs(kWest, kWest), (Outputs{{kPlusX, before}, {kPlusX, before}}));
-      EXPECT_EQ(m.outputs(kWest), (Outputs{{kMinusZ, after}, {kPlusX, before}}));
-    }
-}
-
-/// A packet comes from above on the adaptive VC and must leave it here: SELECT says for which set.
-TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVc) {
-  const u32 above = at(2, 2, 3), to = at(3, 2, 1);
-  for (u32 set : {0, 1}) {
-    Machine m({{0, above, to, 1}});
-    m.adapt(above, to);
-    m.no_adapt(kHere, kMinusZ);
-    if (set) m.select_one(kHere, kPlusX, 3);
-    m.run(60);
-    EXPECT_EQ(m.outputs(above, above), (Outputs{{kMinusZ, kAdaptive}}));
-    EXPECT_EQ(m.outputs(above), (Outputs{{kPlusX, set}}));
-  }
-}
-
-/// Even one that goes on in its direction, which it does if its deterministic VC was taken where it turned to adapt: it
-/// asks the table. On a deterministic VC it would stay on its set.
-TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVcStraightOn) {
-  const Machine m({});
-  const struct {
-    const t3e::Table& t;
-  } view{m.table()};
-  t3e::Registers registers = view.t.registers[kHere];
-  Packet packet{};
-  packet.dst = t3e::pack_address(2, 2, 1);
-  packet.route_bits = 4 | t3e::kNoHop << t3e::kInitialShift | t3e::kAdaptBit;
-  const auto choice = [&](u32 vc) { return t3e::choose(view, registers, kHere, packet, t3e::opposite(kMinusZ), vc); };
-  for (u32 set : {0, 1}) {
-    registers.vcsel[kMinusZ] = static_cast<u16>(set << 1);
-    EXPECT_EQ(choice(kAdaptive).port, kMinusZ);
-    EXPECT_EQ(choice(kAdaptive).vc, set);
-    EXPECT_EQ(choice(0).vc, 0);
-    EXPECT_EQ(choice(1).vc, 1);
-  }
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+#pragma once
+/// Forms of the lines of a program: a name and the arguments after it.
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/programs/collectives.hpp"
+
+namespace flitlab {
+
+enum class Argument { kPeer, kBytes, kTag, kHandle, kCycles, kRoot, kGroup };
+inline constexpr const char* kArgumentNames[] = {"peer", "bytes", "tag", "handle", "cycles", "root", "group"};
+
+struct WaitAll {};
+/// What a line does.
+struct Form {
+  const char* name;
+  std::variant<CallKind, CollectiveKind, WaitAll> what;
+  u32 required;  ///< arguments that must be given
+  std::vector<Argument> arguments;
+
+  std::string text() const {
+    std::string list = "rank," + std::string(name);
+    for (u32 i = 0; i < arguments.size(); ++i)
+      list += (i < required ? "," : "[,") + std::string(kArgumentNames[static_cast<u32>(arguments[i])]);
+    return list + std::string(arguments.size() - required, ']');
+  }
+};
+
+const std::vector<Form>& forms();
+
+}  // namespace flitlab

@@ -1,0 +1,150 @@
+/// What is refused of METRO networks, their traces and their faults; and faults that are drawn.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/routers/metro/faults.hpp"
+#include "host/routers/metro/plan.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/metro/config.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::metro_checks_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::TextFile;
+using testing::word;
+using testing::metro_config::error_of;
+using testing::metro_config::metro;
+
+TEST(MetroChecks, BadInputIsRefused) {
+  const std::vector<std::pair<RawConfig, const char*>> cases{
+      {{{"topology.radix", IntList{3, 4}}}, "topology.radix: 3 is not a power of two"},
+      {{{"topology.dilation", IntList{3, 1}}}, "topology.dilation: 3 is not a power of two"},
+      {{{"topology.radix", IntList{4, 4, 4}}}, "one of each per stage"},
+      {{{"router.max_dilation", integer(1)}}, "router.max_dilation = 1: the network needs routers of dilation 2"},
+      {{{"router.max_dilation", integer(16)}}, "router.max_dilation = 16 is more than the 8 backward ports"},
+      {{{"topology.dilation", IntList{2, 4}}, {"topology.links", integer(1)}}, "do not fill routers of 16 ports"},
+      {{{"router.max_dilation", integer(3)}}, "router.max_dilation: 3 is not a power of two"},
+      {{{"router.width", integer(2)}}, "router.width = 2 bits cannot name one of 8 backward ports"},
+      {{{"topology.wire_delay", integer(3)}, {"router.max_turn_delay", integer(2)}},
+       "router.max_turn_delay = 2: the network has a wire of 3 stages"},
+      {{{"traffic.packet_flits", Lengths{{3, 1.0}}}}, "a message of 3 words is too short"},
+      {{{"traffic.mode", word("request_reply")}, {"traffic.window", integer(4)}}, "traffic.window = 4"},
+      {{{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{16}}},
+       "traffic.hot_terminals contains 16"},
+      {{{"router.detailed_stages", IntList{2}}}, "router.detailed_stages contains 2"},
+      {{{"topology.kind", word("file")}}, "needs topology.file"},
+      {{{"endpoint.stalls", true}, {"traffic.mode", word("batch")}}, "endpoint.stalls = true is there for"},
+      {{{"topology.kind", word("fat_tree")}, {"topology.arity", integer(3)}},
+       "topology.arity: 3 is not a power of two"},
+      {{{"topology.kind", word("fat_tree")}, {"topology.links", integer(1)}},
+       "do not fill routers of topology.ports = 8"},
+      {{{"faults.dead_routers", 0.9}}, "without cutting anybody off"},
+      {{{"traffic.mode", word("broadcast")}}, "broadcast"},
+  };
+  for (const auto& [changes, message] : cases) {
+    const std::string error = error_of(changes);
+    EXPECT_NE(error.find(message), std::string::npos) << message << ": " << error;
+  }
+}
+
+/// METRO, Table 1, holds for routers from a file too.
+TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
+  const TextFile file(
+      "router,a,4,4,2\nwire,e0.0,a.0\nwire,e1.0,a.1\nwire,e2.0,a.2\nwire,e3.0,a.3,9\n"
+      "wire,a.0.0,e0.0\nwire,a.0.1,e0.1\nwire,a.1.0,e1.0\nwire,a.1.1,e1.1\n"
+      "wire,a.2.0,e2.0\nwire,a.2.1,e2.1\nwire,a.3.0,e3.0\nwire,a.3.1,e3.1\n");
+  const std::vector<std::pair<RawConfig, const char*>> cases{
+      {{}, ""},
+      {{{"router.width", integer(2)}}, "router.width = 2 bits cannot name one of 8 backward ports, as router a has"},
+      {{{"router.max_dilation", integer(1)}}, "the network needs routers of dilation 2"},
+      {{{"router.max_turn_delay", integer(8)}}, "the network has a wire of 9 stages"}};
+  for (auto [changes, message] : cases) {
+    changes.insert({{"topology.kind", word("file")}, {"topology.file", file.path}});
+    const std::string error = error_of(changes);
+    if (*message)
+      EXPECT_NE(error.find(message), std::string::npos) << message << ": " << error;
+    else
+      EXPECT_EQ(error, "");
+  }
+}
+
+/// What has been repaired cuts nobody off.
+TEST(MetroFaultFile, JudgesWhatIsLeftInTheEnd) {
+  const TextFile apart("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,repair,e0.1\n");
+  EXPECT_EQ(error_of({{"faults.file", apart.path}}), "");
+  const TextFile unsorted("40,repair,e0.1\n30,dead,e0.1\n20,dead,e0.0\n");
+  EXPECT_EQ(error_of({{"faults.file", unsorted.path}}), "");
+  const TextFile last("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,dead,e0.0\n");
+  EXPECT_NE(error_of({{"faults.file", last.path}}).find("no way from endpoint 0"), std::string::npos);
+}
+
+TEST(MetroChecks, ATraceNamesOnlyWhatIsThere) {
+  for (const auto& [line, message] :
+       {std::pair{"0,0,16,20\n", "terminals are numbered 0 to 15"}, std::pair{"0,0,1,3\n", "must have 4 to 4095 flits"},
+        std::pair{"0,0,1,20\n1,1,0,20,0\n", "are not told which packet has arrived"}}) {
+    const TextFile trace(line);
+    RawConfig c = metro({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}});
+    c.erase("traffic.packet_flits");
+    try {
+      testing::Network net(experiment(c));
+      net.step(10);
+      FAIL() << line;
+    } catch (const ConfigError& e) {
+      EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
+  for (const auto& [line, message] :
+       {std::pair{"0,dead,9.9\n", "is no router, port or endpoint's link"},
+        std::pair{"0,dead,0.0.9\n", "has no such port"}, std::pair{"0,stuck1,0.0\n", "name a port"},
+        std::pair{"0,stuck1,0.0.1.0,11\n", "bit"}, std::pair{"0,noise,0.0.1.0,2\n", "a part from 0 to 1"},
+        std::pair{"0,deed,0.0\n", ":1: \"0,deed,0.0\": nothing that happens is \"deed\": did you mean dead?"},
+        std::pair{"0,melt,0.0\n", "What happens is dead, repair, stuck0"},
+        std::pair{"0,on,e0.0\n5,dead,0.0,0.5\n",
+                  ":2: \"5,dead,0.0,0.5\": field 4, \"0.5\", is one too many: the line is cycle,dead,ROUTER or PORT."},
+        std::pair{"0,noise,0.0.1.0,0.5,1\n", "field 5, \"1\", is one too many: the line is cycle,noise,PORT,part."},
+        std::pair{"0,stuck1,0.0.1.0,1,\n", "field 5, \"\", is one too many"}, std::pair{"x,dead,0.0\n", "cycle"},
+        std::pair{"0,dead,0.0:1\n", "cascaded routers are numbered 0 to 0"},
+        std::pair{"0,dead,e0.0\n0,dead,e0.1\n", "no way from endpoint 0"}}) {
+    const TextFile faults(line);
+    const std::string error = error_of({{"faults.file", faults.path}});
+    EXPECT_NE(error.find(message), std::string::npos) << line << ": " << error;
+    EXPECT_NE(error.find("faults.file"), std::string::npos) << error;
+  }
+}
+
+/// As many as asked for, others with another seed, and everybody still reaches everybody.
+TEST(MetroFaultDraw, IsOfTheSizeAskedFor) {
+  std::set<std::set<u32>> draws;
+  for (int seed : {1, 2, 3}) {
+    const Experiment e = experiment(metro({{"topology.radix", IntList{4, 4, 4}},
+                                           {"topology.dilation", IntList{2, 2, 1}},
+                                           {"faults.dead_routers", 0.125},
+                                           {"faults.seed", integer(seed)}}));
+    const MetroNetwork n = make_metro_network(e);
+    std::set<u32> dead;
+    std::vector<bool> routers(n.routers());
+    for (const MetroFault& f : make_metro_faults(e, n, 1).list) {
+      EXPECT_EQ(f.what, MetroFault::What::kDeadRouter);
+      dead.insert(f.item);
+      routers[f.item] = true;
+    }
+    EXPECT_EQ(dead.size(), n.routers() / 8);
+    EXPECT_TRUE(metro_connected(n, routers, std::vector<bool>(n.wires.size())));
+    draws.insert(dead);
+  }
+  EXPECT_EQ(draws.size(), 3u);
+}
+
+}  // namespace
+}  // namespace flitlab::metro_checks_test

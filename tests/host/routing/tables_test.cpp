@@ -1,0 +1,167 @@
+/// Tables of routes through any graph: shortest, free of cycles by a search of its own, and those of the user.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/routing/dependency.hpp"
+#include "host/routing/tables.hpp"
+#include "host/topology/metrics.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/philox.hpp"
+#include "tests/support/temporary.hpp"
+#include "tests/support/topology.hpp"
+
+namespace flitlab::routing_tables_test {
+namespace {
+
+using testing::expect_consistent;
+using testing::graph_text;
+using testing::TextFile;
+
+/// Independent check: depth-first search with colours over all dependencies of a layer.
+bool naive_has_cycle(const std::vector<std::set<u32>>& after) {
+  std::vector<int> colour(after.size(), 0);
+  const auto visit = [&](auto&& self, u32 c) -> bool {
+    colour[c] = 1;
+    for (u32 next : after[c])
+      if (colour[next] == 1 || (colour[next] == 0 && self(self, next))) return true;
+    colour[c] = 2;
+    return false;
+  };
+  for (u32 c = 0; c < after.size(); ++c)
+    if (colour[c] == 0 && visit(visit, c)) return true;
+  return false;
+}
+
+void expect_good_table(const Topology& t, const RouteTable& table) {
+  std::vector<std::vector<std::set<u32>>> layers(table.layers, std::vector<std::set<u32>>(t.routers * t.network_ports));
+  for (u32 s = 0; s < t.routers; ++s) {
+    const std::vector<u32> hops = hops_from(t, s);
+    for (u32 d = 0; d < t.routers; ++d) {
+      u32 r = s, count = 0, before = kNone;
+      while (r != d) {
+        const u32 port = table.port[r * t.routers + d], channel = r * t.network_ports + port;
+        if (before != kNone) layers[table.layer[s * t.routers + d]][before].insert(channel);
+        before = channel;
+        r = t.peer(r, port).item;
+        ASSERT_NE(r, kNone);
+        ASSERT_LE(++count, hops[d]);
+      }
+      ASSERT_EQ(count, hops[d]);
+    }
+  }
+  for (const auto& layer : layers) EXPECT_FALSE(naive_has_cycle(layer));
+}
+
+TEST(Tables, AreShortestAndFreeOfCycles) {
+  const TextFile petersen(graph_text({{0, 1},
+                                      {1, 2},
+                                      {2, 3},
+                                      {3, 4},
+                                      {4, 0},
+                                      {0, 5},
+                                      {1, 6},
+                                      {2, 7},
+                                      {3, 8},
+                                      {4, 9},
+                                      {5, 7},
+                                      {7, 9},
+                                      {9, 6},
+                                      {6, 8},
+                                      {8, 5}}));
+  const Topology t = make_graph(petersen.path, 1);
+  expect_consistent(t);
+  expect_good_table(t, shortest_path_table(t, 8));
+  for (u32 seed = 0; seed < 10; ++seed) {
+    std::vector<std::pair<u32, u32>> edges;
+    for (u32 r = 1; r < 24; ++r) edges.emplace_back(r, philox(seed, 0, 0, r).word[0] % r);
+    for (u32 i = 0; i < 20; ++i) {
+      const Random4 w = philox(seed, 1, 0, i);
+      if (w.word[0] % 24 != w.word[1] % 24) edges.emplace_back(w.word[0] % 24, w.word[1] % 24);
+    }
+    const TextFile file(graph_text(edges));
+    const Topology g = make_graph(file.path, 1);
+    expect_good_table(g, shortest_path_table(g, 16));
+  }
+}
+
+TEST(Tables, NeedOneLayerOnATreeAndTwoOnARing) {
+  const TextFile tree(graph_text({{0, 1}, {0, 2}, {1, 3}, {1, 4}, {2, 5}}));
+  EXPECT_EQ(shortest_path_table(make_graph(tree.path, 1), 4).layers, 1u);
+  const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}));
+  EXPECT_EQ(shortest_path_table(make_graph(ring.path, 1), 4).layers, 2u);
+  try {
+    shortest_path_table(make_graph(ring.path, 1), 1);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("would close the cycle"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("->"), std::string::npos);
+  }
+}
+
+TEST(Tables, OfTheUserAreChecked) {
+  const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 0}}));
+  const Topology t = make_graph(ring.path, 1);
+  // Port toward the next higher router (mod 4), by peer.
+  const auto port_to = [&](u32 r, u32 next) {
+    for (u32 p = 0; p < t.network_ports; ++p)
+      if (t.peer(r, p).item == next) return p;
+    return kNone;
+  };
+  std::string clockwise, layered;
+  for (u32 r = 0; r < 4; ++r)
+    for (u32 d = 0; d < 4; ++d) {
+      if (r == d) continue;
+      const std::string line =
+          std::to_string(r) + "," + std::to_string(d) + "," + std::to_string(port_to(r, (r + 1) % 4));
+      clockwise += line + "\n";
+      layered += line + ",0\n";
+    }
+  const TextFile good(clockwise), bad(layered), partial("0,1,0\n");
+  const RouteTable table = read_table("routing.table_file", good.path, t, 4);  // the tool finds the layers
+  EXPECT_EQ(table.layers, 2u);
+  const auto message = [&](const std::string& path) -> std::string {
+    try {
+      read_table("routing.table_file", path, t, 4);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message(bad.path).find("can deadlock"), std::string::npos) << message(bad.path);
+  EXPECT_NE(message(bad.path).find("[0->1]"), std::string::npos);
+  EXPECT_NE(message(partial.path).find("unreachable"), std::string::npos);
+  std::string looping = clockwise;
+  looping.replace(looping.find("1,3,"), 5, "1,3," + std::to_string(port_to(1, 0)));
+  const TextFile loop(looping);
+  EXPECT_NE(message(loop.path).find("loop"), std::string::npos) << message(loop.path);
+  // The first router and the first port that do not exist.
+  const TextFile router("4,0,0\n"), destination("0,4,0\n"), port("0,1," + std::to_string(t.network_ports) + "\n");
+  for (const std::string& path : {router.path, destination.path})
+    EXPECT_NE(message(path).find("routers are numbered 0 to 3"), std::string::npos) << message(path);
+  EXPECT_NE(message(port.path).find("has no channel at port"), std::string::npos) << message(port.path);
+}
+
+TEST(DependencyGraph, FindsACycleIfThereIsOne) {
+  for (u32 seed = 0; seed < 200; ++seed) {
+    DependencyGraph graph(12);
+    std::vector<std::set<u32>> naive(12);
+    for (u32 i = 0; i < 14; ++i) {
+      const Random4 w = philox(seed, 2, 0, i);
+      graph.add(w.word[0] % 12, w.word[1] % 12);
+      naive[w.word[0] % 12].insert(w.word[1] % 12);
+    }
+    const std::vector<u32> cycle = graph.cycle();
+    EXPECT_EQ(!cycle.empty(), naive_has_cycle(naive)) << seed;
+    for (std::size_t i = 0; i + 1 < cycle.size(); ++i) EXPECT_TRUE(graph.has(cycle[i], cycle[i + 1]));
+    if (!cycle.empty()) {
+      EXPECT_EQ(cycle.front(), cycle.back());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace flitlab::routing_tables_test

@@ -1,0 +1,223 @@
+/// Channels of TICs one case at a time (S-Connect, 3.1, 3.2): what is damaged, parallel ports, ports that are off.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/routers/sconnect/totals.hpp"
+#include "tests/support/sconnect/sconnect.hpp"
+#include "tests/support/sconnect/two_hosts.hpp"
+
+namespace flitlab::sconnect_channel_test {
+namespace {
+
+using sconnect::option;
+using testing::SconnectNet;
+using testing::sends;
+using testing::TextFile;
+using testing::word;
+using testing::two_hosts::graph;
+using testing::two_hosts::line;
+using testing::two_hosts::sent_by;
+
+/// Damaged on the way: it comes back a round later and goes once more; nothing is lost or taken twice.
+TEST(SconnectRouter, ADamagedMessageGoesAgain) {
+  SconnectNet net(line(2), sends(10, 0, 2));
+  net.step(12);
+  net.hit(0, 0);
+  net.deliver(1);
+  EXPECT_EQ(sent_by(net, 0, 0), (std::vector<u32>{0, 0}));
+  EXPECT_EQ(net.events_at(EventKind::kSwitchGranted, 0)[1].cycle, 11u + 6 + 1);
+  EXPECT_EQ(net.register_of(1, "damaged.0"), 1u);
+  EXPECT_EQ(net.register_of(0, "failed.0"), 1u);
+  net.step(20);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
+  EXPECT_EQ(net.control(0).used + net.control(1).used, 0);
+  net.check();
+}
+
+/// The answer is hit: the message goes again in the slot in which it went, with the same sequence bit, by which the
+/// receiver knows it.
+TEST(SconnectRouter, AMessageWhoseAnswerIsLostGoesAgainInItsSlot) {
+  SconnectNet net(line(2), sends(10, 0, 2) + sends(15, 0, 2) + sends(16, 0, 2));
+  net.step(12);
+  const auto first = net.sent(0, 0);
+  EXPECT_TRUE(first.first & sconnect::kPresent);
+  net.step(3);  // the answer leaves in 14
+  EXPECT_FALSE(net.sent(1, 0).first & sconnect::kPresent);
+  EXPECT_TRUE(net.sent(1, 0).first & sconnect::kAnswer);
+  net.hit(1, 0);
+  net.step(3);  // 17: 11 and a round of 6
+  EXPECT_EQ(net.sent(0, 0).first & (sconnect::kPresent | sconnect::kSequence),
+            first.first & (sconnect::kPresent | sconnect::kSequence));
+  EXPECT_EQ(net.sent(0, 0).second.id, 0u);
+  net.deliver(3);
+  net.step(20);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 3u);
+  EXPECT_EQ(net.total(sconnect::Count::kDuplicates), 1u);
+  EXPECT_EQ(net.total(sconnect::Count::kSentAgain), 1u);
+  EXPECT_EQ(net.register_of(0, "lost.0"), 1u);
+  EXPECT_EQ(net.register_of(0, "failed.0"), 0u);
+  EXPECT_EQ(net.delivered({0, 1}), 15u + 1 + 2);  // in 16, before the slot that is taken
+  EXPECT_EQ(net.delivered({0, 2}), 16u + 2 + 2);  // in 18, after it
+  EXPECT_EQ(net.control(0).used, 0u);
+  net.check();
+}
+
+/// A damaged message that has left before that was known is made void on its way out (S-Connect, 3.1, 3.2): node 1
+/// sends it with an abort bit, and node 2 does not take it.
+TEST(SconnectRouter, ADamagedMessageIsAbortedOnItsWayOut) {
+  for (const bool back : {false, true})
+    for (u32 flits : {1u, 4u}) {
+      SconnectNet net(line(3), back ? sends(10, 4, 0, flits) : sends(10, 0, 4, flits));
+      const u32 first = back ? 2 : 0, in = back ? 0 : 1, out = back ? 1 : 0, last = back ? 0 : 2;
+      net.step(11 + flits);
+      net.hit(first, back ? 1 : 0);  // a message, or the last part of a quad
+      net.step(2 + !back);           // it is there in 11 + flits + 1, and leaves there, or in the next cycle
+      EXPECT_TRUE(net.sent(1, out).first & sconnect::kAbort);
+      EXPECT_EQ(net.total(sconnect::Count::kAborted), 1u);
+      EXPECT_EQ(net.control(1).used, 0u);
+      EXPECT_EQ(net.register_of(1, "damaged." + std::to_string(in)), 1u);
+      net.step();
+      EXPECT_EQ(net.control(last).used, flits == 1 ? 0u : 4u);  // three parts of the quad have come
+      net.step();
+      EXPECT_EQ(net.control(last).used, 0u);
+      net.deliver(1);
+      net.step(30);
+      EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
+      EXPECT_EQ(net.register_of(1, "failed." + std::to_string(out)), 0u);  // nobody asks for it
+      net.check();
+    }
+}
+
+/// One that is still waiting when it is known is thrown away, and nothing of it leaves.
+TEST(SconnectRouter, ADamagedMessageThatWaitsIsThrownAway) {
+  std::string trace = sends(10, 0, 4);
+  for (u32 cycle = 11; cycle < 14; ++cycle) trace += sends(cycle, 2, 4) + sends(cycle, 3, 4);
+  SconnectNet net(line(3), trace);
+  net.set_table(1, 2, option(0, 0));
+  net.step(12);
+  net.hit(0, 0);
+  net.step(2);  // 13
+  EXPECT_EQ(net.queue(1, 0, 0, 0).size(), 2 * 3 - 2 + 1u);
+  net.step();
+  EXPECT_EQ(net.queue(1, 0, 0, 0).size(), 2 * 3 - 3u);
+  EXPECT_EQ(net.total(sconnect::Count::kAborted), 0u);
+  net.deliver(7);
+  net.check();
+}
+
+/// A quad that ended damaged and a damaged message that came in the slot after it are both thrown away: the quad's
+/// first part was hit, so its train ends with the slot after its last one.
+TEST(SconnectRouter, AQuadAndAMessageThatComeDamagedAreBothThrownAway) {
+  const std::string trace = sends(10, 0, 4, 4) + sends(10, 1, 4);
+  RawConfig c = line(3);
+  c["host.refuses"] = IntList{0};
+  SconnectNet net(c, trace);
+  net.set_table(0, 2, option(0, 0));
+  net.set_table(1, 2, option(4, 0));  // waits at node 1
+  net.step(12);
+  net.hit(0, 0);  // the first part
+  net.step(3);
+  net.hit(0, 0);  // the last one
+  net.step();
+  net.hit(0, 0);  // the message after it
+  net.step();
+  EXPECT_EQ(net.control(1).used, 4u);
+  net.step();
+  EXPECT_EQ(net.control(1).used, 4u + 1);
+  net.step();
+  EXPECT_EQ(net.control(1).used, 0u);
+  net.check();
+}
+
+// Parallel ports.
+
+/// Between two TICs a parallel port is a channel of one routing cycle: a message a cycle, and no errors.
+TEST(SconnectRouter, ParallelPortsJoinTics) {
+  const TextFile file("node,a,2\nnode,b,2\nchannel,a,b\nchannel,a,b\nchannel,a,b\n");
+  RawConfig c{{"topology.kind", word("graph")}, {"topology.file", file.path}, {"topology.node", word("dual")}};
+  std::string trace;
+  for (u32 i = 0; i < 50; ++i) trace += sends(10, 0, 1);
+  SconnectNet net(c, trace);
+  ASSERT_EQ(net.fabric().link(0, 5).kind, sconnect::LinkKind::kParallel);
+  ASSERT_EQ(net.fabric().link(0, 5).far, 1u);
+  net.set_table(0, 1, option(5, 1));
+  net.set_table(1, 1, option(0, 1));
+  ASSERT_EQ(net.fabric().link(1, 0).far, 3u);
+  net.set_table(3, 1, option(5, 1));
+  net.deliver(50);
+  EXPECT_EQ(net.register_of(0, "carried.5"), 50u);
+  EXPECT_EQ(net.register_of(3, "carried.5"), 50u);
+  // In 10 from 4 to 5, in 11 over the parallel port, in 12 by channel 0 of the other TIC, and so on.
+  EXPECT_EQ(net.delivered({0, 0}), 10u + 1 + 1 + 2 + 1 + 1);
+  EXPECT_EQ(net.total(Total::kLastDelivery), net.delivered({0, 0}) + 49);
+
+  c["channel.error_rate"] = 0.01;
+  c["traffic.load"] = 0.3;
+  SconnectNet noisy(c);
+  noisy.set_table(0, 1, option(5, 1));
+  noisy.set_table(1, 1, option(0, 1));
+  noisy.set_table(3, 1, option(5, 1));
+  noisy.step(500);
+  EXPECT_GT(noisy.register_of(0, "carried.5"), 50u);  // half of 0.3 times 500: the others stay at their node
+  for (u32 tic = 0; tic < 4; ++tic) EXPECT_EQ(noisy.register_of(tic, "damaged.5"), 0u);
+  EXPECT_GT(noisy.register_of(3, "damaged.0"), 50u);
+  noisy.check();
+}
+
+// Ports that are switched off.
+
+/// What waits for one takes another way, in order of priority and one a cycle, and nothing goes by it.
+TEST(SconnectRouter, APortThatIsOffIsAvoided) {
+  const TextFile file("0,1\n0,1\n");
+  std::string trace;
+  for (u32 i = 0; i < 6; ++i) trace += sends(10, 0, 2) + sends(10, 1, 2);
+  trace += sends(30, 0, 2);
+  SconnectNet net(graph(file), trace);
+  net.set_table(0, 1, option(0, 0));
+  net.step(16);  // 12 have come, 5 have gone
+  ASSERT_EQ(net.queue(0, 0, 0, 0).size(), 7u);
+  net.set_table(0, 1, option(0, 0) | option(1, 0));
+  net.disable(0, 0);
+  net.step();
+  EXPECT_EQ(net.queue(0, 0, 0, 0).size(), 6u);
+  EXPECT_EQ(net.queue(0, 1, 0, 0).size(), 1u);
+  net.step(80);
+  EXPECT_EQ(net.register_of(0, "carried.0"), 5u);
+  EXPECT_EQ(net.register_of(0, "carried.1"), 8u);
+  EXPECT_GE(net.total(Total::kPacketsDelivered), 8u);
+  net.enable(0, 0);
+  net.deliver(13);
+  net.step(30);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 13u);
+  EXPECT_EQ(net.control(0).used, 0u);
+  net.check();
+}
+
+/// Whenever and for however long an end of a channel is switched off, no message is lost and none is taken twice.
+TEST(SconnectRouter, SwitchingAPortOffLosesNothing) {
+  std::string trace;
+  for (u32 i = 0; i < 14; ++i) trace += sends(10, 0, 2) + sends(10, 2, 0);
+  std::string quads;
+  for (u32 i = 0; i < 6; ++i) quads += sends(10, 0, 2, 4) + sends(10, 2, 0, i % 2 ? 1 : 4);
+  for (const auto& [text, messages] : {std::pair{trace, 28u}, std::pair{quads, 12u}})
+    for (u32 delay : {1u, 2u})
+      for (u32 begin = 10; begin < 34; ++begin)
+        for (u32 cycles = 1; cycles < 8; ++cycles) {
+          SconnectNet net(line(2, delay), text);
+          net.step(begin);
+          net.disable(1, 0);
+          net.step(cycles);
+          net.enable(1, 0);
+          net.deliver(messages, 200);
+          net.step(4 * (delay + 1) + 2);
+          ASSERT_EQ(net.total(Total::kPacketsDelivered), messages) << delay << " " << begin << " " << cycles;
+          ASSERT_EQ(net.control(0).used + net.control(1).used, 0) << delay << " " << begin << " " << cycles;
+          net.check();
+        }
+}
+
+}  // namespace
+}  // namespace flitlab::sconnect_channel_test

@@ -1,0 +1,197 @@
+/// A TIC's routing decision (S-Connect, 2.3, 3.2): which port and virtual channel a message takes, and one that has
+/// come back.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/sconnect/sconnect.hpp"
+#include "tests/support/sconnect/two_hosts.hpp"
+
+namespace flitlab::sconnect_choice_test {
+namespace {
+
+using sconnect::option;
+using testing::integer;
+using testing::SconnectNet;
+using testing::SconnectScript;
+using testing::ScriptLine;
+using testing::sends;
+using testing::TextFile;
+using testing::two_hosts::graph;
+using testing::two_hosts::held_for_hosts;
+using testing::two_hosts::line;
+using testing::two_hosts::sent_by;
+
+/// Two channels lead on: the one where less waits, and of equals that whose turn comes first after the message's port.
+TEST(SconnectRouter, TheLeastPendingThenTheNextTurn) {
+  const TextFile file("0,1\n0,1\n");
+  SconnectNet net(graph(file), sends(10, 0, 2) + sends(10, 1, 2) + sends(50, 1, 2) + sends(90, 0, 2));
+  net.set_table(0, 1, option(0, 0) | option(1, 0));
+  net.deliver(4);
+  EXPECT_EQ(sent_by(net, 0, 0), (std::vector<u32>{0, 2, 3}));
+  EXPECT_EQ(sent_by(net, 0, 1), (std::vector<u32>{1}));
+}
+
+TEST(SconnectRouter, OfEqualsTheNextTurnAfterAnyPort) {
+  const TextFile file("0,1\n0,2\n0,3\n0,4\n");
+  for (u32 came = 0; came < 4; ++came)
+    for (u32 without = 0; without < 4; ++without) {
+      if (without == came) continue;
+      SconnectNet net(graph(file), sends(10, 2 * (1 + came), 2 * (1 + without)));
+      sconnect::Options ways = 0;
+      for (u32 p = 0; p < 4; ++p)
+        if (p != came && p != without) ways |= option(p, 0);
+      net.set_table(0, 1 + without, ways);
+      net.step(14);
+      u32 next = (came + 1) % 4;
+      while (next == without) next = (next + 1) % 4;
+      const auto left = net.events_at(EventKind::kSwitchGranted, 0);
+      const u32 at = left.empty() ? kNone : left[0].event.out_port;
+      if (next > came)
+        EXPECT_EQ(at, next) << came << " " << without;
+      else
+        EXPECT_EQ(net.queue(0, next, 0, 0).size(), 1u) << came << " " << without;
+    }
+}
+
+/// What has a lower priority does not count; what has a higher or the same does.
+TEST(SconnectRouter, OnlyWhatGoesBeforeCounts) {
+  const TextFile file("0,1\n0,2\n0,3\n0,4\n");
+  RawConfig c = graph(file);
+  std::vector<ScriptLine> lines;
+  for (u32 cycle = 10; cycle < 14; ++cycle)
+    for (u32 host : {0u, 1u}) lines.push_back({cycle, host, 2, 0});  // by port 0
+  for (u32 host : {0u, 1u}) lines.push_back({14, host, 4, 1});       // by port 1
+  lines.push_back({15, 0, 6, 1});                                    // by either
+  lines.push_back({15, 1, 6, 0});
+  const SconnectScript script(c, lines, 2);
+  SconnectNet net(c, script.text);
+  net.set_table(0, 1, option(0, 0));
+  net.set_table(0, 2, option(1, 0));
+  net.set_table(0, 3, option(0, 0) | option(1, 0));
+  net.step(16);
+  EXPECT_EQ(net.queue(0, 0, 0, 0).size(), 3u);
+  EXPECT_EQ(net.queue(0, 0, 1, 0).size(), 1u);  // 3 of a lower priority against one of its own
+  EXPECT_EQ(net.queue(0, 1, 1, 0).size(), 1u);
+  EXPECT_EQ(net.queue(0, 1, 0, 0).size(), 1u);  // 4 that go before against one
+}
+
+/// The quad that is going out counts like a message that waits.
+TEST(SconnectRouter, AQuadUnderWayCounts) {
+  const TextFile file("0,1\n0,1\n");
+  SconnectNet net(graph(file), sends(10, 0, 2, 4) + sends(12, 1, 2) + sends(20, 1, 2));
+  net.set_table(0, 1, option(0, 0) | option(1, 0));
+  net.deliver(3);
+  EXPECT_EQ(sent_by(net, 0, 0), (std::vector<u32>{0, 2}));
+  EXPECT_EQ(sent_by(net, 0, 1), (std::vector<u32>{1}));
+}
+
+/// On the port that is chosen, the virtual channel with less of the same priority; of equals 0. The first message has
+/// gone when the third one comes, so that there is one on 1 and none on 0; then there is one on each.
+TEST(SconnectRouter, TheVirtualChannelWithLessWaiting) {
+  SconnectNet net(line(2), sends(10, 0, 2) + sends(10, 1, 2) + sends(11, 0, 2) + sends(11, 1, 2));
+  net.set_table(0, 1, option(0, 0) | option(0, 1));
+  net.deliver(4);
+  std::vector<u32> vcs;
+  for (const auto& e : net.events_at(EventKind::kSwitchGranted, 0)) vcs.push_back(e.event.out_vc);
+  EXPECT_EQ(sent_by(net, 0, 0), (std::vector<u32>{0, 1, 2, 3}));
+  EXPECT_EQ(vcs, (std::vector<u32>{0, 1, 0, 0}));
+}
+
+/// What has come on virtual channel 1 stays there where the table lets it.
+TEST(SconnectRouter, FromVirtualChannel1NoWayLeadsBack) {
+  const auto vc_after = [](u32 came_on, sconnect::Options entry) {
+    SconnectNet net(line(3), sends(10, 0, 4));
+    net.set_table(0, 2, option(0, came_on));
+    net.set_table(1, 2, entry);
+    net.deliver(1);
+    return u32{net.events_at(EventKind::kSwitchGranted, 1).at(0).event.out_vc};
+  };
+  EXPECT_EQ(vc_after(1, option(0, 0) | option(0, 1)), 1u);
+  EXPECT_EQ(vc_after(0, option(0, 0) | option(0, 1)), 0u);
+  EXPECT_EQ(vc_after(0, option(0, 1)), 1u);
+  EXPECT_EQ(vc_after(1, option(0, 0)), 0u);
+}
+
+/// Three channels lead to a node that has no buffer left. Message X comes back from port 0. Port 1 has two of X's
+/// priority waiting, port 2 one of a higher one: X goes by port 1, before those that wait there.
+TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
+  const TextFile file("0,1\n0,1\n0,1\n");
+  RawConfig c = graph(file, 5);
+  c["router.reserve"] = IntList{4, 1, 0, 0};
+  c["router.control_buffers"] = integer(0);
+  c["router.host_buffers"] = integer(64);
+  c["host.refuses"] = IntList{0};
+  std::vector<ScriptLine> lines;
+  // 32 of 64 buffers: all but 4 for each queue of three channels, and 1 for each of priority 1.
+  for (u32 i = 0; i < 8; ++i) lines.push_back({10, 0, 2, 0, 4});
+  lines.push_back({170, 0, 2, 0});  // X: leaves in 171, is back in 171 + 12
+  for (u32 cycle = 179; cycle < 182; ++cycle)
+    for (u32 host : {0u, 1u}) lines.push_back({cycle, host, 2, 0});
+  for (u32 host : {0u, 1u}) lines.push_back({182, host, 2, 1});
+  const SconnectScript script(c, lines, 2);
+  SconnectNet net(c, script.text);
+  net.set_table(0, 1, option(0, 0));
+  net.step(170);
+  ASSERT_EQ(held_for_hosts(net, 1), 32u);
+  ASSERT_EQ(net.control(0).used, 0u);
+  net.step(5);
+  net.set_table(0, 1, option(1, 0));
+  net.step(182 - 175);
+  net.set_table(0, 1, option(2, 0));
+  net.step();
+  net.set_table(0, 1, option(0, 0) | option(1, 0) | option(2, 0));
+  net.step();  // 183
+  EXPECT_EQ(net.queue(0, 2, 1, 0).size(), 1u);
+  const auto waiting = net.queue(0, 1, 0, 0);
+  ASSERT_EQ(waiting.size(), 3u);
+  EXPECT_EQ(waiting[0].id, 8u);
+  EXPECT_EQ(waiting[0].age, 1u);
+  EXPECT_EQ(waiting[0].tried, 0u);
+  net.step();
+  EXPECT_EQ(sent_by(net, 0, 1).back(), 8u);
+}
+
+/// A message that was damaged takes another port than it did, though more goes before it there.
+TEST(SconnectRouter, WhatCameBackPrefersAnotherPort) {
+  const TextFile file("0,1\n0,1\n");
+  RawConfig c = graph(file, 5);
+  const SconnectScript script(c, {{10, 0, 2, 0}, {22, 0, 2, 1}, {22, 1, 2, 1}}, 2);
+  SconnectNet net(c, script.text);
+  net.set_table(0, 1, option(0, 0));
+  net.step(12);
+  net.hit(0, 0);  // in 11: back in 11 + 12
+  net.set_table(0, 1, option(1, 0));
+  net.step(23 - 12);
+  net.set_table(0, 1, option(0, 0) | option(1, 0));
+  net.step();
+  EXPECT_EQ(net.queue(0, 1, 1, 0).size(), 1u);
+  EXPECT_EQ(net.queue(0, 1, 0, 0).size(), 1u);
+  net.deliver(3);
+  EXPECT_EQ(sent_by(net, 0, 1), (std::vector<u32>{1, 2, 0}));
+}
+
+/// Elsewhere it is a message like any other: it goes where less of its own priority waits, and to the end.
+TEST(SconnectRouter, WhatCameBackSomewhereElseDoesNot) {
+  const TextFile file("0,1\n1,2\n1,2\n");  // node 1: port 0 to node 0, ports 1 and 2 to node 2
+  std::string trace = sends(10, 0, 4);
+  for (u32 cycle = 16; cycle < 20; ++cycle) trace += sends(cycle, 2, 4) + sends(cycle, 3, 4);
+  SconnectNet net(graph(file), trace);
+  net.set_table(1, 2, option(1, 0));
+  net.step(12);
+  net.hit(0, 0);  // in 11; it is back in 17, leaves again in 18, and is at node 1 in 20
+  net.step(20 - 12);
+  net.set_table(1, 2, option(1, 0) | option(2, 0));
+  EXPECT_EQ(net.queue(1, 1, 0, 0).size(), 8u - 3);
+  net.step();
+  const auto left = net.events_at(EventKind::kSwitchGranted, 1).back();
+  EXPECT_EQ(left.event.id, 0u);
+  EXPECT_EQ(left.event.out_port, 2u);
+  EXPECT_EQ(net.sent(1, 2).second.age, 1u);
+  net.deliver(9);
+  net.check();
+}
+
+}  // namespace
+}  // namespace flitlab::sconnect_choice_test

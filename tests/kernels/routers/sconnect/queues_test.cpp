@@ -1,0 +1,214 @@
+/// Rules of a TIC one by one (S-Connect, 2.3, 3): which message leaves next, who gets a buffer, what hosts refuse.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/routers/sconnect/totals.hpp"
+#include "tests/support/sconnect/sconnect.hpp"
+#include "tests/support/sconnect/two_hosts.hpp"
+
+namespace flitlab::sconnect_queues_test {
+namespace {
+
+using sconnect::option;
+using testing::integer;
+using testing::SconnectNet;
+using testing::SconnectScript;
+using testing::ScriptLine;
+using testing::sends;
+using testing::word;
+using testing::two_hosts::held_for_hosts;
+using testing::two_hosts::line;
+using testing::two_hosts::sent_by;
+
+// Transmitters.
+
+/// Two hosts' ports give two messages a cycle, of which one leaves: whatever came later with a higher priority goes
+/// first, and among equals who came first.
+TEST(SconnectRouter, HigherPrioritiesGoFirst) {
+  RawConfig c = line(2);
+  const SconnectScript script(
+      c, {{10, 0, 2, 0}, {10, 1, 2, 0}, {11, 0, 2, 1}, {11, 1, 2, 3}, {12, 0, 2, 2}, {12, 1, 2, 0}});
+  SconnectNet net(c, script.text);
+  net.deliver(6);
+  EXPECT_EQ(sent_by(net, 0, 0), (std::vector<u32>{0, 3, 4, 2, 1, 5}));
+}
+
+/// Under load: no message leaves while one of a higher priority waits for the same port.
+TEST(SconnectRouter, NothingLeavesBeforeAHigherPriority) {
+  RawConfig c = line(3);
+  c["host.priorities"] = IntList{4, 3, 2, 1};
+  c["traffic.load"] = 0.5;
+  SconnectNet net(c);
+  u32 passed_over = 0;
+  for (u32 cycle = 0; cycle < 400; ++cycle) {
+    u32 highest = kNone, lowest = 4;
+    for (u32 priority = 0; priority < 4; ++priority)
+      for (u32 vc = 0; vc < 2; ++vc)
+        if (!net.queue(1, 0, priority, vc).empty()) {
+          highest = priority;
+          lowest = std::min(lowest, priority);
+        }
+    net.forget_events();
+    net.step();
+    for (const auto& e : net.events_at(EventKind::kSwitchGranted, 1)) {
+      if (e.event.out_port != 0) continue;
+      ASSERT_NE(highest, kNone);  // port 0 comes first in a cycle: what it sends was there before
+      ASSERT_EQ(net.sent(1, 0).second.priority, highest);
+      passed_over += lowest < highest;
+    }
+  }
+  EXPECT_GT(passed_over, 50u);
+}
+
+/// One destination on virtual channel 0, one on 1, over the same channel.
+void use_two_vcs(SconnectNet& net) {
+  net.set_table(0, 1, option(0, 0));
+  net.set_table(0, 2, option(0, 1));
+  net.set_table(1, 2, option(0, 0) | option(0, 1));
+}
+
+TEST(SconnectRouter, VirtualChannelsTakeTurns) {
+  std::string trace;
+  for (u32 i = 0; i < 10; ++i) trace += sends(10, 0, 2) + sends(10, 1, 4);
+  SconnectNet net(line(3), trace);
+  use_two_vcs(net);
+  net.deliver(20);
+  std::vector<u32> in_turns(20);
+  for (u32 i = 0; i < 20; ++i) in_turns[i] = i;
+  EXPECT_EQ(sent_by(net, 0, 0), in_turns);
+}
+
+/// The one that has not been served last has the next turn, however long the other one was alone.
+TEST(SconnectRouter, AVirtualChannelThatIsAloneHasTheWholeChannel) {
+  std::string trace;
+  for (u32 i = 0; i < 10; ++i) trace += sends(10, 1, 4);
+  trace += sends(20, 0, 2) + sends(20, 1, 4) + sends(20, 1, 4);
+  SconnectNet net(line(3), trace);
+  use_two_vcs(net);
+  net.deliver(13);
+  const auto left = net.events_at(EventKind::kSwitchGranted, 0);
+  for (u32 i = 0; i < 10; ++i) EXPECT_EQ(left[i].cycle, 11 + i);
+  EXPECT_EQ(sent_by(net, 0, 0), (std::vector<u32>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+}
+
+// Buffers.
+
+/// Queues may have all that is not kept for others. At the end of the line these are two, of the channel back, with 3
+/// buffers each, and one each for control requests and replies. What is kept for a queue, that one gets.
+TEST(SconnectRouter, AQueueGetsWhatIsKeptForIt) {
+  RawConfig c = line(2);
+  c["router.buffers"] = integer(42);
+  c["router.reserve"] = IntList{3, 0, 0, 0};
+  c["router.host_buffers"] = integer(40);
+  c["host.refuses"] = IntList{0};
+  std::string trace;
+  for (u32 i = 0; i < 60; ++i) trace += sends(10, 0, 2);
+  for (u32 i = 0; i < 20; ++i) trace += sends(250, 2, 0);
+  SconnectNet net(c, trace);
+  net.step(240);
+  EXPECT_EQ(held_for_hosts(net, 1), 42u - 2 * 3 - 2);
+  EXPECT_EQ(net.control(1).used, 42u - 2 * 3 - 2);
+  net.step(200);
+  EXPECT_GT(held_for_hosts(net, 0), 0u);
+  EXPECT_EQ(held_for_hosts(net, 1), 42u - 2 * 3 - 2);
+  net.check();
+}
+
+/// A quad needs four buffers at once, of its own queue or of nobody's: 44 less 2 times 4, and 2 for control messages,
+/// hold eight quads and two messages.
+TEST(SconnectRouter, AQuadTakesFourBuffers) {
+  RawConfig c = line(2);
+  c["router.buffers"] = integer(44);
+  c["router.reserve"] = IntList{4, 0, 0, 0};
+  c["host.refuses"] = IntList{0};
+  std::string trace;
+  for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 2, 4);
+  for (u32 i = 0; i < 3; ++i) trace += sends(300, 1, 2);
+  SconnectNet net(c, trace);
+  net.step(290);
+  EXPECT_EQ(held_for_hosts(net, 1), 8 * 4u);
+  net.step(100);
+  EXPECT_EQ(held_for_hosts(net, 1), 8 * 4u + 2);
+  net.check();
+}
+
+/// A host's message waits outside while host_buffers or more are in use, unless none of its queue is inside.
+TEST(SconnectRouter, HostsLeaveRoom) {
+  RawConfig c = line(2);
+  c["router.host_buffers"] = integer(7);
+  c["host.refuses"] = IntList{0};
+  std::vector<ScriptLine> lines;
+  for (u32 i = 0; i < 10; ++i) lines.push_back({10, 0, 1, 0});  // to the node itself
+  lines.push_back({60, 1, 2, 1});
+  lines.push_back({60, 1, 2, 1});
+  const SconnectScript script(c, lines, 2);
+  SconnectNet net(c, script.text);
+  net.step(50);
+  EXPECT_EQ(net.control(0).used, 7u);
+  net.step(12);
+  EXPECT_EQ(net.control(0).used, 8u);
+  EXPECT_EQ(net.injected({1, 10}), 60u);
+  net.deliver(2);  // the next one when the first has been taken
+  EXPECT_EQ(net.injected({1, 11}), 61u + 6);
+}
+
+// Hosts.
+
+/// What a host refuses waits, and so does what has a lower priority behind it.
+TEST(SconnectRouter, HostsRefusePriorities) {
+  RawConfig c = line(2);
+  c["host.refuses"] = IntList{1};
+  const SconnectScript script(
+      c, {{10, 0, 2, 0}, {20, 0, 2, 1}, {30, 0, 2, 0}, {40, 0, 2, 2}, {50, 0, 2, 3}, {60, 0, 2, 1}});
+  SconnectNet net(c, script.text);
+  net.set_table(1, 1, option(4, 0));
+  net.step(200);
+  EXPECT_EQ(net.total(sconnect::Count::kDelivered, 0), 1u);
+  EXPECT_EQ(net.total(sconnect::Count::kDelivered, 1), 0u);
+  EXPECT_EQ(net.total(sconnect::Count::kDelivered, 2), 1u);
+  EXPECT_EQ(net.total(sconnect::Count::kDelivered, 3), 1u);
+  EXPECT_EQ(net.queue(1, 4, 1, 0).size(), 2u);
+  EXPECT_EQ(net.queue(1, 4, 0, 0).size(), 1u);
+  net.check();
+}
+
+/// A message of priority n + 1 is delivered though all TICs are full of messages of priority n that nobody takes
+/// (S-Connect, 2.3).
+TEST(SconnectRouter, APriorityIsNotHeldUpByLowerOnes) {
+  for (u32 n = 0; n < 3; ++n)
+    for (const char* kind : {"mesh", "random"}) {
+      RawConfig c{{"topology.kind", word(kind)}, {"traffic.load", 1.0}, {"host.refuses", IntList{n}}};
+      if (kind == std::string("mesh"))
+        c["topology.shape"] = IntList{3, 3};
+      else
+        c["topology.nodes"] = integer(10);
+      IntList weights{0, 0, 0, 0};
+      weights[n] = 1000000;
+      weights[n + 1] = 1;  // so that buffers are promised to it
+      c["host.priorities"] = weights;
+      SconnectNet net(c);
+      net.step(1500);
+      const u64 inside = net.total(Total::kPacketsInjected);
+      net.step(200);
+      ASSERT_EQ(net.total(Total::kPacketsInjected), inside) << "not full yet";
+      for (u32 times = 1; times <= 5; ++times) {
+        auto host = net.fields<sconnect::HostControl>(1, "host");
+        const u32 hosts = net.fabric().terminals;
+        for (u32 h = 0; h < hosts; ++h) {
+          ASSERT_EQ(host(h).ready, 1u);
+          host(h).offered.priority = static_cast<u8>(n + 1);
+        }
+        host.write();
+        net.step(400);
+        EXPECT_EQ(net.total(sconnect::Count::kDelivered, n + 1), u64{hosts} * times) << n << " " << kind;
+      }
+      EXPECT_EQ(net.total(sconnect::Count::kDelivered, n), 0u);
+      net.check();
+    }
+}
+
+}  // namespace
+}  // namespace flitlab::sconnect_queues_test

@@ -1,0 +1,92 @@
+/// Latencies of messages alone in a fabric, as they are derived, against runs of all pairs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "host/routers/sconnect/zero_load.hpp"
+#include "tests/support/sconnect/sconnect.hpp"
+
+namespace flitlab::sconnect_zero_load_test {
+namespace {
+
+using testing::integer;
+using testing::SconnectNet;
+using testing::sends;
+using testing::word;
+
+/// What is said of a message alone (host/routers/sconnect/zero_load.hpp) is what runs of all pairs show.
+void all_pairs(RawConfig c, const std::string& name) {
+  const Experiment e = testing::sconnect_experiment(c);
+  const auto plan = make_plan(e);
+  const auto& fabric = dynamic_cast<const SconnectPlan&>(*plan).fabric();
+  std::string trace;
+  for (u32 a = 0, at = 10; a < fabric.terminals; ++a)
+    for (u32 b = 0; b < fabric.terminals; ++b, at += 50) trace += sends(at, a, b);
+  SconnectNet net(c, trace);
+  u64 cycles = 0, clocks = 0, hops = 0;
+  for (u32 a = 0, id = 0; a < fabric.terminals; ++a)
+    for (u32 b = 0; b < fabric.terminals; ++b, ++id) {
+      net.deliver(id + 1);
+      const auto end = net.events(EventKind::kDelivered, {a, id});
+      ASSERT_EQ(end.size(), 1u) << name << ": " << a << " to " << b;
+      const auto [tic, p] = net.place(end[0].item - fabric.tics);
+      EXPECT_EQ(net.fabric().node_of[tic], net.fabric().node_of[net.place(b).first]);
+      const u32 took = end[0].cycle - (10 + 50 * id), channels = net.events(EventKind::kArrived, {a, id}).size();
+      const Journey j = journey(net.fabric(), net.plan().tables().entry, a, b);
+      EXPECT_EQ(j.cycles, took) << name << ": " << a << " to " << b;
+      EXPECT_EQ(j.clocks, 6 * took + p - net.place(a).second) << name << ": " << a << " to " << b;
+      EXPECT_EQ(j.hops, channels) << name << ": " << a << " to " << b;
+      cycles += took;
+      hops += channels;
+      clocks += 6 * took + p - net.place(a).second;
+      net.forget_events();
+    }
+  const double n = fabric.terminals * fabric.terminals;
+  const ZeroLoad mean = zero_load(net.fabric(), net.plan().tables().entry);
+  EXPECT_DOUBLE_EQ(mean.cycles, cycles / n) << name;
+  EXPECT_DOUBLE_EQ(mean.clocks, clocks / n) << name;
+  EXPECT_GT(mean.clocks_per_hop * hops, 0.5 * clocks) << name;
+}
+
+TEST(SconnectTiming, ZeroLoadOfAllPairs) {
+  all_pairs({{"topology.shape", IntList{4, 4}}}, "mesh");
+  all_pairs({{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(4)}}, "hypercube");
+  all_pairs({{"topology.shape", IntList{2, 2, 2, 2}}, {"topology.node", word("dual")}}, "dual mesh");
+  all_pairs({{"topology.kind", word("random")}, {"topology.nodes", integer(16)}}, "random");
+  all_pairs({{"topology.kind", word("tree")},
+             {"topology.levels", integer(2)},
+             {"topology.arity", integer(9)},
+             {"topology.inner", word("switches")}},
+            "tree under a switch");
+  all_pairs({{"topology.kind", word("tree")},
+             {"topology.levels", integer(3)},
+             {"topology.arity", integer(3)},
+             {"topology.inner", word("switches")},
+             {"topology.host_ports", integer(2)},
+             {"topology.channel_delay", integer(6)}},
+            "tree under switches");
+}
+
+/// `flitlab inspect` says what runs at a low load show, quads included, and nothing of other patterns.
+TEST(SconnectTiming, TheLatencyThatInspectShows) {
+  RawConfig c{{"topology.shape", IntList{4, 4}}, {"traffic.load", 0.02}};
+  const auto shown = [&] {
+    for (const auto& [name, value] : make_plan(testing::sconnect_experiment(c))->derived())
+      if (name == "zero_load_latency_cycles") return value;
+    return 0.0;
+  };
+  for (const Lengths& lengths : {Lengths{{1, 1.0}}, Lengths{{4, 1.0}}, Lengths{{1, 1.0}, {4, 1.0}}}) {
+    c["traffic.packet_flits"] = lengths;
+    testing::Network net(testing::sconnect_experiment(c));
+    net.step(60000);
+    const double mean =
+        static_cast<double>(net.total(Total::kLatencySum)) / static_cast<double>(net.total(Total::kPacketsDelivered));
+    EXPECT_NEAR(shown(), mean, 0.02 * mean);
+  }
+  c["traffic.pattern"] = word("transpose");
+  EXPECT_TRUE(std::isnan(shown()));
+}
+
+}  // namespace
+}  // namespace flitlab::sconnect_zero_load_test

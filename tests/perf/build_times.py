@@ -1,0 +1,100 @@
+"""How long flitlab takes to build, from a fresh clone of HEAD in a temporary folder, in an empty environment:
+
+- what `make demo` builds, with nvcc and without it;
+- after that, with the release preset: what an edit of one model's phases rebuilds, model by model.
+
+    python tests/perf/build_times.py [--models vc t3e] [--no-demo]
+
+prints a Markdown table. Nothing else should run on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = sorted(path.parent.name for path in ROOT.glob("kernels/routers/*/cpu.cpp"))
+
+
+def environment(home: Path, nvcc: bool) -> dict[str, str]:
+    """PATH and HOME alone."""
+    folders = [f for f in os.environ["PATH"].split(":") if nvcc or not (Path(f) / "nvcc").exists()]
+    return {"PATH": ":".join(folders), "HOME": str(home)}
+
+
+def run(command: list[str], clone: Path, environ: dict[str, str]) -> tuple[float, str]:
+    """Seconds that a command took, and what it printed. SystemExit if it failed."""
+    start = time.monotonic()
+    done = subprocess.run(command, cwd=clone, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}")
+    return time.monotonic() - start, done.stdout
+
+
+def clone_of_head(folder: Path) -> Path:
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
+    return folder
+
+
+def demo(temporary: Path, nvcc: bool) -> float:
+    """Seconds of `make demo`'s installation: the virtual environment, CMake, the compiler, pip."""
+    name = "with" if nvcc else "without"
+    clone = clone_of_head(temporary / name)
+    environ = environment(temporary / f"home-{name}", nvcc)
+    seconds, _ = run([sys.executable, "tests/tools/venv.py", "package"], clone, environ)
+    _, doctor = run([".venv/bin/flitlab", "doctor"], clone, environ)
+    if ("no CUDA engine" in doctor) == nvcc:
+        sys.exit(f"build_times: the build {name} nvcc is not what it should be:\n{doctor}")
+    return seconds
+
+
+def edits(temporary: Path, models: list[str]) -> list[list[str]]:
+    """For each model: seconds that the build takes after an edit of its phases, and the models whose units it
+    compiled."""
+    clone = clone_of_head(temporary / "edits")
+    environ = environment(temporary / "home-edits", nvcc=True)
+    run(["cmake", "--preset", "release", "-G", "Ninja"], clone, environ)
+    build = ["cmake", "--build", "--preset", "release", "--verbose"]
+    print("building everything once", file=sys.stderr)
+    run(build, clone, environ)
+    rows = []
+    for model in models:
+        folder = clone / "kernels" / "routers" / model
+        phases = next(path for name in ("phases.hpp", "router.hpp") if (path := folder / name).exists())
+        phases.write_text(phases.read_text() + "// edited\n")
+        seconds, printed = run(build, clone, environ)
+        units = re.findall(r" -c \S*/(kernels/routers/(\w+)/\S+|host/routers/(\w+)/\S+|tests/\S+)", printed)
+        touched = sorted({a or b for _, a, b in units if a or b})
+        rows.append([model, f"{phases.name}", f"{seconds:.0f}", str(len(units)), ", ".join(touched)])
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
+    parser.add_argument("--no-demo", action="store_true", help="only the edits")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="flitlab-build-") as folder:
+        temporary = Path(folder)
+        if not arguments.no_demo and not shutil.which("nvcc"):
+            sys.exit("build_times: nvcc is not on PATH; --no-demo measures what needs none.")
+        if not arguments.no_demo:
+            print("| `make demo` builds | seconds |\n| --- | --- |")
+            for nvcc in (False, True):
+                print(f"| {'with' if nvcc else 'without'} nvcc | {demo(temporary, nvcc):.0f} |", flush=True)
+            print()
+        print("| edited | file | seconds | units | models that were compiled |\n| --- | --- | --- | --- | --- |")
+        for row in edits(temporary, arguments.models):
+            print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+#pragma once
+/// Configurations of METRO networks, and what is wrong with them.
+#include <string>
+#include <utility>
+
+#include "host/plan/plan.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab::testing::metro_config {
+
+inline RawConfig metro(RawConfig changes = {}) {
+  changes.insert({{"router.kind", word("metro")}, {"traffic.packet_flits", Lengths{{20, 1.0}}}});
+  return changes;
+}
+
+inline std::string error_of(RawConfig changes) {
+  try {
+    make_plan(experiment(metro(std::move(changes))));
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace flitlab::testing::metro_config

@@ -1,0 +1,164 @@
+#pragma once
+/// Buffers and queues of the second S-Connect (naive.hpp): whether there is a buffer for a message, and for which
+/// queue.
+#include <algorithm>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kernels/routers/sconnect/params.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
+#include "tests/support/sconnect/naive_parts.hpp"
+
+namespace flitlab::testing {
+
+class NaiveQueues {
+ public:
+  NaiveQueues(const Experiment& e, const SconnectPlan& plan)
+      : t_(plan.table()), tables_(plan.tables()), tics_(plan.fabric().tics) {
+    buffers_ = e.u32_of(sconnect::param::router.buffers);
+    host_buffers_ =
+        e.is_auto(sconnect::param::router.host_buffers) ? buffers_ / 2 : e.u32_of(sconnect::param::router.host_buffers);
+  }
+
+  std::vector<NaiveTic>& tics() { return tics_; }
+  u64 total(TotalIndex t, u32 i = 0) { return totals_[t.value + i]; }
+
+ protected:
+  void count(TotalIndex t, u64 amount = 1, u32 i = 0) { totals_[t.value + i] += amount; }
+
+  /// Buffers promised to a queue.
+  u32 promised(const NaiveTic& tic, u32 p, u32 priority, u32 vc) const {
+    const LinkKind kind = tic.port[p].link.kind;
+    return kind == LinkKind::kNone || (kind == LinkKind::kHost && vc == 1) ? 0 : t_.reserve[priority];
+  }
+
+  /// All queues must still be able to get what they are promised, and control messages, of which there are none here.
+  bool room(const NaiveTic& tic, u32 p, u32 priority, u32 vc, u32 flits) const {
+    u32 all = 0;
+    for (u32 port = 0; port < 6; ++port)
+      for (u32 c = 0; c < 8; ++c) {
+        const bool mine = port == p && c == 2 * priority + vc;
+        all += std::max(tic.held(port, c / 2, c % 2) + (mine ? flits : 0), promised(tic, port, c / 2, c % 2));
+      }
+    return all + 2 * t_.control_buffers <= buffers_;
+  }
+
+  static void free(NaiveTic& tic, const MessageRef& m) { tic.pool.remove(m); }
+
+  /// Null: there is no buffer.
+  MessageRef store(NaiveTic& tic, const NaiveMessage& message, u32 source, bool from_host = false) {
+    const MessageRef m = std::make_shared<NaiveMessage>(message);
+    const auto place = choose(tic, *m, source);
+    if (!place) return nullptr;
+    if (from_host && tic.used() >= host_buffers_ && tic.held(place->port, m->priority, place->vc)) return nullptr;
+    tic.pool.push_back(m);
+    enqueue(tic, m, *place, false);
+    return m;
+  }
+
+  static MessageRef take(std::list<MessageRef>& queue) {
+    const MessageRef m = queue.front();
+    queue.pop_front();
+    m->waiting = false;
+    return m;
+  }
+
+  /// Messages ahead of one at a port, if it were sent there.
+  static u32 ahead(const NaiveTicPort& port, const NaiveMessage& m) {
+    u32 n = port.leaving ? 1 : 0;
+    for (u32 priority = 0; priority < 4; ++priority) {
+      const bool before = priority > m.priority || (priority == m.priority && !m.back);
+      if (before) n += port.queue[priority][0].size() + port.queue[priority][1].size();
+    }
+    return n;
+  }
+
+  struct Place {
+    u32 port, vc;
+  };
+
+  /// The queue for a message, among those that have a buffer for it.
+  std::optional<Place> choose(NaiveTic& tic, const NaiveMessage& message, u32 source) {
+    const NaiveMessage* m = &message;
+    const std::size_t tic_number = static_cast<std::size_t>(&tic - tics_.data());
+    const u32 entry = tables_.entry[tic_number * t_.nodes + m->node];
+    struct Way {
+      u32 port;
+      std::vector<u32> vcs;
+    };
+    std::vector<Way> ways;
+    const auto list_ways = [&](bool all_on_1, const auto& good) {
+      ways.clear();
+      for (u32 i = 1; i <= 6; ++i) {
+        const u32 p = (source + i) % 6;
+        Way way{p, {}};
+        for (u32 vc = 0; vc < 2; ++vc)
+          if (entry >> (2 * p + vc) & 1 && (vc == 1 || !all_on_1)) way.vcs.push_back(vc);
+        if (!way.vcs.empty() && good(p)) ways.push_back(way);
+      }
+      return !ways.empty();
+    };
+    const auto on = [&](u32 p) { return tic.port[p].on; };
+    const auto any = [](u32) { return true; };
+    const auto untried = [&](const auto& also) {
+      return [&](u32 p) { return also(p) && (!m->back || *m->back != p); };
+    };
+    const bool stays_on_1 = m->vc == 1 && list_ways(true, any);
+    const bool found = list_ways(stays_on_1, on) ? list_ways(stays_on_1, untried(on)) || list_ways(stays_on_1, on)
+                                                 : list_ways(stays_on_1, untried(any)) || list_ways(stays_on_1, any);
+    if (!found) {
+      tic.no_route = true;
+      return {};
+    }
+    std::optional<Place> best;
+    u32 least = 0;
+    for (const Way& way : ways) {
+      std::vector<u32> vcs;
+      for (u32 vc : way.vcs)
+        if (room(tic, way.port, m->priority, vc, m->flits)) vcs.push_back(vc);
+      const u32 load = ahead(tic.port[way.port], *m);
+      if (vcs.empty() || (best && load >= least)) continue;
+      const auto& queues = tic.port[way.port].queue[m->priority];
+      best = Place{way.port, vcs.front()};
+      if (vcs.size() == 2 && queues[1].size() < queues[0].size()) best->vc = 1;
+      least = load;
+    }
+    return best;
+  }
+
+  void enqueue(NaiveTic& tic, const MessageRef& m, const Place& place, bool at_head) {
+    m->next_port = place.port;
+    m->next_vc = place.vc;
+    auto& queue = tic.port[place.port].queue[m->priority][place.vc];
+    if (at_head)
+      queue.push_front(m);
+    else
+      queue.push_back(m);
+    m->waiting = true;
+  }
+
+  /// What has come back, or waited for a port that is off. It keeps its place in the pool, if for another queue.
+  void route_again(NaiveTic& tic, const MessageRef& m, u32 p) {
+    if (m->damaged) return annihilate(tic, m);
+    tic.pool.remove(m);
+    const Place old{m->next_port, m->next_vc}, place = choose(tic, *m, p).value_or(old);
+    tic.pool.push_back(m);
+    enqueue(tic, m, place, true);
+  }
+
+  void annihilate(NaiveTic& tic, const MessageRef& m) {
+    free(tic, m);
+    count(sconnect::Count::kAborted);
+  }
+
+  const sconnect::Table& t_;
+  const SconnectTables& tables_;
+  std::vector<NaiveTic> tics_;
+  std::map<u32, u64> totals_;
+  u32 buffers_ = 0, host_buffers_ = 0;
+};
+
+}  // namespace flitlab::testing

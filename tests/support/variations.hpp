@@ -1,0 +1,263 @@
+#pragma once
+/// Experiments of every model, for tests that run over all of them.
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::testing {
+
+/// Variations that reach all code of a model; every model gets its defaults, and more where it is known.
+inline std::vector<Experiment> variations(std::string_view kind) {
+  std::vector<Experiment> list{experiment({{"router.kind", std::string(kind)}, {"traffic.load", 0.35}})};
+  list.push_back(experiment({{"router.kind", std::string(kind)},
+                             {"traffic.mode", word("batch")},
+                             {"traffic.pattern", word("all_to_all")},
+                             {"traffic.rounds", integer(5)}}));
+  const std::string trace = temporary(".csv");
+  std::ofstream file(trace);
+  for (u32 n = 0; n < 2000; ++n)
+    file << n / 5 << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ',' << 1 + n % 5 << '\n';
+  file.close();
+  const auto add = [&](RawConfig changes) {
+    changes["router.kind"] = std::string(kind);
+    list.push_back(experiment(changes));
+  };
+  if (kind == "bgl") {
+    // Groups of 64 nodes that threads share or do not; the published router, compiled for itself, and others.
+    const Lengths mixed{{1, 1.0}, {3, 1.0}, {8, 1.0}};
+    add({{"topology.shape", IntList{5, 5, 3}}, {"traffic.load", 0.05}, {"traffic.packet_flits", mixed}});
+    add({{"topology.shape", IntList{8, 8, 3}},
+         {"traffic.mode", word("batch")},
+         {"traffic.batch_packets", integer(20)},
+         {"traffic.packet_flits", mixed},
+         {"injection.priority_share", 0.2},
+         {"reception.groups", integer(2)}});
+    add({{"topology.shape", IntList{6, 5, 5}},
+         {"traffic.load", 0.2},
+         {"traffic.packet_flits", mixed},
+         {"router.escape", word("dateline")},
+         {"router.escape_order", word("direction")},
+         {"router.jsq", false},
+         {"router.slq", 0.5},
+         {"router.network_first", 0.5},
+         {"router.arbitration_gap", true},
+         {"router.bypass", false},
+         {"router.count_unblocking", true},
+         {"routing.dynamic", 0.5},
+         {"injection.infinite", true}});
+    add({{"topology.shape", IntList{7, 1, 2}},
+         {"traffic.load", 0.3},
+         {"traffic.packet_flits", mixed},
+         {"router.dynamic_vcs", integer(0)},
+         {"router.escape_flits", integer(16)},
+         {"router.bubble_rule", word("actual_size")},
+         {"injection.fifos", integer(2)},
+         {"injection.put_interval", integer(3)},
+         {"reception.fifo_flits", integer(9)},
+         {"reception.take_interval", integer(70)}});
+    add({{"topology.shape", IntList{5, 5, 3}},
+         {"traffic.load", 0.1},
+         {"traffic.packet_flits", mixed},
+         {"router.link_protocol", true},
+         {"faults.error_rate", 5e-4}});
+    add({{"topology.shape", IntList{5, 4, 4}},
+         {"traffic.load", 0.2},
+         {"traffic.packet_flits", mixed},
+         {"faults.nodes", IntList{7, 33, 54}},
+         {"routing.hints", IntList{0, 9, 0b010100, 9, 0, 0b101000}},
+         {"routing.dynamic", 0.5}});
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    return list;
+  }
+  if (kind == "metro") {
+    const Lengths mixed{{8, 1.0}, {20, 1.0}, {33, 1.0}};
+    const std::string faults = temporary(".faults.csv");
+    std::ofstream(faults) << "0,noise,0.1.2.0,0.05\n100,dead,1.2\n200,stuck1,0.0.1.1,3\n250,misallocate,0.3,0.1\n"
+                             "300,off,0.2.1\n400,repair,1.2\n450,on,0.2.1\n";
+    const IntList radix{4, 4, 4}, dilation{2, 2, 1};
+    add({{"topology.radix", radix},
+         {"topology.dilation", dilation},
+         {"traffic.load", 0.3},
+         {"endpoint.stalls", true},
+         {"traffic.packet_flits", mixed}});
+    add({{"topology.radix", radix},
+         {"topology.dilation", dilation},
+         {"traffic.load", 0.3},
+         {"faults.file", faults},
+         {"traffic.packet_flits", mixed},
+         {"router.cascade", integer(2)},
+         {"router.fast_reclaim", false}});
+    add({{"topology.kind", word("fat_tree")},
+         {"traffic.mode", word("request_reply")},
+         {"traffic.load", 0.4},
+         {"traffic.packet_flits", mixed},
+         {"traffic.reply_flits", mixed},
+         {"router.header_words", integer(2)},
+         {"router.pipeline_stages", integer(2)},
+         {"topology.wire_delay", integer(2)},
+         {"endpoint.closed_by", word("source")}});
+    add({{"traffic.load", 0.5},
+         {"traffic.packet_flits", mixed},
+         {"router.cascade", integer(4)},
+         {"router.shared_random", false},
+         {"endpoint.retry", word("immediate")},
+         {"endpoint.checksum", word("none")}});
+    add({{"traffic.load", 0.5},
+         {"traffic.packet_flits", mixed},
+         {"faults.dead_routers", 0.1},
+         {"faults.dead_links", 0.1},
+         {"faults.cycle", integer(100)},
+         {"faults.masked", true},
+         {"endpoint.most_attempts", integer(3)},
+         {"router.detailed_stages", IntList{1}}});
+    std::ofstream long_trace(trace);
+    for (u32 n = 0; n < 600; ++n) long_trace << n << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ",20\n";
+    long_trace.close();
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    return list;
+  }
+  if (kind == "sconnect") {
+    const Lengths mixed{{1, 2.0}, {4, 1.0}};
+    const IntList priorities{4, 2, 1, 1};
+    add({{"traffic.load", 0.5},
+         {"channel.error_rate", 2e-3},
+         {"topology.channel_delay", integer(6)},
+         {"router.buffers", integer(63)},
+         {"router.reserve", IntList{4, 1, 1, 1}},
+         {"traffic.packet_flits", mixed},
+         {"host.priorities", priorities}});
+    add({{"topology.shape", IntList{3, 3, 2, 2}},
+         {"topology.node", word("dual")},
+         {"topology.host_ports", integer(2)},
+         {"traffic.load", 0.4},
+         {"channel.error_rate", 5e-4},
+         {"traffic.packet_flits", mixed},
+         {"host.priorities", IntList{4, 2, 0, 0}},
+         {"host.refuses", IntList{1}}});
+    add({{"topology.kind", word("random")},
+         {"topology.nodes", integer(40)},
+         {"routing.tables", word("tree")},
+         {"traffic.load", 0.2},
+         {"channel.error_rate", 1e-4},
+         {"clock.emulated", true},
+         {"clock.spread", 200.0},
+         {"clock.tuning", 50.0}});
+    add({{"topology.kind", word("tree")},
+         {"topology.arity", integer(6)},
+         {"topology.inner", word("switches")},
+         {"topology.channel_delay", integer(30)},
+         {"router.buffers", integer(12)},
+         {"router.reserve", IntList{1, 0, 0, 0}},
+         {"router.host_buffers", integer(6)},
+         {"traffic.load", 0.3}});
+    std::ofstream messages(trace);
+    for (u32 n = 0; n < 2000; ++n)
+      messages << n / 5 << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ',' << (n % 3 ? 1 : 4) << '\n';
+    messages.close();
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"channel.error_rate", 1e-3}});
+    return list;
+  }
+  if (kind == "adaptive") {
+    for (const char* assignment : {"greedy", "fixed", "optimal"})
+      add({{"router.assignment", word(assignment)},
+           {"topology.concentration", integer(3)},
+           {"topology.channel_delay", integer(2)},
+           {"router.spare_buffers", integer(1)},
+           {"router.ejection", integer(2)},
+           {"router.priorities", IntList{4, 2, 0, 1}},
+           {"traffic.load", 0.8}});
+    std::ofstream messages(trace);
+    for (u32 n = 0; n < 2000; ++n) messages << n / 5 << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ",1\n";
+    messages.close();
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    return list;
+  }
+  if (kind == "switch") {
+    const Lengths mixed{{1, 1.0}, {5, 1.0}, {12, 1.0}};
+    add({{"traffic.load", 1.0}, {"traffic.packet_flits", Lengths{{1, 1.0}}}, {"topology.ports", integer(64)}});
+    add({{"traffic.load", 0.9},
+         {"traffic.packet_flits", mixed},
+         {"router.organisation", word("buffer_pool")},
+         {"router.output_buffers", integer(3)}});
+    add({{"traffic.load", 0.8},
+         {"traffic.packet_length", word("geometric")},
+         {"traffic.packet_flits", Lengths{{6, 1.0}}},
+         {"router.input_release", word("tail")}});
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"topology.ports", integer(16)}});
+    return list;
+  }
+  if (kind == "bless") {
+    const Lengths mixed{{1, 1.0}, {4, 1.0}, {9, 1.0}};
+    add({{"topology.kind", word("mesh")}, {"traffic.load", 0.8}, {"traffic.packet_flits", mixed}});
+    add({{"topology.shape", IntList{3, 2, 4}},
+         {"topology.channel_delay", integer(3)},
+         {"router.delay", integer(1)},
+         {"router.ejection_width", integer(2)},
+         {"router.reassembly_packets", integer(2)},
+         {"traffic.load", 0.6},
+         {"traffic.packet_flits", mixed}});
+    add({{"topology.kind", word("ring")}, {"topology.shape", IntList{9}}, {"traffic.injection", word("on_off")}});
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    return list;
+  }
+  if (kind == "t3e") {
+    add({{"traffic.load", 0.9}, {"router.adaptive_vcs", integer(3)}, {"router.adaptive_choice", word("any")}});
+    add({{"traffic.load", 0.9}, {"routing.adaptive", false}, {"router.short_circuit", false}});
+    add({{"traffic.load", 0.7}, {"routing.vc_select", word("full")}, {"topology.shape", IntList{8, 4, 3}}});
+    add({{"traffic.mode", word("request_reply")},
+         {"traffic.load", 0.5},
+         {"routing.ordered_requests", true},
+         {"traffic.packet_flits", Lengths{{2, 0.5}, {10, 0.5}}}});
+    add({{"traffic.load", 0.3}, {"barrier.units", integer(5)}, {"barrier.work", integer(20)}});
+    add({{"traffic.load", 0.3}, {"barrier.units", integer(2)}, {"barrier.operation", word("eureka")}});
+    add({{"traffic.load", 0.3},
+         {"faults.links", IntList{3, 0, 17, 1}},
+         {"faults.nodes", IntList{9}},
+         {"faults.cycle", integer(150)},
+         {"faults.reroute_delay", integer(100)},
+         {"faults.error_rate", 0.01}});
+    add({{"traffic.load", 0.3},
+         {"topology.shape", IntList{2, 4, 3}},
+         {"topology.partial_planes", IntList{2, 0, 2, 0, 2}},
+         {"topology.partitions", IntList{0, 9, 12, 7}},
+         {"barrier.units", integer(2)}});
+    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"io.nodes", IntList{0, 9}}});
+    return list;
+  }
+  for (const char* allocator : {"separable_output_first", "islip", "wavefront"})
+    for (const char* arbiter : {"matrix", "oldest_first"})
+      list.push_back(experiment({{"router.vc_allocator", word(allocator)},
+                                 {"router.switch_allocator", word(allocator)},
+                                 {"router.allocator_iterations", integer(2)},
+                                 {"router.arbiter", word(arbiter)},
+                                 {"traffic.load", 0.5}}));
+  // The tables with sizes known at compile time (default above), without them, and in three dimensions.
+  list.push_back(experiment({{"router.vcs", integer(3)}, {"traffic.load", 0.35}}));
+  list.push_back(experiment({{"topology.shape", IntList{3, 4, 2}}, {"traffic.load", 0.35}}));
+  for (const char* routing : {"valiant", "minimal_adaptive"})
+    list.push_back(experiment({{"routing.algorithm", word(routing)},
+                               {"router.speculative", true},
+                               {"traffic.load", 0.4},
+                               {"traffic.injection", word("on_off")},
+                               {"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}}}));
+  for (const char* routing : {"o1turn", "romm"})
+    list.push_back(experiment({{"topology.kind", word("mesh")},
+                               {"routing.algorithm", word(routing)},
+                               {"router.flow_control", word("virtual_cut_through")},
+                               {"topology.concentration", integer(5)},
+                               {"traffic.load", 0.2}}));
+  for (int classes : {1, 2})
+    list.push_back(experiment({{"traffic.mode", word("request_reply")},
+                               {"traffic.load", 0.4},
+                               {"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}},
+                               {"traffic.reply_queue", integer(2)},
+                               {"traffic.message_classes", integer(classes)}}));
+  list.push_back(experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}}));
+  return list;
+}
+
+}  // namespace flitlab::testing
