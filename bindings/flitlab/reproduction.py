@@ -15,7 +15,7 @@ from flitlab.machines import parts
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,
         unit: str, tolerance: float, lower_is_better: bool = False, higher_is_better: bool = False,
-        reading: str = "", check: bool = False) -> dict:
+        reading: str = "", check: bool = False, uncertainty: float = 0) -> dict:
     """One line of an experiment, of one of three kinds.
 
     published: the source prints the number, or the relation; it is compared with what running the emulator gave.
@@ -23,11 +23,11 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
     check: `published` is what must be so by construction (a count, a formula of ours, another implementation); verdict
     holds or broken.
     context (published None): the source gives nothing to compare with. Verdict context.
-    tolerance: absolute, in the unit.
+    tolerance: absolute, in the unit. uncertainty: of the measured value; it is better only if it is by more.
     """
     difference = measured - (published or 0)
     inside = abs(difference) <= tolerance * (1 + 1e-9)  # 0.0625 is 0.063 in three decimals
-    better = (lower_is_better and difference < 0) or (higher_is_better and difference > 0)
+    better = (lower_is_better and difference < -uncertainty) or (higher_is_better and difference > uncertainty)
     if published is None:
         kind, verdict = "context", "context"
     elif check:

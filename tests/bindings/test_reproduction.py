@@ -72,7 +72,8 @@ def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
         "| all | 1 |  | 1 |  |  | 2 | 151 |",
     ]
     out = text[text.index("## Rows that are out"):text.index("## Every judged row")].splitlines()
-    assert [line for line in out if line.startswith("| x")] == ["| x.one | published | alone | speed | 2 | 3 | m/s | a \\| b |"]
+    assert [line for line in out if line.startswith("| x")] == [
+        "| x.one | published | alone | speed | 2 | 3 | m/s | a \\| b |"]
     sections = text[text.index("### x.one"):].split("### ")[1:]
     assert [line for line in sections[0].splitlines() if line.startswith("| published")] == [
         "| published | alone | speed | 2 | 2.5 | m/s | 0.5 | match |",

@@ -80,9 +80,8 @@ def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 
 
     def line(quantity: str, name: str, published: float | None, tolerance: float, reading: str,
              setting: str = setting) -> dict:
-        # What the paper simulated is to be met; what it measured may be passed where software takes no time.
         return row("bgl.alltoall-512", quantity, source, setting, published, measured[name], "% of peak", tolerance,
-                   higher_is_better="simulat" not in quantity, reading=reading)
+                   reading=reading)
 
     turns = "a node sends all packets of a message before the next destination's turn"
     order = ("percent of peak: least time of the busiest links over time to the last delivery; every node in a random "

@@ -43,7 +43,7 @@ def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 
     reading = ("the paper does not say how many packets; the more, the less beginning and end cost; FIFOs of 1 KB, "
                "receivers in random order, software takes no time")
     return [row("bgl.hotspot", f"receivers {times(extent)}, {each} packets to each", f"{PAPER}, Hot region",
-                times(shape), wanted, measured[f"{times(extent)} {each}"], "% of peak", 2, higher_is_better=True,
+                times(shape), wanted, measured[f"{times(extent)} {each}"], "% of peak", 2,
                 reading=reading)
             for extent, wanted in published.items() for each in packets]
 
