@@ -9,14 +9,15 @@ namespace flitlab {
 namespace {
 
 /// More than all delays of a configuration together: every parameter of cycles or clocks, and as much again as the
-/// fixed delays of any model come to.
+/// fixed delays of any model come to. A point in time, whose unit is a cycle or a clock, is no delay:
+/// Plan::next_change knows it.
 u64 sum_of_delays(const Experiment& e) {
   constexpr u64 kFixed = 4096;
   u64 sum = kFixed;
   for (const ParamRecord* p : parameters_of(e.kind())) {
     const bool time = p->unit == "cycles" || p->unit == "clocks";
     if (!time || !e.has(*p) || p->path.starts_with("run.") || p->path.starts_with("traffic.")) continue;
-    if (p->path == "faults.cycle" || e.is_auto(*p)) continue;  // Plan::next_change knows when
+    if (e.is_auto(*p)) continue;
     if (p->type == ParamType::kInt || p->type == ParamType::kIntOrAuto) sum += static_cast<u64>(e.i64(*p));
   }
   return sum;

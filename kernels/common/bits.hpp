@@ -1,5 +1,5 @@
 #pragma once
-/// Bit sets as words: lowest member, rotation-fair member.
+/// Bit sets as words: lowest and highest member, rotation-fair member.
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -17,6 +17,15 @@ FLITLAB_HD inline u32 lowest_bit(u64 set) {
   return static_cast<u32>(__ffsll(static_cast<long long>(set)) - 1);
 #else
   return static_cast<u32>(__builtin_ctzll(set));
+#endif
+}
+
+/// Position of the highest set bit of a non-zero word.
+FLITLAB_HD inline u32 log2_floor(u32 x) {
+#if defined(__CUDA_ARCH__)
+  return 31u - static_cast<u32>(__clz(static_cast<int>(x)));
+#else
+  return 31u - static_cast<u32>(__builtin_clz(x));
 #endif
 }
 

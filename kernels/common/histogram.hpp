@@ -1,5 +1,6 @@
 #pragma once
 /// Log-binned histogram of cycle counts: exact below 128, then 64 bins per octave (relative width at most 1/64).
+#include "kernels/common/bits.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -7,15 +8,6 @@ namespace flitlab {
 inline constexpr u32 kExactBins = 128;
 inline constexpr u32 kBinsPerOctave = 64;
 inline constexpr u32 kHistogramBins = kExactBins + kBinsPerOctave * (32 - 7);
-
-/// Position of the highest set bit of a non-zero word.
-FLITLAB_HD inline u32 log2_floor(u32 x) {
-#if defined(__CUDA_ARCH__)
-  return 31u - static_cast<u32>(__clz(static_cast<int>(x)));
-#else
-  return 31u - static_cast<u32>(__builtin_clz(x));
-#endif
-}
 
 FLITLAB_HD inline u32 histogram_bin(u32 value) {
   if (value < kExactBins) return value;

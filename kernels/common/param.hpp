@@ -25,7 +25,7 @@ struct ParamRecord {
   double min = 0;                  ///< inclusive; for lists, of every element
   double max = 0;                  ///< inclusive; min == max == 0 means no range
   std::string_view choices = "";   ///< kChoice: the words, separated by '|'
-  std::string_view unit = "";
+  std::string_view unit = "";      ///< "cycles": a delay; "cycle": a point in time
   std::string_view help = "";
   std::string_view cite = "";     ///< source and section, or the textbook's
   std::string_view only_if = "";  ///< "a.key=one|two&b.key!=three": the key belongs to these values of others alone

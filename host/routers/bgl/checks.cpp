@@ -60,7 +60,7 @@ void check_bgl(const Experiment& e) {
   if (longest_packet(e) > bgl::kFullPacket) {
     const std::string key = e.str(param::traffic.mode) == "program"
                                 ? "traffic.payload_bytes = " + std::to_string(e.u32_of(param::traffic.payload_bytes))
-                                : "traffic.packet_flits";
+                                : std::string(param::traffic.packet_flits.path);
     throw ConfigError(key + " makes packets of " + std::to_string(longest_packet(e)) +
                       " chunks: Blue Gene/L's have 1 to 8 of 32 bytes. Make them shorter.");
   }

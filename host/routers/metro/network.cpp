@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "host/config/cross_checks.hpp"
+#include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/metro/params.hpp"
@@ -46,8 +47,6 @@ std::string MetroNetwork::backward_name(u32 router, u32 backward) const {
 }
 
 namespace {
-
-u32 log2_of(u32 x) { return static_cast<u32>(std::bit_width(x)) - 1; }
 
 /// A random order of 0 to n - 1.
 std::vector<u32> random_order(u32 n, u64 seed, u32 item) {
@@ -130,8 +129,8 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
     const u32 ports = radix[s] * dilation[s], each = wires / blocks, first = n.routers();
     const RouterSetup setup{static_cast<u8>(ports),
                             static_cast<u8>(ports),
-                            static_cast<u8>(log2_of(radix[s])),
-                            static_cast<u8>(log2_of(dilation[s])),
+                            static_cast<u8>(log2_floor(radix[s])),
+                            static_cast<u8>(log2_floor(dilation[s])),
                             static_cast<u8>(s),
                             {},
                             0,
@@ -160,101 +159,6 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
   return n;
 }
 
-/// A node of level l has routers on the way up, whose directions are across (0) and up (1), and routers on the way
-/// down, a direction for each child; the root has only these. Level 1 is next to the endpoints.
-MetroNetwork make_fat_tree(const Experiment& e) {
-  const u32 arity = e.u32_of(metro::param::topology.arity), levels = e.u32_of(metro::param::topology.levels),
-            ports = e.u32_of(metro::param::topology.ports);
-  const bool random = e.str(metro::param::topology.wiring) == "random";
-  const u64 seed = random ? e.u32_of(metro::param::topology.wiring_seed) : 0;
-  const u32 delay = e.u32_of(metro::param::topology.wire_delay), entry = e.u32_of(metro::param::topology.entry_delay);
-  MetroNetwork n;
-  n.terminals = metro_endpoints(e);
-  n.links = e.u32_of(metro::param::topology.links);
-  n.stages = 2 * levels - 1;
-  n.inputs = n.outputs = ports;
-  n.endpoint_wires.resize(std::size_t{n.terminals} * 2 * n.links);
-  using End = std::pair<u32, u32>;
-  const auto down_setup = [&](u32 level) {
-    return RouterSetup{static_cast<u8>(ports),
-                       static_cast<u8>(ports),
-                       static_cast<u8>(log2_of(arity)),
-                       static_cast<u8>(log2_of(ports / arity)),
-                       static_cast<u8>(2 * levels - 1 - level),
-                       {},
-                       0,
-                       0};
-  };
-  u32 width = n.links;                                 // wires of a child, each way
-  std::vector<std::vector<End>> up(n.terminals);       // what comes up from each node of the level below
-  std::vector<std::vector<End>> down_to(n.terminals);  // forward ports that lead down to it
-  u32 nodes = n.terminals;
-  for (u32 level = 1; level <= levels; ++level) {
-    nodes /= arity;
-    const bool root = level == levels;
-    const u32 all = arity * width, routers = all / ports;
-    std::vector<std::vector<End>> next_up(nodes), next_down(nodes);
-    for (u32 node = 0; node < nodes; ++node) {
-      const std::string name = std::to_string(level) + "." + std::to_string(node);
-      const u32 item = level << 20 | node;
-      std::vector<u32> ups, downs;
-      for (u32 r = 0; r < routers && !root; ++r)
-        ups.push_back(n.add_router(RouterSetup{static_cast<u8>(ports),
-                                               static_cast<u8>(ports),
-                                               1,
-                                               static_cast<u8>(log2_of(ports / 2)),
-                                               static_cast<u8>(level - 1),
-                                               {},
-                                               0,
-                                               0},
-                                   name + ".up" + std::to_string(r)));
-      for (u32 r = 0; r < routers; ++r)
-        downs.push_back(n.add_router(down_setup(level), name + ".down" + std::to_string(r)));
-      const std::vector<u32>& first = root ? downs : ups;
-      const std::vector<u32> to = assign_wires(arity, width, ports, random, seed, item);
-      for (u32 w = 0; w < all; ++w) {
-        const u32 child = node * arity + w / width, router = first[to[w] / ports], port = to[w] % ports;
-        if (level == 1)
-          n.join_entry(child, w % width, router, port, entry);
-        else
-          n.join(up[child][w % width].first, up[child][w % width].second, router, port, delay);
-      }
-      if (!root) {
-        std::vector<End> across;
-        for (u32 r : ups)
-          for (u32 k = 0; k < ports / 2; ++k) {
-            across.emplace_back(r, k);
-            next_up[node].emplace_back(r, ports / 2 + k);
-          }
-        // Into the routers down: half of their wires from across, half from above.
-        const u32 half = all / 2;
-        const std::vector<u32> place = assign_wires(all / (ports / 2), ports / 2, ports, random, seed, item | 1u << 30);
-        for (u32 w = 0; w < all; ++w) {
-          const u32 router = downs[place[w] / ports], port = place[w] % ports;
-          if (w < half)
-            n.join(across[w].first, across[w].second, router, port, delay);
-          else
-            next_down[node].emplace_back(router, port);
-        }
-      }
-      for (u32 c = 0; c < arity; ++c) {
-        const u32 child = node * arity + c;
-        for (u32 w = 0, dilation = ports / arity; w < width; ++w) {
-          const u32 router = downs[w / dilation], port = c * dilation + w % dilation;
-          if (level == 1)
-            n.join_exit(router, port, child, w, delay);
-          else
-            n.join(router, port, down_to[child][w].first, down_to[child][w].second, delay);
-        }
-      }
-    }
-    up = std::move(next_up);
-    down_to = std::move(next_down);
-    width = all / 2;
-  }
-  return n;
-}
-
 namespace {
 
 /// METRO, Table 1: w >= log2 o, d <= max_d <= o, vtd <= max_vtd.
@@ -265,10 +169,10 @@ void check_routers(const Experiment& e, MetroNetwork& n) {
     const RouterSetup& setup = n.setup[r];
     n.max_dilation = std::max(n.max_dilation, 1u << setup.log_dilation);
     most = std::max<u32>(most, setup.backward);
-    if (width < log2_of(setup.backward))
+    if (width < log2_floor(setup.backward))
       throw ConfigError("router.width = " + std::to_string(width) + " bits cannot name one of " +
                         std::to_string(setup.backward) + " backward ports, as router " + n.names[r] +
-                        " has: it must be " + std::to_string(log2_of(setup.backward)) + " or more.");
+                        " has: it must be " + std::to_string(log2_floor(setup.backward)) + " or more.");
   }
   if (!e.is_auto(metro::param::router.max_dilation)) {
     const u32 given = e.u32_of(metro::param::router.max_dilation);

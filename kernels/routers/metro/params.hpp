@@ -283,7 +283,7 @@ inline constexpr struct FaultsParams {
                     .default_value = "0",
                     .min = 0,
                     .max = 1000000000,
-                    .unit = "cycles",
+                    .unit = "cycle",
                     .help = "Cycle in which the drawn routers and links break."};
   ParamRecord masked{.path = "faults.masked",
                      .type = ParamType::kBool,

@@ -275,7 +275,7 @@ inline constexpr struct FaultsParams {
                     .default_value = "0",
                     .min = 0,
                     .max = 4000000000,
-                    .unit = "clocks",
+                    .unit = "clock",
                     .help =
                         "When links and nodes break. 0: before the run, with tables that route around them. Later: "
                         "packets that come to a broken link are lost; packets half across still arrive.",
