@@ -6,6 +6,7 @@
 #include "host/plan/interrupt.hpp"
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
+#include "host/routers/sconnect/queue_order.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/sconnect/route.hpp"
@@ -17,135 +18,14 @@ using sconnect::kOnVc1;
 using sconnect::kPorts;
 
 namespace {
-constexpr u32 kBits = 2 * kPorts;  ///< queues of a TIC
-constexpr u8 kNoWayYet = 0xFF;
-}  // namespace
-
-SconnectQueueOrder::SconnectQueueOrder(const SconnectFabric& f)
-    : far_(std::size_t{f.tics} * kPorts, kNone),
-      near_(far_.size(), kNone),
-      after_(2 * far_.size()),
-      before_(after_.size()),
-      users_(kBits * after_.size()),
-      refused_(users_.size()),
-      rank_(after_.size()),
-      seen_(after_.size()) {
-  for (u32 channel = 0; channel < far_.size(); ++channel) {
-    if (!leads_to_tic(f.links[channel])) continue;
-    far_[channel] = f.links[channel].far;
-    near_[channel] = f.links[channel].far * kPorts + f.links[channel].port;
-  }
-  // To begin with, on virtual channel 0 first toward a TIC in the middle and then away from it, and so again on 1.
-  const std::vector<u32> depth = sconnect_hops(f, {sconnect_centre(f)});
-  std::vector<std::pair<u64, u32>> keys;
-  for (u32 queue = 0; queue < rank_.size(); ++queue) {
-    const u32 from = queue / kBits, to = far_[queue / 2];
-    if (to == kNone) {
-      keys.emplace_back(~u64{0}, queue);
-      continue;
-    }
-    const bool up = depth[from] != depth[to] ? depth[from] > depth[to] : from > to;
-    const u64 place = u64{depth[from]} << 20 | from, part = (up ? 0 : 1) + 2 * (queue % 2);
-    keys.emplace_back(part << 60 | (up ? (u64{1} << 52) - place : place), queue);
-  }
-  std::sort(keys.begin(), keys.end());
-  for (u32 i = 0; i < keys.size(); ++i) rank_[keys[i].second] = i;
-}
-
-bool SconnectQueueOrder::use(u32 queue, u32 bit) {
-  const u32 to = next(queue, bit);
-  u32& users = users_[kBits * queue + bit];
-  if (!users) {
-    if (rank_[to] <= rank_[queue]) {
-      u32& refused = refused_[kBits * queue + bit];
-      if (refused == epoch_) return false;
-      if (!make_room(queue, to)) {
-        refused = epoch_;
-        return false;
-      }
-    }
-    after_[queue] |= static_cast<u16>(1u << bit);
-    before_[to] |= static_cast<u16>(1u << (near_[queue / 2] % kPorts * 2 + queue % 2));
-  }
-  ++users;
-  return true;
-}
-
-void SconnectQueueOrder::drop(u32 queue, u32 bit) {
-  if (--users_[kBits * queue + bit]) return;
-  after_[queue] &= static_cast<u16>(~(1u << bit));
-  before_[next(queue, bit)] &= static_cast<u16>(~(1u << (near_[queue / 2] % kPorts * 2 + queue % 2)));
-}
-
-/// What follows `next` up to the rank of `queue`, and what precedes `queue` down to that of `next`, changes places
-/// (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006).
-bool SconnectQueueOrder::make_room(u32 queue, u32 next_queue) {
-  const u32 low = rank_[next_queue], high = rank_[queue];
-  forward_.assign(1, next_queue);
-  seen_[next_queue] = ++search_;
-  for (std::size_t i = 0; i < forward_.size(); ++i)
-    for (u32 set = after_[forward_[i]]; set; set &= set - 1) {
-      const u32 q = next(forward_[i], lowest_bit(set));
-      if (q == queue) return false;
-      if (rank_[q] > high || seen_[q] == search_) continue;
-      seen_[q] = search_;
-      forward_.push_back(q);
-    }
-  backward_.assign(1, queue);
-  seen_[queue] = ++search_;
-  for (std::size_t i = 0; i < backward_.size(); ++i)
-    for (u32 set = before_[backward_[i]]; set; set &= set - 1) {
-      const u32 bit = lowest_bit(set), tic = backward_[i] / kBits;
-      const u32 q = 2 * near_[tic * kPorts + bit / 2] + bit % 2;
-      if (rank_[q] < low || seen_[q] == search_) continue;
-      seen_[q] = search_;
-      backward_.push_back(q);
-    }
-  const auto by_rank = [&](u32 a, u32 b) { return rank_[a] < rank_[b]; };
-  std::sort(forward_.begin(), forward_.end(), by_rank);
-  std::sort(backward_.begin(), backward_.end(), by_rank);
-  ranks_.clear();
-  for (u32 q : backward_) ranks_.push_back(rank_[q]);
-  for (u32 q : forward_) ranks_.push_back(rank_[q]);
-  std::sort(ranks_.begin(), ranks_.end());
-  std::size_t place = 0;
-  for (u32 q : backward_) rank_[q] = ranks_[place++];
-  for (u32 q : forward_) rank_[q] = ranks_[place++];
-  return true;
-}
-
-std::pair<u32, u32> SconnectQueueOrder::weakest(u32 from, u32 to) {
-  std::vector<std::pair<u32, u32>> way;  // queue, bits left
-  std::vector<u32> at{from};
-  std::vector<std::pair<u32, u32>> came(1, {0, 0});
-  seen_[from] = ++search_;
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    for (u32 set = after_[at[i]]; set; set &= set - 1) {
-      const u32 bit = lowest_bit(set), q = next(at[i], bit);
-      if (rank_[q] > rank_[to] || seen_[q] == search_) continue;
-      seen_[q] = search_;
-      at.push_back(q);
-      came.push_back({static_cast<u32>(i), bit});
-      if (q != to) continue;
-      std::pair<u32, u32> best{kNone, 0};
-      u32 least = ~0u;
-      for (u32 j = static_cast<u32>(at.size()) - 1; j; j = came[j].first) {
-        const u32 queue = at[came[j].first], b = came[j].second, n = users_[kBits * queue + b];
-        if (n < least) least = n, best = {queue, b};
-      }
-      return best;
-    }
-  }
-  return {kNone, 0};
-}
-
-namespace {
 
 constexpr u32 kMostAtOnce = 60;             ///< destinations that make way for one more step
 constexpr u64 kMostWork = u64{1} << 21;     ///< TICs looked at in all attempts
 constexpr u32 kOthers = 8;                  ///< destinations that begin anew with one whose ways obstruct themselves
 constexpr u32 kMostForced = 20;             ///< detours for each destination that displace others
 constexpr u64 kMostEntries = u64{1} << 18;  ///< of tables that are made in this way
+
+constexpr u8 kNoWayYet = 0xFF;
 
 class Placing {
  public:
@@ -200,7 +80,7 @@ class Placing {
       // One of them is forced in, and what that displaces looks for other ways.
       const u32 tic = stuck[random(static_cast<u32>(stuck.size()))];
       std::vector<u32> ends, touched;
-      for (u32 bit = 0; bit < kBits; ++bit)
+      for (u32 bit = 0; bit < kQueueBits; ++bit)
         if (leads_to_tic(f_.link(tic, bit / 2)) && has_way(far(tic, bit), d)) ends.push_back(bit);
       if (ends.empty()) return false;
       const u32 bit = ends[random(static_cast<u32>(ends.size()))];
@@ -243,7 +123,7 @@ class Placing {
   u32 random(u32 n) { return below(philox(1, sconnect::stream::kFabric, draws_++, 2).word[0], n); }
 
   bool use(u32 tic, u32 bit, u32 d) {
-    if (const u32 n = far(tic, bit); level(n, d) && !order_.use(kBits * tic + bit, label(n, d))) return false;
+    if (const u32 n = far(tic, bit); level(n, d) && !order_.use(kQueueBits * tic + bit, label(n, d))) return false;
     label(tic, d) = static_cast<u8>(bit);
     return true;
   }
@@ -252,7 +132,7 @@ class Placing {
     for (u32 tic = 0; tic < f_.tics; ++tic) {
       const u32 bit = label(tic, d);
       if (bit == kNoWayYet) continue;
-      if (const u32 n = far(tic, bit); level(n, d)) order_.drop(kBits * tic + bit, label(n, d));
+      if (const u32 n = far(tic, bit); level(n, d)) order_.drop(kQueueBits * tic + bit, label(n, d));
     }
     std::fill_n(label_.begin() + place(0, d), f_.tics, kNoWayYet);
   }
@@ -274,9 +154,9 @@ class Placing {
   /// one that queues can be moved for.
   bool settle(u32 tic, u32 d, bool move) {
     ++work_;
-    u32 best = kNone, best_new = 1, best_rank = 0, hards = 0, hard[kBits];
+    u32 best = kNone, best_new = 1, best_rank = 0, hards = 0, hard[kQueueBits];
     for_each_nearer(tic, d, [&](u32 bit) {
-      const u32 q = kBits * tic + bit, rank = order_.rank(q), n = far(tic, bit);
+      const u32 q = kQueueBits * tic + bit, rank = order_.rank(q), n = far(tic, bit);
       const bool fresh = level(n, d) && !order_.used(q, label(n, d));
       if (fresh && rank >= order_.rank(order_.next(q, label(n, d)))) {
         hard[hards++] = bit;
@@ -288,7 +168,7 @@ class Placing {
     if (best != kNone) return use(tic, best, d);
     if (!move) return false;
     std::sort(hard, hard + hards,
-              [&](u32 a, u32 b) { return order_.rank(kBits * tic + a) < order_.rank(kBits * tic + b); });
+              [&](u32 a, u32 b) { return order_.rank(kQueueBits * tic + a) < order_.rank(kQueueBits * tic + b); });
     return std::any_of(hard, hard + hards, [&](u32 bit) { return use(tic, bit, d); });
   }
 
@@ -348,10 +228,10 @@ class Placing {
     order_.forget_refusals();
     while (!use(tic, bit, d)) {
       const auto [queue, on] =
-          order_.weakest(order_.next(kBits * tic + bit, label(far(tic, bit), d)), kBits * tic + bit);
-      const u32 from = queue / kBits, to = far(from, queue % kBits);
+          order_.weakest(order_.next(kQueueBits * tic + bit, label(far(tic, bit), d)), kQueueBits * tic + bit);
+      const u32 from = queue / kQueueBits, to = far(from, queue % kQueueBits);
       for (u32 x = 0; x < f_.nodes; ++x) {
-        if (label(from, x) != queue % kBits || label(to, x) != on) continue;
+        if (label(from, x) != queue % kQueueBits || label(to, x) != on) continue;
         if (x == d || touched.size() >= kMostAtOnce) return false;
         touched.push_back(x);
         old.push_back(labels(x));
@@ -380,7 +260,7 @@ class Placing {
         bool any = false;
         for (std::size_t i = 0; i < left.size() && !found; ++i) {
           const u32 tic = left[i];
-          for (u32 bit = 0; bit < kBits && !found; ++bit) {
+          for (u32 bit = 0; bit < kQueueBits && !found; ++bit) {
             if (!leads_to_tic(f_.link(tic, bit / 2)) || !has_way(far(tic, bit), d)) continue;
             const u32 mine = length_[place(far(tic, bit), d)] + 1u;
             any |= mine >= length;
@@ -411,12 +291,12 @@ class Placing {
       for (u32 vc = 0; vc < 2; ++vc) {
         const u32 from = 2 * back.port + vc;
         if (!(entry(back.far, d) >> from & 1) || !(sconnect::allowed(mine, vc) >> bit & 1)) continue;
-        if (!f(kBits * back.far + from, bit)) return false;
+        if (!f(kQueueBits * back.far + from, bit)) return false;
       }
     }
     if (!level(n, d)) return true;
     for (u32 set = sconnect::allowed(entry(n, d), bit % 2); set; set &= set - 1)
-      if (!f(kBits * tic + bit, lowest_bit(set))) return false;
+      if (!f(kQueueBits * tic + bit, lowest_bit(set))) return false;
     return true;
   }
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 import flitlab as fl
 from flitlab import t3e
+from flitlab.t3e.published import balance
 from flitlab.t3e.published import paper as published
-from flitlab.t3e.published.paper import TABLE1, _latencies
+from flitlab.t3e.published.balance import TABLE1
+from flitlab.t3e.published.paper import _latencies
 
 
 def naive_balance(bits, subring, odd):
@@ -122,13 +124,13 @@ def test_registers_hold_the_machine_s_table(shape, odd):
 def test_table_1_counts_packets_on_links(shape, odd, subring):
     """What crosses the links of the machine, against every route walked by hand over the machine's own table."""
     bits = t3e.machine_table(shape[1], odd=odd).bits
-    assert published.balance_of_traffic(shape, subring) == pytest.approx(naive_balance(bits, subring, odd))
+    assert balance.balance_of_traffic(shape, subring) == pytest.approx(naive_balance(bits, subring, odd))
 
 
 def test_table_1_is_measured(other_machine):
     """With other SELECT bits in the registers the balance is another."""
     other_machine(routing__vc_select="time_of_crossing")
-    assert published.balance_of_traffic((2, 8, 1), 8) == (0.8125, 1)
+    assert balance.balance_of_traffic((2, 8, 1), 8) == (0.8125, 1)
 
 
 def test_readings_are_named_in_the_output(cli):
@@ -160,7 +162,8 @@ def other_machine(monkeypatch):
     original = published._machine
 
     def give(**settings):
-        monkeypatch.setattr(published, "_machine", lambda shape, **given: original(shape, **given | settings))
+        for module in (published, balance):
+            monkeypatch.setattr(module, "_machine", lambda shape, **given: original(shape, **given | settings))
 
     return give
 
