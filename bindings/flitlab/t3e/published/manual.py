@@ -194,7 +194,7 @@ def datelines() -> list[dict]:
     ending = [(x * 5, 0), (0, x * 3), (x, x * 4 + 1)]  # that end at the dateline, begin there, or never come to it
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        registers, trace = Path(folder) / "registers.csv", Path(folder) / "trace.csv"
+        registers, trace = Path(folder) / "written.csv", Path(folder) / "trace.csv"
         registers.write_text("".join(f"{n},R_VCSEL1,{0xFF | (1 << 32 if n < dateline else 0):#x}\n"
                                      for n in range(x * ring)))
         for what, pairs, wanted in (("through the dateline on set 1, lost", passing, len(passing)),
