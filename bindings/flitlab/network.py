@@ -61,11 +61,7 @@ class Network:
         return self._core.channels()
 
     def check(self) -> Network:
-        """Raises RunError if flits have been lost or channels wait for one another for ever.
-
-        S-Connect is not searched for such waiting: its tables are proved when the plan makes them. Tables that software
-        has written, and control messages that name their hops, can wait in a circle untold.
-        """
+        """Raises RunError if flits have been lost or channels wait for one another for ever."""
         self._core.check()
         return self
 

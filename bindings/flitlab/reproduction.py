@@ -15,19 +15,29 @@ from flitlab.machines import parts
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,
         unit: str, tolerance: float, lower_is_better: bool = False, higher_is_better: bool = False,
-        reading: str = "") -> dict:
-    """One comparison. tolerance: absolute, in the unit. verdict: match, better or out; skipped if the source gives
-    nothing to compare with (published None; the reading says so)."""
+        reading: str = "", check: bool = False, uncertainty: float = 0) -> dict:
+    """One line of an experiment, of one of three kinds.
+
+    published: the source prints the number, or the relation; it is compared with what running the emulator gave.
+    Verdict match, better or out.
+    check: `published` is what must be so by construction (a count, a formula of ours, another implementation); verdict
+    holds or broken.
+    context (published None): the source gives nothing to compare with. Verdict context.
+    tolerance: absolute, in the unit. uncertainty: of the measured value; it is better only if it is by more.
+    """
     difference = measured - (published or 0)
+    inside = abs(difference) <= tolerance * (1 + 1e-9)  # 0.0625 is 0.063 in three decimals
+    better = (lower_is_better and difference < -uncertainty) or (higher_is_better and difference > uncertainty)
     if published is None:
-        verdict = "skipped"
-    elif abs(difference) <= tolerance * (1 + 1e-9):  # 0.0625 is 0.063 in three decimals
-        verdict = "match"
+        kind, verdict = "context", "context"
+    elif check:
+        kind, verdict = "check", "holds" if inside or better else "broken"
     else:
-        verdict = "better" if (lower_is_better and difference < 0) or (higher_is_better and difference > 0) else "out"
+        kind, verdict = "published", "match" if inside else "better" if better else "out"
     return {
-        "experiment": experiment, "quantity": quantity, "source": source, "setting": setting, "published": published,
-        "measured": measured, "unit": unit, "tolerance": tolerance, "verdict": verdict, "reading": reading,
+        "experiment": experiment, "kind": kind, "quantity": quantity, "source": source, "setting": setting,
+        "published": published, "measured": measured, "unit": unit, "tolerance": tolerance, "verdict": verdict,
+        "reading": reading,
     }
 
 
@@ -53,25 +63,28 @@ def reproduce(*names: str, full: bool = False, keep: str | Path = "out/reproduce
 
     full: in the paper's size where that does not fit a small machine in minutes; these print the time that they will
     take, and keep what they have done below ``keep``, so that they go on when started again.
-    Row keys: experiment, quantity, source, setting, published, measured, unit, tolerance, verdict, reading.
+    Row keys: experiment, kind (published, check or context), quantity, source, setting, published (in a check: what
+    must be), measured, unit, tolerance, verdict, reading.
     """
     return [line for run in chosen(names, full, keep).values() for line in run()]
 
 
-def published(line: dict) -> str:
-    return "" if line["published"] is None else f"published {line['published']:g}, "
+def expected(line: dict) -> str:
+    words = {"published": "published", "check": "must be"}
+    return f"{words[line['kind']]} {line['published']:g}, " if line["kind"] in words else ""
 
 
 def texts(rows: list[dict], readings: bool = True) -> Iterator[str]:
     """The rows of an experiment for people, and then how they are read."""
     for line in rows:
         yield (f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
-               f"{published(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
+               f"{expected(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
     for reading in dict.fromkeys(line["reading"] for line in rows if line["reading"] and readings):
         yield f"         {rows[0]['experiment']:<16} read as: {reading}"
 
 
-VERDICTS = ("match", "better", "out", "skipped")
+VERDICTS = ("match", "better", "out", "holds", "broken", "context")
+FAILED = ("out", "broken")
 
 
 def counts(rows: list[dict]) -> dict[str, int]:
@@ -81,12 +94,12 @@ def counts(rows: list[dict]) -> dict[str, int]:
 
 
 def table(done: dict[str, tuple[list[dict], float]]) -> Iterator[str]:
-    """Experiments by name with their rows and seconds: a line each, the sum, and then every row that is out."""
+    """Experiments by name with their rows and seconds: a line each, the sum, and then what is out or broken."""
     yield f"{'experiment':<26}" + "".join(f"{v:>8}" for v in VERDICTS) + f"{'seconds':>9}"
     everything = [line for rows, _ in done.values() for line in rows]
     for name, (rows, seconds) in [*done.items(), ("all", (everything, sum(s for _, s in done.values())))]:
         yield f"{name:<26}" + "".join(f"{n or '':>8}" for n in counts(rows).values()) + f"{seconds:>9.0f}"
-    out = [line for line in everything if line["verdict"] == "out"]
+    out = [line for line in everything if line["verdict"] in FAILED]
     if out:
         yield ""
         yield from texts(out, readings=False)
@@ -121,4 +134,4 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
         if len(done) > 1:
             print("", *table(done), sep="\n")
         print(", ".join(f"{n} {v}" for v, n in counts(everything).items() if n))
-    return 1 if any(line["verdict"] == "out" for line in everything) else 0
+    return 1 if any(line["verdict"] in FAILED for line in everything) else 0

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import groupby
 
-from flitlab.reproduction import VERDICTS, counts
+from flitlab.reproduction import FAILED, VERDICTS, counts
 
 Done = dict[str, tuple[list[dict], "float | None"]]  # rows and seconds of each experiment; None: not known
 
-JUDGED = ["setting", "quantity", "published", "measured", "unit", "tolerance", "verdict"]
+JUDGED = ["kind", "setting", "quantity", "published", "measured", "unit", "tolerance", "verdict"]
 
 
 def grouped(rows: list[dict], seconds: dict[str, float] | None = None) -> Done:
@@ -52,11 +52,11 @@ def summary(done: Done) -> Iterator[str]:
 
 
 def out(done: Done) -> Iterator[str]:
-    lines = [line for rows, _ in done.values() for line in rows if line["verdict"] == "out"]
+    lines = [line for rows, _ in done.values() for line in rows if line["verdict"] in FAILED]
     if not lines:
-        yield "No row is out."
+        yield "No row is out or broken."
         return
-    heads = ["experiment", "setting", "quantity", "published", "measured", "unit", "reading"]
+    heads = ["experiment", "kind", "setting", "quantity", "published", "measured", "unit", "reading"]
     yield from table(heads, [[f"{line[h]:.4g}" if h == "measured" else line[h] for h in heads] for line in lines],
                      {"published", "measured"})
 
@@ -71,12 +71,13 @@ def cited(sources: list[str]) -> str:
 def section(name: str, rows: list[dict]) -> Iterator[str]:
     """An experiment: its sources, its judged rows, and how they are read."""
     yield from ("", f"### {name}", "")
-    told = [line for line in rows if line["verdict"] != "skipped"]
+    told = [line for line in rows if line["kind"] != "context"]
     sources = list(dict.fromkeys(line["source"] for line in told or rows))
-    skipped = len(rows) - len(told)
-    sentence = f" {skipped} more {'value has' if skipped == 1 else 'values have'} no published number." if told else (
-        f" {skipped} measured {'value' if skipped == 1 else 'values'}, none with a published number.")
-    yield f"Source: {cited(sources)}." + (sentence if skipped else "")
+    context = len(rows) - len(told)
+    values = "value" if context == 1 else "values"
+    sentence = (f" Nothing to compare with: {context} more {values}." if told else
+                f" {context} measured {values}, with nothing to compare with.")
+    yield f"Source: {cited(sources)}." + (sentence if context else "")
     if told:
         yield ""
         yield from table(JUDGED, [judged(line) for line in told], {"published", "measured", "tolerance"})
@@ -94,9 +95,11 @@ def page(done: Done, command: str, version: str, full: bool = False, made: str |
     yield from (
         "# Published experiments", "",
         f"`{command}` of flitlab {version} made this page on {made or date.today().isoformat()}. The experiments ran "
-        f"{sizes}.{took} A row compares a number of the source, or a statement of it, with what flitlab measured. "
-        "*match*: within the tolerance of the row; *better*: outside it, on the better side; *out*: outside it; "
-        "*skipped*: measured, but the source gives no number.", "")
+        f"{sizes}.{took} A row is of one of three kinds. *published*: a number or a relation that the "
+        "source prints, beside what running the emulator gave; *match*: within the tolerance of the row, *better*: "
+        "outside it, on the better side, *out*: outside it. *check*: what must be so by construction (a count, a "
+        "formula, another implementation); it *holds* or is *broken*. *context*: measured, with nothing to compare "
+        "with; these are counted only.", "")
     yield from summary(done)
     yield from ("", "## Rows that are out", "")
     yield from out(done)

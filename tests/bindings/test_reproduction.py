@@ -12,19 +12,32 @@ def measured(published, value, experiment="x.one", reading="as told", **settings
     return row(experiment, "speed", "a paper", "alone", published, value, "m/s", 0.5, reading=reading, **settings)
 
 
+def test_kinds_and_their_verdicts():
+    def told(*values, **settings):
+        line = measured(*values, **settings)
+        return line["kind"], line["verdict"]
+
+    assert told(2, 2.5) == ("published", "match") and told(2, 3) == ("published", "out")
+    assert told(2, 3, higher_is_better=True) == ("published", "better")
+    assert told(2, 2.5, check=True) == ("check", "holds") and told(2, 3, check=True) == ("check", "broken")
+    assert told(2, 1, lower_is_better=True, check=True) == ("check", "holds")
+    assert told(None, 7) == told(None, 7, check=True) == ("context", "context")
+
+
 def test_a_line_for_each_experiment_their_sum_and_what_is_out():
-    one = [measured(2, 2.5), measured(2, 3), measured(None, 7)]
-    two = [measured(2, 3, "x.two", higher_is_better=True), measured(2, 1, "x.two", higher_is_better=True)]
+    one = [measured(2, 2.5), measured(2, 3), measured(None, 7), measured(2, 2, check=True)]
+    two = [measured(2, 3, "x.two", higher_is_better=True), measured(2, 1, "x.two", higher_is_better=True),
+           measured(2, 9, "x.two", check=True)]
     lines = list(table({"x.one": (one, 1.4), "x.two": (two, 2.2)}))
     assert [line.split() for line in lines[:4]] == [
-        ["experiment", "match", "better", "out", "skipped", "seconds"],
-        ["x.one", "1", "1", "1", "1"],
-        ["x.two", "1", "1", "2"],
-        ["all", "1", "1", "2", "1", "4"],
+        ["experiment", "match", "better", "out", "holds", "broken", "context", "seconds"],
+        ["x.one", "1", "1", "1", "1", "1"],
+        ["x.two", "1", "1", "1", "2"],
+        ["all", "1", "1", "2", "1", "1", "1", "4"],
     ]
     assert len({len(line) for line in lines[:4]}) == 1
     assert lines[4] == ""
-    assert [line.split()[:2] for line in lines[5:]] == [["out", "x.one"], ["out", "x.two"]]
+    assert [line.split()[:2] for line in lines[5:]] == [["out", "x.one"], ["out", "x.two"], ["broken", "x.two"]]
 
 
 def test_nothing_out_is_not_listed():
@@ -52,20 +65,22 @@ def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
     assert lines[2].startswith("`flitlab reproduce x --markdown` of flitlab 1.2.3 made this page on 2026-01-31. ")
     assert "in their default sizes. It took 3 minutes." in lines[2]
     assert lines[4:9] == [
-        "| experiment | match | better | out | skipped | seconds |",
-        "|---|---:|---:|---:|---:|---:|",
-        "| x.one | 1 |  | 1 | 1 | 90 |",
-        "| x.two |  |  |  | 1 | 60 |",
-        "| all | 1 |  | 1 | 2 | 151 |",
+        "| experiment | match | better | out | holds | broken | context | seconds |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| x.one | 1 |  | 1 |  |  | 1 | 90 |",
+        "| x.two |  |  |  |  |  | 1 | 60 |",
+        "| all | 1 |  | 1 |  |  | 2 | 151 |",
     ]
     out = text[text.index("## Rows that are out"):text.index("## Every judged row")].splitlines()
-    assert [line for line in out if line.startswith("| x")] == ["| x.one | alone | speed | 2 | 3 | m/s | a \\| b |"]
+    assert [line for line in out if line.startswith("| x")] == [
+        "| x.one | published | alone | speed | 2 | 3 | m/s | a \\| b |"]
     sections = text[text.index("### x.one"):].split("### ")[1:]
-    assert [line for line in sections[0].splitlines() if line.startswith("| alone")] == [
-        "| alone | speed | 2 | 2.5 | m/s | 0.5 | match |", "| alone | speed | 2 | 3 | m/s | 0.5 | out |"]
-    assert "Source: a paper. 1 more value has no published number." in sections[0]
+    assert [line for line in sections[0].splitlines() if line.startswith("| published")] == [
+        "| published | alone | speed | 2 | 2.5 | m/s | 0.5 | match |",
+        "| published | alone | speed | 2 | 3 | m/s | 0.5 | out |"]
+    assert "Source: a paper. Nothing to compare with: 1 more value." in sections[0]
     assert sections[0].rstrip().endswith("- as told\n- a | b")
-    assert "Source: a paper. 1 measured value, none with a published number." in sections[1] and "|" not in sections[1]
+    assert "Source: a paper. 1 measured value, with nothing to compare with." in sections[1] and "|" not in sections[1]
 
 
 def test_a_page_may_be_made_from_rows_alone():
@@ -73,8 +88,8 @@ def test_a_page_may_be_made_from_rows_alone():
     done = grouped(rows, {"x.two": 3})
     assert done == {"x.one": (rows[:2], None), "x.two": (rows[2:], 3)}
     text = "\n".join(page(done, "command", "1", full=True))
-    assert "in the papers' sizes. It took 3 seconds." in text and "No row is out." in text
-    assert "| x.one | 2 |  |  |  |  |" in text and "| all | 3 |  |  |  | 3 |" in text
+    assert "in the papers' sizes. It took 3 seconds." in text and "No row is out or broken." in text
+    assert "| x.one | 2 |  |  |  |  |  |  |" in text and "| all | 3 |  |  |  |  |  | 3 |" in text
     assert "It took" not in "\n".join(page(grouped(rows), "command", "1"))
 
 

@@ -57,7 +57,7 @@ class Fabric(WritableRegisters):
         already wait at the terminal.
 
         Nothing keeps requests of one priority whose hops lead round a circle from filling its queues, in which they
-        then wait for one another for ever, with all that comes behind them. Neither ``Network.check`` nor a run tells.
+        then wait for one another for ever, with all that comes behind them. ``Network.check`` and a run say so.
         Hops along a tree, or few requests at a time, avoid it. At priority 3, where replies have that of requests,
         those by tables can wait for each other as well.
         """

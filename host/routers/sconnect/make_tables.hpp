@@ -6,8 +6,8 @@
 namespace flitlab {
 
 /// Ways by coordinates if there are any (host/routers/sconnect/grid.hpp); else by an order of the TICs
-/// (host/routers/sconnect/order.hpp) if one of some keeps all shortest ways, else by turns
-/// (host/routers/sconnect/turns.hpp).
+/// (host/routers/sconnect/order.hpp) if one of some keeps all shortest ways, else by an order of
+/// queues (host/routers/sconnect/queues.hpp), and in large graphs by turns (host/routers/sconnect/turns.hpp).
 SconnectTables shortest_sconnect_tables(const SconnectFabric& fabric);
 
 /// Ways by a spanning tree: up on virtual channel 0 until the destination is below, then down on 1. That is the

@@ -204,6 +204,7 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"channels", static_cast<double>(topology_.channels)},
           {"hops_mean", t.table_given ? tables_.mean_hops : kNotMeasured},
           {"stretch", t.table_given ? tables_.stretch : kNotMeasured},
+          {"shortest_kept", t.table_given ? tables_.kept : kNotMeasured},
           {"alternates", t.table_given ? tables_.alternates : kNotMeasured},
           {"diameter", small ? metrics.diameter : kNotMeasured},
           {"channels_mean", small ? metrics.mean_channels : kNotMeasured},

@@ -20,8 +20,7 @@ class SconnectPlan final : public Plan, public Inspector {
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
   std::vector<std::pair<std::string, double>> derived() const override;
-  /// Tables are checked when they are made; a message that finds no buffer comes back and tries again.
-  std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
+  std::string find_deadlock(const std::vector<std::byte>& state) const override;
   /// Tables that the plan makes lead everywhere; software may write others.
   std::string explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override { return fabric_.names[router]; }

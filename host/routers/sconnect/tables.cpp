@@ -7,6 +7,7 @@
 #include "host/routers/sconnect/grid.hpp"
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
+#include "host/routers/sconnect/queues.hpp"
 #include "host/routers/sconnect/turns.hpp"
 #include "host/routers/sconnect/waits.hpp"
 #include "host/run/memory.hpp"
@@ -28,7 +29,7 @@ namespace {
 void measure(const SconnectFabric& f, SconnectTables& t) {
   const auto hosts = sconnect_hosts(f);
   const SconnectWaits waits(f, t.entry);
-  u64 pairs = 0, hops = 0, direct_hops = 0, options = 0, places = 0;
+  u64 pairs = 0, kept = 0, hops = 0, direct_hops = 0, options = 0, places = 0;
   const u32 stride = (f.nodes + 2047) / 2048;
   for (u32 d = 0; d < f.nodes; d += stride) {
     check_interrupt();
@@ -37,6 +38,7 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
       for (u32 tic : hosts[s]) {
         if (s == d) continue;
         ++pairs;
+        kept += ways[2 * tic] == direct[tic];
         hops += ways[2 * tic];
         direct_hops += direct[tic];
       }
@@ -64,6 +66,7 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
       }
     }
   }
+  if (pairs) t.kept = static_cast<double>(kept) / static_cast<double>(pairs);
   if (pairs) t.mean_hops = static_cast<double>(hops) / static_cast<double>(pairs);
   if (direct_hops) t.stretch = static_cast<double>(hops) / static_cast<double>(direct_hops);
   if (places) t.alternates = static_cast<double>(options) / static_cast<double>(places);
@@ -103,7 +106,8 @@ SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
     measure(f, t);
     return t;
   }
-  return given_sconnect_tables(f, sconnect_tables_by_turns(f));
+  std::vector<u16> entry = sconnect_tables_by_queues(f);
+  return given_sconnect_tables(f, entry.empty() ? sconnect_tables_by_turns(f) : std::move(entry));
 }
 
 SconnectTables tree_sconnect_tables(const SconnectFabric& f) {

@@ -29,7 +29,7 @@ FLITLAB_INLINE void throw_away(const V& v, const Item<W>& router, RouterControl&
   if (tail) {
     count(*v.shard, Total::kPacketsDropped);
     if (measured(v, front_packet(v, router, port, vc, in).created)) count(*v.shard, Total::kMeasuredDropped);
-    end_front(v, router, index, port, vc, in);
+    end_front(v, router, index, port, vc, in, now);
   }
   if (tail || !in.flits) router.at(v.t.router_fields.port, port).asking = kNoVc;
 }

@@ -22,13 +22,15 @@ FLITLAB_INLINE Packet& front_packet(const V& v, const Item<W>& router, u32 port,
   return router.at(v.t.router_fields.ring, ring_start(v.t, port, vc) + in.first);
 }
 
-/// The front packet's choices are made as soon as its head is there.
+/// The front packet's choices are made as soon as its head is there. What comes over a broken link is lost.
 template <class V, int W>
-FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in) {
+FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
+                                Cycle now) {
   const Packet& packet = front_packet(v, router, port, vc, in);
   const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
   const bool open = v.t.peers[index * kPorts + choice.port].item == kNone;  // a link that is not there
-  in.stage = choice.stopped || open ? Stage::kStopped : Stage::kAsking;
+  const bool broken = !link_works(v.t, index, port, now);
+  in.stage = choice.stopped || open || broken ? Stage::kStopped : Stage::kAsking;
   in.left = packet.flits;
   in.out_port = choice.port;
   in.out_vc = choice.vc;
@@ -38,10 +40,10 @@ FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u3
 
 /// The front packet is gone.
 template <class V, int W>
-FLITLAB_INLINE void end_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in) {
+FLITLAB_INLINE void end_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in, Cycle now) {
   in.first = next_place(in.first, ring_of(v.t, vc));
   in.stage = Stage::kIdle;
-  if (--in.packets) start_front(v, router, index, port, vc, in);
+  if (--in.packets) start_front(v, router, index, port, vc, in, now);
 }
 
 /// Tells the sender at the far end of an input port that a place of `vc` is free.
@@ -143,7 +145,7 @@ FLITLAB_INLINE bool send(const V& v, const Item<W>& router, RouterControl& contr
     post(v.routers[peer.item].at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask), peer.port, mail);
   if (tail) {
     release(control, out, out_port, out_vc);
-    end_front(v, router, index, port, vc, in);
+    end_front(v, router, index, port, vc, in, now);
   }
   return tail;
 }

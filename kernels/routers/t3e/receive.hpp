@@ -38,7 +38,7 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Item<W>& router, RouterContr
   if (mail & kHeadMark) {
     const Packet& packet = front_packet(v, router, port, vc, in);
     const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
-    if (choice.stopped) return false;
+    if (choice.stopped || !link_works(v.t, index, port, now)) return false;
     out_vc = kNoVc;
     if (choice.port == straight) {
       const OutputVc& out = output_vc(v, router, straight, choice.vc);
@@ -47,7 +47,7 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Item<W>& router, RouterContr
     if (out_vc == kNoVc && (choice.wish >> straight & 1)) out_vc = free_adaptive_vc(v, router, straight, packet.flits);
     if (out_vc == kNoVc) return false;
     in.packets = 1;
-    start_front(v, router, index, port, vc, in);
+    start_front(v, router, index, port, vc, in, now);
   } else if (in.stage != Stage::kFlowing || in.out_port != straight ||
              !output_vc(v, router, straight, out_vc).credits) {
     return false;
@@ -58,12 +58,12 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Item<W>& router, RouterContr
 
 /// A flit enters the buffer of its virtual channel.
 template <class V, int W>
-FLITLAB_INLINE void buffer_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port,
-                                u8 mail) {
+FLITLAB_INLINE void buffer_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u8 mail,
+                                Cycle now) {
   const u32 vc = (mail & kVcBits) - 1u;
   InputVc& in = input_vc(v, router, port, vc);
   ++control.buffered;
-  if ((mail & kHeadMark) && ++in.packets == 1) start_front(v, router, index, port, vc, in);
+  if ((mail & kHeadMark) && ++in.packets == 1) start_front(v, router, index, port, vc, in, now);
 }
 
 /// A buffered flit may move from now on.
@@ -103,14 +103,14 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
     mail &= ~(u64{0xFF} << shift);
     if constexpr (V::traced) log_arrival(v, router, index, port, flit);
     if (is_terminal_port(port)) {
-      buffer_flit(v, router, control, index, port, flit);
+      buffer_flit(v, router, control, index, port, flit, now);
       wake_flit(v, router, control, port, flit);
       slot &= ~(u64{0xFF} << shift);
     } else if (open && !(busy >> opposite(port) & 1) && pass_straight(v, router, control, index, port, flit, now)) {
       slot &= ~(u64{0xFF} << shift);
       passed |= 1u << opposite(port);
     } else {
-      buffer_flit(v, router, control, index, port, flit);
+      buffer_flit(v, router, control, index, port, flit, now);
     }
   }
   constexpr u64 kTerminalBytes = ~u64{0} << (8 * kNodePort);

@@ -68,7 +68,6 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
             initial = (packet.route_bits & kInitialBits) >> kInitialShift;
   const u32 first_vc = 2 * packet.message_class;
   const u32 came_by = oriented(registers.orient, port);  // as a channel
-  if (registers.chan[came_by] & kIgnoreNormal) return {static_cast<u8>(kNodePort), 0, 0, true};
   const bool from_link = deterministic && !is_terminal_port(port);
   u32 direction;
   if (initial != kNoHop) {
@@ -80,6 +79,8 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   } else {  // arrived: on the channel it came on
     return {packet.dst_port, static_cast<u8>(first_vc + (from_link ? vc & 1 : 0)), 0, false};
   }
+  // Table 10: what has come into a direction-order buffer is not passed on to the next node.
+  if (deterministic && (registers.chan[came_by] & kIgnoreNormal)) return {static_cast<u8>(kNodePort), 0, 0, true};
   Choice choice{static_cast<u8>(oriented(registers.orient, direction)), 0, 0, false};
   if (from_link && opposite(came_by) == direction) {
     // On in the same direction: VC 0 becomes 1 at the dateline, and 1 must not be there.

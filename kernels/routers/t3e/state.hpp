@@ -202,7 +202,7 @@ struct Table {
   u32 special;                        ///< 1: there is a special network
   u32 special_delay;                  ///< of a special packet in a router, clocks
   u32 special_eject;                  ///< from the pins of the last router to its PE
-  Cycle break_cycle;                  ///< from which on `broken` links carry no special packets
+  Cycle break_cycle;                  ///< from which on what comes over `broken` links is lost
   const u8* broken;                   ///< [routers] directions (bits)
   u32 lut_entries;                    ///< R_NET_LUT registers of a node that are used
   const Peer* peers;                  ///< [routers][8]

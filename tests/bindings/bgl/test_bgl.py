@@ -24,7 +24,7 @@ def test_fills_of_a_small_machine():
     line, = software.linefill((4, 2, 2), packets=300)
     assert line["measured"] == pytest.approx(100 * 300 * 270 / (3 + 299 * 270 + 21 * 3 + 256 + 2))
     plane = software.planefill((4, 4, 2), packets=200)
-    assert [p["verdict"] for p in plane] == ["better", "better", "skipped"]
+    assert [p["verdict"] for p in plane] == ["out", "context", "context"]  # software that takes no time is too good
     assert plane[2]["measured"] < plane[0]["measured"] < 100
 
 

@@ -42,7 +42,7 @@ def test_rows_are_whole_and_in_tolerance(rows, name):
     assert {r["experiment"] for r in lines} == {name}
     assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # none twice
     assert all(r["source"].startswith(published.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
-    assert all((r["verdict"] == "skipped") == (r["published"] is None) for r in lines)
+    assert all((r["verdict"] == "context") == (r["published"] is None) for r in lines)
     assert "out" not in {r["verdict"] for r in lines}
 
 

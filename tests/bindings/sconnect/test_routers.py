@@ -5,6 +5,7 @@ from pathlib import Path
 
 import flitlab as fl
 from flitlab.cli import main
+from flitlab.reproduction import row
 from flitlab.sconnect.published import routers as published
 
 CONFIGS = Path(__file__).parents[3] / "configs"
@@ -52,6 +53,9 @@ def test_traces_show_messages_from_port_to_port(tmp_path):
 
 def test_the_verdict_comes_from_the_errors():
     far, near = published.Sample([1.0, 1.1, 1.2] * 3 + [1.1]), published.Sample([1.0, 1.1, 1.2] * 3 + [1.2])
-    assert 0 < published.apart(near, far)["measured"] < published.apart(near, far)["tolerance"]
+    assert 0 < published.apart(near, far)["measured"] < published.apart(near, far)["uncertainty"]
     exact = published.Sample([2.0] * 10)
-    assert published.apart(exact, published.Sample([1.0] * 10))["tolerance"] == 0
+    assert published.apart(exact, published.Sample([1.0] * 10))["uncertainty"] == 0
+    common = {"experiment": "x", "quantity": "q", "source": "s", "setting": "", "higher_is_better": True}
+    assert row(**common, **published.apart(exact, published.Sample([1.0] * 10)))["verdict"] == "better"
+    assert row(**common, **published.apart(near, far) | {"tolerance": 0})["verdict"] == "out"  # ahead by chance

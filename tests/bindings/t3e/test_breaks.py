@@ -129,8 +129,8 @@ def test_experiments_match(name):
     """faults: one draw of four broken links. Every row is within its tolerance, or has nothing to be compared with."""
     rows = faults.faults(draws=1, breaks=(4,)) if name == "t3e.faults" else flitlab.reproduce(name)
     assert len(rows) > 12
-    assert not [r for r in rows if r["verdict"] == "out"]
-    assert sum(r["verdict"] == "match" for r in rows) >= 7
+    assert not [r for r in rows if r["verdict"] in ("out", "broken")]
+    assert sum(r["verdict"] in ("match", "holds") for r in rows) >= 7
 
 
 @pytest.mark.parametrize("changes", [LC424 | {"faults.links": [119, 2]}, AC20 | {"faults.links": [19, 2]}],

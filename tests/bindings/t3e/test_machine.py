@@ -170,6 +170,19 @@ def test_ignored_channels_lose_what_comes_in():
     assert all(a <= b for a, b in pairwise([before["packets_dropped"], after["packets_dropped"], sent]))
 
 
+def test_an_ignored_link_still_leads_to_its_node(tmp_path):
+    """IGNORE_NORMAL where node 1 is entered from node 0: what goes on to node 2 is lost, what ends there arrives."""
+    trace = tmp_path / "trace.csv"
+    trace.write_text("0,0,1,2\n100,0,2,2\n200,4,6,2\n")  # nodes 4 to 6 are the next row
+    network = Network(Experiment.from_dict({
+        "router.kind": "t3e", "topology.shape": [4, 4, 2], "routing.adaptive": False, "traffic.mode": "trace",
+        "traffic.trace_file": str(trace)}))
+    t3e.Machine(network).write_register(1, "R_CHAN3", 1)
+    totals = network.step(400).totals
+    assert (totals["packets_delivered"], totals["packets_dropped"]) == (2, 1)
+    assert network.terminal(1).received == network.terminal(6).received == 1
+
+
 def test_writing_a_select_bit_that_loses_packets_warns():
     """+Y in a ring of eight from node Y = 6: Y = 1 lies behind the dateline, Y = 7 before it, Y = 0 is it."""
     network = Network(build({"topology.shape": [4, 8, 1]}))

@@ -42,16 +42,6 @@ class Instance:
         """Table 4: interconnect delay in clocks, with 3 ns of wire."""
         return math.ceil((self.io + 3) / self.clock)
 
-    def equations(self) -> tuple[float, float]:
-        """Table 4: t_stg and t_20,32."""
-        stages = len(self.radix)
-        stage = self.clock * self.pipeline + self.wire * self.clock
-        if self.header_words:
-            header = self.header_words * self.bits * stages
-        else:
-            header = math.ceil(sum(int(math.log2(r)) for r in self.radix) / self.width) * self.bits
-        return stage, stages * stage + (8 * BYTES + header) * self.clock / self.bits
-
     def experiment(self, trace: Path) -> Experiment:
         return Experiment.from_dict({
             "router.kind": "metro", "topology.radix": list(self.radix),

@@ -92,8 +92,8 @@ def point(kind: str, nodes: int, cycles: int = 800, warmup: int = 500) -> Point:
     crossing = 2 * half * (terminals - half) / terminals**2  # part of all messages
     away = (nodes - 1) / nodes  # part that goes to another node
     channels = int(d["channels"]) - (2 * nodes if d["routers"] > nodes else 0)  # less those between a node's TICs
-    bound = min(1.0, 2 * d["bisection_links"] / (terminals * crossing),
-                channels / (terminals * away * d["channels_mean"]))
+    across = 2 * d["bisection_links"] / (terminals * crossing)
+    bound = min(1.0, across, channels / (terminals * away * d["channels_mean"]))
     per_message = DATA * TIC / CLOCKS  # MB/s for a message per cycle
     low = min(0.02, 0.05 * bound)
     rows = sweep(e, {"traffic.load": [low, *(round(part * bound, 6) for part in PARTS)]}, progress=False).rows
@@ -113,10 +113,11 @@ READING_18 = (
     "(110 MB/s a channel and way), derated to 80 %. Random graphs: bisections by search, so upper bounds; one graph "
     "of each size. The curves are a lost picture, so they have no published numbers. Sustained: uniform random "
     "traffic of two hosts' ports for each node, at the highest load that the run does not call saturated (steps of "
-    "2.5 %), as far as it crosses the bisection. The bound of loads is where all channels across the bisection, or "
-    "all channels of the fabric at mean distances, or hosts' ports would be full; the paper's 80 % is compared with "
-    "the parts of it. A random graph's channels are not alike: if messages spread evenly over all shortest ways, the "
-    "busiest one is full at two thirds to three quarters of that bound.")
+    "2.5 %), as far as it crosses the bisection; the paper calls 80 % of the raw bandwidth conservative, so no less "
+    "is expected. The bound of loads is ours: where all channels across the bisection, or all channels of the fabric "
+    "at mean distances, or hosts' ports would be full. Where it is not the bisection that fills first, no fabric could "
+    "use 80 % of it; these rows are judged all the same. A random graph's channels are not alike: if messages spread "
+    "evenly over all shortest ways, the busiest one is full at two thirds to three quarters of that bound.")
 READING_RANDOM = (
     "The paper prefers random topologies, which have diameters that scale with the logarithm of the number of nodes; "
     "here the ratio to the mesh of as many nodes, and as many channels but at its edges.")
@@ -138,8 +139,11 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 800) -> li
                      **mine),
                  row(quantity="bound of loads", published=None, measured=2 * p.bound, unit="messages/cycle/node",
                      **mine),
-                 row(quantity="highest load kept up with, of the bound", published=DERATING, measured=p.kept_up,
-                     unit="", higher_is_better=True, **mine | {"tolerance": 1e-9}),
+                 row(quantity="sustained / what the paper would have there", published=1,
+                     measured=p.sustained / p.paper, unit="times", higher_is_better=True,
+                     **mine | {"tolerance": 1e-9}),
+                 row(quantity="highest load kept up with, of the bound", published=None, measured=p.kept_up, unit="",
+                     **mine),
                  row(quantity="most that was accepted, of the bound", published=None, measured=p.most, unit="",
                      **mine),
                  row(quantity="latency at almost no load", published=None, measured=p.latency, unit="us", **mine),
@@ -157,8 +161,10 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 800) -> li
                     "setting": f"{graph} over {mesh}, {n} nodes", "published": 1, "unit": "times", "tolerance": 0}
             rows += [row(quantity="latency at almost no load", measured=a.latency / b.latency, lower_is_better=True,
                          **mine),
-                     row(quantity="diameter", measured=a.diameter / b.diameter, lower_is_better=True, **mine),
-                     row(quantity="bisection bandwidth", measured=a.raw / b.raw, higher_is_better=True, **mine),
+                     row(quantity="diameter", measured=a.diameter / b.diameter, lower_is_better=True, check=True,
+                         **mine),
+                     row(quantity="bisection bandwidth", measured=a.raw / b.raw, higher_is_better=True, check=True,
+                         **mine),
                      row(quantity="bandwidth sustained across it", measured=a.sustained / b.sustained,
                          higher_is_better=True, **mine)]
     for kind, published in (("random, degree 4", 1), ("2D mesh", None)):
@@ -166,7 +172,8 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 800) -> li
             first, second, third = (points[kind, n].distance for n in (64, 256, 1024))
             rows.append(row(quantity="growth of distance, 256 to 1024 over 64 to 256", setting=kind,
                             published=published, measured=(third - second) / (second - first), unit="times",
-                            tolerance=0.1, reading=READING_LOG, **common | {"source": f"{PAPER}, 6"}))
+                            tolerance=0.1, reading=READING_LOG, check=published is not None,
+                            **common | {"source": f"{PAPER}, 6"}))
     return rows
 
 

@@ -131,7 +131,7 @@ def priority(cases: tuple[list[int], ...] = LOWER, fabrics: tuple[str, ...] = tu
                 row(quantity=f"delivered of {higher}", published=100, measured=100 * len(f.latency) / f.created,
                     unit=f"% of {f.created}", **common),
                 row(quantity="lower ones taken by hosts", published=0, measured=f.lower_taken, unit="messages",
-                    **common),
+                    check=True, **common),
                 row(quantity="hosts whose lower ones find no room", published=None, measured=f.stuck, unit="%",
                     **common),
                 row(quantity="buffers promised to no queue, in use", published=None, measured=f.common, unit="%",

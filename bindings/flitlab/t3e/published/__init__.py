@@ -1,6 +1,6 @@
 """What has been published of the Cray T3E's network: paper, hardware manual, and what breaks."""
 
-from flitlab.t3e.published import faults, manual, paper
+from flitlab.t3e.published import balance, faults, manual, paper
 
 PLACE = 10  # in lists of experiments; its notebook has the same number
-EXPERIMENTS = paper.EXPERIMENTS | manual.EXPERIMENTS | faults.EXPERIMENTS
+EXPERIMENTS = balance.EXPERIMENTS | paper.EXPERIMENTS | manual.EXPERIMENTS | faults.EXPERIMENTS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
@@ -181,12 +182,37 @@ def special_rows() -> list[dict]:
         network.step(60)
         arrived = sum(software.read_register(node, "R_SW") for node in (2, 6))
         rows.append(row("t3e.manual", f"special packets left of two at a port {what}", source, "4x4x2", wanted, arrived,
-                        "packets", 0, reading="the one from the lowest input port survives"))
+                        "packets", 0, check=clocks == 4, reading="the one from the lowest input port survives"))
+    return rows
+
+
+def datelines() -> list[dict]:
+    """What becomes of packets that software's SELECT bits have put on set 1 before they pass a dateline."""
+    ring, dateline = 8, 4  # nodes of a ring in Y; datelines of +Y are at nodes 0 to 3 of the first row in X
+    x = 4
+    passing = [(x * a, x * b) for a, b in ((6, 1), (7, 1), (7, 2))]  # Y: from above through 0 and beyond
+    ending = [(x * 5, 0), (0, x * 3), (x, x * 4 + 1)]  # that end at the dateline, begin there, or never come to it
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        registers, trace = Path(folder) / "written.csv", Path(folder) / "trace.csv"
+        registers.write_text("".join(f"{n},R_VCSEL1,{0xFF | (1 << 32 if n < dateline else 0):#x}\n"
+                                     for n in range(x * ring)))
+        for what, pairs, wanted in (("through the dateline on set 1, lost", passing, len(passing)),
+                                    ("to the dateline, from it, or elsewhere, lost", ending, 0)):
+            trace.write_text("".join(f"{50 * n},{src},{dst},1\n" for n, (src, dst) in enumerate(pairs)))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that software loses packets: they are counted here
+                network = Network(Experiment.from_dict({
+                    "router.kind": "t3e", "topology.shape": [x, ring, 1], "registers.file": str(registers),
+                    "routing.adaptive": False, "traffic.mode": "trace", "traffic.trace_file": str(trace)})).step(400)
+            rows.append(row("t3e.manual", f"packets {what}", f"{MANUAL}, Datelines", f"{len(pairs)} packets", wanted,
+                            network.totals["packets_dropped"], "packets", 0,
+                            reading="SELECT = FF for +Y in every node of rings of eight"))
     return rows
 
 
 def manual() -> list[dict]:
-    return numbers() + lookup_tables() + routes() + special_rows()
+    return numbers() + lookup_tables() + routes() + special_rows() + datelines()
 
 
 EXPERIMENTS = {"t3e.manual": ("numbers, routing tables and routes of the hardware manual", manual)}

@@ -1,4 +1,4 @@
-/// Turns in random order, against a search from scratch for each.
+/// Turns in random order, against a search from scratch for each; and orders of all queues against turns.
 #include "host/routers/sconnect/turns.hpp"
 
 #include <gtest/gtest.h>
@@ -10,14 +10,17 @@
 #include <vector>
 
 #include "host/routers/sconnect/order.hpp"
+#include "host/routers/sconnect/queues.hpp"
 #include "kernels/common/philox.hpp"
 #include "tests/support/sconnect/fabrics.hpp"
+#include "tests/support/sconnect/walker.hpp"
 
 namespace flitlab::sconnect_turns_test {
 namespace {
 
 using sconnect::kPorts;
 using testing::single_nodes;
+using testing::sconnect_walker::expect_good;
 
 TEST(SconnectTurns, AreAllowedUnlessTheyCloseACircle) {
   // All turns of a fabric in random order, against a search from scratch for each.
@@ -53,6 +56,24 @@ TEST(SconnectTurns, AreAllowedUnlessTheyCloseACircle) {
     }
     EXPECT_GT(refused, 20u);
   }
+}
+
+TEST(SconnectQueues, KeepMoreShortestWaysThanTurns) {
+  for (u64 seed : {1, 2}) {
+    const SconnectFabric f = make_sconnect_random(64, 4, seed, single_nodes());
+    const SconnectTables queues = given_sconnect_tables(f, sconnect_tables_by_queues(f)),
+                         turns = given_sconnect_tables(f, sconnect_tables_by_turns(f));
+    expect_good(f, queues);
+    EXPECT_EQ(queues.kept, 1);
+    EXPECT_LT(turns.kept, 1);
+    EXPECT_EQ(queues.entry, sconnect_tables_by_queues(f));
+  }
+  const SconnectFabric f = make_sconnect_random(120, 3, 4, single_nodes());
+  const SconnectTables queues = given_sconnect_tables(f, sconnect_tables_by_queues(f)),
+                       turns = given_sconnect_tables(f, sconnect_tables_by_turns(f));
+  expect_good(f, queues);
+  EXPECT_GT(queues.kept, turns.kept);
+  EXPECT_LT(queues.stretch, turns.stretch);
 }
 
 }  // namespace

@@ -116,5 +116,29 @@ TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVcStraightOn) {
   }
 }
 
+/// IGNORE_NORMAL: what has come into a direction-order buffer of the channel is not passed on to the next node; what is
+/// in the adaptive one, or has arrived, is (manual, Table 10).
+TEST(T3eSelect, IgnoresDirectionOrderPacketsThatGoOn) {
+  const Machine m({});
+  const struct {
+    const t3e::Table& t;
+  } view{m.table()};
+  t3e::Registers registers = view.t.registers[kHere];
+  Packet onward{}, here{};
+  onward.dst = t3e::pack_address(2, 2, 1);
+  here.dst = registers.pwho;
+  onward.route_bits = here.route_bits = 4 | t3e::kNoHop << t3e::kInitialShift;
+  here.dst_port = t3e::kNodePort;
+  const u32 port = t3e::opposite(kMinusZ);
+  const auto stopped = [&](const Packet& packet, u32 vc) {
+    return t3e::choose(view, registers, kHere, packet, port, vc).stopped;
+  };
+  for (u32 vc : {0u, 1u, 2u, u32{kAdaptive}}) EXPECT_FALSE(stopped(onward, vc)) << vc;
+  registers.chan[port] = t3e::kIgnoreNormal;
+  for (u32 vc : {0u, 1u, 2u}) EXPECT_TRUE(stopped(onward, vc)) << vc;
+  EXPECT_FALSE(stopped(onward, kAdaptive));
+  for (u32 vc : {0u, 1u, 2u, u32{kAdaptive}}) EXPECT_FALSE(stopped(here, vc)) << vc;
+}
+
 }  // namespace
 }  // namespace flitlab::t3e_route_test

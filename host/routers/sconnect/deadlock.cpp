@@ -1,0 +1,175 @@
+/// Who waits for whom in a state of an S-Connect fabric. Members are queues of TICs: a message in one waits for a
+/// buffer at the far end of a channel. Tables that the plan makes leave no circle of queues; those that software
+/// writes, and requests that name their hops, may (S-Connect, 2.4, 3.4).
+#include <algorithm>
+
+#include "host/plan/deadlock.hpp"
+#include "host/routers/sconnect/plan.hpp"
+#include "kernels/routers/sconnect/control.hpp"
+
+namespace flitlab {
+namespace {
+
+using sconnect::kPorts;
+using sconnect::kQueues;
+using sconnect::kQueuesOfPort;
+using sconnect::kVcs;
+using sconnect::Link;
+using sconnect::LinkKind;
+using sconnect::Message;
+
+class Search final : public WaitsFor {
+ public:
+  Search(const SconnectPlan& plan, const StateLayout& layout, const std::vector<std::byte>& state)
+      : plan_(plan),
+        t_(plan.table()),
+        state_(state),
+        view_{{t_, nullptr, nullptr, {}}, Items<1>{state_.data(), layout.kinds[0].item_bytes}, {}} {}
+
+  u64 size() const override { return u64{t_.routers} * kQueues; }
+
+  std::string name(u64 i) const override {
+    const u32 q = static_cast<u32>(i % kQueues);
+    return "TIC " + plan_.router_name(static_cast<u32>(i / kQueues)) + " " + plan_.port_name(q / kQueuesOfPort) +
+           " priority " + std::to_string(q % kQueuesOfPort / kVcs) + " VC " + std::to_string(q % kVcs);
+  }
+
+  /// A queue moves if it is empty, leads to a host or over a channel that software may switch on, or if one of its
+  /// messages has been taken, is being dealt with, or would find a buffer.
+  bool can_move(u64 i) const override {
+    const Tic at = tic(i / kQueues);
+    const u32 q = static_cast<u32>(i % kQueues), p = q / kQueuesOfPort;
+    const LinkKind kind = at.link(p).kind;
+    if (!at.control.held[q] || (kind != LinkKind::kSerial && kind != LinkKind::kParallel) || !at.enabled(p))
+      return true;
+    if (at.port(p).sending != sconnect::kNoBuffer) return true;
+    bool moves = false;
+    for_each_message(at, q, [&](u32 buffer) {
+      moves |= (at.state(buffer).flags & (sconnect::kBad | sconnect::kComing)) || taken(at, p, buffer);
+      for_each_way(at, q, buffer, [&](u32 port, u32 vc) { moves |= passes(at, port, vc, buffer); });
+    });
+    return moves;
+  }
+
+  /// The queues that it would enter, and those that hold more than they are promised where it would.
+  std::vector<u64> waits_for(u64 i) const override {
+    const Tic at = tic(i / kQueues);
+    const u32 q = static_cast<u32>(i % kQueues);
+    std::vector<u64> waits;
+    for_each_message(at, q, [&](u32 buffer) {
+      for_each_way(at, q, buffer, [&](u32 port, u32 vc) { add_waits(at, port, vc, buffer, waits); });
+    });
+    return waits;
+  }
+
+ private:
+  using View = sconnect::View<1, false>;
+  using Tic = sconnect::Tic<View, 1>;
+
+  Tic tic(u64 index) const {
+    const Item<1> item = view_.tics[static_cast<u32>(index)];
+    return Tic{view_, item, static_cast<u32>(index), 0, item.at(t_.fields.control)};
+  }
+
+  /// Messages that a queue sends again and again: what comes back goes to the head, so behind it nothing else is tried.
+  /// Where both virtual channels take turns, a little more is.
+  template <class F>
+  void for_each_message(const Tic& at, u32 q, F f) const {
+    const u32 deep = at.queue(q ^ 1).messages ? 3 : 1;
+    u64 tried = 0;
+    u32 buffer = at.queue(q).head;
+    for (u32 i = 0; i < at.queue(q).messages && i < deep; ++i, buffer = at.state(buffer).next)
+      tried |= u64{1} << buffer;
+    for (u32 b = 0; b < t_.buffers; ++b) {
+      if (at.control.free >> b & 1 || at.state(b).queue != q) continue;
+      if (tried >> b & 1 || !(at.state(b).flags & sconnect::kWaiting) || at.message(b).tried < kPorts) f(b);
+    }
+  }
+
+  /// f(port, virtual channel) for the ways that a message may take from here, if it comes back.
+  template <class F>
+  void for_each_way(const Tic& at, u32 q, u32 buffer, F f) const {
+    const Message& m = at.message(buffer);
+    f(q / kQueuesOfPort, q % kVcs);
+    if (m.control && m.node == sconnect::kNoAddress) return;
+    for (u32 set = sconnect::allowed(at.item.at(t_.fields.table, m.node), m.vc); set; set &= set - 1)
+      if (const u32 bit = lowest_bit(set);
+          bit / kVcs * kQueuesOfPort + bit % kVcs != q % kVcs + q / kQueuesOfPort * kQueuesOfPort)
+        f(bit / kVcs, bit % kVcs);
+  }
+
+  /// Whether the far end has a message that is on its way or waits for its answer.
+  bool taken(const Tic& at, u32 p, u32 buffer) const {
+    const Link& link = at.link(p);
+    const u32 round = sconnect::round_of(link.delay);
+    const Tic there = tic(link.far);
+    for (u32 i = 0; i < round; ++i) {
+      const sconnect::Slot& mine = at.item.at(t_.fields.slot, t_.slot_first[at.index * kPorts + p] + i);
+      if (mine.buffer != buffer) continue;
+      const u32 far = t_.slot_first[link.far * kPorts + link.port] + (i + link.delay) % round;
+      const sconnect::Slot& its = there.item.at(t_.fields.slot, far);
+      if (bool(its.bits & sconnect::kExpected) != bool(mine.bits & sconnect::kSending)) return true;
+    }
+    return false;
+  }
+
+  Message arriving(const Tic& at, u32 vc, u32 buffer) const {
+    Message m = at.message(buffer);
+    m.vc = static_cast<u8>(vc);
+    m.tried = kPorts;
+    return m;
+  }
+
+  bool passes(const Tic& at, u32 p, u32 vc, u32 buffer) const {
+    const Link& link = at.link(p);
+    if (link.kind != LinkKind::kSerial && link.kind != LinkKind::kParallel) return true;
+    if (!at.enabled(p)) return true;
+    const Tic there = tic(link.far);
+    if (!there.enabled(link.port)) return true;
+    Message m = arriving(at, vc, buffer);
+    bool here;
+    return sconnect::ControlUnit<View, 1>{there}.place(m, link.port, here) != kNone;
+  }
+
+  void add_waits(const Tic& at, u32 p, u32 vc, u32 buffer, std::vector<u64>& waits) const {
+    const Link& link = at.link(p);
+    const Tic there = tic(link.far);
+    Message m = arriving(at, vc, buffer);
+    const u64 first = u64{link.far} * kQueues;
+    // Where it would go if there were room.
+    const auto [used, reserved] = std::pair(there.control.used, there.control.reserved);
+    there.control.used = there.control.reserved = 0;
+    bool here;
+    const u32 q = sconnect::ControlUnit<View, 1>{there}.place(m, link.port, here);
+    there.control.used = used;
+    there.control.reserved = reserved;
+    if (!m.control || m.node != sconnect::kNoAddress) {
+      for (u32 set = there.options_of(m); set; set &= set - 1)
+        waits.push_back(first + Tic::queue_of(lowest_bit(set) / kVcs, m.priority, lowest_bit(set) % kVcs));
+    } else if (q < kQueues) {
+      waits.push_back(first + q);
+    }
+    for (u32 other = 0; other < kQueues; ++other) {
+      const u32 held = there.control.held[other];
+      if (held && held > sconnect::promise(t_, link.far, other)) waits.push_back(first + other);
+    }
+    if (!m.control) return;
+    for (u32 b = 0; b < t_.buffers; ++b)
+      if (!(there.control.free >> b & 1) && there.message(b).control &&
+          sconnect::is_reply(there.message(b)) == sconnect::is_reply(m))
+        waits.push_back(first + there.state(b).queue);
+  }
+
+  const SconnectPlan& plan_;
+  const sconnect::Table& t_;
+  mutable std::vector<std::byte> state_;  ///< a copy, which trying out where a message would go may write to
+  View view_;
+};
+
+}  // namespace
+
+std::string SconnectPlan::find_deadlock(const std::vector<std::byte>& state) const {
+  return describe_deadlock(Search(*this, layout_, state), "queues");
+}
+
+}  // namespace flitlab

@@ -1,0 +1,101 @@
+"""Deadlock of an S-Connect fabric by what software does: tables and requests that fill a circle of queues."""
+
+import pytest
+
+import flitlab as fl
+from flitlab.sconnect import Fabric, Request
+
+RING = "0,1\n1,2\n2,3\n3,0\n"
+NODES = 4
+
+
+def ring(tmp_path, **settings):
+    (tmp_path / "ring.csv").write_text(RING)
+    return fl.Network(fl.Experiment.from_dict({
+        "router.kind": "sconnect", "topology.kind": "graph", "topology.file": str(tmp_path / "ring.csv"),
+        **{key.replace("__", "."): value for key, value in settings.items()}}))
+
+
+def onward(net):
+    """Port of each TIC that leads to the next one."""
+    return {tic: port for tic, port, far, _ in net.links() if far == (tic + 1) % NODES}
+
+
+def all_one_way(net, dateline):
+    """Tables that software writes: once round the ring, on virtual channel 0; `dateline`: on 1 from TIC 0 on."""
+    ports = onward(net)
+    for tic in range(NODES):
+        for node in range(NODES):
+            if tic != node:
+                vc = int(dateline and tic < node)
+                way = [ports[i] for i in range(tic)]
+                Fabric(net).send_control(0, "write_table", node, 1 << (2 * ports[tic] + vc), hops=way)
+                net.step(60)
+    assert net.cycle < 1000
+    net.step(1000 - net.cycle)
+
+
+def full_ring(tmp_path):
+    """Every host sends to the node opposite, once its tables are there."""
+    lines = [f"{1000 + i},{tic},{(tic + 2) % NODES},1" for i in range(1500) for tic in range(NODES)]
+    (tmp_path / "messages.csv").write_text("\n".join(lines) + "\n")
+    return ring(tmp_path, traffic__mode="trace", traffic__trace_file=str(tmp_path / "messages.csv"),
+                router__host_buffers=64)
+
+
+def test_tables_that_software_writes_can_close_a_circle(tmp_path):
+    net = full_ring(tmp_path)
+    all_one_way(net, dateline=False)
+    with pytest.raises(fl.RunError, match="4 of them wait for one another in a cycle") as error:
+        for _ in range(50):
+            net.step(100).check()
+    said = str(error.value)
+    for tic, port in onward(net).items():
+        assert f"TIC {tic} channel {port} priority 0 VC 0 waits for" in said
+    before = net.totals["packets_delivered"]
+    net.step(2000)
+    assert net.totals["packets_delivered"] == before  # it is one
+
+
+def test_with_a_dateline_they_do_not(tmp_path):
+    net = full_ring(tmp_path)
+    all_one_way(net, dateline=True)
+    for _ in range(15):
+        before = net.totals["packets_delivered"]
+        net.step(100).check()
+        assert net.totals["packets_delivered"] > before
+
+
+def test_the_watchdog_of_a_table_less_fabric_sees_it_too(tmp_path):
+    """Requests that name their hops, from all hosts more than once round the ring."""
+    net = ring(tmp_path, traffic__load=0, router__buffers=24, router__control_buffers=1)
+    ports = onward(net)
+    requests = {tic: Request("read_register", 4, hops=[ports[(tic + i) % NODES] for i in range(15)])
+                for tic in range(NODES)}
+    with pytest.raises(fl.RunError, match="in a cycle") as error:
+        for _ in range(300):
+            for tic, request in requests.items():
+                Fabric(net).send_controls(tic, [request] * 16)
+            net.step(10).check()
+    assert "priority 2 VC 0 waits for" in str(error.value)
+    replies = [len(Fabric(net).take_replies(tic)) for tic in range(NODES)]
+    net.step(2000)
+    assert sum(replies) >= 0
+    assert [len(Fabric(net).take_replies(tic)) for tic in range(NODES)] == [0] * NODES
+
+
+def test_what_hosts_refuse_is_no_deadlock(tmp_path):
+    """Software may take it later."""
+    net = ring(tmp_path, traffic__load=1.0, host__refuses=[0])
+    net.step(3000).check()
+
+
+def test_full_fabrics_are_not_called_dead():
+    """Random graphs of one to two VCs in use, far beyond what they carry, searched often."""
+    for nodes, degree, seed in ((16, 3, 1), (24, 4, 2), (40, 3, 5)):
+        net = fl.Network(fl.Experiment.from_dict({
+            "router.kind": "sconnect", "topology.kind": "random", "topology.nodes": nodes, "topology.degree": degree,
+            "topology.wiring_seed": seed, "topology.host_ports": 2, "traffic.load": 1.0, "router.buffers": 40,
+            "router.reserve": [1, 0, 0, 0], "router.host_buffers": 40, "channel.error_rate": 1e-4}))
+        for _ in range(400):
+            net.step(7).check()
