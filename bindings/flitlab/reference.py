@@ -22,7 +22,7 @@ A parameter is a dotted path of the TOML file. It applies if its condition holds
 since cycle 0 (`net.totals`); `model.x` is its name in the `model` object of a result. An operation is what software can
 do to a network between two cycles (`net.console`), a tool what a model computes without one
 (`flitlab.console.call_tool`). State fields are what `net.inspect` shows; their numbers of elements are those of a
-model's default configuration, with what is said there.
+model's default configuration, with what is said there; those of 0 elements belong to other configurations of the model.
 """
 
 
@@ -61,8 +61,8 @@ def _model(model: dict) -> Iterator[str]:
               str(r.bits), r.unit, "reads, writes" if r.writable else "reads", r.help] for r in records])
     yield from _operations("Tools", tools(kind))
     for items in network._core.layout():
-        rows = list(_fields(items["fields"]))
-        yield (f"### State of a {items['name']}\n\n"
+        rows = list(_fields(items["fields"] + items["absent"]))
+        yield (f"### State: {items['name']}\n\n"
                + _table(["field", "elements", "unit", "meaning"], rows))
 
 
@@ -129,9 +129,13 @@ def _ranges(names: Iterable[str]) -> Iterator[str]:
     def stem(name: str) -> str:
         return re.sub(r"[0-9]+$", "", name)
 
-    for start, group in groupby(sorted(names, key=lambda n: (stem(n), len(n), n)), stem):
-        members = list(group)
-        yield members[0] if len(members) == 1 else f"{start}{members[0][len(start):]} to {members[-1][len(start):]}"
+    def number(name: str) -> int:
+        return int(name[len(stem(name)):] or -1)
+
+    for start, group in groupby(sorted(names, key=lambda n: (stem(n), number(n))), stem):
+        for _, run in groupby(enumerate(map(number, group)), lambda pair: pair[1] - pair[0]):
+            first, *others = [n for _, n in run]
+            yield start if first < 0 else f"{start}{first}" + (f" to {others[-1]}" if others else "")
 
 
 def _number(x: float) -> str:

@@ -164,23 +164,28 @@ py::list members_of(const RecordInfo& record) {
 
 }  // namespace
 
+static py::list fields_to_list(const std::vector<FieldInfo>& infos) {
+  py::list fields;
+  for (const FieldInfo& f : infos) {
+    py::dict d;
+    d["name"] = std::string(f.name);
+    d["count"] = f.count;
+    d["unit"] = std::string(f.unit);
+    d["meaning"] = std::string(f.meaning);
+    d["members"] = f.element ? members_of(*f.element) : py::list();
+    fields.append(d);
+  }
+  return fields;
+}
+
 py::list to_list(const StateLayout& layout) {
   py::list kinds;
   for (const ItemKind& kind : layout.kinds) {
-    py::list fields;
-    for (const FieldInfo& f : kind.fields) {
-      py::dict d;
-      d["name"] = std::string(f.name);
-      d["count"] = f.count;
-      d["unit"] = std::string(f.unit);
-      d["meaning"] = std::string(f.meaning);
-      d["members"] = f.element ? members_of(*f.element) : py::list();
-      fields.append(d);
-    }
     py::dict d;
     d["name"] = kind.name;
     d["count"] = kind.count;
-    d["fields"] = fields;
+    d["fields"] = fields_to_list(kind.fields);
+    d["absent"] = fields_to_list(kind.absent);
     kinds.append(d);
   }
   return kinds;

@@ -204,8 +204,9 @@ void Console::offer(RegisterFile file) {
          .help = text("Writes a register of " + of + "." + (file.remark.empty() ? "" : " ") + std::string(file.remark)),
          .arguments = {node, name, {"value", ArgumentType::kNumber, "What the register holds then.", "bits"}},
          .cite = file.cite},
-        [this, write = file.write](Engine& engine, const Arguments& a) {
+        [this, read = file.read, write = file.write](Engine& engine, const Arguments& a) {
           const std::string& wanted = a.text("name");
+          read(engine, a.u32_of("node"), wanted);  // there is such a register
           if (const RegisterRecord* record = record_of(registers_, wanted); record && !record->writable)
             throw ConfigError("register " + wanted + " can be read only.");
           write(engine, a.u32_of("node"), wanted, a.number("value"));

@@ -51,13 +51,13 @@ class SteppedNetwork {
   Datum call(std::string_view operation, Datum::Map arguments);
   /// What users should know about operations since the last call of this, though they have been carried out.
   std::vector<std::string> take_warnings();
-  /// Cycle in which each program ended; see Plan.
+  /// Cycle in which each program ended; see Inspector.
   std::vector<u32> program_ends() const {
     return plan_->inspector() ? plan_->inspector()->program_ends(state()) : std::vector<u32>{};
   }
   /// What has been counted since cycle 0, by name.
   std::map<std::string, u64> totals();
-  /// What every channel has carried since cycle 0, modulo 2^32; see Plan::channel_flits.
+  /// What every channel has carried since cycle 0, modulo 2^32; see Inspector::channel_flits.
   std::vector<ChannelUse> channels() const;
   /// Both ends of every channel, in the same order.
   std::vector<ChannelEnds> links() const;

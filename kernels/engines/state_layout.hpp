@@ -25,6 +25,7 @@ struct ItemKind {
   u32 count = 0;       ///< items per replica
   u32 item_bytes = 0;  ///< multiple of 64
   std::vector<FieldInfo> fields;
+  std::vector<FieldInfo> absent;  ///< that items of other networks of this model have: no elements here
 
   /// Bytes that `count` items take in blocks of `width`.
   std::size_t bytes(u32 width) const { return (std::size_t{count} + width - 1) / width * width * item_bytes; }
@@ -38,9 +39,9 @@ struct ItemKind {
   template <class E>
   void add_field(Field<E>& field, const char* field_name, u32 elements, const char* unit, const char* meaning) {
     static_assert(std::has_unique_object_representations_v<E> && std::is_trivially_copyable_v<E>);
-    if (!elements) return;
-    field = place_field<E>(item_bytes, elements);
-    fields.push_back({field_name, field.offset, elements, sizeof(E), unit, meaning, &record_info<E>()});
+    if (elements) field = place_field<E>(item_bytes, elements);
+    (elements ? fields : absent)
+        .push_back({field_name, field.offset, elements, sizeof(E), unit, meaning, &record_info<E>()});
   }
 
   /// The field of a name, which must exist.

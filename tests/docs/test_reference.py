@@ -1,5 +1,6 @@
 """docs/reference.md is what the records say."""
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,7 +9,8 @@ from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reference import page
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference.md"
 
 
 def test_the_page_is_fresh():
@@ -47,3 +49,38 @@ def test_every_operation_is_there():
         network = Network(Experiment.from_dict({"router.kind": model["kind"]}))
         for operation in network.console.operations():
             assert f"| `{operation.name}` |" in section, (model["kind"], operation.name)
+
+
+def entries(text, start):
+    """What stands in a list of (type, name, count, unit, meaning[, name in the layout]), by its parts."""
+    depth, quoted, parts, found = 0, False, [""], []
+    for i in range(start, len(text)):
+        c = text[i]
+        quoted ^= c == '"' and text[i - 1] != "\\"
+        depth += 0 if quoted else (c in "([{") - (c in ")]}")
+        if depth == 0 and not quoted and c == ")":
+            return found
+        if depth == 2 and c == "(" and not quoted and not parts[-1].strip():
+            parts = [""]
+        elif depth == 1 and c == ")" and not quoted:
+            found.append([part.strip() for part in parts])
+            parts = [""]
+        elif depth == 2 and c == "," and not quoted:
+            parts.append("")
+        elif depth >= 2:
+            parts[-1] += c
+    raise AssertionError("a list does not end")
+
+
+def test_every_field_of_a_state_is_there():
+    """As the sources declare them, whatever network the page looks at."""
+    text, seen = PAGE.read_text(), 0
+    for path in [*ROOT.glob("kernels/routers/*/state.hpp"), *ROOT.glob("kernels/traffic/*.hpp")]:
+        source = re.sub(r"//[^\n]*", "", path.read_text())
+        for found in re.finditer(r"\bFLITLAB_FIELDS(?=\(\w+,)", source):
+            for entry in entries(source, found.end()):
+                if len(entry) >= 5:  # a field; a group has its own list
+                    name = entry[5].strip('"') if len(entry) > 5 else entry[1]
+                    assert re.search(rf"^\| `{name}` \|", text, re.M), (path.name, name)
+                    seen += 1
+    assert seen > 70

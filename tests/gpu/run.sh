@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# On a machine with an NVIDIA GPU: builds the CUDA engine for it, runs the tests that need one, checks a small case with
+# On a machine with an NVIDIA GPU: builds the CUDA engine for all devices that wheels are built for, and for it, runs the tests that need one, checks a small case with
 # compute-sanitizer, measures both engines, and writes a JSON report.
 #   tests/gpu/run.sh REPORT.json
-# It builds for this machine's device. For wheels, which run anywhere, name all:
+# Wheels, which run anywhere:
 #   pip wheel . -C cmake.define.CMAKE_CUDA_ARCHITECTURES="80-real;90-real;90-virtual"
 # GTEST_SOURCE=DIR names googletest's sources where the library is not installed.
 set -euo pipefail
@@ -11,10 +11,12 @@ cd "$(dirname "$0")/../.."
 command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || { echo "tests/gpu/run.sh: no NVIDIA GPU answers here (nvidia-smi -L)." >&2; exit 2; }
 command -v nvcc >/dev/null || { echo "tests/gpu/run.sh: nvcc is not on the PATH." >&2; exit 2; }
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+all="80-real;90-real;90-virtual"
+[[ "$all" == *"$arch-real"* ]] || all="$arch-real;$all"
 build=build/gpu
 extra=()
 [ -n "${GTEST_SOURCE:-}" ] && extra+=("-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=$GTEST_SOURCE")
-cmake -S . -B "$build" -DFLITLAB_TESTS=ON -DFLITLAB_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$arch-real" "${extra[@]}" >/dev/null
+cmake -S . -B "$build" -DFLITLAB_TESTS=ON -DFLITLAB_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$all" "${extra[@]}" >/dev/null
 cmake --build "$build" --parallel "$(nproc)" --target flitlab_tests flitlab_gpu_report >/dev/null
 tests=passed
 "$build/flitlab_tests" --gtest_filter='*Gpu*' || tests=failed

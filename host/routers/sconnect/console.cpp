@@ -84,8 +84,11 @@ void SconnectConsole::offer_messages() {
   offer({.name = "send_control",
          .help = "Software at a terminal sends control messages, which leave when the network is stepped. A message is "
                  "a list, of which the end may be left out, or a map: operation (read_table, write_table, "
-                 "read_register, write_register or add_to_timer), number (of the register, or the destination in the "
-                 "table), value (32 bits), address (of the node to which the routing tables lead it first; none), hops "
+                 "read_register, write_register or add_to_timer), number (of the register: 0 to 10 are ports (those "
+                 "that lead to a TIC, and from bit 8 on to a host), came_by (this message), address, enabled, timer, "
+                 "counting, counter, clock, clock_rate, clock_sends, slips; 16 + 8 p + 0 to 6 are damaged, refused, "
+                 "failed, lost, carried, overflows, underflows of port p; or the destination in the table), value (32 "
+                 "bits), address (of the node to which the routing tables lead it first; none), hops "
                  "(up to 16 ports to be taken from there on), priority (0 to 3, 2 if left out), tag (0 to 255).",
          .arguments = {kTerminal, {"messages", ArgumentType::kAny, "A list of messages."}},
          .returns = "how many have found a place in the terminal's mailbox, the first ones",

@@ -30,7 +30,10 @@ std::vector<RegisterRecord> register_records() {
       {"R_LWHO", 12, "Logical number of the PE, by which tags of its packets are looked up.", true},
       {"L_WHOAMI", 12, "The same number, by which the PE knows what is its own.", true},
       {"R_CHAN#", 4,
-       "Of channel +X +Y +Z -X -Y -Z, node, I/O. Bit 0 IGNORE_NORMAL, 1 IGNORE_SPCL, 2 NO_ADAPT, 3 NO_FAST.", true},
+       "Of channel +X +Y +Z -X -Y -Z, node, I/O. Bit 0 IGNORE_NORMAL, 1 IGNORE_SPCL, 2 NO_ADAPT, 3 NO_FAST; node and "
+       "I/O "
+       "have bits 0 and 1 alone.",
+       true},
       {"R_LUT_OVERRIDE", 34, "Tag of mode 3 in bits 18:0, mode 0 to 3 of the R_NET_LUT in 33:32.", true},
       {"R_VCSEL#", 33,
        "Of direction +X +Y +Z -X -Y -Z. Bits 7:0 SELECT: virtual channel set by the last bits of a destination's "
