@@ -84,7 +84,7 @@ def named(node: dict[str, Any]) -> dict[str, Any]:
 class VirtualChannel:
     """One virtual channel of a port: the input buffer, and the output VC of the same numbers."""
 
-    stage: str  # idle, routing, waiting, head, body; of a T3E: idle, asking, flowing, stopped
+    stage: str  # idle, routing, waiting, head, body; or what a model calls its own
     flits: int  # in the input buffer
     packets: int
     left: int  # flits of the front packet still to go

@@ -56,8 +56,8 @@ class Network:
         return self._core.totals()
 
     def channels(self) -> list[tuple[int, int, int]]:
-        """Router and port where each channel begins, and the flits that it has carried since cycle 0, modulo 2**32
-        (Blue Gene/L: the cycles in which it was occupied)."""
+        """Router and port where each channel begins, and the flits that it has carried since cycle 0, modulo 2**32;
+        where packets take a channel for longer than their flits, the cycles in which it was occupied."""
         return self._core.channels()
 
     def check(self) -> Network:

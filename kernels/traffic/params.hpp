@@ -14,7 +14,7 @@ inline constexpr struct TrafficParams {
           "open: terminals create packets at a given load whatever the network does; batch: every terminal sends a "
           "number of packets, and the time to finish counts; request_reply: every terminal keeps a number of requests "
           "under way and answers those of others; trace: packets come from a file; program: terminals make the "
-          "message-passing calls of a program; broadcast: one terminal sends to a line or a plane (Blue Gene/L).",
+          "message-passing calls of a program; broadcast: one terminal sends to a line or a plane.",
       .cite = "Dally & Towles 23.1, 24.1"};
   ParamRecord pattern{.path = "traffic.pattern",
                       .type = ParamType::kChoice,

@@ -1,4 +1,4 @@
-"""The Python interface: experiments, results, curves, stepped networks, traces."""
+"""The Python interface: experiments, results, sweeps, curves."""
 
 import pickle
 from concurrent.futures import ProcessPoolExecutor

@@ -168,6 +168,19 @@ def named(root: Path, read: list[Source]) -> Iterator[str]:
                     if " " not in text and any(called_after(text, machine) for machine in machines))
 
 
+# As people write them; a source may be cited.
+WRITTEN = re.compile(r"\bT3E\b|Blue Gene|\bMETRO\b|S-Connect|\bCray\b")
+
+
+def written(root: Path, read: list[Source]) -> Iterator[str]:
+    """Strings of the base that speak of a machine, but for citations."""
+    for source in read:
+        if re.match(BASE, source.path):
+            lines = (root / source.path).read_text(encoding="utf-8").splitlines()
+            yield from (f'{source.path}:{line}: "{text}"' for line, text in source.texts
+                        if WRITTEN.search(text) and "cite" not in lines[line - 1])
+
+
 def circle(root: Path, read: list[Source]) -> str:
     """Python modules that import one another when they are loaded, "" if there are none."""
     files = {source.path: source for source in read if source.path.endswith(".py")}
@@ -206,6 +219,16 @@ def test_nothing_looks_the_wrong_way(rule, house):
 
 def test_the_base_is_not_called_after_a_machine(house):
     expect_none(named(ROOT, house))
+
+
+def test_the_base_speaks_of_no_machine(house):
+    expect_none(written(ROOT, house))
+
+
+def test_the_base_may_cite_a_machine_and_not_explain_one(tmp_path):
+    read = made_up(tmp_path, {"host/run/a.cpp": 'f("x (Blue Gene/L)");\ng{.cite = "S-Connect, 2.1"};\n',
+                              "host/routers/alpha/a.cpp": 'f("the Cray T3E");\n'})
+    assert list(written(tmp_path, read)) == ['host/run/a.cpp:1: "x (Blue Gene/L)"']
 
 
 def test_no_file_of_the_engines_is_called_after_a_router():

@@ -1,7 +1,5 @@
 """The T3E's virtual-channel tables against a naive count and the paper's Table 1."""
 
-import json
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,14 +94,13 @@ def test_bad_arguments_are_named(call):
         call()
 
 
-def test_reproduce_table_1(cli):
-    done = cli("reproduce", "t3e.table1", "--json")
-    rows = json.loads(done.stdout)
+def test_reproduce_table_1():
+    """All but the ring of 32, whose searches take half a minute."""
+    rows = balance.table1((4, 8, 16))
     assert [r for r in rows if r["verdict"] == "out"] == []
-    assert done.returncode == 0
     by = {kind: [r for r in rows if r["kind"] == kind] for kind in ("published", "check", "context")}
-    assert len(by["published"]) == 60 + 14  # rings of 16 and 32 beyond 544 PEs as well
-    assert (len(by["check"]), len(by["context"])) == (0, 16)  # searches: two kinds of tables, four rings
+    assert len(by["published"]) == 36 + 6  # a ring of 16 beyond 544 PEs as well
+    assert (len(by["check"]), len(by["context"])) == (0, 12)  # searches: two kinds of tables, three rings
     assert all(set(r) == {"experiment", "kind", "quantity", "source", "setting", "published", "measured", "unit",
                           "tolerance", "verdict", "reading"} for r in rows)
 

@@ -23,9 +23,12 @@ TEST_P(Identity, OfThreadsAndLayouts) {
     Network one(e), two(e, {"cpu", 2, false, 1}), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32}),
         traced(e, {"cpu", 1, true, 1});
     for (u32 epoch = 0; epoch < trials(6); ++epoch) {
-      for (Network* net : {&one, &two, &three, &wide, &traced}) net->step(150);
+      std::vector<Network*> others{&two, &wide};
+      if (epoch < 2) others.insert(others.end(), {&three, &traced});  // slow: more threads than cores, and events
+      one.step(150);
       const u64 hash = one.engine->state_hash(0);
-      for (Network* net : {&two, &three, &wide, &traced}) {
+      for (Network* net : others) {
+        net->step(150);
         ASSERT_EQ(net->engine->state_hash(0), hash) << e.structure_key();
         const CounterShard a = one.engine->counters(0), b = net->engine->counters(0);
         for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << i;

@@ -153,7 +153,7 @@ def faults(fractions: tuple[float, ...] = FRACTIONS, seeds: int = 4) -> list[dic
             rows += [row(quantity="latency", setting=setting, published=None, measured=t, unit="clocks", **common),
                      row(quantity="throughput", setting=setting, published=None, measured=u,
                          unit="words/cycle/endpoint", **common)]
-    return rows + retries()
+    return rows + retries(tuple(f for f in (0.05, 0.1, 0.2) if f in fractions), max(1, seeds // 2))
 
 
 READING_FAULTS = ("The paper says that performance degrades robustly and gives no numbers. Dead parts are drawn so that"

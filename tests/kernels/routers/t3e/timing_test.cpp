@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, T3eTiming,
                                             ::testing::Bool(), ::testing::Values(1, 10)));
 INSTANTIATE_TEST_SUITE_P(Large, T3eTiming,
                          ::testing::Values(std::tuple(IntList{8, 12, 9}, false, 1),
-                                           std::tuple(IntList{8, 12, 9}, true, 10)));
+                                           std::tuple(IntList{4, 8, 9}, true, 10)));
 
 /// Without the short-circuit path a straight router costs what a turn does: five hops in X cost 3 x 4 more.
 TEST(T3eTiming, TheShortCircuitSavesThreeClocksARouter) {
