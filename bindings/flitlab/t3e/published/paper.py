@@ -307,12 +307,13 @@ def adaptive(large: tuple[int, int, int] = (8, 8, 4), small: tuple[int, int, int
     return rows
 
 
-def barrier() -> list[dict]:
-    """Global barriers, one after the other over all PEs, against a Get of one word from the farthest PE."""
+def barrier(each: int = 1) -> list[dict]:
+    """Global barriers, one after the other over all PEs, against a Get of one word from the farthest PE, and from the
+    mean one of every `each`-th."""
     nodes, shape = 512, t3e.SHAPES[512]
     farthest = 4 + 8 * (4 + 8 * 4)
     get = t3e.OPERATIONS["get"]
-    others = range(1, nodes)
+    others = range(farthest % each or each, nodes, each)
     there, back = [(0, pe) for pe in others], [(pe, 0) for pe in others]
     ways = {pe: a + b + get.request_flits + get.response_flits - 2
             for pe, a, b in zip(others, _latencies(shape, there), _latencies(shape, back), strict=True)}
