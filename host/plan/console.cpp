@@ -206,9 +206,11 @@ void Console::offer(RegisterFile file) {
          .cite = file.cite},
         [this, read = file.read, write = file.write](Engine& engine, const Arguments& a) {
           const std::string& wanted = a.text("name");
-          read(engine, a.u32_of("node"), wanted);  // there is such a register
-          if (const RegisterRecord* record = record_of(registers_, wanted); record && !record->writable)
+          const RegisterRecord* record = record_of(registers_, wanted);
+          if (!record || !record->writable) {
+            read(engine, a.u32_of("node"), wanted);  // says which there are, if this one is not
             throw ConfigError("register " + wanted + " can be read only.");
+          }
           write(engine, a.u32_of("node"), wanted, a.number("value"));
           return Datum{};
         });

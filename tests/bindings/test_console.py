@@ -85,6 +85,14 @@ def test_every_register_has_a_record_and_every_record_a_register(kind, settings)
     assert seen == {r.name for r in records}
 
 
+@pytest.mark.parametrize(("kind", "name"), [("t3e", "R_CHAN9"), ("metro", "word.f77"), ("sconnect", "damaged.9")])
+def test_a_register_that_is_not_there_names_those_that_are(kind, name):
+    console = network(kind).console
+    for call in (lambda: console.read_register(0, name), lambda: console.write_register(0, name, 1)):
+        with pytest.raises(fl.ConfigError, match=rf"register {name}.*(it has|there are) "):
+            call()
+
+
 @pytest.mark.parametrize("kind", ["t3e", "metro", "sconnect"])
 def test_a_register_that_software_writes_takes_back_what_it_holds(kind):
     net = network(kind)

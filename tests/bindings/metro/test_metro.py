@@ -45,7 +45,13 @@ def test_rows_are_whole_and_in_tolerance(rows, name):
     assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # none twice
     assert all(r["source"].startswith(published.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
     assert all((r["verdict"] == "context") == (r["published"] is None) for r in lines)
-    assert "out" not in {r["verdict"] for r in lines}
+    assert not {"out", "broken"} & {r["verdict"] for r in lines}
+
+
+def test_in_use_matters(rows):
+    """With its check no answer of the faulty slice breaks off; without it some do."""
+    lost = {r["setting"]: r["measured"] for r in rows("metro.cascade") if "broke off" in r["quantity"]}
+    assert lost["sound"] == lost["a faulty slice"] == 0 < lost["a faulty slice, no IN-USE check"]
 
 
 def test_all_experiments_are_there():

@@ -20,7 +20,7 @@ def test_configurations_run(name):
 def test_the_higher_priority_arrives_through_a_full_fabric():
     rows = priorities.priority(cases=([0], [0, 1, 2]), fabrics=("4x4 mesh",))
     measured = {(r["setting"].split("full of ")[1], r["quantity"]): r["measured"] for r in rows}
-    assert not [r for r in rows if r["verdict"] == "out"]
+    assert not [r for r in rows if r["verdict"] in ("out", "broken")]
     for full, higher in (("0", 1), ("0, 1, 2", 3)):
         assert measured[full, f"delivered of priority {higher}"] == 100
         assert measured[full, "lower ones taken by hosts"] == 0

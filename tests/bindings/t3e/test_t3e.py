@@ -97,7 +97,7 @@ def test_bad_arguments_are_named(call):
 def test_reproduce_table_1():
     """All but the ring of 32, whose searches take half a minute."""
     rows = balance.table1((4, 8, 16))
-    assert [r for r in rows if r["verdict"] == "out"] == []
+    assert [r for r in rows if r["verdict"] in ("out", "broken")] == []
     by = {kind: [r for r in rows if r["kind"] == kind] for kind in ("published", "check", "context")}
     assert len(by["published"]) == 36 + 6  # a ring of 16 beyond 544 PEs as well
     assert (len(by["check"]), len(by["context"])) == (0, 12)  # searches: two kinds of tables, three rings
