@@ -12,7 +12,8 @@
 
 namespace flitlab {
 
-/// Spinning barrier for short stages; yields when a thread is late, since cores may be shared.
+/// Spinning barrier for short stages. Where a thread is late the others sleep: cores may be shared, and a thread that
+/// only yields its core may get it back after everything else that wants it has had a turn.
 class SpinBarrier {
  public:
   explicit SpinBarrier(u32 parties) : parties_(parties) {}
@@ -22,10 +23,11 @@ class SpinBarrier {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
       arrived_.store(0, std::memory_order_relaxed);
       generation_.fetch_add(1, std::memory_order_release);
+      generation_.notify_all();
       return;
     }
     for (u32 spins = 0; generation_.load(std::memory_order_acquire) == generation; ++spins)
-      if (spins > 4096) std::this_thread::yield();
+      if (spins > 4096) generation_.wait(generation, std::memory_order_acquire);
   }
 
  private:
