@@ -16,7 +16,7 @@ bool has_vectors(u32 bytes) {
 u32 lane_width() {
   const char* asked = std::getenv("FLITLAB_LANES");
   const u64 most = asked ? std::strtoul(asked, nullptr, 10) : 64;
-#ifdef FLITLAB_WIDE
+#ifdef FLITLAB_SLOW_LANES
   if (asked && most == 64) return 64;
 #endif
   for (u32 width : {64u, 32u, 16u})

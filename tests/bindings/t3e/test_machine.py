@@ -1,5 +1,6 @@
 """The T3E as a machine: partial planes, numbers, partitions, registers, bad input."""
 
+import functools
 import warnings
 from itertools import pairwise
 
@@ -8,6 +9,13 @@ from t3e_machines import AC20, LC424, build, deliveries, neighbours, trace_all
 
 import flitlab
 from flitlab import ConfigError, Experiment, Network, run, t3e
+
+
+@functools.cache
+def large():
+    """The 424 PEs and their network, which nobody steps: they take seconds to plan."""
+    experiment = build(LC424)
+    return t3e.machine(experiment), Network(experiment)
 
 
 def test_wiring_of_20_pes():
@@ -26,8 +34,8 @@ def test_wiring_of_20_pes():
 
 def test_wiring_of_424_pes():
     """53 modules: 34 in cabinet 0, four full planes and three modules of plane 1 in cabinet 1."""
-    network = Network(build(LC424))
-    where = {pe.position: pe.node for pe in t3e.machine(build(LC424)).pes}
+    machine, network = large()
+    where = {pe.position: pe.node for pe in machine.pes}
     assert len(where) == 424
     assert neighbours(network, where[3, 0, 8])["+x"] == where[0, 0, 8]  # a ring of four
     assert neighbours(network, where[3, 4, 1])["+x"] == where[0, 4, 1]  # three modules: a ring of four and one of two
@@ -43,7 +51,7 @@ def test_wiring_of_424_pes():
 @pytest.mark.parametrize("changes", [AC20, LC424], ids=["20", "424"])
 def test_partial_planes_are_reached(tmp_path, changes):
     """Every pair is connected, without a circle among virtual channels; in the emulated machine the packets arrive."""
-    machine = t3e.machine(build(changes))
+    machine = large()[0] if changes == LC424 else t3e.machine(build(changes))
     assert not machine.separated and not machine.stopped and not machine.circle
     assert machine.pairs == len(machine.pes) * (len(machine.pes) - 1)
     partial = [pe.node for pe in machine.pes if pe.position in {(0, 0, 2), (1, 1, 2), (3, 2, 8), (0, 4, 1), (5, 7, 1)}]
@@ -57,9 +65,8 @@ def test_hops_are_made_only_where_no_normal_way_exists():
     """Paper, section 2.3. +Z comes early enough, and -Z late enough, for nearly all: only between the two parts of
     plane 1 of cabinet 1, X = 0 to 3 and X = 4 and 5, must a packet go both up and down in Z."""
     assert t3e.machine(build(AC20)).hopping_pairs == 0
-    machine = t3e.machine(build(LC424))
+    machine, network = large()
     assert machine.hopping_pairs == 2 * 16 * 8
-    network = Network(build(LC424))
     node = {pe.position: pe for pe in machine.pes}
     tag = t3e.Tag.of(t3e.Machine(network).read_register(node[0, 4, 1].node, f"R_NET_LUT{node[4, 4, 1].logical}"))
     assert (tag.initial_hop, tag.signs[2], tag.adapt) == (2, "-", False)

@@ -8,7 +8,7 @@ const void* flitlab_vc_lanes_16(unsigned ports, int long_packets);
 const void* flitlab_vc_lanes_32(unsigned ports, int long_packets);
 const void* flitlab_vc_lanes_64(unsigned ports, int long_packets);
 #endif
-#ifdef FLITLAB_WIDE
+#ifdef FLITLAB_SLOW_LANES
 const void* flitlab_vc_lanes_64_for_tests(unsigned ports, int long_packets);
 #endif
 }
@@ -19,7 +19,7 @@ const Code* code_for(u32 ports, bool long_packets) {
   const void* (*lanes)(unsigned, int) = nullptr;
   const u32 width = lane_width();
   if (width == 16) lanes = flitlab_vc_lanes_16;
-#ifdef FLITLAB_WIDE
+#ifdef FLITLAB_SLOW_LANES
   if (width == 64) lanes = flitlab_vc_lanes_64_for_tests;
 #endif
 #ifdef FLITLAB_WIDE_LANES

@@ -176,7 +176,7 @@ TEST(T3eDeadlock, TheMachineNeverDeadlocks) {
                              {"traffic.packet_flits", Lengths{{2, 1.0}, {10, 1.0}}},
                              {"traffic.reply_flits", Lengths{{2, 1.0}, {10, 1.0}}},
                              {"traffic.load", 1.0}}));
-        net.step(3000);
+        net.step(2000);
         EXPECT_EQ(net.plan->find_deadlock(net.engine->state(0)), "") << select << pattern << adaptive;
         const u64 before = net.total(Total::kTransactions);
         net.step(500);
