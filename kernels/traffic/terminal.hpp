@@ -28,10 +28,29 @@ FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, 
   first = next_place(first, t.ring);
 }
 
+/// A batch of packets that all have one length enters the source queue at once: an all-to-all of 32768 nodes creates a
+/// thousand million packets in its first cycle.
+template <class V>
+FLITLAB_INLINE void create_batch(const V& v, u32 index, TerminalControl& control) {
+  const auto& traffic = v.t.traffic;
+  const u32 n = batch_size(traffic, index) - control.next.index;
+  count(*v.shard, Total::kPacketsCreated, n);
+  count(*v.shard, Total::kFlitsCreated, u64{n} * traffic.packets.flits[0]);
+  if (measured(v, control.next.at)) count(*v.shard, Total::kMeasuredCreated, n);
+  control.created += n;
+  control.next.index += n;
+  control.next.at = kNever;
+}
+
 /// Open loop: packets whose creation is due enter the source queue.
 template <class V>
 FLITLAB_INLINE void create_packets(const V& v, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
+  if constexpr (!V::traced) {
+    const bool one_length = t.traffic.length_law != LengthLaw::kGeometric && t.traffic.packets.count == 1;
+    if (t.traffic.injection == Injection::kAllAtOnce && one_length && control.next.at <= now)
+      return create_batch(v, index, control);
+  }
   while (control.next.at <= now) {
     count_creation(v, index, control.next.index, control.next.at,
                    packet_flits(t.traffic, *v.row, index, control.next.index));

@@ -169,8 +169,9 @@ class Explorer:
     def write(self, registers: dict[Node, dict[str, int]]) -> None:
         for batch in self.batches():
             for node in batch:
+                way = node.way
                 for register, value in registers[node].items():
-                    self.put(node.way, register, value)
+                    self.put(way, register, value)
             self.settle(batch, sum(len(registers[n]) for n in batch))
 
     def read_back(self, register: str) -> dict[Node, int | None]:

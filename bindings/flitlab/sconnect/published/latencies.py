@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 from pathlib import Path
 
+from flitlab._core import RunError
 from flitlab.network import Network
 from flitlab.reproduction import row
 from flitlab.sconnect.published.fabrics import ALPHA, CLOCKS, PAPER, TIC, dotted, fabric, send
@@ -19,7 +20,7 @@ from flitlab.sconnect.published.fabrics import ALPHA, CLOCKS, PAPER, TIC, dotted
 LATENCY = {"topology.kind": "random", "topology.channel_delay": 12}
 SPEED = 180.0  # m/us, light in a fiber
 SLOT_BITS = 96
-SPACING = 150  # cycles between two messages, so that each is alone
+SPACING = 70  # cycles between two messages, so that each is alone
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,11 @@ def alone(settings: dict, terminals: int) -> list[list[Visit]]:
         elif event["kind"] == "switch_granted":
             at, port = came[message]
             done[message].append(Visit(at, CLOCKS * event["cycle"] + event["out_port"], port, event["out_port"]))
-    return list(done.values())
+    ways = list(done.values())
+    longest = max(way[-1].left - way[0].came for way in ways) // CLOCKS
+    if longest >= SPACING - 10:
+        raise RunError(f"sconnect.latency: a message takes {longest} cycles, and they leave {SPACING} apart.")
+    return ways
 
 
 # The four workstations of section 4.1. How they were joined is not said.
