@@ -1,6 +1,7 @@
-# `make demo` and `make test` work in .venv and build/, and install what they need there. `make campaign` needs `make test`
-# first, and fuzzes, soaks and tries random networks for some hours: make campaign HOURS=2 SEED=1
-.PHONY: demo test campaign
+# `make demo` and `make test` work in .venv and build/, and install what they need there. What follows needs `make test`
+# first: `make races` looks for data races among threads; `make campaign` fuzzes, soaks and tries random networks for some
+# hours: make campaign HOURS=2 SEED=1
+.PHONY: demo test races campaign
 HOURS ?= 2
 SEED ?= 1
 
@@ -12,6 +13,9 @@ demo:
 test:
 	@python3 tests/tools/venv.py tests
 	@.venv/bin/python tests/tools/run_all.py
+
+races:
+	@.venv/bin/python tests/tools/run_all.py races
 
 campaign:
 	@.venv/bin/python tests/campaign/all.py --hours $(HOURS) --seed $(SEED) --out out/campaign

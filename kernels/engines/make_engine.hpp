@@ -51,7 +51,9 @@ std::unique_ptr<Engine> make_engine(const Table& table, const StateLayout& layou
 #endif
   }
   if (choice.traced) return make_cpu_engine<CpuUnit::kTraced>(table, layout, rows, choice);
+#ifndef FLITLAB_GENERAL_ENGINES
   if (auto fast = make_cpu_engine<CpuUnit::kFast>(table, layout, rows, choice)) return fast;
+#endif
   return make_cpu_engine<CpuUnit::kGeneral>(table, layout, rows, choice);
 }
 

@@ -39,6 +39,13 @@ constexpr u32 trials(u32 all) {
 #endif
 }
 
+/// The width of the layout of GPUs. Builds with sanitizers have no engine for it.
+#ifdef FLITLAB_WIDE
+inline constexpr u32 kWide = 32;
+#else
+inline constexpr u32 kWide = 1;
+#endif
+
 inline std::int64_t integer(std::int64_t x) { return x; }
 inline Value word(const char* text) { return std::string(text); }
 

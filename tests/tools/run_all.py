@@ -1,5 +1,9 @@
-"""Runs the C++ tests that venv.py has built with CTest, a small set under sanitizers, style checks and pytest (with the
-notebooks); the last line printed counts everything."""
+"""Runs the C++ tests that venv.py has built with CTest, a small set under sanitizers of memory and arithmetic, style
+checks and pytest (with the notebooks); the last line printed counts everything.
+
+    python tests/tools/run_all.py          all of that
+    python tests/tools/run_all.py races    what runs on several threads, under the sanitizer of threads
+"""
 
 import os
 import shutil
@@ -75,8 +79,7 @@ def sanitized(preset: str, report: Path) -> None:
 def compiled_tests(reports: dict[str, Path]) -> None:
     """The C++ tests, and a part of them under sanitizers."""
     ctest(BUILD, reports["ctest"])
-    for preset in ("asan-ubsan", "tsan"):
-        sanitized(preset, reports[preset])
+    sanitized("asan-ubsan", reports["asan-ubsan"])
 
 
 def python_tests(report: Path) -> None:
@@ -84,20 +87,24 @@ def python_tests(report: Path) -> None:
          "worksteal", f"--junit-xml={report}"])
 
 
-def main() -> int:
+def main(races: bool) -> int:
     BUILD.mkdir(parents=True, exist_ok=True)
-    reports = {name: BUILD / f"{name}.xml" for name in ("ctest", "asan-ubsan", "tsan", "pytest")}
+    reports = {name: BUILD / f"{name}.xml" for name in (["tsan"] if races else ["ctest", "asan-ubsan", "pytest"])}
     for report in reports.values():
         report.unlink(missing_ok=True)
     if shutil.which("ninja"):
         os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
-    bin_folder = Path(sys.executable).parent
-    styles = {"ruff": run([str(bin_folder / "ruff"), "check", "--quiet", "bindings", "tests"]),
-              "clang-format": run([str(bin_folder / "clang-format"), "--dry-run", "-Werror", *sources()])}
-    # Two at a time: a build that links, or a test that waits for a process, leaves a core to the other.
-    with ThreadPoolExecutor(2) as pool:
-        pool.submit(python_tests, reports["pytest"])
-        pool.submit(compiled_tests, reports)
+    styles = {}
+    if races:
+        sanitized("tsan", reports["tsan"])
+    else:
+        bin_folder = Path(sys.executable).parent
+        styles = {"ruff": run([str(bin_folder / "ruff"), "check", "--quiet", "bindings", "tests"]),
+                  "clang-format": run([str(bin_folder / "clang-format"), "--dry-run", "-Werror", *sources()])}
+        # Two at a time: a build that links, or a test that waits for a process, leaves a core to the other.
+        with ThreadPoolExecutor(2) as pool:
+            pool.submit(python_tests, reports["pytest"])
+            pool.submit(compiled_tests, reports)
     passed = failed = skipped = 0
     for name, report in reports.items():
         p, f, s = count(report)
@@ -111,4 +118,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:] == ["races"]))

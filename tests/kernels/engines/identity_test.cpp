@@ -20,8 +20,8 @@ class Identity : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Identity, OfThreadsAndLayouts) {
   for (const Experiment& e : variations(GetParam())) {
-    Network one(e), two(e, {"cpu", 2, false, 1}), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32}),
-        traced(e, {"cpu", 1, true, 1});
+    Network one(e), two(e, {"cpu", 2, false, 1}), three(e, {"cpu", 3, false, 1}),
+        wide(e, {"cpu", 2, false, 1, testing::kWide}), traced(e, {"cpu", 1, true, 1});
     for (u32 epoch = 0; epoch < trials(6); ++epoch) {
       std::vector<Network*> others{&two};
       if (epoch < trials(2)) others.push_back(&three);  // slow: more threads than cores

@@ -67,7 +67,7 @@ TEST(BglBroadcast, EveryLinkOfAPlaneCarriesOneColour) {
 TEST(BglBroadcast, SlowSoftwareLosesNothing) {
   const Experiment e = broadcast({4, 4, 1}, {1, 0}, 6, 20,
                                  {{"injection.put_interval", integer(20)}, {"reception.take_interval", integer(100)}});
-  Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32});
+  Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, testing::kWide});
   for (u32 i = 0; i < 50; ++i) {
     one.step(2000);
     if (i < 3)  // barriers of more threads than cores take their time, and so do wide blocks

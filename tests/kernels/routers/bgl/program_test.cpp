@@ -76,7 +76,7 @@ TEST(BglProgram, CollectivesAreTheSameWhateverRunsThem) {
              ",allreduce,64,10\n";
   const Experiment e =
       program(calls, {{"injection.put_interval", integer(3)}, {"reception.take_interval", integer(40)}});
-  Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, 32});
+  Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, testing::kWide});
   for (u32 i = 0; i < 32; ++i) {
     for (Network* net : {&one, &wide}) net->step(3000);
     if (i < 3) {  // barriers of more threads than cores take their time

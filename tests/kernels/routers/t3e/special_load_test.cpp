@@ -135,7 +135,7 @@ TEST(T3eSpecial, AStolenPacketIsFound) {
 /// Registers are written while other nodes read them; neither threads nor the layout may show.
 TEST(T3eSpecial, IdentityOfThreadsAndLayouts) {
   Storm one({"cpu", 1, false, 1}), two({"cpu", 2, false, 1}), three({"cpu", 3, false, 1}),
-      wide({"cpu", 2, false, 1, 32}), traced({"cpu", 1, true, 1});
+      wide({"cpu", 2, false, 1, testing::kWide}), traced({"cpu", 1, true, 1});
   for (u32 epoch = 0; epoch < trials(20); ++epoch) {
     for (Storm* storm : {&one, &two, &three, &wide, &traced}) storm->step(60);
     for (Storm* storm : {&two, &three, &wide, &traced}) {
