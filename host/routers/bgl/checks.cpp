@@ -70,6 +70,16 @@ void check_bgl(const Experiment& e) {
     throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of(bgl::param::router.escape_flits)) +
                       ": packets enter the bubble channel only into space for two of full size, so it must have 16 "
                       "chunks or more.");
+  if (e.str(bgl::param::router.acks) == "packets") {
+    if (!e.u32_of(bgl::param::router.ack_bytes))
+      throw ConfigError(
+          "router.acks = \"packets\" and router.ack_bytes = 0: a packet takes time. Give it bytes, or set "
+          "router.acks to \"charged\".");
+    if (e.flag(bgl::param::router.link_protocol))
+      throw ConfigError(
+          "router.acks = \"packets\" and router.link_protocol = true: the protocol's acknowledgments are "
+          "charged to packets. Set router.acks to \"charged\", or leave the protocol out.");
+  }
   if (e.flag(bgl::param::router.link_protocol)) {
     const u32 answer = bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
                        2 * e.u32_of(bgl::param::router.ack_bytes) + e.u32_of(bgl::param::router.gap_bytes) +
@@ -99,6 +109,11 @@ void check_bgl(const Experiment& e) {
   if (e.flag(bgl::param::injection.infinite) && e.u32_of(bgl::param::injection.put_interval))
     throw ConfigError("injection.put_interval = " + std::to_string(e.u32_of(bgl::param::injection.put_interval)) +
                       " paces software that fills real FIFOs: set injection.infinite = false, or the interval to 0.");
+  const u32 packet = e.u32_of(bgl::param::software.packet_time), chunk = e.u32_of(bgl::param::software.chunk_time);
+  if (e.flag(bgl::param::injection.infinite) && packet + chunk + e.u32_of(bgl::param::software.start_spread))
+    throw ConfigError(
+        "injection.infinite = true: into FIFOs without end packets come without software. Set it to false, "
+        "or software.packet_time, software.chunk_time and software.start_spread to 0.");
   if (const std::string& mode = e.str(param::traffic.mode);
       e.flag(bgl::param::injection.infinite) && mode != "open" && mode != "batch")
     throw ConfigError("injection.infinite = true is there for traffic.mode = \"open\" and \"batch\", and this is \"" +

@@ -63,7 +63,8 @@ class Search final : public WaitsFor {
       if ((there.at(f.head, receiver * t().head_slots + slot) & 0xF) == vc + 1) return true;
     for (u32 slot = 0; slot <= t().slot_mask; ++slot)
       if (here.at(f.tokens_back, slot * bgl::kDirections + direction) >> 4 * vc & 0xF) return true;
-    return here.at(f.returned, direction) >> 8 * vc & 0xFF;
+    if (t().acks && there.at(f.owed, receiver) >> 8 * vc & 0xFF) return true;
+    return t().defer && here.at(f.returned, direction) >> 8 * vc & 0xFF;
   }
 
   /// Directions and VCs on any of which the head of a queue may leave; links into dead nodes are none.

@@ -91,7 +91,8 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
     const double odd = k % 2 ? 1 - 1.0 / (double{1} * k * k) : 1;
     if (k > 1) busiest = std::max(busiest, k * odd / 8 * others);
   }
-  const double chunks = traffic_.mean_flits, cycles = bgl::kChunkBytes * chunks + t.overhead;
+  const double chunks = traffic_.mean_flits,
+               cycles = bgl::kChunkBytes * chunks + t.overhead + (t.acks ? t.ack_cycles : 0);
   const bool regular = dead_.empty() && given_.empty();
   const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
   const auto only_if_regular = [&](double x) { return regular ? x : kNotMeasured; };

@@ -31,8 +31,15 @@ u32 token_delay(const Experiment& e) {
   return e.u32_of(param::topology.channel_delay) + e.u32_of(param::router.ack_bytes);
 }
 
+bool has_token_packets(const Experiment& e) {
+  const std::string& acks = e.str(param::router.acks);
+  if (acks == "auto") return e.u32_of(param::router.ack_bytes) && !e.flag(param::router.link_protocol);
+  return acks == "packets";
+}
+
 u32 packet_overhead(const Experiment& e) {
-  return e.u32_of(param::router.trailer_bytes) + e.u32_of(param::router.ack_bytes) + e.u32_of(param::router.gap_bytes);
+  const u32 charged = has_token_packets(e) ? 0 : e.u32_of(param::router.ack_bytes);
+  return e.u32_of(param::router.trailer_bytes) + charged + e.u32_of(param::router.gap_bytes);
 }
 
 u32 mail_slots(const Table& t, const Experiment& e) {
@@ -48,7 +55,7 @@ u32 head_slots(const Table& t) {
 
 u32 calendar_slots(const Table& t) {
   return std::bit_ceil(std::max({kChunkBytes * kFullPacket + t.overhead, t.hop_delay + t.fifo_delay, t.token_delay,
-                                 kFullPacket * t.put_interval, t.take_interval}) +
+                                 kFullPacket * t.put_interval, t.take_interval, u32{t.handling[kFullPacket]}}) +
                        1);
 }
 
@@ -101,6 +108,7 @@ void set_delays(Table& t, const Experiment& e) {
   t.injection_delay = e.u32_of(param::router.arbitration_delay);
   t.token_delay = token_delay(e);
   t.overhead = packet_overhead(e);
+  t.ack_cycles = e.u32_of(param::router.ack_bytes);
 }
 
 void set_choices(Table& t, const Experiment& e) {
@@ -109,6 +117,7 @@ void set_choices(Table& t, const Experiment& e) {
   t.jsq = e.flag(param::router.jsq);
   t.gap = e.flag(param::router.arbitration_gap);
   t.statistics = e.flag(param::router.count_unblocking);
+  t.acks = has_token_packets(e);
   t.defer = !t.statistics && !e.flag(param::router.link_protocol);
   t.slq_threshold = threshold(e.f64(param::router.slq));
   t.network_threshold = threshold(e.f64(param::router.network_first));
@@ -122,6 +131,11 @@ void set_software(Table& t, const Experiment& e) {
   t.reception_groups = e.u32_of(param::reception.groups);
   t.put_interval = t.infinite_fifos ? 0 : e.u32_of(param::injection.put_interval);
   t.take_interval = e.u32_of(param::reception.take_interval);
+  const u32 packet = e.u32_of(param::software.packet_time), chunk = e.u32_of(param::software.chunk_time);
+  t.processors = packet || chunk ? e.u32_of(param::software.processors) : 0;
+  for (u32 n = 1; n <= kFullPacket; ++n)
+    t.handling[n] = static_cast<u16>((packet + chunk * n + kProcessorCycles - 1) / kProcessorCycles);
+  t.start_spread = e.u32_of(param::software.start_spread);
 }
 
 void set_slots(Table& t, const Experiment& e) {

@@ -11,6 +11,8 @@ namespace flitlab::bgl {
 u32 hop_delay(const Experiment& e);
 /// A tail's leave to the sender's knowledge of the free space.
 u32 token_delay(const Experiment& e);
+/// Whether tokens come in packets of their own, which take links.
+bool has_token_packets(const Experiment& e);
 /// Link cycles of a packet beyond its chunks.
 u32 packet_overhead(const Experiment& e);
 

@@ -5,6 +5,7 @@
 /// is kept; copies that are not valid are no packets.
 #include "kernels/common/fault.hpp"
 #include "kernels/routers/bgl/link.hpp"
+#include "kernels/routers/bgl/processor.hpp"
 
 namespace flitlab::bgl {
 
@@ -61,19 +62,25 @@ struct AuditNode {
         }
         for (u32 slot = 0; slot <= t.slot_mask; ++slot)
           sum += upstream.at(t.node_fields.tokens_back, slot * kDirections + peer.port) >> 4 * vc & 0xF;
-        const u32 waiting = upstream.at(t.node_fields.returned, peer.port) >> 8 * vc & 0xFF;
+        const u32 waiting = t.defer ? upstream.at(t.node_fields.returned, peer.port) >> 8 * vc & 0xFF : 0;
         const bool link_is_free = upstream.at(t.node_fields.control).links >> peer.port & 1;
         if (waiting && link_is_free) raise_fault(fault, kFaultBookkeeping, receiver);
         sum += waiting;
+        if (t.acks) sum += node.at(t.node_fields.owed, receiver) >> 8 * vc & 0xFF;
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
         const bool active = (asking | control.entering | moving) >> queue & 1;
         if (active != (ghost || state.packets > 0)) raise_fault(fault, kFaultBookkeeping, receiver);
       }
     }
+    u32 in_hand[kInjectionFifos] = {};  // chunks that processors are putting into the injection FIFOs
+    for (u32 p = 0; p < t.processors; ++p) {
+      const Processor& processor = processor_at(v, terminal, p);
+      if (processor.task == kPuts) in_hand[processor.fifo] += processor.packet.flits;
+    }
     for (u32 f = 0; f < kInjectionFifos; ++f) {
       const Queue& state = queue_at(v, node, kInjectionQueue + f);
-      u32 sum = terminal.at(t.software_fields.injection, f).room + state.held, pending = 0;
+      u32 sum = terminal.at(t.software_fields.injection, f).room + state.held + in_hand[f], pending = 0;
       for (u32 slot = 0; slot <= t.software_mask; ++slot)
         pending += node.at(t.node_fields.from_software, slot).put >> f & 1;
       for (u32 i = 0; i < pending; ++i)

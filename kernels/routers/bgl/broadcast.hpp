@@ -30,15 +30,22 @@ FLITLAB_HD inline bool is_before_root(const T& t, u32 index, u32 direction) {
   return coordinate(t, next, dim) == coordinate(t, t.address[t.fill_root], dim);
 }
 
-/// Sends a packet on a leg of its colour. Every direction has an injection FIFO of its own. Returns whether there was
-/// room in it, and time to put it there. `used`: FIFOs that have got a packet in this cycle.
+/// Whether the injection FIFO of a direction, which has one of its own, has room for a packet.
+template <class V, int W>
+FLITLAB_INLINE bool has_room(const V& v, const Item<W>& terminal, u32 direction) {
+  return terminal.at(v.t.software_fields.injection, direction).room >= kFullPacket;
+}
+
+/// Sends a packet on a leg of its colour. Returns whether there was room for it, and time and a hand to put it there.
+/// `used`: FIFOs that have got a packet in this cycle.
 template <class V, int W>
 FLITLAB_INLINE bool send_leg(const V& v, const Item<W>& terminal, u32 index, SoftwareControl& software, u32 colour,
                              u32 leg, u32 id, Cycle created, u32& used, Cycle now) {
   const auto& t = v.t;
   const u32 direction = direction_of(t, colour, leg);
-  const bool room = terminal.at(t.software_fields.injection, direction).room >= kFullPacket && !(used >> direction & 1);
+  const bool room = has_room(v, terminal, direction) && !(used >> direction & 1);
   if (!room || !has_come(software.next_put, now)) return false;
+  if (!(injection_at_hand(v, terminal) >> direction & 1)) return false;
   const bool line = leg < 2;  // round to the node before this one; else only to the next
   Packet packet{};
   packet.dst = t.address[t.peers[index * t.ports + (line ? direction ^ 1 : direction)].item];
@@ -70,15 +77,27 @@ FLITLAB_INLINE void send_colours(const V& v, const Item<W>& terminal, u32 index,
   }
 }
 
+/// Whether a packet that has arrived has to be sent on.
+template <class T>
+FLITLAB_HD inline bool goes_on(const T& t, u32 index, const Packet& packet) {
+  const u32 colour = packet.tag / 3, leg = packet.tag % 3;
+  return t.fill_dims == 2 && (leg == 0 || (leg == 1 && is_before_root(t, index, direction_of(t, colour, 2))));
+}
+
+/// Whether it is worth a processor's time to take a packet: there is room to send it on.
+template <class V, int W>
+FLITLAB_INLINE bool can_send_on(const V& v, const Item<W>& terminal, u32 index, const Packet& packet) {
+  const auto& t = v.t;
+  return !goes_on(t, index, packet) || has_room(v, terminal, direction_of(t, packet.tag / 3, packet.tag % 3 + 1));
+}
+
 /// Whether a packet that has arrived can be taken: if it has to be sent on, that is done now.
 template <class V, int W>
 FLITLAB_INLINE bool send_on(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                             SoftwareControl& software, const Packet& packet, u32& used, Cycle now) {
   const auto& t = v.t;
   const u32 colour = packet.tag / 3, leg = packet.tag % 3;
-  const bool goes_on =
-      t.fill_dims == 2 && (leg == 0 || (leg == 1 && is_before_root(t, index, direction_of(t, colour, 2))));
-  if (!goes_on) return true;
+  if (!goes_on(t, index, packet)) return true;
   if (!send_leg(v, terminal, index, software, colour, leg + 1, packet.id, now, used, now)) return false;
   count_creation(v, index, packet.id, now, kFullPacket);
   ++control.created;

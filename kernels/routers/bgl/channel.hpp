@@ -3,6 +3,7 @@
 /// they come to, with the cycle in which they come.
 #include "kernels/routers/bgl/calendar.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
+#include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab::bgl {
 
@@ -65,6 +66,7 @@ FLITLAB_INLINE u32& tokens_back(const V& v, u32 node, u32 direction, Cycle at) {
 template <class V, int W>
 FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
   const u32 peer = node.at(v.t.node_fields.neighbour, receiver);
+  if (v.t.acks) return;
   __builtin_prefetch(can_wait(v, node, receiver, at)
                          ? static_cast<void*>(&v.nodes[peer].at(v.t.node_fields.returned, receiver ^ 1))
                          : &tokens_back(v, peer, receiver ^ 1, at),
@@ -72,13 +74,12 @@ FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receive
 }
 #endif
 
-/// Chunks are free again in a receiver's VC: the sender at the other end will know. It gets one message in a cycle for
-/// a VC; only where packets can be spoiled there may be two.
+/// A sender will have tokens again in cycle `at`. It gets one message in a cycle for a VC; only where packets can be
+/// spoiled there may be two.
 template <class V, int W>
-FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
+FLITLAB_INLINE void hand_back(const V& v, const Item<W>& node, u32 receiver, u32 vc, u32 tokens, Cycle at) {
   const auto& t = v.t;
-  const u32 receiver = queue >> 3, vc = queue & 7, peer = node.at(t.node_fields.neighbour, receiver);
-  const u32 tokens = token_cost(t, vc, chunks);
+  const u32 peer = node.at(t.node_fields.neighbour, receiver);
   if (can_wait(v, node, receiver, at)) {
     v.nodes[peer].at(t.node_fields.returned, receiver ^ 1) += u64{tokens} << 8 * vc;
     return;
@@ -87,6 +88,40 @@ FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u3
     while (tokens_back(v, peer, receiver ^ 1, at) >> 4 * vc & 0xF) ++at;
   tokens_back(v, peer, receiver ^ 1, at) |= tokens << 4 * vc;
   announce(v, t.calendar_fields.tokens, peer, at);
+}
+
+/// Chunks are free again in a receiver's VC: the sender at the other end will know, once there is a token packet for
+/// them.
+template <class V, int W>
+FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
+  const auto& t = v.t;
+  const u32 receiver = queue >> 3, vc = queue & 7;
+  const u32 tokens = token_cost(t, vc, chunks);
+  if (t.acks) {
+    node.at(t.node_fields.owed, receiver) += u64{tokens} << 8 * vc;
+    return;
+  }
+  hand_back(v, node, receiver, vc, tokens, at);
+}
+
+/// Token packets that wait go before all others. Each is for one VC, the lowest first, and bears at most the tokens of
+/// a packet of full size.
+template <class V, int W>
+FLITLAB_INLINE void send_acks(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
+  const auto& t = v.t;
+  for (u32 direction = 0; direction < 2 * t.dims; ++direction) {
+    u64& owed = node.at(t.node_fields.owed, direction);
+    if (!owed || !(control.links >> direction & 1)) continue;
+    const u32 vc = lowest_bit(owed) / 8, all = owed >> 8 * vc & 0xFF, tokens = all < kFullPacket ? all : kFullPacket;
+    owed -= u64{tokens} << 8 * vc;
+    hand_back(v, node, direction, vc, tokens, now + t.token_delay);
+    // The link is free again when that of a packet whose tail leaves then would be.
+    node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + t.ack_cycles - t.overhead);
+    control.links = static_cast<u8>(control.links & ~(1u << direction));
+    look_again(v, index, now + t.ack_cycles);
+    node.at(t.node_fields.busy, direction) += t.ack_cycles;
+    count(*v.shard, Count::kTokenPackets);
+  }
 }
 
 }  // namespace flitlab::bgl

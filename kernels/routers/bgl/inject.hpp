@@ -2,6 +2,7 @@
 /// Putting packets into injection FIFOs: what software chooses for a packet, which FIFOs have room, whose turn it is.
 #include "kernels/routers/bgl/calendar.hpp"
 #include "kernels/routers/bgl/hints.hpp"
+#include "kernels/routers/bgl/processor.hpp"
 #include "kernels/routers/bgl/streams.hpp"
 #include "kernels/traffic/injection.hpp"
 
@@ -22,28 +23,39 @@ FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destinatio
   return static_cast<u16>(route | (chunks - 1) << kLengthShift);
 }
 
-/// Puts a packet into an injection FIFO, which has room for it.
+/// A packet is in an injection FIFO.
 template <class V, int W>
-FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo, const Packet& packet, Cycle now) {
+FLITLAB_INLINE void end_put(const V& v, const Item<W>& terminal, u32 index, u32 fifo, const Packet& packet, Cycle now) {
   const auto& t = v.t;
   InjectionFifo& state = terminal.at(t.software_fields.injection, fifo);
   const auto node = v.nodes[index];
   node.at(t.injection_fields.ring, fifo * t.injection_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
-  state.room = static_cast<u8>(state.room - packet.flits);
   const Cycle asks = now + t.injection_delay;
   node.at(t.node_fields.from_software, asks & t.software_mask).put |= u64{1} << fifo;
   note(heard_at(v, index, asks), index);
 }
 
-/// FIFOs of a priority that have room for a packet, as bits.
+/// Puts a packet into an injection FIFO, which has room for it; a processor that needs time for that is idle.
+template <class V, int W>
+FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo, const Packet& packet, Cycle now) {
+  const auto& t = v.t;
+  u8& room = terminal.at(t.software_fields.injection, fifo).room;
+  room = static_cast<u8>(room - packet.flits);
+  if (t.processors)
+    begin(v, terminal, index, processor_of_injection(t, fifo), kPuts, fifo, packet.flits, now).packet = packet;
+  else
+    end_put(v, terminal, index, fifo, packet, now);
+}
+
+/// FIFOs of a priority that have room for a packet, and that somebody has a hand free for, as bits.
 template <class V, int W>
 FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool high, u32 chunks) {
   const auto& t = v.t;
   u32 set = 0;
   for (u32 f = high ? kNormalFifos : 0; f < (high ? kInjectionFifos : t.fifos); ++f)
     set |= u32{terminal.at(t.software_fields.injection, f).room >= chunks} << f;
-  return set;
+  return set & injection_at_hand(v, terminal);
 }
 
 /// Of those, the one in turn.

@@ -47,7 +47,8 @@ FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control,
 }
 
 /// The head of a queue starts to leave in the direction, and on the VC, that it has chosen. It no longer asks, and its
-/// link is no longer free, since that was granted.
+/// link is no longer free, since that was granted. If it goes by the bypass channel its space is free at once, but
+/// where tokens come in packets of their own these also acknowledge that all of it has come.
 template <class V, int W>
 FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
                           Cycle now) {
@@ -100,7 +101,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     control.reception_room[reception_fifo(queue >> 3, state.route)] -= static_cast<u8>(chunks);
     control.arriving |= bit(queue);
   }
-  if (bypass) {
+  if (bypass && !t.acks) {
     control.bypassing |= bit(queue);
     if (!spoiled) return_tokens(v, node, queue, chunks, now + t.token_delay);
   }
@@ -124,7 +125,7 @@ FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control
   wake_queues(v, index, now + kChunkBytes * chunks);
   control.here &= ~bit(queue);
   control.arriving |= bit(queue);
-  if (bypass) {
+  if (bypass && !v.t.acks) {
     control.bypassing |= bit(queue);
     if (!is_spoiled(v, node, queue)) return_tokens(v, node, queue, chunks, now + v.t.token_delay);
   }

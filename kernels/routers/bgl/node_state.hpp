@@ -15,6 +15,7 @@ inline constexpr u32 kNormalFifos = 6;
 inline constexpr u32 kReceptionFifos = 14;  ///< two groups of one per direction and one of high priority
 inline constexpr u32 kFullPacket = 8;       ///< chunks of the longest packet
 inline constexpr u32 kChunkBytes = 32;
+inline constexpr u32 kProcessorCycles = 4;      ///< of a processor in a cycle
 inline constexpr u32 kReception = kDirections;  ///< "direction" of a packet that has arrived
 
 /// A queue of packets in a node is a receiver's virtual channel or an injection FIFO. Sets of them are words with a
@@ -103,9 +104,11 @@ struct NodeFields {
     (u32, neighbour, kDirections, "", "[direction] node there; a port's channels end at the opposite port"),
     (u32, head, kDirections * t.head_slots, "",
       "[direction][head slot] heads on their way here: VC + 1 where it comes to ask, its route in the 28 bits above"),
-    (u64, returned, kDirections, "chunks",
+    (u64, owed, kDirections * t.acks, "chunks",
+      "[direction] a byte for each VC: tokens for the neighbour that wait for a token packet"),
+    (u64, returned, kDirections * t.defer, "chunks",
       "[direction] a byte for each VC: tokens that the node gets when the link can take its next packet"),
-    (Cycle, engaged, kDirections, "cycle",
+    (Cycle, engaged, kDirections * t.defer, "cycle",
       "[direction] until when, as far as is known here, the link to a receiver takes no packet"),
     (u16, tail_leaves, kDirections, "cycle",
       "[direction] lower half of the cycle in which the tail of what a link carries has left the node"),
@@ -207,6 +210,16 @@ struct ReceptionFifo {
     (u8, pad))
 };
 
+/// A processor that needs time for packets.
+struct Processor {
+  FLITLAB_MEMBERS(Processor,
+    (Packet, packet, "", "that it puts into an injection FIFO, where there is room for it"),
+    (Cycle, until, "cycle", "when it is done"),
+    (u8, task, "", "0: none; 1: it puts a packet; 2: it takes one"),
+    (u8, fifo, "", "into which, or out of which"),
+    (u8[10], pad))
+};
+
 /// They lie before the fields of traces and programs.
 struct SoftwareFields {
   FLITLAB_FIELDS(SoftwareFields,
@@ -214,7 +227,8 @@ struct SoftwareFields {
     (InjectionFifo, injection, kInjectionFifos, "", "[FIFO] as software sees them"),
     (ReceptionFifo, reception, kReceptionFifos, "", "[FIFO] as software sees them"),
     (u32, space_mail, 2, "chunks", "[cycle] a nibble for each injection FIFO: what has left it"),
-    (u64, arrival_mail, 2, "packets", "[cycle] a nibble for each reception FIFO: what has come"))
+    (u64, arrival_mail, 2, "packets", "[cycle] a nibble for each reception FIFO: what has come"),
+    (Processor, processor, t.processors, "", "[processor] what it is doing"))
 };
 
 /// They lie behind those.

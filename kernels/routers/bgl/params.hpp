@@ -155,8 +155,18 @@ inline constexpr struct RouterParams {
                         .min = 0,
                         .max = 32,
                         .unit = "bytes",
-                        .help = "Acknowledgment or token packet of the other direction, sent with every packet.",
+                        .help = "Acknowledgment or token packet of the other direction, sent for every packet.",
                         .cite = "BG/L torus, Alltoall"};
+  ParamRecord acks{
+      .path = "router.acks",
+      .type = ParamType::kChoice,
+      .default_value = "auto",
+      .choices = "auto|packets|charged",
+      .help =
+          "Token packets: they wait for the link and then go first (packets), or they never wait, and their time is "
+          "charged to every packet that a link carries (charged). auto: packets, but charged with "
+          "router.link_protocol.",
+      .cite = "BG/L torus, Torus network; Alltoall"};
   ParamRecord gap_bytes{.path = "router.gap_bytes",
                         .type = ParamType::kInt,
                         .default_value = "2",
@@ -313,6 +323,44 @@ inline constexpr struct ReceptionParams {
                             .unit = "cycles/packet",
                             .help = "Time that software takes to take a packet out of a reception FIFO."};
 } reception{};
+
+/// The paper gives no times; a processor has four cycles in a byte time ("Torus network").
+inline constexpr struct SoftwareParams {
+  ParamRecord packet_time{
+      .path = "software.packet_time",
+      .type = ParamType::kInt,
+      .default_value = "0",
+      .min = 0,
+      .max = 10000,
+      .unit = "processor cycles/packet",
+      .help =
+          "Time of a processor for a packet that it puts into a FIFO or takes out of one, beside that for its chunks.",
+      .cite = "BG/L torus, Sample hardware performance measurements"};
+  ParamRecord chunk_time{.path = "software.chunk_time",
+                         .type = ParamType::kInt,
+                         .default_value = "0",
+                         .min = 0,
+                         .max = 1000,
+                         .unit = "processor cycles/chunk",
+                         .help = "Time of a processor for each chunk that it puts or takes.",
+                         .cite = "BG/L torus, Sample hardware performance measurements"};
+  ParamRecord processors{
+      .path = "software.processors",
+      .type = ParamType::kInt,
+      .default_value = "1",
+      .min = 1,
+      .max = 2,
+      .help = "Processors that put and take packets: one, or one for plus and one for minus directions.",
+      .cite = "BG/L torus, Line and plane fill"};
+  ParamRecord start_spread{.path = "software.start_spread",
+                           .type = ParamType::kInt,
+                           .default_value = "0",
+                           .min = 0,
+                           .max = 1000000,
+                           .unit = "cycles",
+                           .help = "Each node's software puts its first packet at a random time within so many cycles.",
+                           .cite = "BG/L torus, Alltoall"};
+} software{};
 
 inline constexpr struct BroadcastParams {
   ParamRecord root{.path = "broadcast.root",

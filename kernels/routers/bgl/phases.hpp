@@ -202,7 +202,7 @@ struct NodePhase {
           free |= u32{node(i).at(t.node_fields.tail_leaves, d) == static_cast<u16>(now - t.overhead)} << d;
         free &= ~u32{control(i).links};
         control(i).links |= static_cast<u8>(free);
-        for (; free; free &= free - 1) {
+        for (; free && t.defer; free &= free - 1) {
           const u32 d = lowest_bit(free);
           tokens[token_count] = {i, d, std::exchange(node(i).at(t.node_fields.returned, d), 0)};
           token_count += tokens[token_count].content != 0;
@@ -240,7 +240,8 @@ struct NodePhase {
         v.log.write(list[i], Event{packet.src, packet.id, EventKind::kArrived, u8(direction), u8(queue & 7), 0, 0, 3,
                                    packet.flits});
       }
-      node(i).at(t.node_fields.engaged, direction) = now - t.hop_delay + kChunkBytes * chunks_of(route) + t.overhead;
+      if (t.defer)
+        node(i).at(t.node_fields.engaged, direction) = now - t.hop_delay + kChunkBytes * chunks_of(route) + t.overhead;
       bypass[i] |= u64{enter(v, node(i), control(i), list[i], queue, route, now)} << queue;
     }
     for (u32 k = 0; k < heard_count; ++k) receive_from_software(v, list[heard[k]], now);
@@ -270,6 +271,8 @@ struct NodePhase {
       const u32 i = turning[k];
       end_entering(v, node(i), control(i), now);
     }
+    if (t.acks)
+      for (u32 i = 0; i < n; ++i) send_acks(v, node(i), control(i), list[i], now);
     // Most of those that are woken have nobody who may get a link, or one: they are told apart before, not meanwhile.
     u32 here[kMost + 1], alone[kMost + 1], several[kMost + 1], here_count = 0, alone_count = 0, several_count = 0;
     u64 able[kMost];

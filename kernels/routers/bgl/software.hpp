@@ -151,14 +151,47 @@ FLITLAB_INLINE void go_on_with_program(const V& v, const Item<W>& terminal, u32 
   if (has_come(software.alarm, now) || at < software.alarm) set_alarm(v, software, index, at, now);
 }
 
+/// Of reception FIFOs that hold packets of normal priority the next one gets a turn.
+constexpr u32 kHighFifos = 1u << 6 | 1u << 13;
+FLITLAB_INLINE void pass_turn(SoftwareControl& software, u32 fifo) {
+  if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
+}
+
+/// Takes the oldest packet out of a reception FIFO, unless it has to be sent on, and cannot.
+template <class V, int W>
+FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                         SoftwareControl& software, u32 fifo, u32& used, Cycle now) {
+  const auto& t = v.t;
+  ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
+  const Packet& packet = terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.first);
+  if (t.mode == TrafficMode::kBroadcast && !send_on(v, terminal, index, control, software, packet, used, now))
+    return;  // it stays where it is
+  pass_turn(software, fifo);
+  state.first = static_cast<u8>(state.first + 1u == t.reception_ring ? 0 : state.first + 1);
+  if (!--state.packets)
+    software.arrived = static_cast<u16>(software.arrived & ~(1u << fifo));
+  else
+    wake_software(v, index, now + 1);
+  v.nodes[index].at(t.node_fields.from_software, (now + 1) & t.software_mask).taken |= u64{packet.flits} << 4 * fifo;
+  note(heard_at(v, index, now + 1), index);
+  if (route_of(packet) & kHints) {
+    count(*v.shard, Count::kCopies);
+  } else {
+    count(*v.shard, Total::kFlitsDelivered, packet.flits);
+    deliver(v, index, control, packet, now);
+    if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
+    if (t.mode == TrafficMode::kProgram) program_packet_arrived(v, terminal, packet.id);
+  }
+  software.next_take = now + t.take_interval;
+}
+
 /// Takes packets out of reception FIFOs, those of high priority first, the others in turn; at most one of each FIFO in
-/// a cycle.
+/// a cycle. Processors that need time begin to.
 template <class V, int W>
 FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  SoftwareControl& software, u32& used, Cycle now) {
   const auto& t = v.t;
-  constexpr u32 kHighFifos = 1u << 6 | 1u << 13;
-  u32 left = software.arrived;
+  u32 left = software.arrived & reception_at_hand(v, terminal);
   while (left) {
     if (!has_come(software.next_take, now)) {
       wake_software(v, index, software.next_take);
@@ -166,27 +199,31 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
     }
     const u32 fifo = left & kHighFifos ? lowest_bit(left & kHighFifos) : first_at_or_after(left, software.take);
     left &= ~(1u << fifo);
-    ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
-    const Packet& packet = terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.first);
-    if (t.mode == TrafficMode::kBroadcast && !send_on(v, terminal, index, control, software, packet, used, now))
-      continue;  // it stays where it is
-    if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
-    state.first = static_cast<u8>(state.first + 1u == t.reception_ring ? 0 : state.first + 1);
-    if (!--state.packets)
-      software.arrived = static_cast<u16>(software.arrived & ~(1u << fifo));
-    else
-      wake_software(v, index, now + 1);
-    v.nodes[index].at(t.node_fields.from_software, (now + 1) & t.software_mask).taken |= u64{packet.flits} << 4 * fifo;
-    note(heard_at(v, index, now + 1), index);
-    if (route_of(packet) & kHints) {
-      count(*v.shard, Count::kCopies);
-    } else {
-      count(*v.shard, Total::kFlitsDelivered, packet.flits);
-      deliver(v, index, control, packet, now);
-      if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
-      if (t.mode == TrafficMode::kProgram) program_packet_arrived(v, terminal, packet.id);
+    if (!t.processors) {
+      take(v, terminal, index, control, software, fifo, used, now);
+      continue;
     }
-    software.next_take = now + t.take_interval;
+    const ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
+    const Packet& packet = terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.first);
+    if (t.mode == TrafficMode::kBroadcast && !can_send_on(v, terminal, index, packet)) continue;
+    begin(v, terminal, index, processor_of_reception(t, fifo), kTakes, fifo, packet.flits, now);
+    left &= reception_at_hand(v, terminal);
+  }
+}
+
+/// Processors that are done with a packet.
+template <class V, int W>
+FLITLAB_INLINE void end_tasks(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                              SoftwareControl& software, u32& used, Cycle now) {
+  for (u32 p = 0; p < v.t.processors; ++p) {
+    Processor& processor = processor_at(v, terminal, p);
+    if (processor.task == kIdle || !has_come(processor.until, now)) continue;
+    const bool puts = processor.task == kPuts;
+    processor.task = kIdle;
+    if (puts)
+      end_put(v, terminal, index, processor.fifo, processor.packet, now);
+    else
+      take(v, terminal, index, control, software, processor.fifo, used, now);
   }
 }
 
@@ -258,6 +295,7 @@ struct SoftwarePhase {
       software.arrived |= static_cast<u16>(1u << f);
     }
     u32 used = 0;  // injection FIFOs that get a packet in this cycle
+    if (t.processors) end_tasks(v, terminal, index, control, software, used, now);
     take_arrived(v, terminal, index, control, software, used, now);
     if (t.mode == TrafficMode::kBroadcast) {
       go_on_with_broadcast(v, terminal, index, control, software, used, now);

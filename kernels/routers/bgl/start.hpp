@@ -51,7 +51,10 @@ struct StartSoftware {
     }
     if (t.mode == TrafficMode::kProgram || (t.mode == TrafficMode::kBroadcast && index == t.fill_root))
       wake_software(v, index, 0);
-    set_alarm(v, terminal.at(t.software_fields.control), index, control.next.at, 0);
+    SoftwareControl& software = terminal.at(t.software_fields.control);
+    if (t.start_spread)
+      software.next_put = below(philox(v.row->seed, bgl::stream::kStart, index, 0).word[0], t.start_spread);
+    set_alarm(v, software, index, control.next.at, 0);
   }
 };
 

@@ -27,8 +27,9 @@ struct BglGrant {
 /// Directions, as ports are numbered; bgl::kReception is where packets of this node come from.
 enum BglDirection : u32 { kPlusX, kMinusX, kPlusY, kMinusY, kPlusZ, kMinusZ };
 
-/// Deterministic packets of normal priority in a torus with the default delays, unless a test says otherwise. A packet
-/// of n chunks that is created in cycle c, alone, asks in c + 3, in the next node 21 cycles later, and so on.
+/// Deterministic packets of normal priority in a torus with the default delays, unless a test says otherwise, and with
+/// token packets charged to packets: these take a link for 32 n + 14 cycles. A packet of n chunks that is created in
+/// cycle c, alone, asks in c + 3, in the next node 21 cycles later, and so on.
 class BglTorus {
  public:
   explicit BglTorus(IntList shape, std::vector<BglLine> lines, RawConfig changes = {}) : lines_(std::move(lines)) {
@@ -42,6 +43,7 @@ class BglTorus {
     changes.insert({{"router.kind", word("bgl")},
                     {"topology.shape", std::move(shape)},
                     {"routing.dynamic", 0.0},
+                    {"router.acks", word("charged")},
                     {"traffic.mode", word("trace")},
                     {"traffic.trace_file", trace_->path}});
     net_ = std::make_unique<Network>(experiment(changes), EngineChoice{"cpu", 1, true, 1});

@@ -36,11 +36,44 @@ class NaiveTorus : public NaiveNodes {
   // Software.
   static u32 fifo_of(u32 receiver, const NaivePacket& p) { return 7 * p.group + (p.high ? 6 : receiver); }
 
+  /// The processor of a FIFO, 0 for what moves in plus directions: such packets arrive at the odd ports.
+  static u32 hand_of(u32 fifo, u32 workers, bool takes) { return workers < 2 ? 0 : (takes ? fifo % 7 + 1 : fifo) % 2; }
+  bool has_hand(u32 n, u32 fifo, bool takes) const {
+    return !workers_ || !nodes_[n].worker[hand_of(fifo, workers_, takes)].task;
+  }
+  void begin(u32 n, u32 task, u32 fifo, const NaivePacket& p) {
+    const u32 clocks = packet_time_ + chunk_time_ * p.chunks;
+    nodes_[n].worker[hand_of(fifo, workers_, task == 2)] = {task, fifo, p, now_ + (clocks + 3) / 4};
+  }
+
+  void put(u32 n, u32 fifo, const NaivePacket& p) {
+    const Cycle asks = now_ + arbitration_;
+    at(asks, [=, this] { nodes_[n].line[kInjection][fifo].places.push_back({p, asks, kNever}); });
+  }
+
+  void take(u32 n, u32 fifo) {
+    Node& node = nodes_[n];
+    const NaivePacket p = node.received[fifo].front();
+    node.received[fifo].pop_front();
+    if (fifo % 7 != 6) node.take_turn = (fifo + 1) % 14;
+    EXPECT_EQ(p.dst, n);
+    happened_.push_back({n, kNone, 0, 0, 0, p.src, p.id});
+    at(now_ + 1, [=, this] { nodes_[n].room[fifo] += p.chunks; });
+    node.next_take = now_ + take_interval_;
+  }
+
   void software(u32 n) {
     Node& node = nodes_[n];
+    for (Worker& worker : node.worker) {
+      if (!worker.task || worker.done > now_) continue;
+      if (std::exchange(worker.task, 0) == 1)
+        put(n, worker.fifo, worker.packet);
+      else
+        take(n, worker.fifo);
+    }
     std::set<u32> full;
     for (u32 f = 0; f < 14; ++f)
-      if (!node.received[f].empty()) full.insert(f);
+      if (!node.received[f].empty() && has_hand(n, f, true)) full.insert(f);
     while (!full.empty() && node.next_take <= now_) {
       u32 fifo;
       if (full.contains(6) || full.contains(13)) {
@@ -48,15 +81,14 @@ class NaiveTorus : public NaiveNodes {
       } else {
         const auto turn = full.lower_bound(node.take_turn);
         fifo = turn == full.end() ? *full.begin() : *turn;
-        node.take_turn = (fifo + 1) % 14;
       }
       full.erase(fifo);
-      const NaivePacket p = node.received[fifo].front();
-      node.received[fifo].pop_front();
-      EXPECT_EQ(p.dst, n);
-      happened_.push_back({n, kNone, 0, 0, 0, p.src, p.id});
-      at(now_ + 1, [=, this] { nodes_[n].room[fifo] += p.chunks; });
-      node.next_take = now_ + take_interval_;
+      if (!workers_) {
+        take(n, fifo);
+        continue;
+      }
+      begin(n, 2, fifo, node.received[fifo].front());
+      std::erase_if(full, [&](u32 f) { return !has_hand(n, f, true); });
     }
 
     const std::vector<Creation>& mine = creations_[n];
@@ -78,7 +110,8 @@ class NaiveTorus : public NaiveNodes {
         if (node.next_put > now_) return;
         for (u32 i = 0; i < 8 && fifo == 8; ++i) {
           const u32 f = p.high ? i : (node.put_turn + i) % fifos_;
-          if ((f >= 6) == p.high && !used.contains(f) && node.fifo_room[f] >= p.chunks) fifo = f;
+          if ((f >= 6) == p.high && !used.contains(f) && node.fifo_room[f] >= p.chunks && has_hand(n, f, false))
+            fifo = f;
         }
         if (fifo == 8) return;
         if (!p.high) node.put_turn = (fifo + 1) % fifos_;
@@ -86,8 +119,10 @@ class NaiveTorus : public NaiveNodes {
         node.next_put = now_ + put_interval_ * p.chunks;
       }
       node.fifo_room[fifo] -= p.chunks;
-      const Cycle asks = now_ + arbitration_;
-      at(asks, [=, this] { nodes_[n].line[kInjection][fifo].places.push_back({p, asks, kNever}); });
+      if (workers_)
+        begin(n, 1, fifo, p);
+      else
+        put(n, fifo, p);
       next = node.not_put.erase(next);
     }
   }
@@ -99,6 +134,7 @@ class NaiveTorus : public NaiveNodes {
         std::deque<Place>& places = nodes_[n].line[in][vc].places;
         if (!places.empty() && places.front().leaving && places.front().tail == now_) tail_leaves(n, in, vc);
       }
+    for (u32 d = 0; d < 6 && ack_packets_; ++d) acknowledge(n, d);
     std::vector<Request> requests;
     for (u32 receiver = 0; receiver < 6; ++receiver) receive(n, receiver, requests);
     for (u32 fifo = 0; fifo < 8; ++fifo) {
@@ -120,8 +156,21 @@ class NaiveTorus : public NaiveNodes {
     }
     if (in == kInjection) {
       at(now_ + 1, [=, this] { nodes_[n].fifo_room[vc] += chunks; });
-    } else if (!p.passed_by) {
+    } else if (!p.passed_by || ack_packets_) {
       return_tokens(n, in, vc, chunks);
+    }
+  }
+
+  /// A token packet goes before all others.
+  void acknowledge(u32 n, u32 d) {
+    Node& node = nodes_[n];
+    for (u32 vc = 0; vc < 8 && node.link_free[d] <= now_; ++vc) {
+      const u32 tokens = std::min(node.owed[d][vc], 8u);
+      if (!tokens) continue;
+      node.owed[d][vc] -= tokens;
+      node.link_free[d] = now_ + ack_;
+      const u32 to = neighbour(n, d);
+      at(now_ + token_, [=, this] { nodes_[to].tokens[d ^ 1][vc] += tokens; });
     }
   }
 
@@ -246,7 +295,7 @@ class NaiveTorus : public NaiveNodes {
     place.leaving = true;
     place.tail = now_ + 32 * place.packet.chunks;
     place.passed_by = place.passes_by == now_;
-    if (place.passed_by) return_tokens(n, r.in, r.vc, place.packet.chunks);
+    if (place.passed_by && !ack_packets_) return_tokens(n, r.in, r.vc, place.packet.chunks);
   }
 };
 

@@ -50,6 +50,13 @@ struct Creation {
   NaivePacket packet;
 };
 
+/// A processor with a packet that it puts (`task` 1) or takes (2).
+struct Worker {
+  u32 task, fifo;
+  NaivePacket packet;
+  Cycle done;
+};
+
 /// A departure (`out` and `out_vc`), or a delivery to software (`in` is kNone).
 struct Happening {
   u32 node, in, in_vc, out, out_vc, src, id;
@@ -70,8 +77,10 @@ class NaiveNodes {
     hop_ = e.u32_of(bgl::param::topology.channel_delay) + e.u32_of(bgl::param::router.pipeline_delay) + arbitration_;
     fifo_ = e.u32_of(bgl::param::router.fifo_delay);
     token_ = e.u32_of(bgl::param::topology.channel_delay) + e.u32_of(bgl::param::router.ack_bytes);
-    overhead_ = e.u32_of(bgl::param::router.trailer_bytes) + e.u32_of(bgl::param::router.ack_bytes) +
-                e.u32_of(bgl::param::router.gap_bytes);
+    ack_ = e.u32_of(bgl::param::router.ack_bytes);
+    ack_packets_ = ack_ && e.str(bgl::param::router.acks) != "charged";
+    overhead_ =
+        e.u32_of(bgl::param::router.trailer_bytes) + (ack_packets_ ? 0 : ack_) + e.u32_of(bgl::param::router.gap_bytes);
     dynamic_vcs_ = e.u32_of(bgl::param::router.dynamic_vcs);
     bubble_ = e.str(bgl::param::router.escape) == "bubble";
     high_vc_ = dynamic_vcs_ + (bubble_ ? 1 : 2);
@@ -85,11 +94,16 @@ class NaiveNodes {
     fifos_ = e.u32_of(bgl::param::injection.fifos);
     put_interval_ = infinite_ ? 0 : e.u32_of(bgl::param::injection.put_interval);
     take_interval_ = e.u32_of(bgl::param::reception.take_interval);
+    packet_time_ = e.u32_of(bgl::param::software.packet_time);
+    chunk_time_ = e.u32_of(bgl::param::software.chunk_time);
+    workers_ = packet_time_ + chunk_time_ ? e.u32_of(bgl::param::software.processors) : 0;
     nodes_.resize(creations_.size());
     for (u32 n = 0; n < nodes_.size(); ++n) {
       Node& node = nodes_[n];
       node.room.fill(e.u32_of(bgl::param::reception.fifo_flits));
       node.fifo_room.fill(e.u32_of(bgl::param::injection.fifo_flits));
+      if (const u32 spread = e.u32_of(bgl::param::software.start_spread))
+        node.next_put = below(philox(seed(), 23, n, 0).word[0], spread);
       for (u32 d = 0; d < 2 * shape_.size(); ++d)
         for (u32 vc = 0; vc <= high_vc_; ++vc)
           if (shape_[d / 2] > 1) node.tokens[d][vc] = buffer(vc);
@@ -105,6 +119,7 @@ class NaiveNodes {
     std::array<std::array<Line, 8>, 7> line;  // [receiver][VC]; [6] injection FIFOs
     std::array<std::array<u32, 8>, 6> tokens{};
     std::array<Cycle, 6> link_free{};
+    std::array<std::array<u32, 8>, 6> owed{};  // tokens that have not been sent back
     std::array<u32, 14> room;
     // Software.
     std::array<u32, 8> fifo_room;
@@ -113,6 +128,7 @@ class NaiveNodes {
     std::set<u32> not_put;  // of these
     Cycle next_put = 0, next_take = 0;
     u32 put_turn = 0, take_turn = 0;
+    std::array<Worker, 2> worker{};
   };
 
   struct Request {
@@ -183,6 +199,10 @@ class NaiveNodes {
 
   void return_tokens(u32 node, u32 receiver, u32 vc, u32 chunks) {
     const u32 sender = neighbour(node, receiver);
+    if (ack_packets_) {
+      nodes_[node].owed[receiver][vc] += cost(vc, chunks);
+      return;
+    }
     at(now_ + token_, [=, this] { nodes_[sender].tokens[receiver ^ 1][vc] += cost(vc, chunks); });
   }
 
@@ -190,7 +210,8 @@ class NaiveNodes {
   std::vector<u32> shape_;
   std::vector<std::vector<Creation>> creations_;
   u32 arbitration_, hop_, fifo_, token_, overhead_, dynamic_vcs_, high_vc_, paths_, fifos_, put_interval_,
-      take_interval_;
+      take_interval_, ack_, packet_time_, chunk_time_, workers_;
+  bool ack_packets_;
   bool bubble_, by_direction_, actual_size_, bypass_, jsq_, gap_, infinite_;
   std::vector<Node> nodes_;
   std::map<Cycle, std::vector<std::function<void()>>> later_;

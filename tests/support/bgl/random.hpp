@@ -39,7 +39,9 @@ inline void random_router(RawConfig& c, BglDraw& draw, bool bubble) {
   c["router.network_first"] = draw.one_of({0.0, 0.5, 1.0, 1.0});
   c["router.arbitration_gap"] = draw.coin();
   c["router.trailer_bytes"] = draw.one_of<std::int64_t>({0, 4, 4, 9});
-  c["router.ack_bytes"] = draw.one_of<std::int64_t>({0, 8, 8, 32});
+  const auto ack = draw.one_of<std::int64_t>({0, 8, 8, 32});
+  c["router.ack_bytes"] = ack;
+  c["router.acks"] = word(draw.coin() ? "charged" : "auto");
   c["router.gap_bytes"] = draw.one_of<std::int64_t>({0, 2, 2});
   c["router.count_unblocking"] = draw.coin();
 }
@@ -76,6 +78,12 @@ inline RawConfig random_bgl(u64 seed) {
   c["reception.fifo_flits"] = draw.one_of<std::int64_t>({8, 10, 16, 32});
   c["reception.groups"] = draw.between(1, 2);
   c["reception.take_interval"] = draw.one_of<std::int64_t>({0, 0, 0, 1, 60, 300});
+  if (!infinite && draw.below(3) == 0) {
+    c["software.packet_time"] = draw.one_of<std::int64_t>({0, 1, 100, 900});
+    c["software.chunk_time"] = draw.one_of<std::int64_t>({0, 7, 50});
+    c["software.processors"] = draw.between(1, 2);
+    c["software.start_spread"] = draw.one_of<std::int64_t>({0, 1, 700});
+  }
   Lengths all;
   for (std::int64_t n = 1; n <= 8; ++n) all.emplace_back(n, 1.0);
   c["traffic.packet_flits"] = draw.one_of<Lengths>({{{8, 1.0}}, {{1, 1.0}}, {{1, 1.0}, {8, 1.0}}, all, all});

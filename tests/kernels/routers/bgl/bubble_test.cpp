@@ -91,6 +91,7 @@ TEST(BglBubbleRule, TheEarlierOneDeadlocksUnderLoad) {
                     {"topology.shape", IntList{24}},
                     {"routing.dynamic", 0.0},
                     {"router.escape_flits", integer(40)},
+                    {"router.acks", word("charged")},
                     {"router.trailer_bytes", integer(32)},
                     {"router.slq", 0.0},
                     {"router.arbitration_gap", true},

@@ -84,6 +84,7 @@ TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
   for (u32 seed = 1; seed <= trials(40); ++seed) {
     RawConfig config = random_bgl(seed);
     config["traffic.load"] = seed % 4 ? 0.1 : 0.01;
+    config["router.acks"] = word("charged");
     std::vector<std::unique_ptr<Network>> nets;
     for (bool at_once : {false, true}) {
       config["router.count_unblocking"] = at_once;

@@ -191,6 +191,7 @@ TEST(BglLink, ProtocolAloneChangesNothing) {
     RawConfig config = testing::random_bgl(seed);
     config["traffic.load"] = seed % 2 ? 0.2 : 0.02;
     config["router.trailer_bytes"] = integer(4);
+    config["router.acks"] = word("charged");
     Network without(experiment(config), {"cpu", 1, true, 1});
     config["router.link_protocol"] = true;
     config["router.retransmission_flits"] = integer(128);

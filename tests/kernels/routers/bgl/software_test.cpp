@@ -68,6 +68,73 @@ TEST(BglSoftware, FillsItsFifosInTurn) {
   }
 }
 
+/// A processor that needs time: of six packets that are there in cycle 89 it takes one after the other, 12 cycles each
+/// (40 and 2 x 4 processor cycles, of which there are 4 in a cycle). Two have a hand free for three receivers each.
+TEST(BglSoftware, AProcessorTakesOnePacketAtATime) {
+  for (u32 processors : {1u, 2u}) {
+    BglTorus torus({3, 3, 3},
+                   {{0, 12, 13, 2}, {0, 14, 13, 2}, {0, 10, 13, 2}, {0, 16, 13, 2}, {0, 4, 13, 2}, {0, 22, 13, 2}},
+                   {{"software.packet_time", integer(40)},
+                    {"software.chunk_time", integer(4)},
+                    {"software.processors", integer(processors)}});
+    torus.drain();
+    std::vector<u32> times;
+    for (u32 id = 0; id < 6; ++id) times.push_back(torus.delivered(id));
+    std::sort(times.begin(), times.end());
+    // They were put into FIFOs 12 cycles late themselves.
+    for (u32 i = 0; i < 6; ++i) EXPECT_EQ(times[i], 12u + 89 + 12 * (i / processors + 1)) << processors;
+  }
+}
+
+TEST(BglSoftware, AProcessorPutsOnePacketAtATime) {
+  for (u32 processors : {1u, 2u}) {
+    const u32 to[] = {12, 14, 10, 16, 4, 22};
+    std::vector<BglLine> lines;
+    for (u32 i = 0; i < 6; ++i) lines.push_back({0, 13, to[i], 1});
+    BglTorus torus({3, 3, 3}, lines,
+                   {{"software.packet_time", integer(41)}, {"software.processors", integer(processors)}});
+    torus.drain();
+    // 41 processor cycles are 11 whole ones.
+    for (u32 i = 0; i < 6; ++i) EXPECT_EQ(torus.leaves(i, 13), 3u + 11 * (i / processors + 1)) << processors;
+  }
+}
+
+/// One processor does both: what has arrived comes first. A packet of 32 cycles comes whole in cycle 3 + 21 + 32 + 1 +
+/// 10, while the second of three packets is being put, and is taken before the third.
+TEST(BglSoftware, AProcessorTakesBeforeItPuts) {
+  BglTorus torus({3, 3, 3}, {{0, 13, 14, 1}, {0, 13, 14, 1}, {0, 13, 14, 1}, {0, 12, 13, 1}},
+                 {{"software.packet_time", integer(200)}});
+  torus.drain();
+  // 50 cycles a packet: node 12 puts its own until 50; it leaves in 53, is whole in node 13 in 53 + 21 + 32 + 1 = 107,
+  // where the third packet is being put until 150. Created at 0: puts end in 50, 100, 150.
+  EXPECT_EQ(torus.leaves(0, 13), 53u);
+  EXPECT_EQ(torus.leaves(1, 13), 103u);
+  EXPECT_EQ(torus.leaves(2, 13), 153u);
+  EXPECT_EQ(torus.delivered(3), 200u);
+  BglTorus busy({3, 3, 3}, {{0, 13, 14, 1}, {0, 13, 14, 1}, {0, 13, 14, 1}, {0, 13, 14, 1}, {0, 12, 13, 1}},
+                {{"software.packet_time", integer(200)}});
+  busy.drain();
+  EXPECT_EQ(busy.delivered(4), 200u);
+  EXPECT_EQ(busy.leaves(3, 13), 253u);  // begun in 200, behind the one that came
+}
+
+/// Nodes begin at random within an interval, and only then.
+TEST(BglSoftware, BeginsWithinASpread) {
+  std::vector<BglLine> lines;
+  for (u32 node = 0; node < 27; ++node) lines.push_back({0, node, (node + 1) % 27, 1});
+  for (u32 node = 0; node < 27; ++node) lines.push_back({5000, node, (node + 1) % 27, 1});
+  BglTorus torus({3, 3, 3}, lines, {{"software.start_spread", integer(1000)}});
+  torus.drain();
+  std::vector<u32> begins;
+  for (u32 node = 0; node < 27; ++node) {
+    begins.push_back(torus.leaves(node, node) - 3);
+    EXPECT_EQ(torus.leaves(27 + node, node), 5003u);
+  }
+  std::sort(begins.begin(), begins.end());
+  EXPECT_LT(begins.back(), 1000u);
+  EXPECT_GT(begins.back() - begins.front(), 700u);
+}
+
 /// Software puts packets into a FIFO with room only: into one of eight chunks with five in it, only when these have
 /// left, a cycle after their tail.
 TEST(BglSoftware, WaitsForRoomInAFifo) {

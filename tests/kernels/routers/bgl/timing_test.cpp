@@ -132,6 +132,53 @@ TEST(BglTiming, TheOverheadOfALinkIsThreeParts) {
   }
 }
 
+/// Where token packets are packets of their own, nobody is charged for them: a one-way stream takes 8 cycles less.
+TEST(BglTiming, TokenPacketsOfTheirOwnCostTheOtherDirection) {
+  for (u32 n = 1; n <= 8; ++n) {
+    BglTorus torus({5}, {{0, 0, 1, n}, {1, 0, 1, 9 - n}}, {{"router.acks", word("packets")}});
+    torus.drain();
+    EXPECT_EQ(torus.leaves(1, 0), 3u + 32 * n + 6);
+  }
+}
+
+/// A packet that leaves node 0 in cycle 3 is passed to node 1's reception FIFO in cycle 24, and all of it is there in
+/// 56: its token packet takes the link back until 64. A packet that asks for that link before goes before, one that
+/// asks then or later waits.
+TEST(BglTiming, ATokenPacketTakesTheLinkBack) {
+  for (bool bypass : {true, false})
+    for (u32 asks = 10; asks < 70; ++asks) {
+      BglTorus torus({5}, {{0, 0, 1, 1}, {asks - 3, 1, 0, 1}},
+                     {{"router.acks", word("packets")}, {"router.bypass", bypass}});
+      torus.drain();
+      const u32 whole = bypass ? 56 : 60;  // four cycles later out of a VC's FIFO
+      EXPECT_EQ(torus.leaves(1, 1), asks < whole || asks > whole + 8 ? asks : whole + 8) << asks;
+    }
+}
+
+/// It waits for the link, and then goes first: the tokens of a packet of a chunk are known again when the packet of n
+/// chunks that leaves node 1 in cycle 50 is gone, 32 n + 6 cycles later, and 8 + 10 after that. Two packets that wait
+/// for the link go behind.
+TEST(BglTiming, ATokenPacketWaitsAndGoesFirst) {
+  for (u32 n = 1; n <= 8; ++n) {
+    BglTorus torus({5}, {{0, 0, 1, 1}, {47, 1, 0, n}, {48, 1, 0, 1}, {48, 1, 0, 1}},
+                   {{"router.acks", word("packets")}});
+    const u32 bubble = torus.table().dynamic_vcs, goes = 50 + 32 * n + 6;
+    const auto& plan = dynamic_cast<const BglPlan&>(*torus.net().plan);
+    const auto credits = [&] {
+      return plan.inspect_router(torus.net().engine->state(0), 0)[kPlusX].vcs[bubble].credits;
+    };
+    torus.run(goes + 18);
+    EXPECT_EQ(credits(), 24u);
+    torus.run(1);
+    EXPECT_EQ(credits(), 32u);
+    torus.drain();
+    EXPECT_EQ(torus.leaves(1, 1), 50u);
+    EXPECT_EQ(std::min(torus.leaves(2, 1), torus.leaves(3, 1)), goes + 8);
+    torus.run(100);
+    EXPECT_EQ(torus.net().total(bgl::Count::kTokenPackets), 4u);
+  }
+}
+
 /// A FIFO passes packets on at the speed of a link, one after the other: to another link the second one leaves as soon
 /// as the first one's tail has left. From another FIFO it leaves at once.
 TEST(BglTiming, AFifoIsFreeWhenTheTailHasLeft) {
@@ -275,9 +322,14 @@ TEST(BglBuses, OneToEachReceptionFifo) {
 
 /// The published router is run by code that knows its numbers; other routers are not.
 TEST(BglPublished, IsRecognized) {
-  EXPECT_TRUE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}).table()));
-  EXPECT_FALSE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, {{"router.paths", integer(3)}}).table()));
-  EXPECT_FALSE(bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, {{"topology.channel_delay", integer(40)}}).table()));
+  const auto fits = [](RawConfig changes) {
+    changes.insert({"router.acks", word("auto")});
+    return bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, changes).table());
+  };
+  EXPECT_TRUE(fits({}));
+  EXPECT_FALSE(fits({{"router.acks", word("charged")}}));
+  EXPECT_FALSE(fits({{"router.paths", integer(3)}}));
+  EXPECT_FALSE(fits({{"topology.channel_delay", integer(40)}}));
 }
 
 }  // namespace
