@@ -104,13 +104,13 @@ struct Table {
 /// Places of the fields in a node of the published machine.
 constexpr NodeFields published_fields() {
   struct Sizes {
-    u32 vcs = 4, slot_mask = 31, head_slots = 1, software_mask = 3, gap = 0, acks = 1, defer = 1;
+    u32 vcs = 4, slot_mask = 31, head_slots = 1, software_mask = 3, gap = 0, acks = 0, defer = 1;
     u32 rings = 1;  // however many: nothing of the published machine lies behind them
   };
   return place_fields<NodeFields>(Sizes{});
 }
 
-static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) <= 10 * 64);  // what a visit needs
+static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) == 9 * 64);  // what a visit needs
 
 /// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
 struct PublishedTable : Table {
@@ -121,7 +121,7 @@ struct PublishedTable : Table {
   static constexpr u8 dynamic_set = 0b0011, bubble_set = 0b1100, full_size_set = 0b1100;
   static constexpr Order order = Order::kDimension;
   static constexpr u32 slot_mask = 31, head_slots = 1, software_mask = 3, calendar_slots = 512, paths = 2;
-  static constexpr u8 gap = 0, statistics = 0, protocol = 0, acks = 1, defer = 1;
+  static constexpr u8 gap = 0, statistics = 0, protocol = 0, acks = 0, defer = 1;
   static constexpr NodeFields node_fields = published_fields();
 
   /// Whether these constants describe a table; its layout is compared, not assumed.
@@ -129,8 +129,8 @@ struct PublishedTable : Table {
     return t.node_fields == node_fields && t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs &&
            t.escape_vcs == escape_vcs && t.full_size_set == full_size_set && t.order == order &&
            t.slot_mask == slot_mask && t.head_slots == head_slots && t.software_mask == software_mask &&
-           t.calendar_slots == calendar_slots && t.paths == paths && !t.gap && !t.statistics && !t.protocol && t.acks &&
-           t.defer;
+           t.calendar_slots == calendar_slots && t.paths == paths && !t.gap && !t.statistics && !t.protocol &&
+           !t.acks && t.defer;
   }
 };
 

@@ -56,10 +56,10 @@ TEST(BglProgram, ComputesAndPaysForMessages) {
 }
 
 TEST(BglProgram, ALongMessageStreamsOverOneLink) {
-  // 100 full packets to a neighbour: each takes the only shortest link for 262 cycles; tokens come by the other link.
+  // 100 full packets to a neighbour: each takes the only shortest link for 270 cycles.
   Network net(program("0,send,1,24000\n1,recv,0\n"));
   net.step(40000);
-  EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 262);
+  EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 270);
 }
 
 TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
