@@ -35,21 +35,27 @@ def tool(name: str) -> str:
     return str(Path(sys.executable).parent / name)
 
 
-def count(report: Path) -> tuple[int, int, int]:
-    """(passed, failed, skipped) of a JUnit file; a missing or unreadable one is a failure."""
-    passed = failed = skipped = 0
+def cases(report: Path) -> list[ElementTree.Element]:
+    """The tests of a JUnit file; of a missing or unreadable one, none."""
     try:
-        cases = list(ElementTree.parse(report).iter("testcase"))
+        return list(ElementTree.parse(report).iter("testcase"))
     except (OSError, ElementTree.ParseError):
-        return 0, 1, 0
-    for case in cases:
-        if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
-            failed += 1
-        elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
-            skipped += 1
-        else:
-            passed += 1
-    return passed, failed, skipped
+        return []
+
+
+def is_failure(case: ElementTree.Element) -> bool:
+    return case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail"
+
+
+def count(report: Path) -> tuple[int, int, int]:
+    """(passed, failed, skipped) of a JUnit file; one without tests is a failure."""
+    tests = cases(report)
+    wrong = sum(is_failure(case) for case in tests)
+    skipped = sum(
+        not is_failure(case) and (case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"))
+        for case in tests
+    )
+    return len(tests) - wrong - skipped, wrong if tests else 1, skipped
 
 
 def sources() -> list[str]:
@@ -59,11 +65,13 @@ def sources() -> list[str]:
 
 
 def ctest(folder: Path, report: Path, *options: str) -> None:
-    """Runs a build's tests, several at a time, and shows those that fail."""
-    command = [tool("ctest"), "--test-dir", str(folder), "--parallel", JOBS]
-    environment = os.environ | {"UBSAN_OPTIONS": "halt_on_error=1"}
-    if run([*command, "--output-junit", str(report), "--quiet", *options], env=environment):
-        run([*command, "--rerun-failed", "--output-on-failure"], env=environment)
+    """Runs a build's tests, several at a time, and shows what those that failed printed."""
+    command = [tool("ctest"), "--test-dir", str(folder), "--parallel", JOBS, "--output-junit", str(report), "--quiet"]
+    if run([*command, *options], env=os.environ | {"UBSAN_OPTIONS": "halt_on_error=1"}):
+        for case in cases(report):
+            if is_failure(case):
+                print(f"--- {case.get('name')}: failed after {case.get('time')} s", flush=True)
+                print(case.findtext("system-out") or "", flush=True)
 
 
 def sanitized(preset: str, report: Path) -> None:

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
 #include "host/routers/sconnect/queues.hpp"
 #include "kernels/common/philox.hpp"

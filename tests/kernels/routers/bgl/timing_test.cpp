@@ -2,6 +2,7 @@
 /// "Alltoall"), hops, tokens, buses.
 #include <gtest/gtest.h>
 
+#include "kernels/routers/bgl/totals.hpp"
 #include "tests/support/bgl/bgl.hpp"
 
 namespace flitlab::bgl_timing_test {
