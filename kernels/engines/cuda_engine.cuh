@@ -1,5 +1,5 @@
 #pragma once
-/// The CUDA engine: the only place with launch syntax. It runs the same phase functions as the CPU engine.
+/// The CUDA engine: the only place that launches kernels. It runs the same phase functions as the CPU engine.
 ///
 /// A replica that one block can handle stays with that block for a whole epoch: one launch advances all replicas by
 /// many cycles, with a block barrier per stage. Larger networks run on a cooperative grid over all replicas, with a
@@ -7,6 +7,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/engines/device_hash.cuh"
 #include "kernels/engines/device_memory.cuh"
@@ -74,9 +75,9 @@ template <class Model>
 class CudaEngine final : public Engine {
  public:
   static constexpr u32 kWidth = DeviceJob<Model>::kWidth;
-  /// Up to this many routers a block is at least as good as the grid: the barrier is a block's, and other replicas
-  /// fill the other multiprocessors.
-  static constexpr u32 kResidentItems = 4096;
+  /// Up to this many routers for each of its threads a block is at least as good as the grid: the barrier is a
+  /// block's, and other replicas fill the other multiprocessors.
+  static constexpr u32 kResidentItems = 8;
 
   CudaEngine(const typename Model::Table& device_table, StateLayout layout, std::vector<ReplicaRow> rows)
       : layout_(std::move(layout)),
@@ -144,8 +145,9 @@ class CudaEngine final : public Engine {
       const unsigned long long none = ~0ull;
       found_.copy_from(&none, 1);
       if (const u32 items = job_.place.count[kind]) {
-        fault_kernel<Model><<<(items + 255) / 256, 256>>>(job_, replica, kind, found_.data());
-        FLITLAB_CUDA_CHECK(cudaGetLastError());
+        const u32 threads = std::min(256u, most_threads(fault_kernel<Model>));
+        launch_kernel(fault_kernel<Model>, (items + threads - 1) / threads, threads, false, job_, replica, kind,
+                      found_.data());
       }
       unsigned long long found = none;
       found_.copy_to(&found, 1);
@@ -209,7 +211,7 @@ class CudaEngine final : public Engine {
 
   /// A kind of item that consists of one field.
   ItemKind alone(u32 kind, const FieldInfo& field) const {
-    return {"", layout_.kinds[kind].count, field.count * field.element_bytes, {}};
+    return {"", layout_.kinds[kind].count, field.count * field.element_bytes, {}, {}};
   }
 
   template <class List>
@@ -217,33 +219,43 @@ class CudaEngine final : public Engine {
     if (active.empty() || !cycles) return;
     active_.copy_from(active.data(), active.size());
     job_.active_count = static_cast<u32>(active.size());
-    const u32 items = job_.place.count[0];
-    if (items <= kResidentItems) {
-      const u32 block = resident_block<List>(items);
-      step_kernel<Model, List><<<job_.active_count, block>>>(job_, now_, cycles, true);
-      FLITLAB_CUDA_CHECK(cudaGetLastError());
+    const auto kernel = step_kernel<Model, List>;
+    const u32 items = job_.place.count[0], most = most_threads(kernel);
+    if (items <= kResidentItems * most) {
+      launch_kernel(kernel, job_.active_count, std::min(most, (items + 31) / 32 * 32), false, job_, now_, cycles, true);
       return;
     }
     int device = 0, processors = 0, per_processor = 0;
+    const u32 threads = std::min(256u, most);
     FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
     FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    FLITLAB_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, step_kernel<Model, List>, 256, 0));
-    const u32 needed = (items + 255) / 256;
+    FLITLAB_CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, static_cast<int>(threads), 0));
+    const u32 needed = (items + threads - 1) / threads;
     const u32 blocks = std::max(1u, std::min<u32>(needed, static_cast<u32>(processors * per_processor)));
-    Cycle from = now_;
-    bool resident = false;
-    void* arguments[] = {&job_, &from, &cycles, &resident};
-    FLITLAB_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(step_kernel<Model, List>), dim3(blocks),
-                                                   dim3(256), arguments, 0, nullptr));
+    launch_kernel(kernel, blocks, threads, true, job_, now_, cycles, false);
   }
 
-  /// Threads of a resident block: one per router, at most what the kernel's registers allow.
-  template <class List>
-  u32 resident_block(u32 items) const {
+  /// Threads of a block: what the kernel's registers allow, in whole warps.
+  template <class Kernel>
+  static u32 most_threads(Kernel* kernel) {
     cudaFuncAttributes attributes{};
-    FLITLAB_CUDA_CHECK(cudaFuncGetAttributes(&attributes, step_kernel<Model, List>));
-    const u32 most = static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
-    return std::min(most, (items + 31) / 32 * 32);
+    FLITLAB_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+    return static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
+  }
+
+  template <class... Parameters, class... Arguments>
+  static void launch_kernel(void (*kernel)(Parameters...), u32 blocks, u32 threads, bool cooperative,
+                            Arguments&&... arguments) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = cooperative;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    FLITLAB_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
   }
 
   StateLayout layout_;

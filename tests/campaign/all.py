@@ -1,7 +1,8 @@
 """Everything that tries what nobody thought of, in so many hours: `make campaign HOURS=2 SEED=1`.
 
-A quarter of the time goes to the fuzzers, as long as Clang is there; then come the soak and faults of the machine, as
-far as a quarter of the time allows; random networks and damaged inputs get the rest. Exit status 1 if anything fell.
+First the CUDA engine is built for a device that the host emulates (tests/cuda_on_host). A quarter of the time goes to
+the fuzzers, as long as Clang is there; then come the soak and faults of the machine, as far as a quarter of the time
+allows; random networks and damaged inputs get the rest. Exit status 1 if anything fell.
 """
 
 import argparse
@@ -26,8 +27,12 @@ def main() -> int:
 
     def run(name: str, *command: object) -> None:
         print(f"== {name}, after {(time.monotonic() - started) / 60:.0f} minutes", flush=True)
-        if subprocess.run([sys.executable, *map(str, command)]).returncode:
+        if subprocess.run([sys.executable, *map(str, command)], env=os.environ | paths).returncode:
             fell.append(name)
+
+    paths: dict[str, str] = {}
+    package = args.out.resolve() / "package"
+    run("package with CUDA on the host", TESTS / "cuda_on_host" / "install.py", package)
 
     forms = len(list((TESTS / "fuzz" / "corpus").iterdir()))
     seconds = args.hours * 3600 / 4 * (os.cpu_count() or 1) / forms
@@ -40,6 +45,7 @@ def main() -> int:
         "--out", args.out)
     run("faults of the machine", TESTS / "campaign" / "faults.py", "--trials", max(3, int(120 * part)), "--seed",
         args.seed, "--out", args.out)
+    paths["PYTHONPATH"] = str(package)
     left = args.hours - (time.monotonic() - started) / 3600
     run("random networks and damaged inputs", TESTS / "campaign" / "campaign.py", "--hours", f"{max(left, 0.001):.4f}",
         "--seed", args.seed, "--out", args.out)

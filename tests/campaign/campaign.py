@@ -21,6 +21,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from flitlab import _core
+
 HERE = Path(__file__).resolve().parent
 CASES = 16  # of a process
 SECONDS = 60  # for a process to begin, and to try one configuration again
@@ -106,14 +108,15 @@ class Campaign:
 
     def report(self) -> int:
         counted = {" ".join(k): n for k, n in sorted(self.outcomes.items())}
-        report = {"seed": self.seed, "outcomes": counted, "modes": self.modes, "relations": self.relations,
-                  "findings": self.findings}
+        report = {"seed": self.seed, "cuda": _core.backends()["cuda"]["available"], "outcomes": counted,
+                  "modes": self.modes, "relations": self.relations, "findings": self.findings}
         if self.out:
             (self.out / "report.json").write_text(json.dumps(report, indent=1))
         for (what, kind, outcome), n in sorted(self.outcomes.items()):
             print(f"{what:<9} {kind:<9} {outcome:<8} {n}")
         for relation, n in sorted(self.relations.items()):
             print(f"relation {relation}: {n}")
+        print("with the CUDA engine" if report["cuda"] else "without the CUDA engine: no device")
         print(f"{len(self.findings)} findings")
         return 1 if self.findings else 0
 

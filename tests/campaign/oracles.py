@@ -1,6 +1,6 @@
 """What must be so for every configuration: it is refused in one clear message, or it steps and runs; packets are
-conserved; and its end is the same on any number of threads, traced, resumed from a checkpoint and beside another
-replica."""
+conserved; and its end is the same on any number of threads, with CUDA, traced, resumed from a checkpoint and beside
+another replica."""
 
 import contextlib
 import re
@@ -18,6 +18,10 @@ ENDS = re.compile(r"wait for one another|needs? others that were lost|cannot go 
 
 # What may deadlock, as its help says: there a message that shows who waits for whom is right.
 MAY_DEADLOCK = {"routing.vc_assignment": "any", "traffic.message_classes": 1, "router.bubble_rule": "actual_size"}
+
+
+# On a GPU, or the device that the host emulates (tests/cuda_on_host).
+CUDA = _core.backends()["cuda"]["available"]
 
 
 class Finding(Exception):
@@ -89,6 +93,8 @@ def judge(e: fl.Experiment, cycles: int, folder: Path) -> str:
         _same(name, found, _stepped(_network(e, backend="cpu", **settings), cycles))
     if isinstance(found, str):
         return "ended"
+    if CUDA:
+        _same("with CUDA", found, _stepped(_network(e, backend="cuda"), cycles))
     _same("traced", found, _stepped(_network(e, backend="cpu", threads=1, trace=True), cycles))
     first, second = _network(e, backend="cpu", threads=1), _network(e, backend="cpu", threads=2)
     first.step(cycles // 3)

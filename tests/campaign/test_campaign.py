@@ -77,7 +77,20 @@ def outcomes(tmp_path, broken):
     return [line for line in map(json.loads, done.stdout.splitlines()) if "done" in line]
 
 
+CUDA_COUNTS_MORE = """
+import oracles
+oracles.CUDA, make, t = True, fl.Network, fl.Network.totals
+def network(e, backend="cpu", **settings):
+    net = make(e, backend="cpu", **settings)
+    net.more = backend == "cuda"
+    return net
+oracles.fl.Network = network
+make.totals = property(lambda s: t.fget(s) | {"flit_moves": t.fget(s)["flit_moves"] + getattr(s, "more", False)})
+"""
+
+
 @pytest.mark.parametrize(("broken", "says"), [
+    (CUDA_COUNTS_MORE, "another state with CUDA"),
     ("fl.Network.state_hash = property(lambda s: s._core.state_hash() + str(id(s)))", "another state"),
     ("t = fl.Network.totals\nfl.Network.totals = property(lambda s: t.fget(s) | {'packets_injected': 0})",
      "more packets have arrived than left"),

@@ -7,6 +7,7 @@ from the last line what a process that dies was at.
 """
 
 import json
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -52,6 +53,8 @@ def main(what: str, folder: Path, rest: list[str]) -> None:
         print(json.dumps({"at": seed}), flush=True)
         config: dict = {}
         held: list[str] = []
+        if seed is not None:  # a thread of the emulated device has one router or several, in an order of its own
+            os.environ |= {"CUDA_ON_HOST_THREADS": str(32 << seed % 5), "CUDA_ON_HOST_SEED": str(seed)}
         try:
             if what == "networks":
                 outcome, config, held = network(seed, folder)

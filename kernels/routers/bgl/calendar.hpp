@@ -21,7 +21,7 @@ FLITLAB_INLINE u8& mail_note(const V& v, Field<u8> calendar, u32 node, Cycle at)
 template <class V>
 FLITLAB_INLINE void announce(const V& v, Field<u8> calendar, u32 node, Cycle at) {
 #if defined(__CUDA_ARCH__)
-  mail_note(v, calendar, node, at) = 1;
+  const_cast<volatile u8&>(mail_note(v, calendar, node, at)) = 1;
 #else
   std::atomic_ref<u8>(mail_note(v, calendar, node, at)).store(1, std::memory_order_relaxed);
 #endif
@@ -49,10 +49,11 @@ FLITLAB_INLINE void note(u64& notes, u32 item) {
 /// Whether there is a note, which is crossed out.
 FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
   const u64 mine = u64{1} << item % 64;
-  const bool noted = notes & mine;
 #if defined(__CUDA_ARCH__)
+  const bool noted = const_cast<volatile u64&>(notes) & mine;  // others cross out theirs meanwhile
   if (noted) atomicAnd(reinterpret_cast<unsigned long long*>(&notes), ~static_cast<unsigned long long>(mine));
 #else
+  const bool noted = notes & mine;
   notes &= ~mine;
 #endif
   return noted;

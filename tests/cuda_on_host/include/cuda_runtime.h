@@ -1,0 +1,153 @@
+#pragma once
+/// CUDA's language and runtime for a device that the host emulates: as much of both as flitlab's engine uses, with the
+/// names, arguments and rules that CUDA gives them (CUDA C++ Programming Guide; CUDA Runtime API). Included before
+/// everything else, as nvcc does it.
+#include <cstddef>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#define __CUDACC__ 1
+#define __CUDA_ARCH__ 800
+
+#define __host__
+#define __device__
+#define __global__
+#define __grid_constant__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct uint2 {
+  unsigned x, y;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+struct uint3 {
+  unsigned x, y, z;
+};
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  constexpr dim3(unsigned to_x = 1, unsigned to_y = 1, unsigned to_z = 1) : x(to_x), y(to_y), z(to_z) {}
+};
+
+// Of the thread that runs now; the scheduler sets them.
+inline uint3 threadIdx, blockIdx;
+inline dim3 blockDim, gridDim;
+
+enum cudaError_t {
+  cudaSuccess,
+  cudaErrorInvalidValue,
+  cudaErrorMemoryAllocation,
+  cudaErrorInvalidConfiguration,
+  cudaErrorIllegalAddress,
+  cudaErrorCooperativeLaunchTooLarge,
+};
+const char* cudaGetErrorString(cudaError_t);
+
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost };
+cudaError_t cudaMalloc(void** data, std::size_t bytes);
+template <class T>
+cudaError_t cudaMalloc(T** data, std::size_t bytes) {
+  return cudaMalloc(reinterpret_cast<void**>(data), bytes);
+}
+cudaError_t cudaFree(void* data);
+cudaError_t cudaMemset(void* data, int byte, std::size_t bytes);
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind);
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                         std::size_t height, cudaMemcpyKind);
+
+struct cudaDeviceProp {
+  char name[64];
+};
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceSynchronize();
+
+struct cudaFuncAttributes {
+  int maxThreadsPerBlock;
+};
+namespace cuda_on_host {
+int max_threads_per_block();
+void barrier_of_block();
+void barrier_of_grid();
+cudaError_t launch(dim3 grid, dim3 block, bool cooperative, const std::function<void()>& thread);
+/// For what a library does on the device outside of our own kernels: its memory can be reached meanwhile.
+void on_device(const std::function<void()>& work);
+}  // namespace cuda_on_host
+
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel*) {
+  attributes->maxThreadsPerBlock = cuda_on_host::max_threads_per_block();
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int threads, std::size_t) {
+  *blocks = threads <= cuda_on_host::max_threads_per_block() ? 1 : 0;
+  return cudaSuccess;
+}
+
+enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int cooperative;
+  } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes;
+  void* stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+/// Parameters are copied when a kernel is launched, and for every thread, so that no thread can change another's.
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
+  const bool cooperative = config->numAttrs && config->attrs->val.cooperative;
+  return cuda_on_host::launch(config->gridDim, config->blockDim, cooperative, [&] { std::apply(kernel, copies); });
+}
+
+inline void __syncthreads() { cuda_on_host::barrier_of_block(); }
+/// Threads of this device change at barriers alone, so memory is always in order.
+inline void __threadfence() {}
+
+namespace cuda_on_host {
+/// Nobody comes between; the accesses are atomic for those who look for races.
+template <class T, class F>
+T update(T* cell, F f) {
+  const T old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+  __atomic_store_n(cell, f(old), __ATOMIC_RELAXED);
+  return old;
+}
+}  // namespace cuda_on_host
+
+template <class T>
+T atomicAdd(T* cell, T value) {
+  return cuda_on_host::update(cell, [&](T old) { return static_cast<T>(old + value); });
+}
+template <class T>
+T atomicMin(T* cell, T value) {
+  return cuda_on_host::update(cell, [&](T old) { return value < old ? value : old; });
+}
+template <class T>
+T atomicMax(T* cell, T value) {
+  return cuda_on_host::update(cell, [&](T old) { return old < value ? value : old; });
+}
+template <class T>
+T atomicOr(T* cell, T value) {
+  return cuda_on_host::update(cell, [&](T old) { return old | value; });
+}
+template <class T>
+T atomicAnd(T* cell, T value) {
+  return cuda_on_host::update(cell, [&](T old) { return old & value; });
+}
+
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

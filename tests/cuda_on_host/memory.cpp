@@ -1,0 +1,126 @@
+#include "tests/cuda_on_host/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "cuda_runtime.h"
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kAlignment = 64;  ///< the largest that a type here asks for; CUDA gives 256
+
+/// Arrays end with a page, and the next page can never be touched, so that the first element after an array is missed.
+struct Allocation {
+  std::byte* pages;
+  std::size_t page_bytes;
+  std::size_t bytes;  ///< that were asked for
+};
+
+std::map<const std::byte*, Allocation> allocations;  // by the first byte of the array
+std::mutex changes;
+int users = 0;  ///< who may reach them now
+
+void protect(const Allocation& a, int how) {
+  if (!mprotect(a.pages, a.page_bytes, how)) return;
+  std::perror("CUDA on the host: pages of the device cannot be protected");  // areas are limited in number
+  std::abort();
+}
+
+/// The array that has these bytes; null: none has.
+const Allocation* holder(const void* data, std::size_t bytes) {
+  const auto* first = static_cast<const std::byte*>(data);
+  auto after = allocations.upper_bound(first);
+  if (after == allocations.begin()) return nullptr;
+  --after;
+  const auto offset = static_cast<std::size_t>(first - after->first);
+  return offset <= after->second.bytes && bytes <= after->second.bytes - offset ? &after->second : nullptr;
+}
+
+/// Does `work` if `on_device` lies on the device and `on_host` does not.
+template <class Work>
+cudaError_t copy(const void* on_device, std::size_t device_bytes, const void* on_host, Work work) {
+  const std::lock_guard lock(changes);
+  const Allocation* a = holder(on_device, device_bytes);
+  if (!a || holder(on_host, 0)) return cudaErrorInvalidValue;
+  if (!users) protect(*a, PROT_READ | PROT_WRITE);
+  work();
+  if (!users) protect(*a, PROT_NONE);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+namespace cuda_on_host {
+
+OnDevice::OnDevice() {
+  const std::lock_guard lock(changes);
+  if (users++) return;
+  for (const auto& [first, a] : allocations) protect(a, PROT_READ | PROT_WRITE);
+}
+
+OnDevice::~OnDevice() {
+  const std::lock_guard lock(changes);
+  if (--users) return;
+  for (const auto& [first, a] : allocations) protect(a, PROT_NONE);
+}
+
+void on_device(const std::function<void()>& work) {
+  const OnDevice here;
+  work();
+}
+
+}  // namespace cuda_on_host
+
+cudaError_t cudaMalloc(void** data, std::size_t bytes) {
+  const std::size_t aligned = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t page_bytes = (aligned + kPage - 1) / kPage * kPage;
+  void* pages = mmap(nullptr, page_bytes + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return cudaErrorMemoryAllocation;
+  const Allocation array{static_cast<std::byte*>(pages), page_bytes, bytes};
+  protect(array, PROT_READ | PROT_WRITE);
+  std::memset(pages, 0xA5, page_bytes);  // what is there at first is not zero on a device
+  protect(array, PROT_NONE);
+  const std::lock_guard lock(changes);
+  *data = array.pages + (page_bytes - aligned);
+  allocations[static_cast<std::byte*>(*data)] = array;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* data) {
+  if (!data) return cudaSuccess;
+  const std::lock_guard lock(changes);
+  const auto found = allocations.find(static_cast<std::byte*>(data));
+  if (found == allocations.end()) return cudaErrorInvalidValue;
+  munmap(found->second.pages, found->second.page_bytes + kPage);
+  allocations.erase(found);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void* data, int byte, std::size_t bytes) {
+  return copy(data, bytes, nullptr, [&] { std::memset(data, byte, bytes); });
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  const bool down = kind == cudaMemcpyHostToDevice;
+  return copy(down ? to : from, bytes, down ? from : to, [&] { std::memcpy(to, from, bytes); });
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                         std::size_t height, cudaMemcpyKind kind) {
+  if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
+  if (!height) return cudaSuccess;
+  const bool down = kind == cudaMemcpyHostToDevice;
+  const std::size_t device_bytes = (down ? to_pitch : from_pitch) * (height - 1) + width;
+  return copy(down ? to : from, device_bytes, down ? from : to, [&] {
+    for (std::size_t row = 0; row < height; ++row)
+      std::memcpy(static_cast<std::byte*>(to) + row * to_pitch, static_cast<const std::byte*>(from) + row * from_pitch,
+                  width);
+  });
+}

@@ -1,0 +1,242 @@
+/// Runs the threads of a launch as fibers, one at a time, in an order drawn from a seed. A thread runs until it waits
+/// at a barrier or ends, so between two barriers any order of the threads may come, and each comes as a whole.
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cuda_runtime.h"
+#include "tests/cuda_on_host/memory.hpp"
+
+#include "tests/cuda_on_host/sanitizers.hpp"
+
+namespace {
+
+using cuda_on_host::SanitizedFiber;
+
+constexpr std::size_t kStack = 128 << 10;
+constexpr int kMultiprocessors = 3;
+constexpr unsigned kAtOnce = 1024;  ///< threads of blocks that do not wait for one another
+
+[[noreturn]] void fail(const char* what) {
+  std::fprintf(stderr, "CUDA on the host: %s\n", what);
+  std::abort();
+}
+
+unsigned from_environment(const char* name, unsigned otherwise) {
+  const char* text = std::getenv(name);
+  return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : otherwise;
+}
+
+struct Block {
+  unsigned number, alive, waiting = 0;
+};
+
+enum class At { kRuns, kBlockBarrier, kGridBarrier, kEnd };
+
+struct Fiber {
+  ucontext_t context;
+  SanitizedFiber* sanitized;
+  Block* block;
+  unsigned thread;
+  At at;
+};
+
+/// What a thread needs of memory; kept, because the pages that threads have touched serve the next.
+struct Place {
+  std::byte* stack;
+  SanitizedFiber sanitized;
+};
+
+Place& place(unsigned number) {
+  static std::vector<std::unique_ptr<Place>> places;
+  while (places.size() <= number) {
+    void* pages = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) fail("no memory for the stack of a thread.");
+    if (mprotect(pages, 4096, PROT_NONE)) fail("no page before the stack of a thread.");  // who needs more ends here
+    places.push_back(std::make_unique<Place>(static_cast<std::byte*>(pages), SanitizedFiber(pages, kStack)));
+  }
+  return *places[number];
+}
+
+/// Blocks that run at the same time.
+class Wave {
+ public:
+  Wave(const std::function<void()>& thread, unsigned first_block, unsigned blocks, unsigned threads,
+       std::uint64_t& random)
+      : work_(thread), random_(random), fibers_(blocks * threads) {
+    for (unsigned b = 0; b < blocks; ++b) blocks_.push_back({first_block + b, threads});
+    for (unsigned i = 0; i < fibers_.size(); ++i) create(fibers_[i], &blocks_[i / threads], i % threads, place(i));
+    alive_ = static_cast<unsigned>(fibers_.size());
+    cuda_on_host::shows(&host_);
+  }
+
+  void run() {
+    running = this;
+    while (!ready_.empty()) {
+      random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
+      const std::size_t drawn = (random_ >> 33) % ready_.size();
+      std::swap(ready_[drawn], ready_.back());
+      fiber_ = ready_.back();
+      ready_.pop_back();
+      enter(*fiber_);
+      arrived(*fiber_);
+    }
+    running = nullptr;
+    cuda_on_host::sees(this);
+    if (alive_) fail("threads wait at different barriers, or for a thread that has ended.");
+  }
+
+  /// In a thread: waits. The others run until it may go on.
+  static void wait(At barrier) {
+    Wave& wave = *running;
+    Fiber& fiber = *wave.fiber_;
+    fiber.at = barrier;
+    wave.leave(fiber);
+  }
+
+ private:
+  void create(Fiber& fiber, Block* block, unsigned thread, Place& place) {
+    fiber.block = block;
+    fiber.thread = thread;
+    getcontext(&fiber.context);
+    fiber.context.uc_stack = {place.stack, 0, kStack};
+    fiber.sanitized = &place.sanitized;
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, start, 0);
+    ready_.push_back(&fiber);
+  }
+
+  static void start() {
+    Wave& wave = *running;
+    wave.host_.entered_from();
+    cuda_on_host::sees(&wave.host_);
+    wave.work_();
+    wave.fiber_->at = At::kEnd;
+    wave.leave(*wave.fiber_);
+  }
+
+  void enter(Fiber& fiber) {
+    fiber.at = At::kRuns;
+    threadIdx = {fiber.thread, 0, 0};
+    blockIdx = {fiber.block->number, 0, 0};
+    host_.leave_for(*fiber.sanitized);
+    swapcontext(&host_context_, &fiber.context);
+    host_.entered();
+  }
+
+  void leave(Fiber& fiber) {
+    // A barrier shows to all what was done before it; the end, to the host.
+    const void* barrier = fiber.at == At::kBlockBarrier ? fiber.block : static_cast<const void*>(this);
+    cuda_on_host::shows(barrier);
+    fiber.sanitized->leave_for(host_, fiber.at == At::kEnd);
+    swapcontext(&fiber.context, &host_context_);
+    fiber.sanitized->entered();
+    cuda_on_host::sees(barrier);
+  }
+
+  /// A thread has come to a barrier or its end. As on a device, threads that have ended are not waited for by those of
+  /// their block; a barrier of the grid is for all.
+  void arrived(Fiber& fiber) {
+    Block& block = *fiber.block;
+    if (fiber.at == At::kEnd) --block.alive, --alive_;
+    if (fiber.at == At::kBlockBarrier) ++block.waiting;
+    if (fiber.at == At::kGridBarrier) ++waiting_;
+    if (block.alive && block.waiting == block.alive) {
+      block.waiting = 0;
+      go_on(At::kBlockBarrier, &block);
+    }
+    if (waiting_ && waiting_ == fibers_.size()) {
+      waiting_ = 0;
+      go_on(At::kGridBarrier, nullptr);
+    }
+  }
+
+  void go_on(At barrier, const Block* block) {
+    const std::size_t threads = fibers_.size() / blocks_.size();
+    const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
+    const std::size_t last = block ? first + threads : fibers_.size();
+    for (std::size_t i = first; i < last; ++i)
+      if (fibers_[i].at == barrier) ready_.push_back(&fibers_[i]);
+  }
+
+  static inline Wave* running = nullptr;
+  const std::function<void()>& work_;
+  std::uint64_t& random_;
+  std::vector<Fiber> fibers_;
+  std::vector<Block> blocks_;
+  std::vector<Fiber*> ready_;
+  unsigned alive_ = 0, waiting_ = 0;
+  Fiber* fiber_ = nullptr;
+  ucontext_t host_context_{};  ///< all of it: a sanitizer reads where its stack is
+  SanitizedFiber host_;
+};
+
+bool cooperates = false;
+
+}  // namespace
+
+namespace cuda_on_host {
+
+int max_threads_per_block() { return static_cast<int>(from_environment("CUDA_ON_HOST_THREADS", 512)); }
+
+void barrier_of_block() { Wave::wait(At::kBlockBarrier); }
+
+void barrier_of_grid() {
+  if (!cooperates) fail("a barrier of the grid in a launch that is not cooperative.");
+  Wave::wait(At::kGridBarrier);
+}
+
+cudaError_t launch(dim3 grid, dim3 block, bool cooperative, const std::function<void()>& thread) {
+  static std::mutex one_at_a_time;
+  static std::uint64_t random = from_environment("CUDA_ON_HOST_SEED", 1);
+  if (!grid.x || !block.x || block.x > static_cast<unsigned>(max_threads_per_block()))
+    return cudaErrorInvalidConfiguration;
+  if (cooperative && grid.x > kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
+  const std::lock_guard lock(one_at_a_time);
+  const OnDevice here;
+  blockDim = block;
+  gridDim = grid;
+  cooperates = cooperative;
+  const unsigned at_once = cooperative ? grid.x : std::max(1u, kAtOnce / block.x);
+  for (unsigned first = 0; first < grid.x; first += at_once)
+    Wave(thread, first, std::min(at_once, grid.x - first), block.x, random).run();
+  return cudaSuccess;
+}
+
+}  // namespace cuda_on_host
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+    case cudaErrorCooperativeLaunchTooLarge: return "too many blocks in cooperative launch";
+  }
+  return "unknown error";
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  std::snprintf(properties->name, sizeof properties->name, "CUDA on the host");
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = kMultiprocessors;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

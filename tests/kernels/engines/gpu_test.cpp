@@ -1,0 +1,198 @@
+/// The CUDA engine does what the CPU engine does: on a GPU, and on the device that the host emulates
+/// (tests/cuda_on_host). Skipped, with the reason, where neither is there.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "host/config/registry.hpp"
+#include "kernels/engines/make_engine.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/variations.hpp"
+
+namespace flitlab::engines_gpu_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::trials;
+using testing::variations;
+using testing::word;
+
+const EngineChoice kGpu{"cuda", 1, false, 1};
+
+/// Settings of the emulated device while it lives; a GPU does not look at them.
+struct OnDeviceWith {
+  OnDeviceWith(const char* setting, const char* value) : name(setting) { setenv(name, value, 1); }
+  ~OnDeviceWith() { unsetenv(name); }
+  const char* name;
+};
+
+class Gpu : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  }
+  Experiment model(RawConfig changes) const {
+    changes["router.kind"] = GetParam();
+    return experiment(changes);
+  }
+};
+
+void expect_the_same(Engine& gpu, Engine& cpu, u32 replica) {
+  ASSERT_EQ(gpu.state_hash(replica), cpu.state_hash(replica));
+  ASSERT_EQ(gpu.state(replica), cpu.state(replica));
+  const CounterShard a = gpu.counters(replica), b = cpu.counters(replica);
+  for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << "total " << i;
+  for (u32 i = 0; i < kHistogramBins; ++i) {
+    ASSERT_EQ(a.latency[i], b.latency[i]) << "latency bin " << i;
+    ASSERT_EQ(a.network_latency[i], b.network_latency[i]) << "network latency bin " << i;
+  }
+  EXPECT_EQ(gpu.audit(replica).bits, cpu.audit(replica).bits);  // both, since audits count what they see
+}
+
+TEST_P(Gpu, CountsWhatTheCpuCounts) {
+  for (const Experiment& e : variations(GetParam())) {
+    Network cpu(e), gpu(e, kGpu);
+    for (u32 epoch = 0; epoch < trials(4); ++epoch) {
+      cpu.step(150);
+      gpu.step(150);
+      ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine, 0)) << e.structure_key();
+    }
+    ASSERT_GT(cpu.total(Total::kFlitsCreated), 0u);
+  }
+}
+
+/// More routers than a block takes: barriers are those of the whole grid.
+class GpuGrid : public Gpu {};
+
+TEST_P(GpuGrid, Agrees) {
+  const OnDeviceWith small("CUDA_ON_HOST_THREADS", "32");
+  RawConfig changes{{"topology.shape", IntList{17, 17}}, {"traffic.load", 0.2}};
+  if (GetParam() == "t3e") changes["topology.shape"] = IntList{8, 8, 5};
+  if (GetParam() == "metro") {
+    changes.erase("topology.shape");
+    changes["topology.radix"] = IntList{4, 4, 4, 4};
+    changes["topology.dilation"] = IntList{2, 2, 2, 1};
+  }
+  const Experiment e = model(changes);
+  Network cpu(e), gpu(e, kGpu);
+  ASSERT_GT(cpu.engine->layout().kinds[0].count, 256u);  // what a block of 32 threads takes
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    cpu.step(50);
+    gpu.step(50);
+    expect_the_same(*gpu.engine, *cpu.engine, 0);
+  }
+  ASSERT_GT(cpu.total(Total::kFlitsCreated), 0u);
+}
+
+TEST_P(Gpu, ReplicasAdvanceAloneAndTogether) {
+  std::vector<Experiment> replicas;
+  for (int seed = 1; seed <= 5; ++seed)
+    replicas.push_back(model({{"run.seed", integer(seed)}, {"traffic.load", 0.1 * seed}}));
+  const auto plan = make_plan(replicas.front());
+  const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, {"cpu", 1, false, 1});
+  const std::vector<u32> all{0, 1, 2, 3, 4}, some{1, 4};
+  for (Engine* engine : {gpu.get(), cpu.get()}) {
+    engine->advance(200, all);
+    engine->advance(100, some);
+  }
+  for (u32 r : all) expect_the_same(*gpu, *cpu, r);
+}
+
+/// A thread has one router, or several.
+TEST_P(Gpu, BlocksOfAnySizeAgree) {
+  const Experiment e = model({{"traffic.load", 0.4}});
+  for (const char* threads : {"32", "64", "512"}) {
+    const OnDeviceWith setting("CUDA_ON_HOST_THREADS", threads);
+    Network cpu(e), gpu(e, kGpu);
+    cpu.step(300);
+    for (u32 piece = 0; piece < 3; ++piece) gpu.step(100);
+    expect_the_same(*gpu.engine, *cpu.engine, 0);
+  }
+}
+
+TEST_P(Gpu, StatesAndFieldsMoveBetweenEngines) {
+  const Experiment e = model({{"traffic.load", 0.3}});
+  Network whole(e), gpu(e, kGpu), again(e);
+  whole.step(300);
+  gpu.step(100);
+  const auto move = [](Engine& from, Engine& to) {
+    to.set_state(0, from.state(0));
+    to.set_counters(0, from.counters(0));
+    to.set_now(from.now());
+  };
+  move(*gpu.engine, *again.engine);
+  again.step(100);
+  move(*again.engine, *gpu.engine);
+  gpu.step(100);
+  expect_the_same(*gpu.engine, *whole.engine, 0);
+  for (u32 kind = 0; kind < gpu.engine->layout().kinds.size(); ++kind)
+    for (const FieldInfo& field : gpu.engine->layout().kinds[kind].fields) {
+      const std::size_t bytes = std::size_t{gpu.engine->layout().kinds[kind].count} * field.count * field.element_bytes;
+      std::vector<std::byte> a(bytes), b(bytes), changed(bytes);
+      gpu.engine->get_field(0, kind, field, a.data());
+      whole.engine->get_field(0, kind, field, b.data());
+      ASSERT_EQ(a, b) << field.name;
+      for (std::size_t i = 0; i < bytes; ++i) changed[i] = static_cast<std::byte>(i * 37 + 1);
+      gpu.engine->set_field(0, kind, field, changed.data());
+      gpu.engine->get_field(0, kind, field, b.data());
+      ASSERT_EQ(changed, b) << field.name;
+      gpu.engine->set_field(0, kind, field, a.data());
+    }
+  EXPECT_EQ(gpu.engine->state_hash(0), whole.engine->state_hash(0));
+}
+
+/// An engine has all of its plan: nothing that it reads lies with the host.
+TEST_P(Gpu, APlanMayEndBeforeItsEngine) {
+  const Experiment e = model({{"traffic.load", 0.3}});
+  Network cpu(e);
+  cpu.step(200);
+  auto plan = make_plan(e);
+  const auto gpu = plan->make_engine({e}, kGpu);
+  plan.reset();
+  const u32 only[] = {0};
+  gpu->advance(200, only);
+  EXPECT_EQ(gpu->state_hash(0), cpu.engine->state_hash(0));
+}
+
+/// A fault that an audit of the CPU engine finds, that of the CUDA engine finds at the same place.
+TEST_P(Gpu, AuditsFindTheSameFault) {
+  const Experiment e = model({{"traffic.load", 0.4}});
+  Network cpu(e), gpu(e, kGpu);
+  cpu.step(200);
+  u32 found = 0;
+  for (u32 kind = 0; kind < cpu.engine->layout().kinds.size(); ++kind)
+    for (const FieldInfo& field : cpu.engine->layout().kinds[kind].fields) {
+      const ItemKind& items = cpu.engine->layout().kinds[kind];
+      std::vector<std::byte> right(std::size_t{items.count} * field.count * field.element_bytes);
+      cpu.engine->get_field(0, kind, field, right.data());
+      std::vector<std::byte> wrong = right;
+      wrong[wrong.size() / 2] ^= std::byte{1};
+      cpu.engine->set_field(0, kind, field, wrong.data());
+      gpu.engine->set_state(0, cpu.engine->state(0));
+      gpu.engine->set_now(cpu.engine->now());
+      const FaultReport a = gpu.engine->audit(0), b = cpu.engine->audit(0);
+      ASSERT_EQ(a.bits, b.bits) << field.name;
+      if (a.bits) {
+        ++found;
+        ASSERT_EQ(std::tie(a.kind, a.item, a.port), std::tie(b.kind, b.item, b.port)) << field.name;
+      }
+      cpu.engine->set_state(0, gpu.engine->state(0));
+      cpu.engine->set_field(0, kind, field, right.data());
+    }
+  EXPECT_GT(found, 0u);
+}
+
+std::vector<std::string> kinds(bool networks) {
+  std::vector<std::string> list;
+  for (const ModelRecord& m : models())
+    if (!networks || m.kind != "switch") list.emplace_back(m.kind);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Gpu, ::testing::ValuesIn(kinds(false)));
+INSTANTIATE_TEST_SUITE_P(Models, GpuGrid, ::testing::ValuesIn(kinds(true)));  // a switch is one router
+
+}  // namespace
+}  // namespace flitlab::engines_gpu_test
