@@ -70,6 +70,11 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"faults.nodes", IntList{7, 33, 54}},
          {"routing.hints", IntList{0, 9, 0b010100, 9, 0, 0b101000}},
          {"routing.dynamic", 0.5}});
+    add({{"topology.shape", IntList{4, 4, 2}},
+         {"traffic.mode", word("broadcast")},
+         {"broadcast.dimensions", IntList{0, 1}},
+         {"broadcast.root", integer(5)},
+         {"broadcast.packets", integer(10)}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
     return list;
   }
@@ -91,6 +96,10 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"traffic.packet_flits", mixed},
          {"router.cascade", integer(2)},
          {"router.fast_reclaim", false}});
+    add({{"traffic.mode", word("request_reply")},
+         {"traffic.load", 0.4},
+         {"traffic.packet_flits", mixed},
+         {"traffic.reply_flits", Lengths{{2, 1.0}, {3, 1.0}}}});
     add({{"topology.kind", word("fat_tree")},
          {"traffic.mode", word("request_reply")},
          {"traffic.load", 0.4},
@@ -214,6 +223,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"traffic.packet_flits", Lengths{{2, 0.5}, {10, 0.5}}}});
     add({{"traffic.load", 0.3}, {"barrier.units", integer(5)}, {"barrier.work", integer(20)}});
     add({{"traffic.load", 0.3}, {"barrier.units", integer(2)}, {"barrier.operation", word("eureka")}});
+    add({{"traffic.load", 0.3}, {"faults.error_rate", 0.02}});
     add({{"traffic.load", 0.3},
          {"faults.links", IntList{3, 0, 17, 1}},
          {"faults.nodes", IntList{9}},
@@ -238,6 +248,8 @@ inline std::vector<Experiment> variations(std::string_view kind) {
   // The tables with sizes known at compile time (default above), without them, and in three dimensions.
   list.push_back(experiment({{"router.vcs", integer(3)}, {"traffic.load", 0.35}}));
   list.push_back(experiment({{"topology.shape", IntList{3, 4, 2}}, {"traffic.load", 0.35}}));
+  list.push_back(
+      experiment({{"router.vcs", integer(16)}, {"router.routing_delay", integer(3)}, {"traffic.load", 0.5}}));
   for (const char* routing : {"valiant", "minimal_adaptive"})
     list.push_back(experiment({{"routing.algorithm", word(routing)},
                                {"router.speculative", true},
