@@ -68,7 +68,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"traffic.load", 0.2},
          {"traffic.packet_flits", mixed},
          {"faults.nodes", IntList{7, 33, 54}},
-         {"routing.hints", IntList{0, 9, 0b010100, 9, 0, 0b101000}},
+         {"routing.hints", IntList{0, 9, 0b010100, 9, 0, 0b101000, 9, 3, 0b010100, 9, 14, 0b001000, 9, 40, 0b100110}},
          {"routing.dynamic", 0.5}});
     add({{"topology.shape", IntList{4, 4, 2}},
          {"traffic.mode", word("broadcast")},

@@ -118,5 +118,17 @@ TEST(Bursts, AreNoSaturation) {
         << seed;
 }
 
+/// A machine that loses what is on a link when it breaks.
+TEST(Losses, AreInTheResult) {
+  const Result r = run(testing::experiment({{"router.kind", word("t3e")},
+                                            {"traffic.load", 0.9},
+                                            {"faults.links", IntList{3, 0, 17, 1}},
+                                            {"faults.cycle", integer(500)},
+                                            {"faults.reroute_delay", integer(100)},
+                                            {"run.measure_cycles", integer(2000)}}));
+  EXPECT_GT(r.dropped, 0u);
+  EXPECT_EQ(r.created, r.delivered + r.dropped + r.in_flight + r.queued);
+}
+
 }  // namespace
 }  // namespace flitlab::run_run_test

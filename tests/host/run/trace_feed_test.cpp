@@ -1,11 +1,14 @@
 /// Trace replay against a naive model of when packets are created, streaming, checkpoints, and bad files.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "host/run/run.hpp"
 #include "host/run/stepped.hpp"
+#include "host/run/trace_feed.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "tests/support/build.hpp"
@@ -156,6 +159,32 @@ TEST(Trace, CheckpointsGoOn) {
   std::ofstream(path, std::ios::app) << "900000,0,1,1\n";
   SteppedNetwork third(replay(path), "cpu", 1, false);
   EXPECT_THROW(third.load(file), ConfigError);
+}
+
+/// A checkpoint says of a packet that waits on the host, behind a full ring, that it needs this one.
+TEST(Trace, NoPacketNeedsOneThatIsNotReadYet) {
+  constexpr u32 kLast = kTraceRing + 1;
+  std::string text = "0,0,1,1\n";
+  for (u32 n = 1; n < kLast; ++n) text += "0,1,2,1\n";
+  const Experiment e = replay(write_trace(text + "0,1,2,3,0\n"));
+  testing::Network net(e), other(e);
+  net.step(1);
+  std::ostringstream out;
+  Saver saver(out);
+  net.feeds[0].save(saver);
+  const TraceEntry last{kLast, 2, 0, 0, 3};
+  const auto at = out.str().find(std::string(reinterpret_cast<const char*>(&last), sizeof last));
+  ASSERT_NE(at, std::string::npos);
+  for (u32 needs : {0u, kLast, kNone, kLast + 1, kLast + 2}) {
+    std::string bytes = out.str();
+    bytes.replace(at + offsetof(TraceEntry, needs), sizeof needs, reinterpret_cast<const char*>(&needs), sizeof needs);
+    std::istringstream in(bytes);
+    Loader loader(in);
+    if (needs == kLast + 1 || needs == kLast + 2)
+      EXPECT_THROW(other.feeds[0].load(loader), ConfigError) << needs;
+    else
+      EXPECT_NO_THROW(other.feeds[0].load(loader)) << needs;
+  }
 }
 
 /// Text that the message must hold; a bad line is found when the clock comes near it.

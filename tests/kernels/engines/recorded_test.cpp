@@ -42,7 +42,7 @@ u64 hash_of_counters(const CounterShard& shard) {
 u64 hash_of_events(const Experiment& e) {
   Network net(e, {"cpu", 1, true, 1});
   Hash hash;
-  for (u32 cycle = 0; cycle < 120; ++cycle) {
+  for (u32 cycle = 0; cycle < 400; ++cycle) {
     net.step(1);
     for (const std::vector<Event>& item : net.engine->take_events(0)) {
       hash(item.size());

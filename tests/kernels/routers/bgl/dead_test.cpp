@@ -68,6 +68,17 @@ TEST(BglDead, BadInputIsRefused) {
        "traffic.hot_terminals: terminal 5 takes no part"},
   };
   for (const auto& c : cases) EXPECT_NE(error_of(c.config).find(c.says), std::string::npos) << error_of(c.config);
+  for (const auto& [line, says] : {std::pair{"5,6,0\n4,6,1\n", "none"},
+                                   {"5,6,1\n4,6,1\n", "terminal 5 takes no part"},
+                                   {"5,6,0\n4,5,1\n", "terminal 5 takes no part"}}) {
+    std::string text = line;
+    for (u32 t = 0; t < 16; ++t)
+      if (t != 4 && t != 5) text += std::to_string(t) + "," + std::to_string(t == 13 ? 1 : t ^ 8) + ",1\n";
+    const TextFile matrix(text);
+    const std::string error =
+        error_of(machine({4, 4}, {5}, {{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", matrix.path}}));
+    EXPECT_NE(error.find(says), std::string::npos) << error;
+  }
   EXPECT_EQ(error_of(machine({4, 4}, {8}, fill)), "none");
   for (const char* line : {"0,5,1,1\n", "0,1,5,1\n"}) {
     const TextFile trace(line);
