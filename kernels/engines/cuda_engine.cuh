@@ -38,9 +38,10 @@ struct DeviceJob {
 };
 
 /// Advances the active replicas by `cycles`. `resident`: a block for each replica, with a barrier of the block after
-/// each stage; else the whole grid goes through all replicas, with a barrier of the grid.
+/// each stage; else the whole grid goes through all replicas, with a barrier of the grid. One block of 512 threads on a
+/// multiprocessor is enough: the compiler, left to itself, makes room for two, and spills registers (docs/gpu.md).
 template <class Model, class List>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, bool resident) {
   const u32 first = resident ? blockIdx.x : 0, last = resident ? first + 1 : job.active_count;
   const u32 me = resident ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;

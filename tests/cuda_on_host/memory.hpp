@@ -10,4 +10,6 @@ struct OnDevice {
   OnDevice(const OnDevice&) = delete;
 };
 
+bool is_on_device(const void* address);
+
 }  // namespace cuda_on_host

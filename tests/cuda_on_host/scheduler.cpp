@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cuda_runtime.h"
+#include "tests/cuda_on_host/counts.hpp"
 #include "tests/cuda_on_host/memory.hpp"
-
 #include "tests/cuda_on_host/sanitizers.hpp"
 
 namespace {
@@ -73,6 +73,7 @@ class Wave {
     for (unsigned b = 0; b < blocks; ++b) blocks_.push_back({first_block + b, threads});
     for (unsigned i = 0; i < fibers_.size(); ++i) create(fibers_[i], &blocks_[i / threads], i % threads, place(i));
     alive_ = static_cast<unsigned>(fibers_.size());
+    cuda_on_host::count_launch(fibers_.size());
     cuda_on_host::shows(&host_);
   }
 
@@ -125,9 +126,11 @@ class Wave {
     fiber.at = At::kRuns;
     threadIdx = {fiber.thread, 0, 0};
     blockIdx = {fiber.block->number, 0, 0};
+    cuda_on_host::count_thread(static_cast<std::size_t>(&fiber - fibers_.data()));
     host_.leave_for(*fiber.sanitized);
     swapcontext(&host_context_, &fiber.context);
     host_.entered();
+    cuda_on_host::count_nobody();
   }
 
   void leave(Fiber& fiber) {
@@ -147,7 +150,7 @@ class Wave {
     if (fiber.at == At::kEnd) --block.alive, --alive_;
     if (fiber.at == At::kBlockBarrier) ++block.waiting;
     if (fiber.at == At::kGridBarrier) ++waiting_;
-    if (block.alive && block.waiting == block.alive) {
+    if (block.waiting == block.alive) {  // both 0: all of the block have ended
       block.waiting = 0;
       go_on(At::kBlockBarrier, &block);
     }
@@ -161,6 +164,7 @@ class Wave {
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
     const std::size_t last = block ? first + threads : fibers_.size();
+    cuda_on_host::count_barrier(first, last, threads);
     for (std::size_t i = first; i < last; ++i)
       if (fibers_[i].at == barrier) ready_.push_back(&fibers_[i]);
   }

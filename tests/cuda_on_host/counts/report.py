@@ -1,0 +1,132 @@
+"""What the CUDA engine's kernels are like, without a GPU: `python tests/cuda_on_host/counts/report.py > docs/gpu.md`.
+
+The compiler's part needs nvcc and readelf, and ten minutes; without nvcc that table says so. CMake is needed for the
+other: it builds the engine for the device that the host emulates, so that what threads do is written down.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = ROOT / "build" / "gpu-counts"
+INSTRUCTION_BYTES = 16  # since Volta
+WARP = 32
+SECTOR = 32  # bytes
+
+INTRODUCTION = """# The GPU engine
+
+The CUDA engine runs the phases of the CPU engine, a thread for each router or terminal, or several
+([cuda_engine.cuh](../kernels/engines/cuda_engine.cuh)). A network that a block can hold stays with it for a whole
+epoch; a larger one is spread over the grid. `make test` runs it on a device that the host emulates, and compares it
+with the CPU engine ([tests/cuda_on_host](../tests/cuda_on_host/README.md)). It has not run on a GPU yet, so there is
+no rate here. This page is made by `python tests/cuda_on_host/counts/report.py`, and every number on it is counted,
+not modelled.
+"""
+
+KERNELS = """
+## What the compiler makes of a cycle
+
+The kernel that advances a network, as nvcc compiles it for {architecture}. Spills are bytes of registers that do not
+fit and are stored and loaded again; the stack holds them, and arrays with indices that the compiler does not know.
+
+| model | instructions | registers | stack, bytes | spill stores, bytes | spill loads, bytes |
+|---|---|---|---|---|---|
+"""
+
+COUNTS = """
+## What warps do
+
+Networks of about 64 routers (a switch of 64 ports) after {warmup} cycles, over {cycles}. **Useful lanes**: of 32
+lanes, how many take part in what the warp does, on average over basic blocks. What several lanes do at the same place
+for the n-th time they do together, so this is the best that a warp can do. **Sectors** are pieces of 32 bytes that a
+warp's access needs: with neighbouring lanes at neighbouring addresses a load of 4 bytes takes 4 for 32 lanes.
+**Longest**: loads of the lane that has most, one after the other: at most so many wait for one another. Counted is
+the device's memory: not a thread's own variables, and not the table of the network, which the kernel is given as an
+argument and a GPU keeps in its constant cache.
+
+| model | load | useful lanes | loads | sectors a load | bytes moved | asked for | stores | atomics | longest |
+|---|---|---|---|---|---|---|---|---|---|
+"""
+UNITS = """Loads, bytes, stores and atomics are per router and cycle, the longest is per cycle. Bytes moved are those of
+sectors; asked for is the part of them that lanes wanted.
+"""
+
+
+def models() -> list[str]:
+    return sorted(path.parent.name for path in (ROOT / "kernels" / "routers").glob("*/cuda.cu"))
+
+
+def compiled(model: str, architecture: str) -> dict[str, int]:
+    """Size and registers of the largest kernel that steps a network: that of a cycle."""
+    cubin = BUILD / f"{model}.cubin"
+    command = ["nvcc", "-std=c++20", f"-arch={architecture}", "--fmad=false", "--expt-relaxed-constexpr",
+               "--extended-lambda", "-DFLITLAB_CUDA", "-cubin", "-Xptxas", "-v", "-I", str(ROOT),
+               str(ROOT / "kernels" / "routers" / model / "cuda.cu"), "-o", str(cubin)]
+    said = subprocess.run(command, capture_output=True, text=True)
+    if said.returncode:
+        sys.exit(said.stderr)
+    sections = subprocess.run(["readelf", "--section-headers", "--wide", str(cubin)], capture_output=True, text=True)
+    sizes = {name: int(size, 16) for name, size in
+             re.findall(r" \.text\.(\S*step_kernel\S*)\s+PROGBITS\s+\w+ \w+ (\w+)", sections.stdout)}
+    name = max(sizes, key=sizes.get)
+    part = said.stderr[said.stderr.index(f"Function properties for {name}"):]
+    stack, stores, loads = map(int, re.search(
+        r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", part).groups())
+    registers = int(re.search(r"Used (\d+) registers", part).group(1))
+    return {"instructions": sizes[name] // INSTRUCTION_BYTES, "registers": registers, "stack": stack,
+            "spill_stores": stores, "spill_loads": loads}
+
+
+def counted() -> dict:
+    flags = ["-DFLITLAB_CUDA=HOST", "-DFLITLAB_UNITY=ON", "-DFLITLAB_COUNTS=ON"]
+    for command in (["cmake", "-S", str(ROOT), "-B", str(BUILD / "host"), *flags],
+                    ["cmake", "--build", str(BUILD / "host"), "--parallel", str(os.cpu_count() or 1), "--target",
+                     "flitlab_gpu_counts"]):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(done.stdout + done.stderr)
+    run = subprocess.run([str(BUILD / "host" / "flitlab_gpu_counts")], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def kernel_rows(architecture: str, jobs: int) -> str:
+    if not shutil.which("nvcc"):
+        return "| nvcc is not here | | | | | |\n"
+    with ThreadPoolExecutor(jobs) as pool:
+        all_of_them = list(pool.map(lambda model: compiled(model, architecture), models()))
+    return "".join(f"| {model} | {' | '.join(f'{value:,}' for value in k.values())} |\n"
+                   for model, k in zip(models(), all_of_them, strict=True))
+
+
+def count_rows(report: dict) -> str:
+    text = ""
+    for c in report["networks"]:
+        each = c["routers"] * c["cycles"]
+        moved = SECTOR * (c["load_sectors"] + c["store_sectors"])
+        text += (f"| {c['model']} | {c['load']:g} | {c['lane_blocks'] / c['warp_blocks']:.1f} of {WARP} "
+                 f"| {c['loads'] / each:.0f} | {c['load_sectors'] / c['warp_loads']:.1f} | {moved / each:,.0f} "
+                 f"| {(c['load_bytes'] + c['store_bytes']) / moved:.0%} | {c['stores'] / each:.0f} "
+                 f"| {c['atomics'] / each:.2f} | {c['longest'] / c['cycles']:.0f} |\n")
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", default="sm_90", help="device that nvcc compiles for")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    args = parser.parse_args()
+    BUILD.mkdir(parents=True, exist_ok=True)
+    report = counted()
+    print(INTRODUCTION + KERNELS.format(architecture=args.arch) + kernel_rows(args.arch, args.jobs)
+          + COUNTS.format(warmup=report["warmup"], cycles=report["cycles"]) + count_rows(report) + "\n" + UNITS, end="")
+
+
+if __name__ == "__main__":
+    main()
