@@ -109,6 +109,20 @@ std::vector<std::string> kinds() {
   return list;
 }
 
+/// A network too large for caches goes router by router, small ones in batches.
+TEST(IdentityOfLarge, RoutersOneByOne) {
+  if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
+  const Experiment e = experiment({{"topology.shape", IntList{80, 80}},
+                                   {"router.vcs", integer(3)},
+                                   {"router.routing_delay", integer(2)},
+                                   {"traffic.load", 0.3}});
+  Network one(e), wide(e, {"cpu", 1, false, 1, testing::kWide});
+  ASSERT_GT(one.plan->layout().bytes(1), std::size_t{1} << 23);
+  one.step(60);
+  wide.step(60);
+  EXPECT_EQ(one.engine->state_hash(0), wide.engine->state_hash(0));
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, Identity, ::testing::ValuesIn(kinds()));
 
 }  // namespace
