@@ -1,5 +1,6 @@
 #include "host/routers/bgl/console.hpp"
 
+#include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
@@ -27,13 +28,14 @@ std::map<std::string, u64> bgl_registers(const Engine& engine, const BglPlan& pl
 
 u64 bgl_register(const Engine& engine, const BglPlan& plan, u32 node, const std::string& name) {
   if (!plan.table().protocol)
-    throw ConfigError("register " + name + ": Blue Gene/L's are there with router.link_protocol = true only.");
+    throw ConfigError("register " + shown(Value{name}) +
+                      ": Blue Gene/L's are there with router.link_protocol = true only.");
   const std::map<std::string, u64> values = bgl_registers(engine, plan, node);
   const auto found = values.find(name);
   if (found != values.end()) return found->second;
   std::string names;
   for (const auto& [known, value] : values) names += (names.empty() ? "" : ", ") + known;
-  throw ConfigError("register " + name + ": node " + std::to_string(node) + " has " + names + ".");
+  throw ConfigError("register " + shown(Value{name}) + ": node " + std::to_string(node) + " has " + names + ".");
 }
 
 BglConsole::BglConsole(const BglPlan& plan) : Console(plan.topology().routers, plan.topology().terminals) {

@@ -7,6 +7,7 @@
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/field_file.hpp"
+#include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/metro/params.hpp"
 
@@ -132,7 +133,7 @@ class FaultReader {
       else if (numbers.size() == 2 && numbers[0] < 1u << setup.log_radix && numbers[1] < dilation)
         port_ = n_.inputs + numbers[0] * dilation + numbers[1];
       else if (!numbers.empty())
-        file_.fail("router " + name + " has no such port.");
+        file_.fail("router " + shown(Value{name}) + " has no such port.");
     } else if (name.size() > 1 && name[0] == 'e' && numbers.size() == 1) {
       item_ = number(name.substr(1));
       endpoint_ = true;

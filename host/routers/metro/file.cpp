@@ -5,6 +5,7 @@
 
 #include "host/config/check.hpp"
 #include "host/config/field_file.hpp"
+#include "host/config/value.hpp"
 #include "host/routers/metro/network.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/metro/params.hpp"
@@ -86,7 +87,7 @@ class Reader {
     if (radix * dilation > metro::kMaxPorts)
       file_.fail("radix times dilation makes " + std::to_string(radix * dilation) + " backward ports; at most " +
                  std::to_string(metro::kMaxPorts) + " are possible.");
-    if (!names_.emplace(name, n_.routers()).second) file_.fail("router " + name + " is there twice.");
+    if (!names_.emplace(name, n_.routers()).second) file_.fail("router " + shown(Value{name}) + " is there twice.");
     n_.setup.push_back({static_cast<u8>(forward),
                         static_cast<u8>(radix * dilation),
                         static_cast<u8>(std::bit_width(radix) - 1),

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "host/config/check.hpp"
+#include "host/config/value.hpp"
 #include "host/plan/console.hpp"
 #include "kernels/common/error.hpp"
 
@@ -137,7 +138,7 @@ bool MetroRegisters::by_scan(const std::string& name) {
 }
 
 std::string MetroRegisters::unknown(const std::string& name, const std::map<std::string, u64>& all) {
-  return "register " + name + " does not exist in this router; it has " + families(all) + ".";
+  return "register " + shown(Value{name}) + " does not exist in this router; it has " + families(all) + ".";
 }
 
 std::vector<RegisterRecord> metro_register_records(const metro::Table& t, u32 max_turn_delay) {

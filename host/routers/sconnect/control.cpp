@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "host/config/check.hpp"
+#include "host/config/value.hpp"
 #include "host/plan/console.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/sconnect/control_message.hpp"
@@ -138,7 +139,7 @@ u64 sconnect_register(const Engine& engine, const sconnect::Table& t, u32 tic, c
   const std::map<std::string, u64> all = sconnect_registers(engine, t, tic);
   const auto found = all.find(name);
   if (found != all.end()) return found->second;
-  throw ConfigError("register " + name + " does not exist in this TIC; it has " + families(all) + ".");
+  throw ConfigError("register " + shown(Value{name}) + " does not exist in this TIC; it has " + families(all) + ".");
 }
 
 void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, const std::string& name, u64 value) {

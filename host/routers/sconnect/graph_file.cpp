@@ -3,6 +3,7 @@
 #include <set>
 
 #include "host/config/field_file.hpp"
+#include "host/config/value.hpp"
 #include "host/routers/sconnect/build.hpp"
 #include "kernels/routers/sconnect/params.hpp"
 
@@ -77,7 +78,7 @@ class Reader {
     u32 tics = node ? nodes_.tics() : 2;
     if (file_.fields() > 2) tics = file_.number(2, "TICs", most, least);
     if (name.empty()) file_.fail("the name is missing.");
-    if (sites_.contains(name)) file_.fail("the name " + name + " is there twice.");
+    if (sites_.contains(name)) file_.fail("the name " + shown(Value{name}) + " is there twice.");
     if (builder_.sites() == kMostSconnectNodes)
       file_.fail("at most " + std::to_string(kMostSconnectNodes) + " nodes and switches are possible.");
     for (u32 i = 0; i < tics; ++i) {

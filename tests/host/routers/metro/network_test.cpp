@@ -213,7 +213,7 @@ TEST(MetroFile, MistakesAreNamedWithTheirLine) {
       {"wire,a.1.0,d.0", "wire,a.0.0,d.0", "the first end has a wire already"},
       {"wire,c.0.0,e0.0", "wire,c.2.0,e0.0", "direction from 0 to 1"},
       {"wire,c.0.0,e0.0", "wire,x.0.0,e0.0", "no router of that name"},
-      {"router,d,2,2,1", "router,a,2,2,1", "router a is there twice"},
+      {"router,d,2,2,1", "router,a,2,2,1", "router \"a\" is there twice"},
       {"router,d,2,2,1", "router,d,3,2,1", "forward ports = 3 must be a power of two"},
       {"router,d,2,2,1", "router,d,2,3,1", "radix = 3 must be a power of two"},
       {"router,d,2,2,1", "router,d.1,2,2,1", "name has no dots"},

@@ -299,7 +299,7 @@ TEST(SconnectGraphFile, SaysWhatIsWrong) {
   expect_in("do not mix", wrong("0,1\nnode,a\n"));
   expect_in("do not mix", wrong("node,a\n0,1\n"));
   expect_in("there is no node or switch \"c\"", wrong("node,a\nnode,b\nchannel,a,c\n"));
-  expect_in("the name a is there twice", wrong("node,a\nnode,a\n"));
+  expect_in("the name \"a\" is there twice", wrong("node,a\nnode,a\n"));
   expect_in("two TICs would have the name xa", wrong("node,xa\nnode,x,2\n"));
   expect_in("TICs = \"1\" must be a whole number from 2 to 3", wrong("switch,a,1\n"));
   expect_in("TICs = \"4\" must be a whole number from 2 to 3", wrong("switch,a,4\n"));
