@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "host/run/conservation.hpp"
 #include "host/run/params.hpp"
 #include "kernels/common/error.hpp"
 
@@ -66,7 +67,7 @@ void save_replica(Saver& saver, Engine& engine, u32 replica) {
   saver(engine.state(replica), engine.counters(replica), engine.row(replica));
 }
 
-void load_replica(Loader& loader, Engine& engine, u32 replica) {
+void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica) {
   std::vector<std::byte> state;
   CounterShard counters;
   ReplicaRow row;
@@ -76,6 +77,7 @@ void load_replica(Loader& loader, Engine& engine, u32 replica) {
   engine.set_state(replica, state);
   engine.set_counters(replica, counters);
   engine.set_row(replica, row);
+  check_loaded(engine, plan, replica);
 }
 
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save) {

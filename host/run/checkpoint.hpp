@@ -17,6 +17,8 @@
 
 namespace flitlab {
 
+class Plan;
+
 class Saver {
  public:
   static constexpr bool loading = false;
@@ -132,7 +134,8 @@ u64 configuration_hash(const std::vector<Experiment>& experiments);
 
 /// State, counters and run parameters of one replica; the clock belongs to the engine.
 void save_replica(Saver& saver, Engine& engine, u32 replica);
-void load_replica(Loader& loader, Engine& engine, u32 replica);
+/// ConfigError if it is no state of that plan. The engine has its clock already.
+void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica);
 
 /// Writes a checkpoint beside an older one and moves it into place, so that a crash damages neither. ConfigError if it
 /// cannot be written.

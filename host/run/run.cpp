@@ -11,60 +11,10 @@
 #include "host/run/params.hpp"
 #include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
-#include "kernels/common/fault.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/traffic/params.hpp"
 
 namespace flitlab {
-namespace {
-
-std::string fault_text(u32 bits) {
-  std::string text;
-  const auto add = [&](u32 bit, const char* what) {
-    if (bits & bit) text += (text.empty() ? "" : "; ") + std::string(what);
-  };
-  add(kFaultBufferOverflow, "a flit arrived at a full buffer");
-  add(kFaultCreditOverflow, "more credits than buffer places");
-  add(kFaultMisrouted, "a packet reached the wrong terminal");
-  add(kFaultNoRoute, "no route toward a destination");
-  add(kFaultCreditLost, "credits and flits of a channel do not add up to its buffer");
-  add(kFaultQueueOverflow, "a terminal's queue overflowed");
-  add(kFaultBookkeeping, "the sets of virtual channels do not fit their states");
-  add(kFaultLostMessage, "a message was lost, or taken twice");
-  return text;
-}
-
-}  // namespace
-
-void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
-  const CounterShard before = engine.counters(replica);
-  const FaultReport fault = engine.audit(replica);
-  const std::string where = "replica " + std::to_string(replica) + ", cycle " + std::to_string(engine.now());
-  if (fault.bits) {
-    if (const std::string why = plan.explain_fault(fault, engine.state(replica)); !why.empty())
-      throw RunError(why + " (" + where + ").");
-    throw RunError(
-        "device fault (" + where + ", " +
-        (fault.kind == 0 ? "router " + plan.router_name(fault.item) : "terminal " + std::to_string(fault.item)) +
-        (fault.port == kNone ? "" : ", port " + plan.port_name(fault.port)) + "): " + fault_text(fault.bits) +
-        ". This is a defect of flitlab; please report it.");
-  }
-  const CounterShard c = engine.counters(replica);
-  const auto compare = [&](const Conserved& law) {
-    u64 expected = c.total[law.entered];
-    for (u32 left : law.left) expected -= c.total[left];
-    const u64 inside = c.total[law.audited] - before.total[law.audited];
-    if (inside != expected)
-      throw RunError(law.what + " are not conserved (" + where + "): " + std::to_string(expected) +
-                     " should be in the network, " + std::to_string(inside) +
-                     " are. This is a defect of flitlab; please report it.");
-  };
-  compare(
-      conserved("flits", Total::kAuditedFlits, Total::kFlitsInjected, Total::kFlitsDelivered, Total::kFlitsDropped));
-  compare(conserved("packets", Total::kAuditedPackets, Total::kPacketsInjected, Total::kPacketsDelivered,
-                    Total::kPacketsDropped));
-  for (const Conserved& law : plan.facts().conserved) compare(law);
-}
 
 void check_deadlock(const Engine& engine, const Plan& plan, u32 replica) {
   const std::string deadlock = plan.find_deadlock(engine.state(replica));
@@ -173,7 +123,7 @@ class Job {
       require_time(now, 0);
       engine_->set_now(now);
       for (u32 i = 0; i < replicas_.size(); ++i) {
-        load_replica(loader, *engine_, i);
+        load_replica(loader, *engine_, *plan_, i);
         replicas_[i].load(loader);
       }
       for (TraceFeed& feed : feeds_) feed.load(loader);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/plan/plan.hpp"
+#include "host/run/conservation.hpp"
 #include "host/run/result.hpp"
 #include "host/run/trace_feed.hpp"
 
@@ -34,9 +35,6 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
 
 /// One feed per experiment that replays a trace; none otherwise. Throws ConfigError if a file cannot be read.
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
-
-/// Throws RunError if the audit of a replica finds a fault or flits are missing.
-void check_conservation(Engine& engine, const Plan& plan, u32 replica);
 
 /// Throws RunError if channels of a replica wait for one another for ever.
 void check_deadlock(const Engine& engine, const Plan& plan, u32 replica);

@@ -174,7 +174,7 @@ void SteppedNetwork::load_state(Loader& loader) {
   loader(now);
   require_time(now, 0);
   engine_->set_now(now);
-  load_replica(loader, *engine_, 0);
+  load_replica(loader, *engine_, *plan_, 0);
   for (TraceFeed& feed : feeds_) feed.load(loader);
   if (console_) console_->load(loader);
 }
@@ -183,8 +183,20 @@ void SteppedNetwork::save(const std::string& path) {
   save_checkpoint(path, configuration_hash({experiment_}), [this](Saver& saver) { save_state(saver); });
 }
 
+/// A file that turns out to be none of this network leaves it as it was.
 void SteppedNetwork::load(const std::string& path) {
-  load_checkpoint(path, configuration_hash({experiment_}), [this](Loader& loader) { load_state(loader); });
+  load_checkpoint(path, configuration_hash({experiment_}), [this](Loader& loader) {
+    std::stringstream before;
+    Saver saver(before);
+    save_state(saver);
+    try {
+      load_state(loader);
+    } catch (const ConfigError&) {
+      Loader back(before);
+      load_state(back);
+      throw;
+    }
+  });
 }
 
 void SteppedNetwork::go_on_from(const SteppedNetwork& other) {

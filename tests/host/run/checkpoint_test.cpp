@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "host/run/run.hpp"
+#include "host/run/stepped.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
@@ -187,6 +188,46 @@ TEST(Checkpoint, DamageIsFound) {
     EXPECT_THROW(read(7), ConfigError) << i;
   }
 }
+
+class ForgedCheckpoint : public ::testing::TestWithParam<std::string> {};
+
+/// With a right checksum, and one packet more in the books than in the network: it is refused, and the network that
+/// should have gone on from it is as before.
+TEST_P(ForgedCheckpoint, OfAStateThatLosesPacketsIsRefused) {
+  const Experiment e = experiment({{"router.kind", GetParam()}, {"traffic.load", 0.3}});
+  testing::Network net(e);
+  SteppedNetwork other(e, "cpu", 1, false);
+  net.step(200);
+  other.step(200);
+  const std::string path = testing::temporary(".checkpoint"), before = other.state_hash();
+  const auto save = [&] {
+    save_checkpoint(path, configuration_hash({e}), [&](Saver& saver) {
+      saver(net.engine->now());
+      save_replica(saver, *net.engine, 0);
+    });
+  };
+  save();
+  EXPECT_NO_THROW(other.load(path));
+  EXPECT_EQ(other.state_hash(), before);
+  CounterShard counters = net.engine->counters(0);
+  ++counters.total[u32(Total::kPacketsInjected)];
+  net.engine->set_counters(0, counters);
+  net.step(10);
+  save();
+  try {
+    other.load(path);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("packets are not conserved"), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("defect of flitlab"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(other.state_hash(), before);
+  other.step(10);
+  EXPECT_NO_THROW(other.check());
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ForgedCheckpoint,
+                         ::testing::Values("vc", "t3e", "bgl", "metro", "sconnect", "adaptive", "bless", "switch"));
 
 }  // namespace
 }  // namespace flitlab::run_checkpoint_test

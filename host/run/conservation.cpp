@@ -1,0 +1,75 @@
+#include "host/run/conservation.hpp"
+
+#include "kernels/common/counters.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/fault.hpp"
+
+namespace flitlab {
+namespace {
+
+std::string fault_text(u32 bits) {
+  std::string text;
+  const auto add = [&](u32 bit, const char* what) {
+    if (bits & bit) text += (text.empty() ? "" : "; ") + std::string(what);
+  };
+  add(kFaultBufferOverflow, "a flit arrived at a full buffer");
+  add(kFaultCreditOverflow, "more credits than buffer places");
+  add(kFaultMisrouted, "a packet reached the wrong terminal");
+  add(kFaultNoRoute, "no route toward a destination");
+  add(kFaultCreditLost, "credits and flits of a channel do not add up to its buffer");
+  add(kFaultQueueOverflow, "a terminal's queue overflowed");
+  add(kFaultBookkeeping, "the sets of virtual channels do not fit their states");
+  add(kFaultLostMessage, "a message was lost, or taken twice");
+  return text;
+}
+
+constexpr const char* kDefect = " This is a defect of flitlab; please report it.";
+
+std::string fault_of(Engine& engine, const Plan& plan, u32 replica, const std::string& where) {
+  const FaultReport fault = engine.audit(replica);
+  if (!fault.bits) return "";
+  if (const std::string why = plan.explain_fault(fault, engine.state(replica)); !why.empty())
+    return why + " (" + where + ").";
+  return "device fault (" + where + ", " +
+         (fault.kind == 0 ? "router " + plan.router_name(fault.item) : "terminal " + std::to_string(fault.item)) +
+         (fault.port == kNone ? "" : ", port " + plan.port_name(fault.port)) + "): " + fault_text(fault.bits) + "." +
+         kDefect;
+}
+
+}  // namespace
+
+void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
+  const CounterShard before = engine.counters(replica);
+  const std::string where = "replica " + std::to_string(replica) + ", cycle " + std::to_string(engine.now());
+  if (const std::string fault = fault_of(engine, plan, replica, where); !fault.empty()) throw RunError(fault);
+  const CounterShard c = engine.counters(replica);
+  const auto compare = [&](const Conserved& law) {
+    u64 expected = c.total[law.entered];
+    for (u32 left : law.left) expected -= c.total[left];
+    const u64 inside = c.total[law.audited] - before.total[law.audited];
+    if (inside != expected)
+      throw RunError(law.what + " are not conserved (" + where + "): " + std::to_string(expected) +
+                     " should be in the network, " + std::to_string(inside) + " are." + kDefect);
+  };
+  compare(
+      conserved("flits", Total::kAuditedFlits, Total::kFlitsInjected, Total::kFlitsDelivered, Total::kFlitsDropped));
+  compare(conserved("packets", Total::kAuditedPackets, Total::kPacketsInjected, Total::kPacketsDelivered,
+                    Total::kPacketsDropped));
+  for (const Conserved& law : plan.facts().conserved) compare(law);
+}
+
+void check_loaded(Engine& engine, const Plan& plan, u32 replica) {
+  const std::vector<std::byte> state = engine.state(replica);
+  const CounterShard counters = engine.counters(replica);
+  try {
+    check_conservation(engine, plan, replica);
+  } catch (const RunError& error) {
+    std::string what = error.what();
+    if (what.ends_with(kDefect)) what.resize(what.size() - std::string_view(kDefect).size());
+    throw ConfigError("checkpoint: no network comes to be as it says; somebody has changed it. Of its state: " + what);
+  }
+  engine.set_state(replica, state);  // audits write what they find into state and counters
+  engine.set_counters(replica, counters);
+}
+
+}  // namespace flitlab
