@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 __version__: str
+END_OF_TIME: int  # cycles
 
 class ConfigError(ValueError):
     """Bad input: one line with the path, the value, what is allowed and the fix."""

@@ -34,7 +34,7 @@ class Network:
     def step(self, cycles: int = 1) -> Network:
         if cycles < 0:
             raise _core.ConfigError(f"step({cycles}): the number of cycles must not be negative.")
-        self._core.step(cycles)
+        self._core.step(min(cycles, 1 << 63))  # more than time has, whatever it is
         return self
 
     @property

@@ -8,16 +8,22 @@ from itertools import groupby
 from typing import TextIO
 
 from flitlab import machines
-from flitlab._core import ConfigError
+from flitlab._core import END_OF_TIME, ConfigError
 from flitlab.experiment import Experiment
 from flitlab.network import FIRST_REPLY, Network, packet_name
 
 
 def parse_window(text: str) -> tuple[int, int]:
     first, colon, last = text.partition(":")
-    if not colon or not first.isdigit() or not last.isdigit() or int(first) >= int(last):
-        raise ConfigError(f"--cycles {text}: it must be A:B with A < B, the first cycle and one past the last.")
+    if not colon or not is_number(first) or not is_number(last) or not int(first) < int(last) <= END_OF_TIME:
+        raise ConfigError(f"--cycles {text}: it must be A:B with A < B, the first cycle and one past the last, which "
+                          f"can be {END_OF_TIME} at most.")
     return int(first), int(last)
+
+
+def is_number(text: str) -> bool:
+    """Of the digits that ``int`` takes, and not so many that it refuses them."""
+    return text.isascii() and text.isdigit() and len(text) < 20
 
 
 def parse_routers(text: str | None, routers: int) -> set[int] | None:
@@ -26,7 +32,7 @@ def parse_routers(text: str | None, routers: int) -> set[int] | None:
     chosen: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) >= routers:
+        if not is_number(first) or (dash and not is_number(last)) or int(last or first) >= routers:
             raise ConfigError(f"--routers {text}: it must be a list such as 0,5,9-12 of routers 0 to {routers - 1}.")
         chosen.update(range(int(first), int(last or first) + 1))
     return chosen

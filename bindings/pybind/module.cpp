@@ -214,6 +214,7 @@ PYBIND11_MODULE(_core, m) {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   });
   m.attr("__version__") = FLITLAB_VERSION;
+  m.attr("END_OF_TIME") = kEndOfTime;
   py::register_exception<ConfigError>(m, "ConfigError", PyExc_ValueError);
   py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
 

@@ -40,14 +40,14 @@ void SteppedNetwork::advance(u32 cycles) {
   console_->exchange(*engine_);
 }
 
-void SteppedNetwork::step(u32 cycles) {
+void SteppedNetwork::step(u64 cycles) {
   require_time(engine_->now(), cycles);
   if (!trace_) {
-    advance(cycles);
+    advance(static_cast<u32>(cycles));
     return state_.clear();  // another thread may have looked meanwhile
   }
   const u32 routers = plan_->topology().routers;
-  for (u32 i = 0; i < cycles; ++i) {
+  for (u64 i = 0; i < cycles; ++i) {
     const u64 cycle = engine_->now();
     advance(1);
     const std::vector<std::vector<Event>> lists = engine_->take_events(0);

@@ -33,7 +33,7 @@ class SteppedNetwork {
   /// `trace`: keep the events of every cycle stepped (slower; CPU only).
   SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace);
 
-  void step(u32 cycles);
+  void step(u64 cycles);
   u64 cycle() const { return engine_->now(); }
   std::string state_hash() const;
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }

@@ -23,6 +23,18 @@ def test_a_network_steps_and_shows_itself(small):
         net.router(16)
 
 
+@pytest.mark.parametrize(("cycles", "error", "says"), [
+    (-1, fl.ConfigError, "must not be negative"),
+    (fl._core.END_OF_TIME - 9, fl.RunError, "emulated time ends at 2000000000"),
+    (2**32, fl.RunError, "cycle 4294967306 cannot be reached"), (10**30, fl.RunError, "cannot be reached"),
+])
+def test_steps_that_time_has_not_are_refused(small, cycles, error, says):
+    net = fl.Network(small).step(10)
+    with pytest.raises(error, match=says):
+        net.step(cycles)
+    assert net.cycle == 10
+
+
 def test_checkpoints_resume_bit_by_bit(small, tmp_path):
     path = tmp_path / "state"
     whole = fl.Network(small).step(700)
