@@ -63,9 +63,9 @@ void check_pattern(const Experiment& e) {
   const bool graph = is_graph(e);
   const bool by_place =
       pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" || pattern == "all_to_region";
-  if (graph && by_place)
+  if (by_place && (graph || grid_shape(e).empty()))
     throw ConfigError(quoted(e, param::traffic.pattern) +
-                      " needs coordinates, which a graph does not have; use uniform, "
+                      " needs coordinates, which this network does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str(param::traffic.matrix_file).empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,weight).");

@@ -27,7 +27,7 @@ void TerminalPlan::set_groups(const Groups& groups) {
 void TerminalPlan::require_active(std::string_view path, u32 terminal) const {
   if (table.group && !groups_[terminal].count)
     throw ConfigError(std::string(path) + ": terminal " + std::to_string(terminal) +
-                      " takes no part in the traffic, being idle or out of service. Leave it out.");
+                      " takes no part in the traffic, being idle or out of service. Choose others.");
 }
 
 void TerminalPlan::set_region(const Experiment& e, const Topology& topology) {
@@ -174,13 +174,15 @@ void TerminalPlan::read_matrix_of(const Experiment& e) {
 
 void TerminalPlan::set_hot(const Experiment& e, const Topology& topology) {
   table.pattern = Pattern::kHot;
-  destinations_ = e.str(param::traffic.pattern) == "hot_spot" ? e.ints(param::traffic.hot_terminals)
-                                                              : hot_region(topology, e.ints(param::traffic.hot_shape));
+  const bool by_name = e.str(param::traffic.pattern) == "hot_spot";
+  destinations_ =
+      by_name ? e.ints(param::traffic.hot_terminals) : hot_region(topology, e.ints(param::traffic.hot_shape));
   for (u32 hot : destinations_)
     if (hot >= topology.terminals)
       throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
                         std::to_string(topology.terminals - 1) + ".");
-  for (u32 hot : destinations_) require_active(param::traffic.hot_terminals.path, hot);
+  for (u32 hot : destinations_)
+    require_active(by_name ? param::traffic.hot_terminals.path : param::traffic.hot_shape.path, hot);
   table.hot_count = static_cast<u32>(destinations_.size());
   table.hot_threshold = hot_threshold(e);
 }

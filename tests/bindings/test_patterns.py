@@ -243,3 +243,17 @@ def test_a_matrix_may_not_send_to_oneself_where_that_is_no_traffic(network, tmp_
 def test_these_are_all_patterns():
     named = {*PERMUTATIONS, "hot_region", "all_to_region", "all_to_all", "uniform", "hot_spot", "fft", "divide"}
     assert named | {"matrix"} == set(WORDS)
+
+
+@pytest.mark.parametrize("pattern", ["tornado", "neighbour", "hot_region", "all_to_region"])
+def test_patterns_by_place_need_places(pattern):
+    """A tree has none; nothing that the user has not set is blamed."""
+    with pytest.raises(fl.ConfigError, match=f'traffic.pattern = "{pattern}" needs coordinates, which this network'):
+        fl.Experiment.from_dict({"router.kind": "sconnect", "topology.kind": "tree", "traffic.pattern": pattern})
+
+
+def test_a_region_with_idle_terminals_is_blamed_itself():
+    with pytest.raises(fl.ConfigError, match="traffic.hot_shape: terminal 20 takes no part"):
+        fl.Network(fl.Experiment.from_dict({
+            "router.kind": "t3e", "topology.shape": [4, 4, 2], "topology.partitions": [0, 9, 12, 7],
+            "traffic.pattern": "hot_region"}))
