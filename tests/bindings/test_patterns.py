@@ -253,7 +253,7 @@ def test_patterns_by_place_need_places(pattern):
 
 
 def test_a_region_with_idle_terminals_is_blamed_itself():
-    with pytest.raises(fl.ConfigError, match="traffic.hot_shape: terminal 20 takes no part"):
+    with pytest.raises(fl.ConfigError, match=r"traffic\.hot_shape: terminal 20 takes no part"):
         fl.Network(fl.Experiment.from_dict({
             "router.kind": "t3e", "topology.shape": [4, 4, 2], "topology.partitions": [0, 9, 12, 7],
             "traffic.pattern": "hot_region"}))

@@ -167,6 +167,8 @@ TEST(ChannelUtilization, LeavesOutTheWarmup) {
   EXPECT_DOUBLE_EQ(r.channel_utilization_max, 0.25);
   EXPECT_DOUBLE_EQ(r.channel_utilization_mean, 0.125);
   EXPECT_DOUBLE_EQ(r.accepted, 0.25);
+  EXPECT_DOUBLE_EQ(r.offered, 0.25);
+  EXPECT_EQ(r.channels, 16u);
 }
 
 /// Packets take 1 + 5 * 4 + 4 * 64 + 1 = 278 cycles over four long channels, and the last are created in the last 100
