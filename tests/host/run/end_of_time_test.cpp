@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "host/run/checkpoint.hpp"
 #include "host/run/stepped.hpp"
 #include "host/run/trace_feed.hpp"
 #include "kernels/common/error.hpp"
@@ -65,6 +66,31 @@ TEST(EndOfTime, AStepPastItDoesNothing) {
   EXPECT_NE(told([&] { net.step(kEndOfTime - 99); }).find("emulated time ends at 2000000000"), std::string::npos);
   EXPECT_EQ(net.cycle(), 100u);
   EXPECT_EQ(net.state_hash(), before);
+}
+
+/// A checkpoint sets the clock: close to the end, a network goes on to it and no further; past it, none begins.
+TEST(EndOfTime, CheckpointsLeadUpToIt) {
+  const testing::TextFile trace(std::to_string(kEndOfTime - 400) + ",0,5,3\n");
+  const Experiment e = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}});
+  const std::string path = testing::temporary(".checkpoint");
+  Network fresh(e);
+  const auto from = [&](Cycle now) {
+    save_checkpoint(path, configuration_hash({e}), [&](Saver& saver) {
+      saver(now);
+      save_replica(saver, *fresh.engine, 0);
+      fresh.feeds[0].save(saver);
+    });
+    SteppedNetwork net(e, "cpu", 2, false);
+    net.load(path);
+    net.step(kEndOfTime - now);
+    net.check();
+    EXPECT_EQ(net.cycle(), kEndOfTime);
+    EXPECT_EQ(net.totals().at("packets_delivered"), 1u);
+    net.step(1);
+  };
+  constexpr Cycle kLate = kEndOfTime / kTraceRing * kTraceRing - 8 * kTraceRing;
+  EXPECT_NE(told([&] { from(kLate); }).find("cycle 2000000001 cannot be reached"), std::string::npos);
+  EXPECT_NE(told([&] { from(kEndOfTime + 7); }).find("cycle 2000000007 cannot be reached"), std::string::npos);
 }
 
 TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {
