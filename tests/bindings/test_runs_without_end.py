@@ -57,11 +57,14 @@ def test_a_stalled_run_is_given_up_at_the_same_cycle_after_a_stop(tmp_path):
     raise AssertionError("it was not given up")
 
 
-def test_planning_can_be_stopped(tmp_path):
-    """Tables of 4096 nodes take a minute or two."""
+@pytest.mark.parametrize("network", [
+    {"router.kind": "sconnect", "topology.kind": "random", "topology.nodes": 4096},  # tables take a minute or two
+    {"router.kind": "metro", "topology.radix": [4, 4, 4, 4, 4, 4], "topology.dilation": [2, 2, 2, 2, 2, 1],
+     "traffic.packet_flits": 30, "faults.dead_links": 0.3},  # ways round the dead ones are searched for
+])
+def test_planning_can_be_stopped(network):
     code = ("import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # who tests may ignore it
-            "import flitlab as fl; print('go', flush=True); fl.Network(fl.Experiment.from_dict({'router.kind': "
-            "'sconnect', 'topology.kind': 'random', 'topology.nodes': 4096}))")
+            f"import flitlab as fl; print('go', flush=True); fl.Network(fl.Experiment.from_dict({network}))")
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "go\n"
     time.sleep(2)
@@ -69,6 +72,12 @@ def test_planning_can_be_stopped(tmp_path):
     started = time.monotonic()
     _, errors = process.communicate(timeout=60)
     assert time.monotonic() - started < 30 and "KeyboardInterrupt" in errors
+
+
+def test_a_router_without_any_buffer_is_refused():
+    with pytest.raises(fl.ConfigError, match="leaves no buffer that a new message could wait in"):
+        fl.Network(fl.Experiment.from_dict({"router.kind": "adaptive", "router.spare_buffers": 0,
+                                            "router.channel_buffers": 0}))
 
 
 def test_many_dead_links_are_drawn_soon():
