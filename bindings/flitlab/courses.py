@@ -9,13 +9,16 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from flitlab import _core
 from flitlab.experiment import Experiment
+from flitlab.journal import entry_of, line_of, write_anew
 from flitlab.network import Network
 from flitlab.runner import TerminateAsInterrupt
 
@@ -53,6 +56,13 @@ def all_delivered(sample: Sample) -> bool:
     return sample["packets_created"] == sample["packets_delivered"] > 0
 
 
+def _are_samples(samples: list[Sample]) -> bool:
+    """Raises an error of looking things up if they are nothing of the kind."""
+    cycles = [sample["cycle"] for sample in samples]
+    return all(sample.keys() == samples[0].keys() for sample in samples) and all(
+        before < after for before, after in pairwise([0, *cycles]))
+
+
 class _Kept:
     """A course's file of samples and its checkpoint."""
 
@@ -62,10 +72,16 @@ class _Kept:
 
     def samples(self) -> list[Sample]:
         try:
-            kept = json.loads(self.journal.read_text(encoding="utf-8"))
-        except (OSError, json.JSONDecodeError):
+            text = self.journal.read_text(encoding="utf-8")
+        except FileNotFoundError:
             return []
-        return kept["samples"] if kept["key"] == self.course.key() else []
+        except (OSError, ValueError):
+            text = ""
+        entry = entry_of(text, _are_samples)
+        if entry is None:
+            warnings.warn(f"{self.journal} is damaged, or of another version of flitlab; what it kept is run again.",
+                          stacklevel=2)
+        return entry[1] if entry and entry[0] == self.course.key() else []
 
     def load(self, network: Network) -> list[Sample]:
         """The samples up to where the checkpoint goes on."""
@@ -76,9 +92,7 @@ class _Kept:
         return [s for s in samples if s["cycle"] <= network.cycle]
 
     def save(self, samples: list[Sample], network: Network | None) -> None:
-        fresh = self.journal.with_suffix(".new")
-        fresh.write_text(json.dumps({"key": self.course.key(), "samples": samples}), encoding="utf-8")
-        os.replace(fresh, self.journal)  # before the checkpoint, which must not be ahead of it
+        write_anew(self.journal, [line_of(self.course.key(), samples)])  # before the checkpoint, never behind it
         if network is None:
             self.checkpoint.unlink(missing_ok=True)
         else:

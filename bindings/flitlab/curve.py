@@ -28,6 +28,14 @@ def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
     return row | dict(zip(COLUMNS, values, strict=True)) | special
 
 
+def is_result(result: Any) -> bool:
+    """Whether a result has all that a row says, and numbers where numbers are. Raises KeyError or TypeError if it has
+    not."""
+    row = _row({}, result)
+    return (isinstance(row.pop("state_hash"), str)
+            and all(value is None or isinstance(value, (int, float)) for value in row.values()))
+
+
 class Curve:
     """Rows of a sweep in the order asked for; ``.frame`` is a pandas DataFrame, one row per point and seed.
 

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import warnings
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from decimal import Decimal, InvalidOperation
@@ -16,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from flitlab import _core
-from flitlab.curve import Curve
+from flitlab.curve import Curve, is_result
 from flitlab.experiment import Experiment, parse_value, plain
+from flitlab.journal import entry_of, line_of, write_anew
 from flitlab.runner import TerminateAsInterrupt, check_threads, run, run_job
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
@@ -70,13 +70,10 @@ def _values(key: str, values: Any) -> list[Any]:
 
 
 class _Journal:
-    """Finished points, one JSON line each, appended as they come: {"schema", "key", "result", "crc32"}. The checksum is
-    that of the line without it. A line cut short by a crash, damaged or of another schema is not believed: a warning
-    names it, and its point runs again.
+    """Finished points, a line of the journal each, appended as they come. A line cut short by a crash, damaged or of
+    another schema is not believed: a warning names it, and its point runs again.
 
     A sweep may have 100,000 points: of each a hash of its key and its result as text stay in memory."""
-
-    SCHEMA = 1
 
     def __init__(self, path: Path | None, resume: bool):
         self.path = path
@@ -88,13 +85,7 @@ class _Journal:
             kept.unlink(missing_ok=True)
             shutil.copyfile(path, kept)
             warnings.warn(f"{path} as it was is kept as {kept}.", stacklevel=2)
-        # Rewritten beside the old one and moved into place, so that a kill in between loses nothing.
-        fresh = path.with_suffix(".new")
-        fresh.unlink(missing_ok=True)  # of a crash, or somebody's link: what it points to is not ours to write over
-        with fresh.open("w", encoding="utf-8") as file:
-            for line in self._believed(path) if resume and path.exists() else ():
-                file.write(line)
-        os.replace(fresh, path)
+        write_anew(path, self._believed(path) if resume and path.exists() else ())
 
     def __contains__(self, digest: bytes) -> bool:
         return digest in self._results
@@ -107,8 +98,8 @@ class _Journal:
         """Lines of the file that are to be kept: the last one of each point."""
         with path.open(encoding="utf-8", errors="replace") as file:
             for line in file:
-                entry = self._entry(line)
-                if entry and json.dumps(entry["result"]) == self._results.get(digest_of(entry["key"])):
+                entry = entry_of(line, is_result)
+                if entry and json.dumps(entry[1]) == self._results.get(digest_of(entry[0])):
                     yield line
 
     def _read(self, path: Path) -> bool:
@@ -118,8 +109,8 @@ class _Journal:
             for number, line in enumerate(file, 1):
                 if line == "\n":
                     continue
-                if entry := self._entry(line):
-                    self._results[digest_of(entry["key"])] = json.dumps(entry["result"])
+                if entry := entry_of(line, is_result):
+                    self._results[digest_of(entry[0])] = json.dumps(entry[1])
                     continue
                 cut = not line.endswith("\n")
                 what = "is cut short" if cut else "is damaged, or of another version of flitlab"
@@ -127,25 +118,11 @@ class _Journal:
                 warnings.warn(f"{path}:{number} {what}; its point runs again.", stacklevel=2)
         return whole
 
-    @classmethod
-    def _entry(cls, line: str) -> dict | None:
-        """What a line says; None if it is not to be believed."""
-        try:
-            entry = json.loads(line)
-            return entry if line == cls._line(entry["key"], entry["result"]) else None
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None
-
-    @classmethod
-    def _line(cls, key: str, result: dict) -> str:
-        entry = {"schema": cls.SCHEMA, "key": key, "result": result}
-        return json.dumps(entry | {"crc32": zlib.crc32(json.dumps(entry).encode())}) + "\n"
-
     def add(self, key: str, result: dict) -> None:
         self._results[digest_of(key)] = json.dumps(result)
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(self._line(key, result))
+                file.write(line_of(key, result))
                 file.flush()
                 os.fsync(file.fileno())
 

@@ -7,6 +7,7 @@ import pytest
 import flitlab as fl
 from flitlab import courses
 from flitlab.courses import Course, all_delivered, follow
+from flitlab.journal import line_of
 
 TORUS = fl.Experiment.from_dict({"router.kind": "bgl", "topology.shape": [4, 4], "traffic.load": 0.1,
                                  "traffic.packet_flits": 8})
@@ -54,7 +55,7 @@ def test_what_has_been_kept_goes_on(tmp_path, monkeypatch, capfd):
     whole = follow({"a": Course(TORUS, 500, 6)})
     with pytest.raises(Stopped):
         follow({"a": Course(TORUS, 500, 6, observe=stops_after(4))}, tmp_path)
-    assert len(json.loads((tmp_path / "a.json").read_text())["samples"]) == 4
+    assert len(json.loads((tmp_path / "a.json").read_text())["result"]) == 4
     stepped = []
     course = Course(TORUS, 500, 6, observe=lambda n: stepped.append(n.cycle) or {})
     assert follow({"a": course}, tmp_path) == whole
@@ -70,8 +71,36 @@ def test_another_course_begins_anew(tmp_path, monkeypatch):
     follow({"a": Course(TORUS, 500, 2)}, tmp_path)
     other = Course(TORUS.set("run.seed", 7), 500, 2)
     assert follow({"a": other}, tmp_path) == follow({"a": other})
-    (tmp_path / "a.json").write_text("{")
-    assert follow({"a": other}, tmp_path) == follow({"a": other})
+
+
+def _digit_changed(line: str) -> bytes:
+    at = line.index('"packets_delivered": ') + len('"packets_delivered": ')
+    return (line[:at] + str(9 - int(line[at])) + line[at + 1:]).encode()
+
+
+@pytest.mark.parametrize("damaged", [
+    _digit_changed, lambda line: b"[1]", lambda line: b'{"x":1}', lambda line: b"{",
+    lambda line: b"\xff" + line.encode(), lambda line: b'{"a":' * 100000, lambda line: line[:-20].encode(), lambda line: line_of("key", [1]).encode(),
+    lambda line: line_of("key", [{"cycle": 500}, {"cycle": 400}]).encode(),
+    lambda line: line.replace('"schema": 1', '"schema": 2').encode(),
+])
+def test_damaged_samples_are_made_again(damaged, tmp_path, monkeypatch):
+    monkeypatch.setattr(courses, "PROBE_SECONDS", 0.01)
+    course = Course(TORUS, 500, 2)
+    whole = follow({"a": course}, tmp_path)
+    file = tmp_path / "a.json"
+    file.write_bytes(damaged(file.read_text()))
+    with pytest.warns(UserWarning, match=r"a\.json is damaged, or of another version of flitlab; what it kept is run"):
+        assert follow({"a": course}, tmp_path) == whole
+
+
+def test_samples_are_not_written_through_links(tmp_path, monkeypatch):
+    monkeypatch.setattr(courses, "PROBE_SECONDS", 0.01)
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    (tmp_path / "a.new").symlink_to(precious)
+    follow({"a": Course(TORUS, 500, 2)}, tmp_path)
+    assert precious.read_text() == "kept"
 
 
 def test_a_checkpoint_behind_its_samples(tmp_path, monkeypatch):

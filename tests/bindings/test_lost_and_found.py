@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import flitlab as fl
+from flitlab.journal import line_of
 
 OVER = {"traffic.load": [0.05, 0.1, 0.15, 0.2]}
 
@@ -59,6 +60,21 @@ def test_results_that_are_whole_but_false_are_not_believed(journal, tmp_path):
         found, warnings = resumed(e, tmp_path, b"\n".join(lines))
         assert found == table
         assert "points.jsonl:2 is damaged" in warnings[0]
+
+
+@pytest.mark.parametrize("change", [
+    lambda key, r: (key, {k: v for k, v in r.items() if k != "hops_mean"}), lambda key, r: (key, r | {"accepted": "x"}),
+    lambda key, r: (key, [1]), lambda key, r: (5, r), lambda key, r: (key, r | {"latency_cycles": 3}),
+    lambda key, r: (key, r | {"state_hash": 3}), lambda key, r: (key, r | {"model": []}),
+])
+def test_results_that_are_none_are_not_believed_with_a_right_checksum(journal, tmp_path, change):
+    e, whole, table = journal
+    lines = whole.decode().splitlines(keepends=True)
+    entry = json.loads(lines[1])
+    lines[1] = line_of(*change(entry["key"], entry["result"]))
+    found, warnings = resumed(e, tmp_path, "".join(lines).encode())
+    assert found == table
+    assert "points.jsonl:2 is damaged" in warnings[0]
 
 
 def test_a_journal_of_another_schema_runs_again(journal, tmp_path):
