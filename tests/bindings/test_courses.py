@@ -80,7 +80,8 @@ def _digit_changed(line: str) -> bytes:
 
 @pytest.mark.parametrize("damaged", [
     _digit_changed, lambda line: b"[1]", lambda line: b'{"x":1}', lambda line: b"{",
-    lambda line: b"\xff" + line.encode(), lambda line: b'{"a":' * 100000, lambda line: line[:-20].encode(), lambda line: line_of("key", [1]).encode(),
+    lambda line: b"\xff" + line.encode(), lambda line: b'{"a":' * 100000, lambda line: line[:-20].encode(),
+    lambda line: line_of("key", [1]).encode(),
     lambda line: line_of("key", [{"cycle": 500}, {"cycle": 400}]).encode(),
     lambda line: line.replace('"schema": 1', '"schema": 2').encode(),
 ])
