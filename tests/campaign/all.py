@@ -43,7 +43,7 @@ def main() -> int:
     part = min(1.0, args.hours / 4 / SOAK_HOURS)
     run("soak", TESTS / "campaign" / "soak.py", "--cycles", f"{1e9 * part:.0f}", "--points", f"{100000 * part:.0f}",
         "--out", args.out)
-    run("faults of the machine", TESTS / "campaign" / "faults.py", "--trials", max(3, int(120 * part)), "--seed",
+    run("faults of the machine", TESTS / "campaign" / "faults.py", "--trials", max(5, int(120 * part)), "--seed",
         args.seed, "--out", args.out)
     paths["PYTHONPATH"] = str(package)
     left = args.hours - (time.monotonic() - started) / 3600

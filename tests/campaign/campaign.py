@@ -4,7 +4,7 @@
     python tests/campaign/campaign.py --cases 64 --seed 1
 
 Exit status 1 if anything fell. Each finding has a folder in --out with its files and `finding.json`: what fell, and the
-smallest configuration that still shows it, which `worker.py one FOLDER FILE` tries again.
+smallest configuration that still shows it, which `worker.py one FOLDER FOLDER/finding.json` tries again.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import collections
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,20 +51,35 @@ def work(what: str, folder: Path, arguments: list, seconds: float) -> list[dict]
     return lines
 
 
-def fails(config: dict, folder: Path) -> str:
-    """What falls with a configuration; "": nothing."""
+def fails(config: dict, seed: int, folder: Path) -> str:
+    """What falls with a configuration, as the case of a seed; "": nothing."""
     file = folder / "one.json"
-    file.write_text(json.dumps(config))
+    file.write_text(json.dumps({"done": seed, "smallest": config}))
     lines = work("one", folder, [file], SECONDS)
     return next((line["what"] for line in lines if line.get("outcome") == "finding"), "")
 
 
-def shrunk(config: dict, folder: Path) -> dict:
-    """Fewer settings with which the same falls."""
-    what = fails(config, folder)[:40] if config else ""
-    for path in [p for p in config if what and p != "router.kind"]:
+def kind_of(what: str) -> str:
+    """What is the same in two failures of one kind. Of a traceback, its last frame and the type of the exception; of a
+    message, the text without what it quotes, lists, and words with digits."""
+    frames = re.findall(r'File "(.*)", line (\d+), in', what)
+    if frames:
+        return f"{frames[-1]} {what.strip().rpartition(chr(10))[2].partition(':')[0]}"
+    status = re.match(r"the process ended with status -?\d+", what)
+    if status:
+        what = what.strip().rpartition("\n")[2][-200:]
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"|\{.*\}", "", what)
+    return (status[0] if status else "") + re.sub(r"[-+\w.]*\d[-+\w.]*", "", bare)
+
+
+def shrunk(finding: dict, folder: Path) -> dict:
+    """Fewer settings with which the same falls; all of them if it does not fall again."""
+    config, seed, what = finding["config"], finding["done"], kind_of(finding["what"])
+    if not config or kind_of(fails(config, seed, folder)) != what:
+        return config
+    for path in [p for p in config if p != "router.kind"]:
         without = {k: v for k, v in config.items() if k != path}
-        if fails(without, folder)[:40] == what:
+        if kind_of(fails(without, seed, folder)) == what:
             config = without
     return config
 
@@ -98,7 +114,7 @@ class Campaign:
 
     def found(self, finding: dict, folder: Path) -> None:
         if finding["part"] == "networks":
-            finding["smallest"] = shrunk(finding["config"], folder)
+            finding["smallest"] = shrunk(finding, folder)
         self.findings.append(finding)
         print(f"FINDING seed {finding['done']} of {finding['part']}: {finding['what']}")
         print(f"   {finding.get('smallest', '')}", flush=True)

@@ -1,5 +1,6 @@
-"""Faults of the machine: processes that are killed, disks that fill up, system calls that are cut short or interrupted.
-Whatever happens, going on ends with the same results as if nothing had.
+"""Faults of the machine: processes that are killed, disks that fill up, folders that are read-only, system calls that
+are cut short or interrupted, clocks that jump. Messages are clear, and going on ends with the same results as if
+nothing had happened.
 
     python tests/campaign/faults.py --trials 40 --seed 1
 
@@ -8,6 +9,7 @@ Exit status 1 if anything fell.
 
 import argparse
 import collections
+import ctypes
 import hashlib
 import json
 import os
@@ -26,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 CONFIG = """
 router.kind = "vc"
 topology.shape = [4, 4]
-traffic.load = 0.2
+{traffic}
 run.warmup_cycles = 1000
 run.measure_cycles = {cycles}
 """
@@ -36,7 +38,7 @@ ATTEMPTS = 40  # after which a command must have come to its end
 class Sweep:
     """A sweep into a folder; what remains is its table."""
 
-    cycles = 1500
+    cycles, traffic = 1500, ""
 
     def command(self, folder: Path, again: bool) -> list[str]:
         resume = ["--resume"] if again and (folder / "out" / "points.jsonl").exists() else []
@@ -49,7 +51,7 @@ class Sweep:
 class Run:
     """A run with a checkpoint every moment; what remains is its result."""
 
-    cycles = 60_000
+    cycles, traffic = 800_000, "traffic.load = 0.2"
 
     def command(self, folder: Path, again: bool) -> list[str]:
         return ["run", "c.toml", "--json", "--checkpoint", "run.checkpoint", "--every", "0.05"]
@@ -59,13 +61,40 @@ class Run:
         return f"{found['state_hash']} {found['accepted']} {found['latency_cycles']['mean']}"
 
 
+class RunOfATrace(Run):
+    """The same of packets in a file, which is read as the run goes on."""
+
+    traffic = 'traffic.mode = "trace"\ntraffic.trace_file = "t.csv"'
+
+    def command(self, folder: Path, again: bool) -> list[str]:
+        if not again:
+            choose, lines = random.Random(1), []
+            for n in range(300_000):
+                source = choose.randrange(16)
+                lines.append(f"{n},{source},{(source + choose.randrange(1, 16)) % 16},{choose.randrange(1, 6)}\n")
+            (folder / "t.csv").write_text("".join(lines))
+        return super().command(folder, again)
+
+
+class Reproduction:
+    """A published experiment, which writes no file; what remains are its rows."""
+
+    cycles, traffic = 1, ""
+
+    def command(self, folder: Path, again: bool) -> list[str]:
+        return ["reproduce", "metro.unloaded", "--json"]
+
+    def result(self, folder: Path, output: str) -> str:
+        return hashlib.sha256(json.dumps(json.loads(output)).encode()).hexdigest()
+
+
 class Kill:
     """Ends the process at any moment."""
 
     def attempt(self, command, folder, choose, whole):
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
-            output, errors = process.communicate(timeout=choose.uniform(0.2, 1.1 * whole))
+            output, errors = process.communicate(timeout=choose.uniform(0.1 * whole, 1.1 * whole))
         except subprocess.TimeoutExpired:
             process.send_signal(choose.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
             output, errors = process.communicate()
@@ -88,29 +117,83 @@ class FullDisk:
         return done.returncode, done.stdout, done.stderr
 
 
-class ShortCalls:
-    """Reads and writes are cut short or interrupted all the time; nobody may notice."""
+class Preloaded:
+    """A library before the C library; nobody may notice."""
+
+    source: str
 
     def __init__(self):
-        self.library = Path(tempfile.gettempdir()) / f"flitlab-short-writes-{os.getpid()}.so"
+        self.library = Path(tempfile.gettempdir()) / f"flitlab-{self.source}-{os.getpid()}.so"
         compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
         if compiler is None:
             sys.exit("faults.py: a C compiler is needed, and neither cc, gcc nor clang is on PATH.")
         if not self.library.exists():
-            source = HERE / "short_writes.c"
+            source = HERE / self.source
             subprocess.run([compiler, "-shared", "-fPIC", "-o", str(self.library), str(source), "-ldl"], check=True)
 
     def attempt(self, command, folder, choose, whole):
         environment = os.environ | {"LD_PRELOAD": str(self.library), "PYTHONDONTWRITEBYTECODE": "1",
-                                    "SHORT_WRITES_SEED": str(choose.randrange(1 << 30))}
+                                    "PRELOADED_SEED": str(choose.randrange(1 << 30))}
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=600)
         if done.returncode:
-            raise AssertionError(f"short calls end it with {done.returncode}: {done.stderr[-300:]}")
+            raise AssertionError(f"{self.source} ends it with {done.returncode}: {done.stderr[-300:]}")
         return done.returncode, done.stdout, done.stderr
 
 
+class ShortCalls(Preloaded):
+    """Reads and writes are cut short or interrupted all the time."""
+
+    source = "short_writes.c"
+
+
+class JumpingClocks(Preloaded):
+    """Clocks jump forward and backward."""
+
+    source = "jumping_clock.c"
+
+
+class ReadOnly:
+    """After a kill, nothing in the folder can be written; then somebody mends that."""
+
+    def __init__(self):
+        self.attempts = 0
+
+    def attempt(self, command, folder, choose, whole):
+        self.attempts += 1
+        if self.attempts != 2:
+            return (Kill() if self.attempts == 1 else Undisturbed()).attempt(command, folder, choose, whole)
+
+        def obey():
+            ctypes.CDLL(None).prctl(24, 1)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE: permissions hold for root too
+
+        paths = [folder, *folder.rglob("*")]
+        for path in paths:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        before = {path: path.stat().st_mtime_ns for path in paths}
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, preexec_fn=obey, timeout=600)
+            if {path: path.stat().st_mtime_ns for path in [folder, *folder.rglob("*")]} != before:
+                raise AssertionError("a folder that is read-only was written")
+        finally:
+            for path in paths:
+                path.chmod(0o755 if path.is_dir() else 0o644)
+        return done.returncode, done.stdout, done.stderr
+
+
+class Undisturbed:
+    """No fault."""
+
+    def attempt(self, command, folder, choose, whole):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+        return done.returncode, done.stdout, done.stderr
+
+
+WORKS = [Sweep, RunOfATrace, Reproduction, Run]
+FAULTS = [Kill, FullDisk, ShortCalls, ReadOnly, JumpingClocks]
+
+
 def make(folder: Path, work) -> None:
-    (folder / "c.toml").write_text(CONFIG.format(cycles=work.cycles))
+    (folder / "c.toml").write_text(CONFIG.format(cycles=work.cycles, traffic=work.traffic))
 
 
 def trial(work, fault, choose: random.Random, expected: str, whole: float) -> str:
@@ -124,6 +207,9 @@ def trial(work, fault, choose: random.Random, expected: str, whole: float) -> st
             crashed = status in (-signal.SIGSEGV, -signal.SIGABRT)
             if crashed or "Traceback" in errors or "terminate called" in errors:
                 return f"attempt {attempt} ended with {status}: {errors[-400:]}"
+            said = errors.replace("\r", "\n").strip().rpartition("\n")[2]
+            if status > 0 and not said.startswith("flitlab: "):
+                return f"attempt {attempt} ended with {status} and no clear message: {errors[-400:]}"
             if status == 0:
                 found = work.result(folder, output)
                 return "" if found == expected else f"attempt {attempt} ended otherwise: {found}, not {expected}"
@@ -134,6 +220,17 @@ def trial(work, fault, choose: random.Random, expected: str, whole: float) -> st
         shutil.rmtree(folder)
 
 
+def without_faults(work) -> tuple[str, float]:
+    """Its result, and the seconds that it takes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, started = Path(name), time.monotonic()
+        make(folder, work)
+        status, output, errors = Undisturbed().attempt([*FLITLAB, *work.command(folder, False)], folder, None, 0.0)
+        if status:
+            sys.exit(f"faults.py: undisturbed it ends with {status}: {errors}")
+        return work.result(folder, output), time.monotonic() - started
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=40)
@@ -141,25 +238,21 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=None, help="folder for faults.json")
     args = parser.parse_args()
     undisturbed = {}
-    for work in (Sweep(), Run()):
-        with tempfile.TemporaryDirectory() as name:
-            folder, started = Path(name), time.monotonic()
-            make(folder, work)
-            done = subprocess.run([*FLITLAB, *work.command(folder, False)], cwd=folder, capture_output=True, text=True)
-            if done.returncode:
-                sys.exit(f"faults.py: undisturbed it ends with {done.returncode}: {done.stderr}")
-            undisturbed[type(work).__name__] = work.result(folder, done.stdout), time.monotonic() - started
     counts, fallen = collections.Counter(), []
     for number in range(args.trials):
         choose = random.Random(args.seed * 1_000_000 + number)
-        work, fault = choose.choice([Sweep, Run])(), [Kill, FullDisk, ShortCalls][number % 3]()
-        what = trial(work, fault, choose, *undisturbed[type(work).__name__])
-        counts[f"{type(work).__name__} {type(fault).__name__}"] += 1
+        group, place = divmod(number, len(FAULTS))  # each work with each fault in turn
+        work, fault = WORKS[(group + place) % len(WORKS)](), FAULTS[place]()
+        names = {"work": type(work).__name__, "fault": type(fault).__name__}
+        if names["work"] not in undisturbed:
+            undisturbed[names["work"]] = without_faults(work)
+        what = trial(work, fault, choose, *undisturbed[names["work"]])
+        counts[f"{names['work']} {names['fault']}"] += 1
         if what:
-            fallen.append({"trial": number, "work": type(work).__name__, "fault": type(fault).__name__, "what": what})
-            print(f"FINDING trial {number}, {type(work).__name__}, {type(fault).__name__}: {what}", flush=True)
+            fallen.append({"trial": number, **names, "what": what})
+            print(f"FINDING trial {number}, {names['work']}, {names['fault']}: {what}", flush=True)
     for name, n in sorted(counts.items()):
-        print(f"{name:<18} {n}")
+        print(f"{name:<26} {n}")
     print(f"{len(fallen)} findings")
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)

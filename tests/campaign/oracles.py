@@ -1,8 +1,10 @@
 """What must be so for every configuration: it is refused in one clear message, or it steps and runs; packets are
-conserved; and its end is the same on any number of threads, with CUDA, traced, resumed from a checkpoint and beside
-another replica."""
+conserved; and its end is the same on any number of threads, in lanes of any width, with CUDA, traced, resumed from a
+checkpoint and beside another replica."""
 
 import contextlib
+import functools
+import os
 import re
 import warnings
 from pathlib import Path
@@ -17,11 +19,16 @@ ENDS = re.compile(r"wait for one another|needs? others that were lost|cannot go 
                   r"Tables belong to software|routing tables|no entry|emulated time ends")
 
 # What may deadlock, as its help says: there a message that shows who waits for whom is right.
+LANES = [0, 16, 32, 64]  # bytes
+LANES_LOOK = 70  # a little more than the cycles after which an engine looks whether lanes pay, when a step begins
+
 MAY_DEADLOCK = {"routing.vc_assignment": "any", "traffic.message_classes": 1, "router.bubble_rule": "actual_size"}
 
 
-# On a GPU, or the device that the host emulates (tests/cuda_on_host).
-CUDA = _core.backends()["cuda"]["available"]
+@functools.cache
+def cuda() -> bool:
+    """Whether there is a GPU, or the device that the host emulates (tests/cuda_on_host)."""
+    return _core.backends()["cuda"]["available"]
 
 
 class Finding(Exception):
@@ -33,7 +40,19 @@ def judge_message(changed: dict, message: str) -> None:
     known = {"router.kind", *(p["path"] for m in _core.models() for p in m["parameters"])}
     known |= {p["path"] for p in _core.parameters()}
     if "\n" in message or CODE.search(message) or not any(path in message for path in known | set(changed)):
-        raise Finding(f"a message that does not help: {message!r}", changed)
+        raise Finding(f"a message that does not help: {message}", changed)
+
+
+@contextlib.contextmanager
+def lanes(width: int):
+    """Networks made here work on vectors of so many bytes, or of fewer if the processor has no such; 0: one by one."""
+    before = os.environ.pop("FLITLAB_LANES", None)
+    os.environ["FLITLAB_LANES"] = str(width)
+    try:
+        yield
+    finally:
+        del os.environ["FLITLAB_LANES"]
+        os.environ |= {"FLITLAB_LANES": before} if before else {}
 
 
 @contextlib.contextmanager
@@ -49,10 +68,14 @@ def _network(e: fl.Experiment, **settings) -> fl.Network:
         return fl.Network(e, **settings)
 
 
-def _ended(error: Exception, e: fl.Experiment) -> str:
+def may_deadlock(e: fl.Experiment) -> bool:
+    return any(e.flat().get(path) == value for path, value in MAY_DEADLOCK.items())
+
+
+def ended(error: Exception, e: fl.Experiment) -> str:
     """What a network rightly ended with."""
     text = str(error)
-    if text.startswith("deadlock") and any(e.flat().get(path) == value for path, value in MAY_DEADLOCK.items()):
+    if text.startswith("deadlock") and may_deadlock(e):
         return text
     if isinstance(error, fl.ConfigError):  # a trace is read while it runs
         judge_message({}, text)
@@ -61,13 +84,14 @@ def _ended(error: Exception, e: fl.Experiment) -> str:
     return text
 
 
-def _stepped(net: fl.Network, cycles: int) -> tuple[str, dict] | str:
-    """State and totals, or the message that it ended with."""
+def _stepped(net: fl.Network, cycles: int, piece: int = 0) -> tuple[str, dict] | str:
+    """State and totals after so many cycles, or the message that it ended with. piece: cycles of a step."""
     try:
-        net.step(cycles)
+        for done in range(0, cycles, piece or cycles):
+            net.step(min(piece or cycles, cycles - done))
         net.check()
     except (fl.RunError, fl.ConfigError) as error:
-        return _ended(error, net.experiment)
+        return ended(error, net.experiment)
     return net.state_hash, net.totals
 
 
@@ -77,7 +101,7 @@ def _run(experiments: list[fl.Experiment]) -> tuple | str:
         with quiet():
             first = run_job(experiments, "cpu", 1)[0]
     except (fl.RunError, fl.ConfigError) as error:
-        return _ended(error, experiments[0])
+        return ended(error, experiments[0])
     return first["state_hash"], first["accepted"], first["cycles"]
 
 
@@ -93,7 +117,11 @@ def judge(e: fl.Experiment, cycles: int, folder: Path) -> str:
         _same(name, found, _stepped(_network(e, backend="cpu", **settings), cycles))
     if isinstance(found, str):
         return "ended"
-    if CUDA:
+    for width in LANES if e["router.kind"] == "vc" else []:
+        with lanes(width):
+            _same(f"with lanes of {width} bytes", found,
+                  _stepped(_network(e, backend="cpu", threads=1), cycles, LANES_LOOK))
+    if cuda():
         _same("with CUDA", found, _stepped(_network(e, backend="cuda"), cycles))
     _same("traced", found, _stepped(_network(e, backend="cpu", threads=1, trace=True), cycles))
     first, second = _network(e, backend="cpu", threads=1), _network(e, backend="cpu", threads=2)

@@ -1,5 +1,5 @@
-/* Preloaded into a process, makes its system calls as bad as they may be: writes and reads are cut short, or interrupted
-   before they do anything. SHORT_WRITES_SEED chooses which. */
+/* Preloaded into a process, makes its system calls as bad as they may be: writes and reads are cut short, or
+   interrupted before they do anything. PRELOADED_SEED chooses which. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,7 @@ static uint64_t state;
 
 static uint64_t draw(void) {
   if (!state) {
-    const char* seed = getenv("SHORT_WRITES_SEED");
+    const char* seed = getenv("PRELOADED_SEED");
     state = (seed ? strtoull(seed, 0, 10) : 1) * 0x9E3779B97F4A7C15u | 1;
   }
   state ^= state << 13, state ^= state >> 7, state ^= state << 17;

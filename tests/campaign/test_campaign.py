@@ -1,6 +1,9 @@
 """A small part of the campaign, with the same seeds every time; and that it would see what falls."""
 
+import functools
+import itertools
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +24,7 @@ def test_nothing_falls(tmp_path):
     report = json.loads((tmp_path / "report.json").read_text())
     outcomes = report["outcomes"]
     assert {"open", "batch", "trace", "request_reply", "matrix", "graph"} <= set(report["modes"])
-    assert len(report["relations"]) == 3 and min(report["relations"].values()) > 4, report["relations"]
+    assert len(report["relations"]) == 5 and min(report["relations"].values()) > 2, report["relations"]
     ran = {k.split()[1]: n for k, n in outcomes.items() if k.startswith("networks") and k.endswith(" ran")}
     assert len(ran) == 8 and sum(ran.values()) > 25, outcomes
 
@@ -37,10 +40,11 @@ def test_a_short_soak(tmp_path):
 
 
 def test_a_few_faults_of_the_machine(tmp_path):
-    """A kill, a full disk and short calls."""
-    done = run(HERE / "faults.py", "--trials", 3, "--seed", 0, "--out", tmp_path)
+    """Each fault, and each kind of work."""
+    done = run(HERE / "faults.py", "--trials", 5, "--seed", 0, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert sum(json.loads((tmp_path / "faults.json").read_text())["tried"].values()) == 3
+    tried = [name.split() for name in json.loads((tmp_path / "faults.json").read_text())["tried"]]
+    assert len({fault for _, fault in tried}) == 5 and len({work for work, _ in tried}) == 4
 
 
 @pytest.mark.parametrize(("status", "output", "errors", "says"), [
@@ -48,16 +52,39 @@ def test_a_few_faults_of_the_machine(tmp_path):
     (0, "that", "", "attempt 0 ended otherwise: that, not this"),
     (-11, "", "", "attempt 0 ended with -11"),
     (1, "", "Traceback (most recent call last)", "attempt 0 ended with 1: Traceback"),
-    (2, "", "no room", "no end after 40 attempts; the last said no room"),
+    (2, "", "flitlab: no room", "no end after 40 attempts; the last said flitlab: no room"),
+    (2, "", "no room", "attempt 0 ended with 2 and no clear message: no room"),
 ])
 def test_faults_that_do_harm_are_seen(monkeypatch, status, output, errors, says):
     monkeypatch.syspath_prepend(str(HERE))
     import faults
 
-    work = SimpleNamespace(cycles=1, command=lambda folder, again: [], result=lambda folder, output: output)
+    work = SimpleNamespace(cycles=1, traffic="", command=lambda folder, again: [], result=lambda folder, output: output)
     fault = SimpleNamespace(attempt=lambda *rest: (status, output, errors))
     said = faults.trial(work, fault, None, "this", 1.0)
     assert said.startswith(says) and bool(said) == bool(says)
+
+
+def test_faults_take_place(monkeypatch, tmp_path):
+    """A folder is read-only, for root too; who writes it all the same is seen. Clocks go back and forth."""
+    monkeypatch.syspath_prepend(str(HERE))
+    import faults
+
+    fault, folder = faults.ReadOnly(), tmp_path / "folder"
+    folder.mkdir()
+    for shell, harm in (("echo x > f", False), ("chmod 755 .; echo x > f", True)):
+        fault.attempts = 1
+        if harm:
+            with pytest.raises(AssertionError, match="read-only was written"):
+                fault.attempt(["sh", "-c", shell], folder, None, 1.0)
+        else:
+            assert fault.attempt(["sh", "-c", shell], folder, None, 1.0)[0] != 0 and not list(folder.iterdir())
+    code = "import time\nfor f in time.time, time.monotonic:\n for _ in range(99): print(f())"
+    times = [float(x) for x in faults.JumpingClocks().attempt([sys.executable, "-c", code], folder, random.Random(1),
+                                                              1.0)[1].split()]
+    for first, most in ((0, 86400), (99, 2)):
+        steps = [b - a for a, b in itertools.pairwise(times[first:first + 99])]
+        assert -2 * most - 1 < min(steps) < -most / 2 and most / 2 < max(steps) < 2 * most + 1
 
 
 BROKEN = """
@@ -79,7 +106,7 @@ def outcomes(tmp_path, broken):
 
 CUDA_COUNTS_MORE = """
 import oracles
-oracles.CUDA, make, t = True, fl.Network, fl.Network.totals
+oracles.cuda, make, t = lambda: True, fl.Network, fl.Network.totals
 def network(e, backend="cpu", **settings):
     net = make(e, backend="cpu", **settings)
     net.more = backend == "cuda"
@@ -89,7 +116,37 @@ make.totals = property(lambda s: t.fget(s) | {"flit_moves": t.fget(s)["flit_move
 """
 
 
+LANES_COUNT_MORE = """
+import os, oracles
+make, t = fl.Network, fl.Network.totals
+def network(e, **settings):
+    net = make(e, **settings)
+    net.more = fl._core.backends()["cpu"]["lanes"] == {width}
+    return net
+oracles.fl.Network = network
+make.totals = property(lambda s: t.fget(s) | {{"flit_moves": t.fget(s)["flit_moves"] + getattr(s, "more", False)}})
+"""
+
+
+LANES_LOSE = """
+import os
+step = fl.Network.step
+def busy(net, cycles=1):
+    before, net.cycles = getattr(net, "cycles", 0), getattr(net, "cycles", 0) + cycles
+    net.in_lanes = getattr(net, "in_lanes", False) or before >= 64
+    return step(net, cycles)
+fl.Network.step, t = busy, fl.Network.totals
+def totals(net):
+    more = net.in_lanes and os.environ.get("FLITLAB_LANES") == "64"
+    return t.fget(net) | {"flit_moves": t.fget(net)["flit_moves"] + more}
+fl.Network.totals = property(totals)
+"""
+
+
 @pytest.mark.parametrize(("broken", "says"), [
+    (LANES_LOSE, "another state with lanes of 64 bytes"),
+    (LANES_COUNT_MORE.format(width=0), "another state with lanes of 0 bytes"),
+    (LANES_COUNT_MORE.format(width=16), "another state with lanes of 16 bytes"),
     (CUDA_COUNTS_MORE, "another state with CUDA"),
     ("fl.Network.state_hash = property(lambda s: s._core.state_hash() + str(id(s)))", "another state"),
     ("t = fl.Network.totals\nfl.Network.totals = property(lambda s: t.fget(s) | {'packets_injected': 0})",
@@ -106,7 +163,8 @@ def test_what_falls_is_seen(tmp_path, broken, says):
 
 
 def test_relations_that_do_not_hold_are_seen(tmp_path):
-    """Results that depend on the place in a job, a batch that delivers more, late packets that are slow."""
+    """Results that depend on the place in a job, a batch that delivers more, packets that are slow when they are late,
+    elsewhere, or always."""
     broken = """
 import itertools, relations
 real, calls = relations.run_job, itertools.count()
@@ -115,14 +173,106 @@ def run_job(experiments, *rest):
     for place, result in enumerate(results):
         if {what} == 0: result["state_hash"] += str(place)
         if {what} == 1: result["packets"]["delivered"] += call
-        if {what} == 2: result["latency_cycles"]["max"] += call
+        if {what} in (2, 3): result["latency_cycles"]["max"] += call
+        if {what} == 4: result["latency_cycles"]["mean"] += 1
     return results
 relations.run_job = run_job
 """
-    for what, says in enumerate(["ends otherwise as replica", "larger a batch ends with", "packets that are alone"]):
+    expected = ["ends otherwise as replica", "larger a batch ends with", "at other times", "further round the torus",
+                "and should"]
+    for what, says in enumerate(expected):
         only = f"relations.RELATED, relations.RELATIONS = 1, relations.RELATIONS[{what}:{what} + 1]\n"
         found = outcomes(tmp_path, broken.replace("{what}", str(what)) + only)
         assert any(line["outcome"] == "finding" and says in line["what"] for line in found), found
+
+
+STALL = "no packet has arrived for 20000 cycles (since cycle 7), and 3 are under way."
+DEFECT = "flits are not conserved (replica 0, cycle 9): 4 should be, 5 are. This is a defect of flitlab."
+
+
+@pytest.mark.parametrize(("relation", "message", "at", "settings", "says"), [
+    ("order_of_replicas", DEFECT, [0, 1], {}, "it ended with: flits are not conserved"),
+    ("order_of_replicas", STALL, [1], {}, "replicas end in one order, and in another they do not"),
+    ("order_of_replicas", STALL, [0, 1], {}, ""),
+    ("buffers_lose_nothing", DEFECT, [1], {}, "it ended with: flits are not conserved"),
+    ("buffers_lose_nothing", "deadlock (replica 0): 2 wait for one another in a cycle:\n a", [1], {}, "it ended with"),
+    ("buffers_lose_nothing", STALL, [1], {}, "with router.buffer_flits larger a batch does not end"),
+    ("buffers_lose_nothing", STALL, [0], {}, ""),
+    ("buffers_lose_nothing", STALL, [1], {"routing.vc_assignment": "any"}, ""),
+    ("time_does_not_matter", DEFECT, [0], {}, "it ended with: flits are not conserved"),
+    ("time_does_not_matter", STALL, [1], {}, "packets that are alone arrive, and do not at other times"),
+])
+def test_runs_that_fail_are_seen_by_relations(monkeypatch, tmp_path, relation, message, at, settings, says):
+    """Calls `at` of a relation end with a message. What may deadlock may; "": the relation does not apply."""
+    monkeypatch.syspath_prepend(str(HERE))
+    import oracles
+    import relations
+
+    import flitlab as fl
+
+    calls = itertools.count()
+
+    def run_job(experiments, *rest):
+        if next(calls) in at:
+            raise fl.RunError(message)
+        return real(experiments, *rest)
+
+    real = relations.run_job
+    monkeypatch.setattr(relations, "run_job", run_job)
+    e = fl.Experiment.from_dict({"router.kind": "vc", "topology.shape": [4, 2]} | settings)
+    tried = functools.partial(getattr(relations, relation), e, random.Random(1), tmp_path)
+    if says:
+        with pytest.raises(oracles.Finding, match=says):
+            tried()
+    else:
+        assert not tried()
+
+
+def test_a_case_is_tried_again_as_it_was(tmp_path):
+    """With its order of threads, its seed and its files; and each case has an order of its own."""
+    (tmp_path / "t.csv").write_text("0,0,1,1\n")
+    finding = {"done": 13, "smallest": {"router.kind": "vc", "topology.shape": [2, 2], "traffic.mode": "trace",
+                                        "traffic.trace_file": "/gone/t.csv"}}
+    (tmp_path / "finding.json").write_text(json.dumps(finding))
+    code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=(
+        "import os, relations\nsys.argv[1:] = sys.argv[3:]\nrelations.judge = lambda e, draw, folder: print(draw)\n"
+        "os.register_at_fork(after_in_child=lambda: print('a process'))\n"
+        "import oracles\nreal = oracles.judge\ndef judge(*rest):\n"
+        "    print(os.environ['CUDA_ON_HOST_SEED'], os.environ['CUDA_ON_HOST_THREADS'])\n    return real(*rest)\n"
+        "oracles.judge = judge"), seeds=["one", str(tmp_path), str(tmp_path / "finding.json")])
+    done = run("-c", code)
+    first, process, order, *draws, last = done.stdout.splitlines()
+    assert (process, order, draws) == ("a process", f"13 {32 << 3}", ["13", *"01234567"]), done.stderr
+    assert json.loads(first) == {"at": 13} and json.loads(last)["outcome"] == "ran"
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/work/{file}.py", line {line}, in judge
+    found = it.end
+{error}: 'x' is not there
+"""
+
+
+@pytest.mark.parametrize(("a", "b", "alike"), [
+    ("another state with CUDA: 12ab and 0f3c; {'flit_moves': (3, 4)}", "another state with CUDA: 77 and 9c; {}", True),
+    ("another state with CUDA: 12ab and 0f3c; {}", "another state on two threads: 12ab and 0f3c; {}", False),
+    ("it ended with: flits are not conserved (cycle 3)", "it ended with: flits are not conserved (cycle 12)", True),
+    ("it ended with: flits are not conserved (cycle 3)", "it ended with: packets are not conserved (cycle 3)", False),
+    (TRACEBACK.format(file="a", line=3, error="KeyError"), TRACEBACK.format(file="a", line=3, error="KeyError"), True),
+    (TRACEBACK.format(file="a", line=3, error="KeyError"), TRACEBACK.format(file="a", line=4, error="KeyError"), False),
+    (TRACEBACK.format(file="a", line=3, error="KeyError"), TRACEBACK.format(file="b", line=3, error="KeyError"), False),
+    (TRACEBACK.format(file="a", line=3, error="KeyError"), TRACEBACK.format(file="a", line=3, error="OSError"), False),
+    ("the process ended with status -6: ", "the process ended with status -11: ", False),
+])
+def test_a_smallest_configuration_fails_in_the_same_way(monkeypatch, tmp_path, a, b, alike):
+    """Without one setting it falls otherwise, or in the same way with other numbers."""
+    monkeypatch.syspath_prepend(str(HERE))
+    import campaign
+
+    monkeypatch.setattr(campaign, "fails", lambda config, seed, folder: a if "run.seed" in config else b)
+    config = {"router.kind": "vc", "run.seed": 3}
+    smallest = campaign.shrunk({"config": config, "done": 1, "what": a}, tmp_path)
+    assert smallest == ({"router.kind": "vc"} if alike else config)
 
 
 def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path, monkeypatch):
@@ -147,7 +297,7 @@ def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path, monkeypatch):
         return real(what, folder, arguments, seconds)
 
     monkeypatch.setattr(campaign, "work", work)
-    monkeypatch.setattr(campaign, "shrunk", lambda config, folder: config)
+    monkeypatch.setattr(campaign, "shrunk", lambda finding, folder: finding["config"])
     tried = campaign.Campaign(0, None)
     monkeypatch.setattr(campaign, "CASES", 24)  # of which every eighth is a network of the canonical router
     tried.chunk(0)

@@ -3,13 +3,19 @@ from the last line what a process that dies was at.
 
     worker.py networks FOLDER SEED...      random configurations, seed by seed
     worker.py inputs FOLDER SEED...        damaged inputs
-    worker.py one FOLDER FILE              the configuration in a file of JSON
+    worker.py one FOLDER FILE              the configuration of a finding.json; its files are in the folder
+
+Each case has a process of its own: the emulated CUDA device reads its seed once, and runs threads in the same order
+when the case is tried again.
 """
 
+import ctypes
 import json
 import os
+import signal
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import corrupt
@@ -47,35 +53,70 @@ def judge(e: fl.Experiment, folder: Path) -> str:
     return oracles.judge(e, 600, folder)
 
 
-def main(what: str, folder: Path, rest: list[str]) -> None:
-    cases = [None] if what == "one" else [int(seed) for seed in rest]
-    for seed in cases:
-        print(json.dumps({"at": seed}), flush=True)
-        config: dict = {}
-        held: list[str] = []
-        if seed is not None:  # a thread of the emulated device has one router or several, in an order of its own
-            os.environ |= {"CUDA_ON_HOST_THREADS": str(32 << seed % 5), "CUDA_ON_HOST_SEED": str(seed)}
+def again(found: dict, folder: Path) -> tuple[str, dict, list[str]]:
+    """Tries the configuration of a finding, with files from the folder if they have gone from where they were."""
+    config = dict(found["smallest"])
+    for path, value in config.items():
+        copy = folder / Path(value).name if isinstance(value, str) else folder
+        if copy.is_file() and not Path(value).exists():
+            config[path] = str(copy)
+    try:
+        e = fl.Experiment.from_dict(config)
+    except fl.ConfigError as error:
+        oracles.judge_message(config, str(error))
+        return "refused", config, []
+    outcome = judge(e, folder)
+    for draw in [found["done"], *range(8)] if outcome == "ran" else []:
+        relations.judge(e, draw, folder)
+    return outcome, config, []
+
+
+def case(what: str, folder: Path, seed: int, found: dict) -> None:
+    """One case, and the line that says how it went."""
+    # A thread of the emulated device has one router or several, in an order of its own.
+    os.environ |= {"CUDA_ON_HOST_THREADS": str(32 << seed % 5), "CUDA_ON_HOST_SEED": str(seed)}
+    config: dict = {}
+    held: list[str] = []
+    try:
+        if what == "networks":
+            outcome, config, held = network(seed, folder)
+        elif what == "inputs":
+            outcome = corrupt.judge(seed, folder)
+        else:
+            outcome, config, held = again(found, folder)
+        modes = [config.get(path, "") for path in ("traffic.mode", "traffic.pattern", "topology.kind")]
+        line = {"outcome": outcome, "kind": config.get("router.kind", ""), "modes": modes, "relations": held}
+    except oracles.Finding as finding:
+        text, *of = finding.args
+        line = {"outcome": "finding", "what": text, "config": of[0] if of else config}
+    except Exception:
+        line = {"outcome": "finding", "what": traceback.format_exc(limit=-3), "config": config}
+    print(json.dumps({"done": seed} | line), flush=True)
+
+
+def alone(work: Callable[[], None]) -> None:
+    """Does it in a process of its own, and ends as that if it dies."""
+    child = os.fork()
+    if not child:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
         try:
-            if what == "networks":
-                outcome, config, held = network(seed, folder)
-            elif what == "inputs":
-                outcome = corrupt.judge(seed, folder)
-            else:
-                config = json.loads(Path(rest[0]).read_text())
-                e = fl.Experiment.from_dict(config)
-                outcome = judge(e, folder)
-                for draw in range(8 if outcome == "ran" else 0):
-                    relations.judge(e, draw, folder)
-            modes = [config.get(path, "") for path in ("traffic.mode", "traffic.pattern", "topology.kind")]
-            print(json.dumps({"done": seed, "outcome": outcome, "kind": config.get("router.kind", ""), "modes": modes,
-                              "relations": held}), flush=True)
-        except oracles.Finding as finding:
-            text, *of = finding.args
-            print(json.dumps({"done": seed, "outcome": "finding", "what": text, "config": of[0] if of else config}),
-                  flush=True)
-        except Exception:
-            print(json.dumps({"done": seed, "outcome": "finding", "what": traceback.format_exc(limit=-3),
-                              "config": config}), flush=True)
+            work()
+        except BaseException:  # only the parent goes on
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status < 0:
+        os.kill(os.getpid(), -status)
+    elif status:
+        sys.exit(status)
+
+
+def main(what: str, folder: Path, rest: list[str]) -> None:
+    found = json.loads(Path(rest[0]).read_text()) if what == "one" else {}
+    for seed in [found["done"]] if found else map(int, rest):
+        print(json.dumps({"at": seed}), flush=True)
+        alone(lambda seed=seed: case(what, folder, seed, found))
 
 
 if __name__ == "__main__":
