@@ -13,7 +13,8 @@ MOST_ROUTERS = 200
 # What makes a network large, or its building long, stays small; everything else may be anything that its record allows.
 SMALL = {"topology.shape": 6, "topology.radix": 4, "topology.dimensions": 6, "topology.nodes": 60, "topology.ports": 24,
          "topology.concentration": 6, "topology.inner_nodes": 20, "topology.levels": 3, "traffic.batch_packets": 40,
-         "traffic.rounds": 2, "traffic.in_a_row": 4, "run.epoch_cycles": 500}
+         "traffic.rounds": 2, "traffic.in_a_row": 4, "traffic.send_overhead": 2000, "traffic.recv_overhead": 2000,
+         "run.epoch_cycles": 500}
 LEFT_ALONE = {"router.kind", "run.measure_cycles", "run.warmup_cycles", "run.drain_cycles"}
 
 

@@ -26,7 +26,6 @@ HARMLESS = {"faults.seed", "faults.cycle", "faults.reroute_delay", "faults.crc_b
 PLACES = {"topology.partial_planes", "topology.logical_format", "topology.logical_file", "topology.spares",
           "topology.partitions", "routing.hints"}
 MOST_IN_PAIRS = 24  # terminals, each of which sends to each
-SOFTWARE = {"software.chunk_time", "software.packet_time"}
 ONE_LENGTH = {"metro", "bgl", "adaptive", "sconnect"}
 
 
@@ -191,10 +190,9 @@ def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) ->
     if int(e.derived()["terminals"]) > MOST_IN_PAIRS and len(e.flat().get("topology.shape", [])) == 2:
         e = _set(e, {"topology.shape": [4, 3]}) or e
     terminals = int(e.derived()["terminals"])
-    # The prediction is the network's, without its software (bgl), and the mean of all ways, of which Valiant draws one.
-    # Before it is booted a machine has no ways.
+    # The prediction is the mean of all ways, of which Valiant draws one; before it is booted a machine has no ways.
     drawn = e.flat().get("routing.algorithm") == "valiant" or e.flat().get("boot.state") == "cold"
-    if _by_the_cycle(e) or drawn or any(e.flat().get(path) for path in SOFTWARE):
+    if _by_the_cycle(e) or drawn:
         return False
     flits = _flits(e) if e["router.kind"] in ONE_LENGTH else choose.randint(1, 5)
     opened = _set(e, {"traffic.mode": "open", "traffic.pattern": "uniform", "traffic.packet_flits": flits})

@@ -94,7 +94,8 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   const double chunks = traffic_.mean_flits,
                cycles = bgl::kChunkBytes * chunks + t.overhead + (t.acks ? t.ack_cycles : 0);
   const bool regular = dead_.empty() && given_.empty();
-  const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen &&
+                       !t.processors;  // software's time depends on what it does at the moment
   const auto only_if_regular = [&](double x) { return regular ? x : kNotMeasured; };
   return {
       {"routers", t.routers},

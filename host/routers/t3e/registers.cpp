@@ -68,9 +68,9 @@ u32 register_number(const std::string& name) {
     return map;
   }();
   if (const auto at = numbers.find(name); at != numbers.end()) return at->second;
-  throw ConfigError("there is no register " + shown(Value{name}) +
-                    ": there are R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to R_CHAN7, R_NET_LUT0 to R_NET_LUT543, "
-                    "R_LUT_OVERRIDE, R_VCSEL0 to R_VCSEL5, R_SGET_RTRN and R_SW.");
+  throw ConfigError("register " + shown(Value{name}) +
+                    " does not exist in this PE; it has R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to R_CHAN7, "
+                    "R_NET_LUT0 to R_NET_LUT543, R_LUT_OVERRIDE, R_VCSEL0 to R_VCSEL5, R_SGET_RTRN and R_SW.");
 }
 
 void check_value(u32 number, u64 value) {

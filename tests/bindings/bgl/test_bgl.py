@@ -20,6 +20,15 @@ def test_configurations_can_be_planned(path):
     assert derived["state_bytes"] < 4e9  # what the largest machine may take
 
 
+def test_latency_without_load_is_not_foretold_where_software_takes_time():
+    """What a processor does at the moment decides how long a packet waits for it."""
+    flat = {"router.kind": "bgl", "topology.shape": [4, 4, 4], "traffic.pattern": "uniform", "traffic.mode": "open"}
+    settings = {"software.chunk_time": 10, "software.packet_time": 116, "software.processors": 1}
+    plain, busy = (fl.Experiment.from_dict(flat | more).derived() for more in ({}, settings))
+    assert plain["zero_load_latency_cycles"] > 0
+    assert busy["zero_load_latency_cycles"] is None
+
+
 def test_fills_of_a_small_machine():
     line, = software.linefill((4, 2, 2), packets=300)
     assert line["measured"] == pytest.approx(100 * 300 * 270 / (3 + 299 * 270 + 21 * 3 + 256 + 2))

@@ -147,7 +147,7 @@ def test_one_clear_message(changes, text):
 
 
 @pytest.mark.parametrize("line, text", [
-    ("0,R_NOTHING,1", 'there is no register "R_NOTHING"'), ("0,R_SW", "node,name,value"),
+    ("0,R_NOTHING,1", 'register "R_NOTHING" does not exist in this PE'), ("0,R_SW", "node,name,value"),
     ("99,R_SW,1", "numbered 0 to 31"),
     ("0,R_PWHO,0x10", "does not have"), ("0,R_SW,zero", "node,name,value"),
     (f"3,R_NET_LUT0,{int(t3e.Tag(0, 0, 0, initial_hop=0)):#x}", "is to the dateline"),
