@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/config/experiment.hpp"
+#include "host/plan/bounds.hpp"
 #include "host/plan/console.hpp"
 #include "host/plan/inspector.hpp"
 #include "host/topology/topology.hpp"
@@ -48,6 +49,8 @@ class Plan {
                                               const EngineChoice& choice) const = 0;
   virtual const Topology& topology() const = 0;
   virtual const StateLayout& layout() const = 0;
+  /// What numbers of a state stay below if they say where something lies: all that routers and terminals believe.
+  virtual std::vector<Bound> bounds() const = 0;
   const PlanFacts& facts() const { return facts_; }
   /// Cycle, not before `now`, before which the plan changes the state of running replicas by itself; kNever: none.
   virtual u64 next_change(u64) const { return kNever; }

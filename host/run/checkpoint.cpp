@@ -74,6 +74,12 @@ void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica)
   loader(state, counters, row);
   if (state.size() != engine.layout().bytes(1))
     throw ConfigError("checkpoint: its state has another size; it was written by another version of flitlab.");
+  check_bounds(plan.layout(), plan.bounds(), state);
+  ReplicaRow expected = engine.row(replica);  // but for the window the configuration says it all
+  expected.window_begin = row.window_begin;
+  expected.window_end = row.window_end;
+  if (std::memcmp(&row, &expected, sizeof row) != 0)
+    throw ConfigError("checkpoint: its seed or load is not that of the configuration; somebody has changed it.");
   engine.set_state(replica, state);
   engine.set_counters(replica, counters);
   engine.set_row(replica, row);

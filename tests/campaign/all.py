@@ -1,8 +1,9 @@
 """Everything that tries what nobody thought of, in so many hours: `make campaign HOURS=2 SEED=1`.
 
 First the CUDA engine is built for a device that the host emulates (tests/cuda_on_host). A quarter of the time goes to
-the fuzzers, as long as Clang is there; then come the soak and faults of the machine, as far as a quarter of the time
-allows; random networks and damaged inputs get the rest. Exit status 1 if anything fell.
+the fuzzers, as long as Clang is there, and a twentieth to changed checkpoints; then come the soak and faults of the
+machine, as far as a quarter of the time allows; random networks and damaged inputs get the rest. What has not ended
+when twice its time is over is stuck, and a finding. Exit status 1 if anything fell.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 SOAK_HOURS = 0.5  # that the whole soak and the faults take on two cores, with room
+BUILD_SECONDS = 1800  # that a build may take besides, on a slow core
 
 
 def main() -> int:
@@ -25,29 +27,37 @@ def main() -> int:
     args = parser.parse_args()
     started, fell = time.monotonic(), []
 
-    def run(name: str, *command: object) -> None:
+    def run(name: str, seconds: float, *command: object) -> None:
+        """In about so many seconds."""
         print(f"== {name}, after {(time.monotonic() - started) / 60:.0f} minutes", flush=True)
-        if subprocess.run([sys.executable, *map(str, command)], env=os.environ | paths).returncode:
-            fell.append(name)
+        try:
+            if subprocess.run([sys.executable, *map(str, command)], env=os.environ | paths,
+                              timeout=2 * seconds + BUILD_SECONDS).returncode:
+                fell.append(name)
+        except subprocess.TimeoutExpired:
+            fell.append(f"{name} (did not end)")
 
     paths: dict[str, str] = {}
     package = args.out.resolve() / "package"
-    run("package with CUDA on the host", TESTS / "cuda_on_host" / "install.py", package)
+    run("package with CUDA on the host", 0, TESTS / "cuda_on_host" / "install.py", package)
 
     forms = len(list((TESTS / "fuzz" / "corpus").iterdir()))
-    seconds = args.hours * 3600 / 4 * (os.cpu_count() or 1) / forms
+    seconds, cores = args.hours * 3600, len(os.sched_getaffinity(0))
     if shutil.which("clang++"):
-        run("fuzzers", TESTS / "fuzz" / "fuzz.py", "--seconds", f"{seconds:.0f}", "--out", args.out / "fuzz")
+        run("fuzzers", seconds / 4, TESTS / "fuzz" / "fuzz.py", "--seconds", f"{seconds / 4 * cores / forms:.0f}",
+            "--out", args.out / "fuzz")
     else:
         print("no fuzzing: clang++ is not there")
+    run("changed checkpoints", seconds / 20, TESTS / "campaign" / "forged.py", "--seconds", f"{seconds / 20:.0f}",
+        "--seed", args.seed, "--out", args.out)
     part = min(1.0, args.hours / 4 / SOAK_HOURS)
-    run("soak", TESTS / "campaign" / "soak.py", "--cycles", f"{1e9 * part:.0f}", "--points", f"{100000 * part:.0f}",
-        "--out", args.out)
-    run("faults of the machine", TESTS / "campaign" / "faults.py", "--trials", max(5, int(120 * part)), "--seed",
-        args.seed, "--out", args.out)
+    run("soak", seconds / 4, TESTS / "campaign" / "soak.py", "--cycles", f"{1e9 * part:.0f}", "--points",
+        f"{100000 * part:.0f}", "--out", args.out)
+    run("faults of the machine", seconds / 4, TESTS / "campaign" / "faults.py", "--trials", max(5, int(120 * part)),
+        "--seed", args.seed, "--out", args.out)
     paths["PYTHONPATH"] = str(package)
-    left = args.hours - (time.monotonic() - started) / 3600
-    run("random networks and damaged inputs", TESTS / "campaign" / "campaign.py", "--hours", f"{max(left, 0.001):.4f}",
+    left = max(seconds - (time.monotonic() - started), 4)
+    run("random networks and damaged inputs", left, TESTS / "campaign" / "campaign.py", "--hours", f"{left / 3600:.4f}",
         "--seed", args.seed, "--out", args.out)
     print(f"fell: {', '.join(fell)}" if fell else "nothing fell")
     return 1 if fell else 0

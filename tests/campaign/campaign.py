@@ -143,7 +143,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=0, help="random networks; four thirds as many damaged inputs")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
     end = time.monotonic() + args.hours * 3600
     if args.out:

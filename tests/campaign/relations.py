@@ -187,17 +187,19 @@ def a_torus_has_no_middle(e: fl.Experiment, choose: random.Random, folder: Path)
 
 def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) -> bool:
     """Packets that are alone take the zero-load latency that is predicted: its mean is that of all pairs."""
-    if int(e.derived()["terminals"]) > MOST_IN_PAIRS and len(e.flat().get("topology.shape", [])) == 2:
-        e = _set(e, {"topology.shape": [4, 3]}) or e
-    terminals = int(e.derived()["terminals"])
+    flits = _flits(e) if e["router.kind"] in ONE_LENGTH else choose.randint(1, 5)
     # The prediction is the mean of all ways, of which Valiant draws one; before it is booted a machine has no ways.
     drawn = e.flat().get("routing.algorithm") == "valiant" or e.flat().get("boot.state") == "cold"
     if _by_the_cycle(e) or drawn:
         return False
-    flits = _flits(e) if e["router.kind"] in ONE_LENGTH else choose.randint(1, 5)
-    opened = _set(e, {"traffic.mode": "open", "traffic.pattern": "uniform", "traffic.packet_flits": flits})
-    predicted = opened and opened.derived().get("zero_load_latency_cycles")
-    if not predicted or terminals > MOST_IN_PAIRS:
+    uniform = {"traffic.mode": "open", "traffic.pattern": "uniform", "traffic.packet_flits": flits}
+    e = _set(e, uniform)  # without files that fit a network of this size only
+    if e and int(e.derived()["terminals"]) > MOST_IN_PAIRS and len(e.flat().get("topology.shape", [])) == 2:
+        e = _set(e, {"topology.shape": [4, 3]}) or e
+    if not e or int(e.derived()["terminals"]) > MOST_IN_PAIRS:
+        return False
+    terminals, predicted = int(e.derived()["terminals"]), e.derived().get("zero_load_latency_cycles")
+    if not predicted:
         return False
     to_itself = e["router.kind"] not in ("t3e", "bgl", "bless")
     pairs = [(s, d) for s in range(terminals) for d in range(terminals) if s != d or to_itself]

@@ -97,7 +97,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cycles", type=float, default=1e9, help="of each model")
     parser.add_argument("--points", type=float, default=100000, help="of the sweep")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--out", type=Path, default=None, help="folder for soak.json")
     parser.add_argument("--part", help=argparse.SUPPRESS)
     parser.add_argument("--amount", type=int, help=argparse.SUPPRESS)

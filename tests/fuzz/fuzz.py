@@ -30,7 +30,7 @@ def build() -> None:
     """Builds the fuzzer, or ends with what is missing."""
     if shutil.which("clang++") is None:
         sys.exit("fuzz.py: clang++ is needed: libFuzzer comes with Clang. On Debian install clang.")
-    jobs = str(os.cpu_count() or 1)
+    jobs = str(len(os.sched_getaffinity(0)))
     for command in (["cmake", "--preset", "fuzz"], ["cmake", "--build", "--preset", "fuzz", "--parallel", jobs]):
         if subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL).returncode:
             sys.exit(f"fuzz.py: {' '.join(command)} failed; its messages are above.")
@@ -79,7 +79,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], metavar="FORM")
     parser.add_argument("--keep", action="store_true", help="put inputs that reach new code into the corpus")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "fuzz")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
     forms = sorted(folder.name for folder in CORPUS.iterdir())
     for form in args.only:

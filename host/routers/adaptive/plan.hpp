@@ -16,6 +16,7 @@ class AdaptivePlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
+  std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   /// A message that finds no buffer is sent astray, so nobody waits for a buffer of somebody else.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }

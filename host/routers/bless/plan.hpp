@@ -16,6 +16,7 @@ class BlessPlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
+  std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   /// Flits never wait: all that arrive in a cycle leave in it. So none waits for another.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }

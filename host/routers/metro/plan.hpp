@@ -18,6 +18,7 @@ class MetroPlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
+  std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   /// Connections that cannot go on are given up, so nobody waits for anybody.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }

@@ -19,6 +19,7 @@ class SconnectPlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
+  std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   /// Tables that the plan makes lead everywhere; software may write others.

@@ -88,14 +88,10 @@ void T3ePlan::set_layout() {
   ItemKind& pe = add_kind(layout_, "terminal", t.terminals);
   pe.add_fields(t.terminal_fields, terminal_size(t.traffic, t.mode, t.vcs, t.ring, t.slot_mask + 1));
   pe.finish();
-  if (t.barrier_units) {
-    pe.add_fields(t.barrier_pe_fields, t);
-    pe.finish();
-  }
-  if (t.special) {
-    pe.add_fields(t.special_pe_fields, t);
-    pe.finish();
-  }
+  pe.add_fields(t.barrier_pe_fields, t);
+  pe.finish();
+  pe.add_fields(t.special_pe_fields, t);
+  pe.finish();
   ItemKind& node = add_kind(layout_, "tables", t.routers);
   node.add_fields(t.table_fields, t);
   node.finish();

@@ -17,6 +17,7 @@ class T3ePlan final : public Plan, public Inspector {
                                       const EngineChoice& choice) const override;
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
+  std::vector<Bound> bounds() const override;
   u64 next_change(u64 now) const override { return machine_.next_change(now); }
   void change(Engine& engine, u32 replica) const override;
   std::vector<std::pair<std::string, double>> derived() const override;

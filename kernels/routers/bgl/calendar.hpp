@@ -46,11 +46,20 @@ FLITLAB_INLINE void note(u64& notes, u32 item) {
 #endif
 }
 
+/// All notes of 64 nodes. On a device others cross out theirs meanwhile.
+FLITLAB_INLINE u64 read_notes(const u64& notes) {
+#if defined(__CUDA_ARCH__)
+  return const_cast<const volatile u64&>(notes);
+#else
+  return notes;
+#endif
+}
+
 /// Whether there is a note, which is crossed out.
 FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
   const u64 mine = u64{1} << item % 64;
 #if defined(__CUDA_ARCH__)
-  const bool noted = const_cast<volatile u64&>(notes) & mine;  // others cross out theirs meanwhile
+  const bool noted = read_notes(notes) & mine;
   if (noted) atomicAnd(reinterpret_cast<unsigned long long*>(&notes), ~static_cast<unsigned long long>(mine));
 #else
   const bool noted = notes & mine;
@@ -159,7 +168,8 @@ FLITLAB_INLINE u32 take_notes(const V& v, u32 node, Cycle now) {
 /// Those of 64 nodes whose software has something to do.
 template <class V>
 FLITLAB_INLINE u64 noted_software(const V& v, u32 group, Cycle now) {
-  return notes_at(v, v.t.calendar_fields.software, 64 * group, now) | told_at(v, 64 * group, now);
+  return read_notes(notes_at(v, v.t.calendar_fields.software, 64 * group, now)) |
+         read_notes(told_at(v, 64 * group, now));
 }
 
 }  // namespace flitlab::bgl

@@ -1,0 +1,214 @@
+#include "host/plan/bounds.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/common/error.hpp"
+#include "kernels/common/mail.hpp"
+#include "kernels/traffic/trace.hpp"
+
+namespace flitlab {
+namespace {
+
+/// Numbers, or records, of one name in all items of a kind.
+struct Numbers {
+  const ItemKind* kind = nullptr;
+  std::size_t first_item = 0;   ///< bytes from the state's start
+  bool absent = false;          ///< this network's items do not have them
+  std::vector<MemberInfo> way;  ///< the field, as a member of its item, then members of records; empty: the item itself
+};
+
+std::vector<std::string_view> words_of(std::string_view where) {
+  std::vector<std::string_view> words;
+  for (std::size_t dot; (dot = where.find('.')) != where.npos; where.remove_prefix(dot + 1))
+    words.push_back(where.substr(0, dot));
+  words.push_back(where);
+  return words;
+}
+
+Numbers find(const StateLayout& layout, const std::string& where) {
+  const auto unknown = [&] { return std::logic_error("bounds: no state has \"" + where + "\""); };
+  const auto named = [](std::string_view name) { return [name](const auto& info) { return info.name == name; }; };
+  const std::vector<std::string_view> words = words_of(where);
+  Numbers n;
+  const auto kind = std::find_if(layout.kinds.begin(), layout.kinds.end(), named(words[0]));
+  if (kind == layout.kinds.end()) throw unknown();
+  n.kind = &*kind;
+  n.first_item = layout.kind_offset(static_cast<u32>(kind - layout.kinds.begin()), 1);
+  if (words.size() == 1) return n;
+  const auto field = std::find_if(kind->fields.begin(), kind->fields.end(), named(words[1]));
+  if (field == kind->fields.end()) {
+    if (std::none_of(kind->absent.begin(), kind->absent.end(), named(words[1]))) throw unknown();
+    n.absent = true;
+    return n;
+  }
+  n.way.push_back({field->name, "", "", field->offset, field->count, field->count > 1, 0, field->element});
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const std::vector<MemberInfo>& members = n.way.back().element->members;
+    const auto member = std::find_if(members.begin(), members.end(), named(words[i]));
+    if (member == members.end()) throw unknown();
+    n.way.push_back(*member);
+  }
+  return n;
+}
+
+/// Calls look(at, member) for each number, or record, that a way leads to, from what lies at `at` after so many steps.
+template <class Look>
+void for_each_end(const std::vector<MemberInfo>& way, std::size_t steps, const std::byte* at, const Look& look) {
+  if (steps == way.size()) return look(at, way.back());
+  const MemberInfo& member = way[steps];
+  for (u32 i = 0; i < member.count; ++i)
+    for_each_end(way, steps + 1, at + member.offset + std::size_t{i} * member.element->bytes, look);
+}
+
+/// Little-endian, as the state is.
+u64 number_at(const std::byte* at, const MemberInfo& member) {
+  u64 word = 0;
+  std::memcpy(&word, at, member.element->bytes);
+  return member.mask ? (word & member.mask) >> std::countr_zero(member.mask) : word;
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw ConfigError("checkpoint: no network comes to be as it says; somebody has changed it. In its state, " + what +
+                    ".");
+}
+
+void check_item(const Numbers& numbers, const Bound& bound, u32 item, const std::byte* at) {
+  const auto name = [&] { return bound.where + " of " + numbers.kind->name + " " + std::to_string(item); };
+  if (numbers.way.empty()) {
+    if (!bound.record_holds(at, item, 0))
+      refuse(numbers.kind->name + " " + std::to_string(item) + " cannot be as it is");
+    return;
+  }
+  const MemberInfo& field = numbers.way[0];
+  for (u32 element = 0; element < field.count; ++element)
+    for_each_end(numbers.way, 1, at + field.offset + std::size_t{element} * field.element->bytes,
+                 [&](const std::byte* end, const MemberInfo& member) {
+                   if (bound.record_holds) {
+                     if (!bound.record_holds(end, item, element)) refuse(name() + " cannot be as it is");
+                   } else if (const u64 number = number_at(end, member); !bound.holds(number, item, element)) {
+                     refuse(name() + " cannot be " + std::to_string(number));
+                   }
+                 });
+}
+
+/// A source looks for the transaction of its next request, and for one that is unused, until it finds them.
+bool transactions_fit(const Item<1>& terminal, const TerminalFields& fields, u32 window) {
+  const TerminalControl& control = terminal.at(fields.control);
+  u32 used = 0, waiting = 0;
+  for (u32 i = 0; i < window; ++i) {
+    const u32 id = terminal.at(fields.transaction, i).id;
+    used += id != kNone;
+    waiting += id - control.sent < control.created - control.sent;
+  }
+  return control.created == control.next.index && used == terminal.at(fields.loop).outstanding &&
+         waiting == control.created - control.sent;
+}
+
+}  // namespace
+
+Holds below(u64 count) {
+  return [=](u64 number, u32, u32) { return number < count; };
+}
+Holds below_or(u64 count, u64 none) {
+  return [=](u64 number, u32, u32) { return number < count || number == none; };
+}
+Holds at_most(u64 most) {
+  return [=](u64 number, u32, u32) { return number <= most; };
+}
+Holds subset(u64 all) {
+  return [=](u64 set, u32, u32) { return (set & ~all) == 0; };
+}
+Holds bytes_at_most(u64 most) {
+  return [=](u64 word, u32, u32) {
+    for (; word; word >>= 8)
+      if ((word & 0xFF) > most) return false;
+    return true;
+  };
+}
+Holds flits_of(u32 vcs) {
+  return [=](u64 word, u32, u32) {
+    for (; word; word >>= 8) {
+      const u64 vc = word & kVcBits;
+      if (vc > vcs || (!vc && word & 0xFF)) return false;
+    }
+    return true;
+  };
+}
+Holds arrives_by(const u32* wired, u32 channels) {
+  return [=](u64 mark, u32 item, u32 element) { return mark <= (wired[item] >> element % channels & 1u); };
+}
+
+void add_packet(std::vector<Bound>& bounds, const std::string& where, const PacketBounds& packet) {
+  bounds.push_back({where + ".dst", below(packet.addresses)});
+  bounds.push_back({where + ".src", below(packet.terminals)});
+  bounds.push_back({where + ".dst_port", below(packet.ports)});
+  bounds.push_back({where + ".message_class", below(packet.classes)});
+}
+
+void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode mode, const TerminalFields& fields) {
+  const bool draws = t.packets.flits != nullptr;  // else a trace or a program says what is sent
+  std::vector<char> silent(t.terminals);
+  for (u32 i = 0; draws && i < t.terminals; ++i) silent[i] = never_sends(t, i);
+  for (const char* at : {"terminal.control.next.at", "terminal.control.oldest.at"})
+    bounds.push_back({at, [=](u64 cycle, u32 item, u32) { return !silent[item] || cycle == kNever; }});
+  bounds.push_back(record_bound<TraceControl>("terminal.trace", [](const TraceControl& trace, u32, u32) {
+    return trace.first < kTraceRing && trace.entries <= kTraceRing && trace.created <= trace.entries &&
+           trace.arrivals <= kTraceRing;
+  }));
+  bounds.push_back(item_bound("terminal", [=, &fields](const Item<1>& terminal, u32 index) {
+    const TerminalControl& control = terminal.at(fields.control);
+    if (silent[index] && control.created) return false;
+    return mode != TrafficMode::kTrace || control.created - control.sent == terminal.at(fields.trace.control).created;
+  }));
+  bounds.push_back({"terminal.control.fault", at_most(0)});
+  bounds.push_back({"terminal.trace_entry.destination", below(t.terminals)});
+  const u32* first = t.program.first;
+  for (const char* call : {"terminal.program.next", "terminal.program.sending"})
+    bounds.push_back({call, [=](u64 n, u32 item, u32) { return n <= first[item + 1] - first[item]; }});
+}
+
+void add_terminal_channels(std::vector<Bound>& bounds, u32 vcs, u32 buffer_flits, u32 ring, TrafficMode mode,
+                           const TrafficTable& t, const TerminalFields& fields, const PacketBounds& packet) {
+  bounds.push_back({"terminal.flit_mail", flits_of(vcs)});
+  bounds.push_back({"terminal.credit_mail", at_most(vcs)});
+  bounds.push_back({"terminal.output.credits", at_most(buffer_flits)});
+  bounds.push_back({"terminal.output.tail", below(ring)});
+  bounds.push_back({"terminal.first", below(ring)});
+  for (const std::string lane : {"terminal.control.lane", "terminal.loop.lane"}) {
+    bounds.push_back({lane + ".vc", below(vcs)});
+    bounds.push_back({lane + ".pick", at_most(vcs)});
+  }
+  bounds.push_back({"terminal.loop.outstanding", at_most(t.window)});
+  bounds.push_back({"terminal.loop.reply_first", below(t.reply_queue)});
+  for (const char* replies : {"terminal.loop.replies", "terminal.loop.created", "terminal.loop.promised"})
+    bounds.push_back({replies, at_most(t.reply_queue)});
+  bounds.push_back({"terminal.loop.served", at_most(1)});
+  bounds.push_back({"terminal.loop.take", at_most(vcs)});
+  bounds.push_back({"terminal.reply.to", below(t.terminals)});
+  bounds.push_back({"terminal.reply.tag", at_most(t.window)});
+  bounds.push_back({"terminal.held.flits", at_most(buffer_flits)});
+  if (mode == TrafficMode::kRequestReply)
+    bounds.push_back(item_bound("terminal", [&t, &fields](const Item<1>& terminal, u32) {
+      return transactions_fit(terminal, fields, t.window);
+    }));
+  add_packet(bounds, "terminal.ring", packet);
+}
+
+void check_bounds(const StateLayout& layout, const std::vector<Bound>& bounds, const std::vector<std::byte>& state) {
+  for (const Bound& bound : bounds) {
+    const Numbers numbers = find(layout, bound.where);
+    if (numbers.absent) continue;
+    const bool is_number = !numbers.way.empty() && numbers.way.back().element->members.empty();
+    if (is_number == static_cast<bool>(bound.record_holds))
+      throw std::logic_error("bounds: \"" + bound.where + "\" is a number, or a record, and bounded as the other");
+    const std::byte* items = state.data() + numbers.first_item;
+    for (u32 item = 0; item < numbers.kind->count; ++item)
+      check_item(numbers, bound, item, items + std::size_t{item} * numbers.kind->item_bytes);
+  }
+}
+
+}  // namespace flitlab

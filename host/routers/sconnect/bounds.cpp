@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "host/routers/sconnect/plan.hpp"
+
+namespace flitlab {
+namespace sconnect {
+namespace {
+
+void add_message(std::vector<Bound>& bounds, const std::string& where, const Table& t) {
+  bounds.push_back(record_bound<Message>(
+      where, [&t](const Message& m, u32, u32) { return m.control || (m.dst < t.terminals && m.node < t.nodes); }));
+  bounds.push_back({where + ".src", below(t.terminals)});
+  bounds.push_back({where + ".flits", at_most(kQuadParts)});
+  bounds.push_back({where + ".priority", below(kPriorities)});
+  bounds.push_back({where + ".vc", below(kVcs)});
+  bounds.push_back({where + ".tried", at_most(kPorts)});
+  bounds.push_back({where + ".entered", at_most(kPorts)});
+}
+
+/// Every queue's list of buffers is as long as it says.
+bool queues_end(const Item<1>& tic, const Table& t) {
+  for (u32 q = 0; q < kQueues; ++q) {
+    const Queue& queue = tic.at(t.fields.queue, q);
+    u32 buffer = queue.head;
+    for (u32 n = 0; n < queue.messages; ++n) {
+      if (buffer >= t.buffers) return false;
+      if (n + 1 == queue.messages && buffer != queue.tail) return false;
+      buffer = tic.at(t.fields.buffer, buffer).next;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace sconnect
+
+std::vector<Bound> SconnectPlan::bounds() const {
+  using namespace sconnect;
+  const Table& t = table_;
+  const u64 all_buffers = t.buffers < 64 ? (u64{1} << t.buffers) - 1 : ~u64{0};
+  const Holds buffer = below(t.buffers), buffer_or_none = below_or(t.buffers, kNoBuffer);
+  const Holds ports = below(1u << kPorts), count = at_most(t.buffers);
+  std::vector<Options> there;
+  for (u32 tic = 0; tic < t.routers; ++tic) there.push_back(options_there(t, tic));
+  std::vector<Bound> bounds{
+      {"router.control.free", subset(all_buffers)},
+      {"router.control.waiting", below(u64{1} << kQueues)},
+      {"router.control.used", count},
+      {"router.control.enabled", ports},
+      {"router.control.next_vc", ports},
+      {"router.control.held", count},
+      {"router.mail", below(u64{1} << 8 * kPorts)},
+      {"router.port.doubtful", buffer_or_none},
+      {"router.port.spoiled", buffer_or_none},
+      {"router.port.sending", buffer_or_none},
+      {"router.port.parts", at_most(kQuadParts)},
+      {"router.port.requeued", buffer_or_none},
+      {"router.port.entering", at_most(kQuadParts)},
+      {"router.port.train.parts", at_most(kQuadParts)},
+      {"router.port.train.buffer", buffer_or_none},
+      item_bound("router", [&t](const Item<1>& tic, u32) { return queues_end(tic, t); }),
+      {"router.buffer.next", buffer_or_none},
+      {"router.buffer.queue", below(kQueues)},
+      {"router.buffer.source", below(kPorts)},
+      {"router.slot.buffer", buffer_or_none},
+      {"router.table", [there](u64 options, u32 tic, u32) { return (options & ~u64{there[tic]}) == 0; }},
+      {"terminal.host.address", below(t.nodes)},
+      {"terminal.host.out_first", below(kMailbox)},
+      {"terminal.host.out_count", at_most(kMailbox)},
+      {"terminal.host.in_count", at_most(kMailbox)}};
+  for (const char* where :
+       {"router.message", "router.arriving", "terminal.host.offered", "terminal.outbox", "terminal.inbox"})
+    add_message(bounds, where, t);
+  add_source(bounds, t.traffic, t.mode, t.terminal_fields);
+  bounds.push_back({"router.control.fault", at_most(0)});
+  return bounds;
+}
+
+}  // namespace flitlab

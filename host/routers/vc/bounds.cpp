@@ -1,0 +1,46 @@
+#include <algorithm>
+
+#include "host/routers/vc/plan.hpp"
+
+namespace flitlab {
+
+std::vector<Bound> VcPlan::bounds() const {
+  const vc::VcTable& t = table_;
+  const u64 channels = u64{t.ports} * t.vcs;
+  const Holds port = below(t.ports), vc = below(t.vcs), place = below(t.ring), owner = below_or(channels, vc::kNoOwner);
+  const Holds flits = at_most(t.buffer_flits), next_vc = at_most(t.vcs), next_port = at_most(t.ports);
+  const Holds set = [t = &t](u64 bits, u32, u32 word) {  // channels of whole ports, of which the last word has the rest
+    const u32 first = word << t->set_shift, ports = std::min(t->ports - first, 1u << t->set_shift);
+    return ports * t->vcs == 64 || bits >> ports * t->vcs == 0;
+  };
+  std::vector<Bound> bounds{{"router.flit_mail", flits_of(t.vcs)},
+                            {"router.credit_mail", bytes_at_most(t.vcs)},
+                            {"router.port.pick_vc", next_vc},
+                            {"router.port.pick_input", next_port},
+                            {"router.port.pick_output", next_port},
+                            {"router.input.flits", flits},
+                            {"router.input.first", place},
+                            {"router.input.packets", at_most(t.ring)},
+                            {"router.input.out_port", port},
+                            {"router.input.out_vc", vc},
+                            {"router.input.stage", at_most(static_cast<u64>(vc::Stage::kBody))},
+                            {"router.input.pick", next_vc},
+                            {"router.input.allowed", below(u64{1} << t.vcs)},
+                            {"router.output.credits", flits},
+                            {"router.output.owner", owner},
+                            {"router.output.pick", at_most(channels)},
+                            {"router.output.tail", place},
+                            {"router.claim", owner}};
+  for (const char* name : {"flits", "credits", "granted", "pending", "waiting", "bids", "taken"})
+    bounds.push_back({std::string("router.control.") + name, set});
+  const u64 addresses = *std::max_element(topology_.address.begin(), topology_.address.end()) + u64{1};
+  const PacketBounds packet{addresses, t.terminals, t.ports, t.message_classes};
+  add_packet(bounds, "router.ring", packet);
+  bounds.push_back({"router.ring.via", below(addresses)});
+  add_source(bounds, t.traffic, t.mode, t.terminal_fields);
+  bounds.push_back({"router.control.fault", at_most(0)});
+  add_terminal_channels(bounds, t.vcs, t.buffer_flits, t.ring, t.mode, t.traffic, t.terminal_fields, packet);
+  return bounds;
+}
+
+}  // namespace flitlab

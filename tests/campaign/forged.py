@@ -1,0 +1,77 @@
+"""Checkpoints that somebody has changed, with a right checksum: a network refuses one, or runs, or ends in a message,
+and never reads or writes outside of its state.
+
+    python tests/campaign/forged.py --seconds 300 --seed 1
+
+Runs the test `Forged.IsRefusedOrRuns` with one seed after the other, under the sanitizers of memory and arithmetic,
+which it builds if `make test` has not. Exit status 1 if anything fell; the log names the numbers that were changed.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import flitlab as fl
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ROOT / "build" / "asan-ubsan" / "flitlab_tests"
+MOST_SECONDS = 600  # of one model with one seed: it is stuck
+
+
+def build() -> None:
+    """Builds the tests, or ends with what is missing."""
+    jobs = str(len(os.sched_getaffinity(0)))
+    for command in (["cmake", "--preset", "asan-ubsan"],
+                    ["cmake", "--build", "--preset", "asan-ubsan", "--parallel", jobs]):
+        if subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL).returncode:
+            sys.exit(f"forged.py: {' '.join(command)} failed; its messages are above.")
+
+
+def forge(kind: str, seed: int, out: Path) -> int | None:
+    """So many changed states of a model were tried; None if something fell."""
+    log = out / f"{kind}-{seed}.log"
+    with log.open("w") as file:
+        try:
+            status = subprocess.run(
+                [TESTS, f"--gtest_filter=*Forged.IsRefusedOrRuns/{kind}"], stdout=file, stderr=file,
+                timeout=MOST_SECONDS, env=os.environ | {"FLITLAB_FORGED": "1", "FLITLAB_FORGED_SEED": str(seed)},
+            ).returncode
+        except subprocess.TimeoutExpired:
+            status = "stuck"
+    text = log.read_text(errors="replace")
+    if status or "[  PASSED  ] 1 test." not in text or "runtime error" in text:
+        print(f"{kind}, seed {seed}: fell ({status}); see {log}", flush=True)
+        return None
+    log.unlink()
+    return sum(line.startswith(f"{kind} ") for line in text.splitlines())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    build()
+    out = args.out / "forged"
+    out.mkdir(parents=True, exist_ok=True)
+    kinds = [model["kind"] for model in fl._core.models()]
+    tried, fell, seed, started = dict.fromkeys(kinds, 0), 0, args.seed, time.monotonic()
+    while time.monotonic() - started < args.seconds:
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            for kind, count in zip(kinds, pool.map(lambda kind, seed=seed: forge(kind, seed, out), kinds), strict=True):
+                tried[kind] += count or 0
+                fell += count is None
+        seed += 1
+    print(f"{sum(tried.values())} changed states, seeds {args.seed} to {seed - 1}; {fell} fell")
+    args.out.joinpath("forged.json").write_text(json.dumps({"tried": tried, "fell": fell, "seeds": seed - args.seed}))
+    return 1 if fell else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+/// Checkpoints that somebody has changed, with a right checksum: numbers that say where something lies are looked at
+/// before any router believes them (host/plan/bounds.hpp). Whatever is left may be refused, or run, or end in an error,
+/// and never reads or writes outside of the state; sanitizers watch this test.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+#include "host/config/registry.hpp"
+#include "host/run/checkpoint.hpp"
+#include "host/run/conservation.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/variations.hpp"
+
+namespace flitlab::run_forged_test {
+namespace {
+
+using testing::Network;
+
+class Forged : public ::testing::TestWithParam<std::string> {};
+
+/// A network whose state can be given to another of the same configuration by way of a checkpoint.
+struct Source {
+  explicit Source(const Experiment& e) : net(e) { net.step(300); }
+
+  std::vector<std::byte> state() { return net.engine->state(0); }
+  /// ConfigError if it is refused.
+  void load_into(Network& other, const std::vector<std::byte>& state) {
+    std::stringstream file;
+    Saver saver(file);
+    saver(state, net.engine->counters(0), net.engine->row(0));
+    for (const TraceFeed& feed : net.feeds) feed.save(saver);
+    Loader loader(file);
+    other.engine->set_now(net.engine->now());
+    load_replica(loader, *other.engine, *other.plan, 0);
+    for (TraceFeed& feed : other.feeds) feed.load(loader);
+  }
+
+  Network net;
+};
+
+/// Changes one number, or a few bytes, of a field of an item, and says which.
+std::string forge(const StateLayout& layout, std::vector<std::byte>& state, std::mt19937_64& random) {
+  const auto below = [&](u64 n) { return random() % n; };
+  const u32 k = static_cast<u32>(below(layout.kinds.size()));
+  const ItemKind& kind = layout.kinds[k];
+  const FieldInfo& field = kind.fields[below(kind.fields.size())];
+  const u64 item = below(kind.count), index = below(field.count);
+  const std::size_t element =
+      layout.kind_offset(k, 1) + item * kind.item_bytes + field.offset + index * field.element_bytes;
+  const u64 values[] = {0, 1, 0xFF, 0xFFFF, kNone, ~u64{0}, random(), below(64), u64{1} << below(64)};
+  const u64 value = values[below(std::size(values))];
+  const std::size_t bytes = u64{1} << below(4), at = below(field.element_bytes) / bytes * bytes;
+  std::memcpy(state.data() + element + at, &value, std::min<std::size_t>(bytes, field.element_bytes - at));
+  std::ostringstream text;
+  text << kind.name << ' ' << item << ' ' << field.name << '[' << index << "] byte " << at << " := " << value << '/'
+       << bytes << "; ";
+  return text.str();
+}
+
+TEST_P(Forged, IsRefusedOrRuns) {
+  const char* more = std::getenv("FLITLAB_FORGED");  // so many times as many, each named before it is tried
+  const char* seed = std::getenv("FLITLAB_FORGED_SEED");
+  const u32 trials = testing::trials(more ? 60 * static_cast<u32>(std::atoi(more)) : 60);
+  u32 number = 0, refused = 0, ran = 0;
+  const u64 first_seed = seed ? std::strtoull(seed, nullptr, 10) : 0;
+  for (const Experiment& e : testing::variations(GetParam())) {
+    Source source(e);
+    const std::vector<std::byte> good = source.state();
+    Network other(e);
+    source.load_into(other, good);  // which is not refused
+    EXPECT_EQ(other.engine->state_hash(0), source.net.engine->state_hash(0)) << number;
+    std::mt19937_64 random(first_seed << 8 | ++number);
+    for (u32 i = 0; i < trials; ++i) {
+      std::vector<std::byte> state = good;
+      std::string what;
+      for (u64 n = 1 + random() % 4; n; --n) what += forge(other.plan->layout(), state, random);
+      if (more) std::cerr << GetParam() << ' ' << number - 1 << ' ' << i << ": " << what << std::endl;
+      try {
+        source.load_into(other, state);
+      } catch (const ConfigError&) {
+        ++refused;
+        continue;
+      }
+      ++ran;
+      try {
+        other.step(50);
+        check_conservation(*other.engine, *other.plan, 0);
+      } catch (const RunError&) {
+      } catch (const ConfigError&) {
+      }
+    }
+  }
+  EXPECT_GT(refused, 0u);
+  EXPECT_GT(ran, 0u);
+  RecordProperty("refused", static_cast<int>(refused));
+  RecordProperty("ran", static_cast<int>(ran));
+}
+
+/// Where a number of a field, or of a member of its record, lies in the last element of an item.
+struct Place {
+  std::size_t offset = 0;
+  u32 bytes = 0;  ///< 0: there is none of that name, or it is bits of a number
+  u32 element = 0;
+};
+
+Place last_of(const ItemKind& kind, const std::string& where) {
+  for (const FieldInfo& field : kind.fields) {
+    const std::string name = kind.name + "." + std::string(field.name);
+    const std::size_t element = field.offset + std::size_t{field.count - 1} * field.element_bytes;
+    if (where == name && field.element->members.empty()) return {element, field.element_bytes, field.count - 1};
+    for (const MemberInfo& member : field.element->members)
+      if (where == name + "." + std::string(member.name) && !member.mask && member.element->members.empty())
+        return {element + member.offset, member.element->bytes, field.count - 1};
+  }
+  return {};
+}
+
+/// A number that a bound forbids is found in the first item and in the last, and the message says where.
+TEST_P(Forged, WhatIsOutOfBoundsIsNamed) {
+  const Experiment e = testing::variations(GetParam()).front();
+  Source source(e);
+  Network other(e);
+  const StateLayout& layout = other.plan->layout();
+  u32 tried = 0;
+  for (const Bound& bound : other.plan->bounds())
+    for (u32 k = 0; !bound.record_holds && k < layout.kinds.size(); ++k) {
+      const ItemKind& kind = layout.kinds[k];
+      const Place place = last_of(kind, bound.where);
+      const u64 all = place.bytes == 8 ? ~u64{0} : (u64{1} << 8 * place.bytes) - 1;
+      for (u32 item : {0u, kind.count - 1}) {
+        if (!place.bytes || bound.holds(all, item, place.element)) continue;
+        std::vector<std::byte> state = source.state();
+        const std::size_t at = layout.kind_offset(k, 1) + std::size_t{item} * kind.item_bytes + place.offset;
+        std::memcpy(state.data() + at, &all, place.bytes);
+        ++tried;
+        try {
+          source.load_into(other, state);
+          ADD_FAILURE() << bound.where;
+        } catch (const ConfigError& error) {
+          EXPECT_NE(std::string(error.what()).find(std::to_string(item) + " cannot be "), std::string::npos)
+              << bound.where << ": " << error.what();
+        }
+      }
+    }
+  EXPECT_GT(tried, 6u);
+}
+
+TEST(ForgedRow, SeedAndLoadAreThoseOfTheConfiguration) {
+  const Experiment e = testing::experiment();
+  Network net(e), other(e);
+  net.step(100);
+  const auto load = [&](const ReplicaRow& row) {
+    std::stringstream file;
+    Saver saver(file);
+    saver(net.engine->state(0), net.engine->counters(0), row);
+    Loader loader(file);
+    load_replica(loader, *other.engine, *other.plan, 0);
+  };
+  ReplicaRow row = net.engine->row(0);
+  row.window_begin = 50;
+  row.window_end = 500;
+  EXPECT_NO_THROW(load(row));
+  EXPECT_EQ(other.engine->row(0).window_end, 500u);
+  ReplicaRow seed = row, period = row;
+  ++seed.seed;
+  period.period += 1;
+  EXPECT_THROW(load(seed), ConfigError);
+  EXPECT_THROW(load(period), ConfigError);
+}
+
+TEST(Bounds, OfWhatNoStateHasAreAMistakeOfTheModel) {
+  const Experiment e = testing::experiment();
+  const Network net(e);
+  const std::vector<std::byte> state = net.engine->state(0);
+  const StateLayout& layout = net.plan->layout();
+  for (const char* where : {"rooter.input.first", "router.inputs.first", "router.input.frist", "router.input.first.of"})
+    EXPECT_THROW(check_bounds(layout, {{where, below(1)}}, state), std::logic_error) << where;
+  EXPECT_THROW(check_bounds(layout, {{"router.input", below(1)}}, state), std::logic_error);
+  EXPECT_THROW(check_bounds(layout, {record_bound<u8>("router.input.first", [](u8, u32, u32) { return true; })}, state),
+               std::logic_error);
+  EXPECT_NO_THROW(check_bounds(layout, {{"router.input_matrix", below(1)}}, state));  // this router has none
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const ModelRecord& model : models()) names.emplace_back(model.kind);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Forged, ::testing::ValuesIn(kinds()), [](const auto& kind) { return kind.param; });
+
+}  // namespace
+}  // namespace flitlab::run_forged_test
