@@ -203,6 +203,7 @@ void TerminalPlan::set_permutation(const std::string& pattern, const Topology& t
 void TerminalPlan::set_lengths(const Experiment& e) {
   mean_flits = mean_packet(e);
   shortest = shortest_packet(e);
+  longest = longest_packet(e);
   table.packets = packet_lengths_.set(e.lengths(param::traffic.packet_flits));
   if (e.str(param::traffic.packet_length) != "geometric") return;
   table.max_flits = geometric_longest(e);

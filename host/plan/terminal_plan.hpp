@@ -32,8 +32,8 @@ struct TerminalPlan {
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable table;
   double mean_flits = 1;
-  u32 shortest = 1;  ///< flits
-  u32 active = 0;    ///< terminals that are in a group
+  u32 shortest = 1, longest = 1;  ///< flits
+  u32 active = 0;                 ///< terminals that are in a group
 
  private:
   void set_groups(const Groups& groups);

@@ -188,8 +188,8 @@ def a_torus_has_no_middle(e: fl.Experiment, choose: random.Random, folder: Path)
 def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) -> bool:
     """Packets that are alone take the zero-load latency that is predicted: its mean is that of all pairs."""
     flits = _flits(e) if e["router.kind"] in ONE_LENGTH else choose.randint(1, 5)
-    # The prediction is the mean of all ways, of which Valiant draws one; before it is booted a machine has no ways.
-    drawn = e.flat().get("routing.algorithm") == "valiant" or e.flat().get("boot.state") == "cold"
+    # The prediction is the mean of all ways, of which Valiant draws one.
+    drawn = e.flat().get("routing.algorithm") == "valiant"
     if _by_the_cycle(e) or drawn:
         return False
     uniform = {"traffic.mode": "open", "traffic.pattern": "uniform", "traffic.packet_flits": flits}

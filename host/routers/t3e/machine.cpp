@@ -115,6 +115,7 @@ Machine::Machine(const Experiment& e, bool checked)
     std::fill(tables.registers.begin(), tables.registers.end(), Registers{});
     std::fill(tables.lut.begin(), tables.lut.end(), Tag{});
   }
+  own_tables = !cold && e.file(flitlab::t3e::param::registers.file).empty();
   if (e.file(flitlab::t3e::param::registers.file).empty()) return;
   load_file(e);
   if (cold) return;

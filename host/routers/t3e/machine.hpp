@@ -25,6 +25,7 @@ struct Machine {
   Tables tables;                            ///< of cycle 0
   Tables rerouted;                          ///< empty if nothing breaks during the run
   std::vector<SoftwareRegisters> software;  ///< [nodes]
+  bool own_tables = true;                   ///< from cycle 0 on there are flitlab's, not those of a file, nor none
   std::vector<std::string> warnings;
 
   bool breaks() const;

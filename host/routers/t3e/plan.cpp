@@ -119,6 +119,7 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
   const bool regular = machine_.shape.full() && !machine_.breaks() && machine_.staff.everybody;
   const auto only_if_regular = [&](double x) { return regular ? x : kNotMeasured; };
   const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const bool flows = t.buffer_flits >= traffic_.longest;  // in a shorter buffer a packet may wait for credits
   const ItemKind& kind = layout_.kinds[0];
   return {
       {"routers", t.routers},
@@ -130,7 +131,8 @@ std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
        machine_.shape.full() && !machine_.breaks() ? static_cast<double>(topology_.bisection_channels) : kNotMeasured},
       {"diameter", only_if_regular(diameter)},
       {"hops_mean", only_if_regular(hops / pairs)},
-      {"zero_load_latency_cycles", uniform ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
+      {"zero_load_latency_cycles",
+       uniform && flows && machine_.own_tables ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
       {"lut_mode", machine_.tables.registers[0].lut_mode},
       {"state_bytes", static_cast<double>(layout_.bytes(1))},
       {"router_state_bytes", kind.item_bytes},

@@ -284,6 +284,16 @@ def test_numbers_of_irregular_machines_are_not_invented():
     assert all(broken[key] is None for key in keys)
 
 
+def test_no_latency_is_foretold_where_a_packet_waits_for_credits_or_has_no_way():
+    def foretold(changes):
+        e = build({"topology.shape": [4, 4, 2], "traffic.load": 0.0, "traffic.packet_flits": 10} | changes)
+        return e.derived()["zero_load_latency_cycles"]
+
+    assert foretold({"router.deterministic_buffer_flits": 10}) == foretold({})
+    assert foretold({"router.deterministic_buffer_flits": 9}) is None
+    assert foretold({"boot.state": "cold"}) is None
+
+
 @pytest.mark.filterwarnings("ignore:boot.state")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_replies_on_a_machine_that_nobody_has_booted(config, seed):
