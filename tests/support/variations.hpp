@@ -127,6 +127,26 @@ inline std::vector<Experiment> variations(std::string_view kind) {
     for (u32 n = 0; n < 600; ++n) long_trace << n << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ",20\n";
     long_trace.close();
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    add({{"topology.radix", IntList{2, 4, 4, 2}},  // header bits that straddle words, and processors that think
+         {"topology.dilation", IntList{2, 1, 1, 1}},
+         {"router.width", integer(2)},
+         {"router.cascade", integer(2)},
+         {"endpoint.stalls", true},
+         {"endpoint.think_cycles", integer(3)},
+         {"traffic.load", 0.5},
+         {"traffic.packet_flits", mixed}});
+    add({{"topology.radix", radix},
+         {"topology.dilation", dilation},
+         {"router.width", integer(3)},
+         {"router.fast_reclaim", false},
+         {"router.pipeline_stages", integer(2)},
+         {"endpoint.checksum", word("crc8")},
+         {"endpoint.think_cycles", integer(0)},
+         {"faults.file", faults},
+         {"traffic.mode", word("request_reply")},
+         {"traffic.load", 0.4},
+         {"traffic.packet_flits", mixed},
+         {"traffic.reply_flits", mixed}});
     return list;
   }
   if (kind == "sconnect") {

@@ -69,6 +69,13 @@ void check_metro(const Experiment& e) {
   if (e.flag(metro::param::endpoint.stalls) && mode != "open")
     throw ConfigError("endpoint.stalls = true is there for traffic.mode = \"open\", and this is \"" + mode +
                       "\": set it to false.");
+  if (!e.is_auto(metro::param::endpoint.think_cycles) && !e.flag(metro::param::endpoint.stalls) &&
+      mode != "request_reply")
+    throw ConfigError(
+        "endpoint.think_cycles = " + std::to_string(e.u32_of(metro::param::endpoint.think_cycles)) +
+        ": in traffic.mode = \"" + mode +
+        "\" only processors that stall think, and these do not; auto is allowed. Set endpoint.stalls = true "
+        "in \"open\", or leave it out.");
   if (mode == "request_reply" && e.u32_of(param::traffic.window) != 1)
     throw ConfigError("traffic.window = " + std::to_string(e.u32_of(param::traffic.window)) +
                       ": an endpoint has one message under way, and its reply comes over the same connection. Set it "

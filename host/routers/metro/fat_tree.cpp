@@ -69,6 +69,7 @@ class FatTree {
             static_cast<u8>(log2_floor(directions)),
             static_cast<u8>(log2_floor(ports_ / directions)),
             static_cast<u8>(stage),
+            0,
             {},
             0,
             0};

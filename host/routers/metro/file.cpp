@@ -93,6 +93,7 @@ class Reader {
                         static_cast<u8>(std::bit_width(radix) - 1),
                         static_cast<u8>(std::bit_width(dilation) - 1),
                         0,
+                        0,
                         {},
                         0,
                         0});

@@ -132,6 +132,7 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
                             static_cast<u8>(log2_floor(radix[s])),
                             static_cast<u8>(log2_floor(dilation[s])),
                             static_cast<u8>(s),
+                            0,
                             {},
                             0,
                             0};

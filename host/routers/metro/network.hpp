@@ -69,7 +69,8 @@ struct MetroRoutes {
 /// Directions that lead from one endpoint to another, whichever of equivalent ports are taken; empty: there are none.
 std::vector<u32> metro_directions(const MetroNetwork& network, u32 source, u32 destination);
 
-/// Headers for routers of `width` bits that take `header_words` words each; sets which routers swallow words.
-MetroRoutes make_metro_routes(MetroNetwork& network, u32 width, u32 header_words);
+/// Headers for routers of `width` bits that take `header_words` words each; sets which routers swallow words, and which
+/// bits they find in them. `straddles`: of a direction, some may be in one word and some in the next.
+MetroRoutes make_metro_routes(MetroNetwork& network, u32 width, u32 header_words, bool straddles);
 
 }  // namespace flitlab

@@ -44,8 +44,9 @@ Topology topology_of(const MetroNetwork& n, u32 slices, const std::string& kind)
 
 MetroPlan::MetroPlan(const Experiment& e)
     : network_(make_metro_network(e)),
-      routes_(make_metro_routes(network_, e.u32_of(metro::param::router.width),
-                                e.u32_of(metro::param::router.header_words))),
+      routes_(make_metro_routes(
+          network_, e.u32_of(metro::param::router.width), e.u32_of(metro::param::router.header_words),
+          e.has(metro::param::router.header_straddles) && e.flag(metro::param::router.header_straddles))),
       faults_(make_metro_faults(e, network_, e.u32_of(metro::param::router.cascade))),
       topology_(topology_of(network_, e.u32_of(metro::param::router.cascade), e.str(metro::param::topology.kind))),
       traffic_(e, topology_),

@@ -76,59 +76,88 @@ std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source)
   return found;
 }
 
+/// Where in a header the stages' directions begin, in bits from the leading one of its first word.
+struct Packing {
+  std::vector<u32> begin;  ///< [stages + 1] the last: the end of all
+  bool straddling = false;
+};
+
+/// Directions of so many bits each in words that all routers share, one behind the other. Those of a stage are in one
+/// word, unless they may straddle two and the header is shorter for it.
+Packing packed(const std::vector<u32>& bits, u32 width, bool straddles) {
+  Packing apart, dense{{}, true};
+  u32 at = 0, dense_at = 0;
+  for (u32 b : bits) {
+    if (at % width + b > width) at += width - at % width;
+    apart.begin.push_back(at);
+    dense.begin.push_back(dense_at);
+    at += b;
+    dense_at += b;
+  }
+  apart.begin.push_back(at);
+  dense.begin.push_back(dense_at);
+  const auto words = [&](u32 end) { return (end + width - 1) / width; };
+  return straddles && words(dense_at) < words(at) ? dense : apart;
+}
+
+/// One direction behind the other in whole words, hw for each, the first with the direction in its leading bits.
+Packing spaced(u32 stages, u32 width, u32 words_each) {
+  Packing p;
+  for (u32 s = 0; s <= stages; ++s) p.begin.push_back(s * words_each * width);
+  return p;
+}
+
+std::vector<u32> bits_of_stages(const MetroNetwork& n) {
+  std::vector<u32> bits(n.stages);
+  for (const metro::RouterSetup& setup : n.setup) bits[setup.stage] = setup.log_radix;
+  return bits;
+}
+
+void add_header(MetroRoutes& routes, const Packing& packing, u32 width, const std::vector<u32>& directions,
+                const std::vector<u32>& bits) {
+  const std::size_t first = routes.words.size();
+  const u32 stages = static_cast<u32>(directions.size());
+  routes.words.resize(first + (packing.begin[stages] + width - 1) / width);
+  for (u32 s = 0; s < stages; ++s)
+    for (u32 k = 0; k < bits[s]; ++k) {
+      const u32 place = packing.begin[s] + k, bit = directions[s] >> (bits[s] - 1 - k) & 1;
+      routes.words[first + place / width] |= static_cast<u16>(bit << (width - 1 - place % width));
+    }
+  routes.start.push_back(static_cast<u32>(routes.words.size()));
+}
+
 }  // namespace
 
 std::vector<u32> metro_directions(const MetroNetwork& n, u32 source, u32 destination) {
   return directions_from(n, source)[destination];
 }
 
-MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words) {
+MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words, bool straddles) {
   MetroRoutes routes;
   routes.by_pair = !n.levelled;
   routes.start.push_back(0);
-  std::vector<u8> swallows(metro::kMaxStages, 1);  // by stage
+  const bool shared = n.levelled && header_words == 0;  // all routers take bits of the same words
   const u32 own = std::max(header_words, 1u);
+  const std::vector<u32> level_bits = n.levelled ? bits_of_stages(n) : std::vector<u32>{};
+  const Packing packing = shared ? packed(level_bits, width, straddles) : spaced(metro::kMaxStages, width, own);
+  std::vector<u8> swallows(metro::kMaxStages, 1);  // by stage: a router whose bits are the last of a word drops it
   for (u32 s = 0; s < metro::kMaxStages; ++s) {
-    routes.first_word[s] = static_cast<u16>((s + 1) * own);
-    routes.deciding_word[s] = (s + 1) * own - 1;
+    const bool packs = shared && s < n.stages;
+    const u32 last = packs ? (packing.begin[s] + level_bits[s] - 1) / width : (s + 1) * own - 1;
+    routes.deciding_word[s] = last;
+    routes.first_word[s] = static_cast<u16>(last + 1);
+    if (packs) swallows[s] = s + 1 == n.stages || packing.begin[s + 1] / width > last;
   }
-  // Words that all routers take bits from: a router whose bits are the last of a word drops it.
-  if (n.levelled && header_words == 0) {
-    u32 used = 0, word = 0;
-    std::vector<u32> bits(n.stages);
-    for (const metro::RouterSetup& setup : n.setup) bits[setup.stage] = setup.log_radix;
-    for (u32 s = 0; s < n.stages; ++s) {
-      used += bits[s];
-      swallows[s] = s + 1 == n.stages || used + bits[s + 1] > width;
-      routes.deciding_word[s] = word;
-      routes.first_word[s] = static_cast<u16>(word + 1);
-      if (swallows[s]) {
-        used = 0;
-        ++word;
-      }
-    }
+  for (metro::RouterSetup& setup : n.setup) {
+    setup.swallow = header_words == 0 && swallows[setup.stage] ? ~u32{0} : 0;
+    setup.header_bits = static_cast<u8>(packing.straddling ? width - packing.begin[setup.stage] % width : width);
   }
-  for (metro::RouterSetup& setup : n.setup) setup.swallow = header_words == 0 && swallows[setup.stage] ? ~u32{0} : 0;
-
-  const auto add = [&](const std::vector<u32>& directions, const std::vector<u32>& bits) {
-    u32 word = 0, used = 0;
-    for (u32 s = 0; s < directions.size(); ++s) {
-      word |= directions[s] << (width - used - bits[s]);
-      used += bits[s];
-      if (!swallows[s] && header_words == 0) continue;
-      routes.words.push_back(static_cast<u16>(word));
-      for (u32 i = 1; i < header_words; ++i) routes.words.push_back(0);
-      word = used = 0;
-    }
-    routes.start.push_back(static_cast<u32>(routes.words.size()));
-  };
   if (n.levelled) {
-    std::vector<u32> radix(n.stages), bits(n.stages), directions(n.stages);
-    for (const metro::RouterSetup& setup : n.setup) bits[setup.stage] = setup.log_radix;
+    std::vector<u32> directions(n.stages);
     for (u32 d = 0; d < n.terminals; ++d) {
       u32 left = d;
-      for (u32 s = n.stages; s-- > 0; left >>= bits[s]) directions[s] = left & ((1u << bits[s]) - 1);
-      add(directions, bits);
+      for (u32 s = n.stages; s-- > 0; left >>= level_bits[s]) directions[s] = left & ((1u << level_bits[s]) - 1);
+      add_header(routes, packing, width, directions, level_bits);
     }
     return routes;
   }
@@ -152,7 +181,7 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words) {
         places = step(n, places, direction).routers;
       }
       n.stages = std::max(n.stages, static_cast<u32>(bits.size()));
-      add(ways[d], bits);
+      add_header(routes, packing, width, ways[d], bits);
     }
   }
   return routes;

@@ -73,6 +73,7 @@ void set_router(Table& t, const Experiment& e) {
 
 void set_endpoint(Table& t, const Experiment& e) {
   t.stalls = e.flag(param::endpoint.stalls) || e.str(flitlab::param::traffic.mode) == "request_reply";
+  if (!e.is_auto(param::endpoint.think_cycles)) t.think_cycles = e.u32_of(param::endpoint.think_cycles);
   t.backoff = e.str(param::endpoint.retry) == "backoff";
   if (t.backoff) {
     t.backoff_cycles = e.u32_of(param::endpoint.backoff_cycles);

@@ -17,18 +17,22 @@ void add_message(std::vector<Bound>& bounds, const std::string& where, const Tab
   bounds.push_back({where + ".entered", at_most(kPorts)});
 }
 
-/// Every queue's list of buffers is as long as it says.
+/// Every queue's list of buffers is as long as it says, and has all buffers that wait in it, and no others.
 bool queues_end(const Item<1>& tic, const Table& t) {
+  u32 waiting = 0;
+  for (u32 b = 0; b < t.buffers; ++b) waiting += (tic.at(t.fields.buffer, b).flags & kWaiting) != 0;
   for (u32 q = 0; q < kQueues; ++q) {
     const Queue& queue = tic.at(t.fields.queue, q);
     u32 buffer = queue.head;
     for (u32 n = 0; n < queue.messages; ++n) {
       if (buffer >= t.buffers) return false;
       if (n + 1 == queue.messages && buffer != queue.tail) return false;
-      buffer = tic.at(t.fields.buffer, buffer).next;
+      const auto& state = tic.at(t.fields.buffer, buffer);
+      if (!(state.flags & kWaiting) || state.queue != q || !waiting--) return false;
+      buffer = state.next;
     }
   }
-  return true;
+  return waiting == 0;
 }
 
 }  // namespace

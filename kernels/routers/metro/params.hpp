@@ -137,6 +137,15 @@ inline constexpr struct RouterParams {
                                "Words that each router takes from the head of a stream to set up a connection (hw); 0: "
                                "routers take bits from words that they share.",
                            .cite = "METRO, Table 1; 5.1, Pipelined Connection Setup"};
+  ParamRecord header_straddles{
+      .path = "router.header_straddles",
+      .type = ParamType::kBool,
+      .default_value = "true",
+      .help =
+          "The bits of a direction may straddle two of the words that routers share (router.header_words = 0), where "
+          "the header is shorter for it; else they are all in one word.",
+      .cite = "METRO, Table 4 (hbits)",
+      .only_if = "topology.kind=multibutterfly"};
   ParamRecord pipeline_stages{.path = "router.pipeline_stages",
                               .type = ParamType::kInt,
                               .default_value = "1",
@@ -207,6 +216,18 @@ inline constexpr struct EndpointParams {
                          "A processor stalls until its message is acknowledged; traffic.load is what it offers while "
                          "it does not stall.",
                      .cite = "METRO, Figure 3"};
+  ParamRecord think_cycles{
+      .path = "endpoint.think_cycles",
+      .type = ParamType::kIntOrAuto,
+      .default_value = "auto",
+      .min = 0,
+      .max = 1000000,
+      .unit = "cycles",
+      .help =
+          "Time from the end of a transaction to the creation of the next message, of processors that stall and of "
+          "those that wait for replies: 0 is the cycle after its end; auto: a random time, by traffic.load. With a "
+          "number, traffic.load only says when they begin.",
+      .cite = "METRO, Figure 3, which does not give it"};
   ParamRecord checksum{.path = "endpoint.checksum",
                        .type = ParamType::kChoice,
                        .default_value = "crc16",

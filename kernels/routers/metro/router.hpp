@@ -3,7 +3,8 @@
 /// sends leaves after dp cycles and is on the next router's wire after those of the wire itself, so a word takes
 /// dp + vtd cycles from router to router.
 ///
-///   header   the leading bits of the first word (hw = 0), or hw words of its own, say the direction; a port is chosen
+///   header   the leading bits of the first word, and of the second where they straddle both (hw = 0), or hw words of
+///            its own, say the direction; a port is chosen
 ///   data     forward port to backward port of the connection, or back once it is turned
 ///   TURN     goes on; the router answers with STATUS and its checksum, then DATA-IDLE until the far end's words are
 ///            there, 2 (dp + vtd) cycles later
@@ -28,7 +29,7 @@ struct RouterCycle {
   u32 requests = 0;         ///< forward ports that ask for a direction
   u32 freed = 0;            ///< backward ports that are free from the next cycle on
   u32 done = 0;             ///< forward ports that do no more in this cycle
-  Word opening[kMaxPorts];  ///< the word that brought a request
+  Word opening[kMaxPorts];  ///< what is left of the word that brought a request
 
   FLITLAB_INLINE ForwardPort& forward(u32 p) const { return node.at(v.t.router_fields.forward, p); }
   FLITLAB_INLINE void send_forward(u32 out, Word word) const {
@@ -85,14 +86,33 @@ struct RouterCycle {
     ++f.words;
   }
 
-  FLITLAB_INLINE void begin(u32 p, ForwardPort& f, Word word) {
+  /// Bits of a direction that the word which brings a header has not.
+  FLITLAB_INLINE u32 missing_bits() const {
+    const u32 bits = v.t.setup[index / v.t.slices].header_bits;
+    return control.log_radix > bits ? control.log_radix - bits : 0;
+  }
+
+  /// Takes so many leading bits of a word into the direction.
+  FLITLAB_INLINE void take_bits(u32 p, ForwardPort& f, Word word, u32 bits) {
     const u32 w = v.t.width;
+    f.direction = static_cast<u8>(u32{f.direction} << bits | payload_of(word) >> (w - bits));
+    opening[p] = make_word(Kind::kData, payload_of(word) << bits & ((1u << w) - 1));
+  }
+
+  FLITLAB_INLINE void begin(u32 p, ForwardPort& f, Word word) {
+    const u32 missing = missing_bits();
     control.active |= 1u << p;
-    f.direction = static_cast<u8>(payload_of(word) >> (w - control.log_radix));
+    f.direction = 0;
     f.count = 1;
     f.state = PortState::kSetup;
-    opening[p] = make_word(Kind::kData, payload_of(word) << control.log_radix & ((1u << w) - 1));
-    if (v.t.header_words <= 1) requests |= 1u << p;
+    take_bits(p, f, word, control.log_radix - missing);
+    if (v.t.header_words <= 1 && !missing) requests |= 1u << p;
+  }
+
+  FLITLAB_INLINE void set_up(u32 p, ForwardPort& f, Word word) {
+    if (kind_of(word) != Kind::kData) return set_idle(p, f);
+    if (v.t.header_words == 0) take_bits(p, f, word, missing_bits());
+    if (++f.count >= v.t.header_words) requests |= 1u << p;
   }
 
   FLITLAB_INLINE void flow_forward(u32 p, ForwardPort& f, Word word) {
@@ -148,10 +168,7 @@ struct RouterCycle {
       case PortState::kIdle:
         if (kind_of(word) == Kind::kData && control.forward_on >> p & 1) begin(p, f, word);
         return;
-      case PortState::kSetup:
-        if (kind_of(word) != Kind::kData) return set_idle(p, f);
-        if (++f.count == v.t.header_words) requests |= 1u << p;
-        return;
+      case PortState::kSetup: return set_up(p, f, word);
       case PortState::kForward: return flow_forward(p, f, word);
       case PortState::kReverse: return flow_back(p, f, word);
       case PortState::kBlocked:

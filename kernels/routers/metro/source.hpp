@@ -179,11 +179,14 @@ struct SourceCycle {
     create_after();
   }
 
-  /// A processor that stalls goes on.
+  /// A processor that stalls goes on, and thinks before it creates the next message.
   FLITLAB_INLINE void create_after() {
     if (!v.t.stalls) return;
     ++control.next.index;
-    seek_creation(v.t.traffic, *v.row, index, control.next, now + 1);
+    if (v.t.think_cycles == kNone)
+      seek_creation(v.t.traffic, *v.row, index, control.next, now + 1);
+    else
+      control.next.at = now + 1 + v.t.think_cycles;
     control.oldest = control.next;
   }
 

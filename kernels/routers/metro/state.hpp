@@ -31,7 +31,7 @@ static_assert(sizeof(Wire) == 8);
 /// the last turn; there are as many as its wires are long, before what comes from the far end can be passed on.
 enum class PortState : u8 {
   kIdle,
-  kSetup,  ///< takes header words
+  kSetup,  ///< takes header words, or waits for the rest of a direction
   kForward,
   kReverse,
   kBlocked,  ///< waits for TURN to answer in detail
@@ -175,7 +175,8 @@ struct RouterSetup {
   u8 forward, backward;  ///< ports
   u8 log_radix, log_dilation;
   u8 stage;
-  u8 pad[3];
+  u8 header_bits;  ///< of the word that brings a header, left for this router and those behind it
+  u8 pad[2];
   u32 swallow;
   u32 fast;
 };
@@ -204,7 +205,8 @@ struct Table {
   u8 route_by_pair = 0;  ///< headers depend on the source as well
   u32 backoff_cycles = 1;
   u32 most_attempts = 0;
-  u32 patience = 0;  ///< cycles after TURN in which an answer must have ended
+  u32 think_cycles = kNone;  ///< of processors that stall; kNone: by the load
+  u32 patience = 0;          ///< cycles after TURN in which an answer must have ended
   Crc crc{};
   u32 source_words = 1, serial_words = 1, crc_words = 0;  ///< of a message's body
   u16 header_first[kMaxStages] = {};  ///< first header word that the router of a stage passes on unchanged

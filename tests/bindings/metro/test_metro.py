@@ -55,7 +55,7 @@ def test_in_use_matters(rows):
 
 
 def test_all_experiments_are_there():
-    names = "cascade compare faults figure1 figure3 reclamation table3 unloaded"
+    names = "cascade compare faults figure1 figure3 headers reclamation single_router table3 unloaded"
     assert [f"metro.{name}" for name in names.split()] == EXPERIMENTS
 
 

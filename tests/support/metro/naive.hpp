@@ -35,7 +35,8 @@ class NaiveMetro {
         common_{row, e.u32_of(metro::param::router.width), e.u32_of(metro::param::router.cascade),
                 e.u32_of(metro::param::router.header_words), e.u32_of(metro::param::router.pipeline_stages)},
         wires_(common_),
-        headers_(net_, common_),
+        headers_(net_, common_,
+                 e.has(metro::param::router.header_straddles) && e.flag(metro::param::router.header_straddles)),
         routers_(e, net_, headers_, common_),
         endpoints_(e, plan, headers_, common_) {
     join_all();

@@ -25,6 +25,8 @@ class NaiveEndpoints : public NaiveSinks {
     doublings_ = backoff_ ? e.u32_of(metro::param::endpoint.backoff_doublings) : 0;
     most_attempts_ = e.u32_of(metro::param::endpoint.most_attempts);
     stalls_ = replies_ || (e.has(metro::param::endpoint.stalls) && e.flag(metro::param::endpoint.stalls));
+    thinks_ = !e.is_auto(metro::param::endpoint.think_cycles);
+    think_cycles_ = thinks_ ? e.u32_of(metro::param::endpoint.think_cycles) : 0;
     entry_ = e.u32_of(metro::param::topology.entry_delay);
     hop_ = c_.dp + e.u32_of(metro::param::topology.wire_delay);
     for (u32 n = 0; n < all_.size(); ++n) all_[n].source.next = first_creation(t_.traffic, c_.row, n);
@@ -165,7 +167,10 @@ class NaiveEndpoints : public NaiveSinks {
     if (!stalls_) return;
     SourceCursor& next = all_[n].source.next;
     ++next.index;
-    seek_creation(t_.traffic, c_.row, n, next, c_.now + 1);
+    if (thinks_)
+      next.at = c_.now + think_cycles_ + 1;
+    else
+      seek_creation(t_.traffic, c_.row, n, next, c_.now + 1);
   }
 
   /// DROP, or nothing more.
@@ -224,8 +229,8 @@ class NaiveEndpoints : public NaiveSinks {
   }
 
   const NaiveHeaders& headers_;
-  u32 backoff_cycles_, doublings_, most_attempts_, entry_, hop_;
-  bool backoff_, stalls_;
+  u32 backoff_cycles_, doublings_, most_attempts_, think_cycles_, entry_, hop_;
+  bool backoff_, stalls_, thinks_;
 };
 
 }  // namespace flitlab::testing

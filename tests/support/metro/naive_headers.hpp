@@ -2,7 +2,7 @@
 /// Headers of the second METRO (naive.hpp): which words lead from one endpoint to another, and where in them the
 /// router of a stage reads its direction.
 #include <algorithm>
-#include <bit>
+#include <string>
 #include <vector>
 
 #include "host/routers/metro/network.hpp"
@@ -12,28 +12,44 @@ namespace flitlab::testing {
 
 class NaiveHeaders {
  public:
-  NaiveHeaders(const MetroNetwork& net, const NaiveCommon& c) : net_(net), c_(c), bits_(net.stages) {
+  NaiveHeaders(const MetroNetwork& net, const NaiveCommon& c, bool straddles) : net_(net), c_(c), bits_(net.stages) {
     for (const metro::RouterSetup& s : net_.setup) bits_[s.stage] = s.log_radix;
-    last_.assign(net_.stages, true);
-    u32 used = 0, words = 0;
-    for (u32 s = 0; s < net_.stages; ++s) {
-      used += bits_[s];
-      last_[s] = !net_.levelled || c_.header_words || s + 1 == net_.stages || used + bits_[s + 1] > c_.width;
-      words += std::max(c_.header_words, 1u) - 1;
-      decides_.push_back(words);
-      if (last_[s]) ++words, used = 0;
-    }
+    own_words_ = net_.levelled ? c_.header_words : std::max(c_.header_words, 1u);
+    const u32 whole = lay_out(false);
+    divided_ = straddles && !own_words_ && lay_out(true) < whole;
+    lay_out(divided_);
     for (u32 from = 0; from < net_.terminals; ++from)
       for (u32 to = 0; to < net_.terminals; ++to) headers_.push_back(made(from, to));
   }
 
   const std::vector<u64>& of(u32 from, u32 to) const { return headers_[from * net_.terminals + to]; }
   /// Whether the router of a stage is the last to take bits of a word.
-  bool last(u32 stage) const { return last_[stage]; }
+  bool last(u32 stage) const {
+    return own_words_ || stage + 1 == net_.stages || place_[stage + 1] / c_.width > decides(stage);
+  }
   /// Place of the word with which the router of a stage knows where to.
-  u32 decides(u32 stage) const { return decides_[stage]; }
+  u32 decides(u32 stage) const {
+    return own_words_ ? (stage + 1) * own_words_ - 1 : (place_[stage] + bits_[stage] - 1) / c_.width;
+  }
+  /// How many bits of the word that comes first have been left for the router of a stage and those behind it.
+  u32 left(u32 stage) const { return divided_ ? c_.width - place_[stage] % c_.width : c_.width; }
 
  private:
+  /// Words of the header, if the bits of all directions follow one another or not.
+  u32 lay_out(bool divided) {
+    place_.clear();
+    u32 at = 0;
+    for (u32 bits : bits_) {
+      if (own_words_)
+        at = static_cast<u32>(place_.size()) * own_words_ * c_.width;
+      else if (!divided && at % c_.width + bits > c_.width)
+        at += c_.width - at % c_.width;
+      place_.push_back(at);
+      at += bits;
+    }
+    return (at + c_.width - 1) / c_.width;
+  }
+
   std::vector<u64> made(u32 from, u32 to) const {
     std::vector<u32> way;
     if (net_.levelled) {
@@ -42,29 +58,30 @@ class NaiveHeaders {
     } else {
       way = metro_directions(net_, from, to);
     }
-    std::vector<u64> header;
-    u32 value = 0, place = c_.width;
+    std::string header;  // bit after bit
     u32 at = net_.leaving(from, 0).item;
     for (u32 s = 0; s < way.size(); ++s) {
-      place -= net_.setup[at].log_radix;
-      value += way[s] << place;
+      header.resize(place_[s], '0');
+      for (u32 bit = 1u << net_.setup[at].log_radix >> 1; bit; bit >>= 1) header += way[s] & bit ? '1' : '0';
       at = net_.wire(at, net_.inputs + (way[s] << net_.setup[at].log_dilation)).item;
-      if (!last_[s]) continue;
-      u64 everywhere = 0;  // each of cascaded routers has it
-      for (u32 c = 0; c < c_.slices; ++c) everywhere |= u64{value} << c * c_.width;
-      header.push_back(everywhere);
-      for (u32 k = 1; k < c_.header_words; ++k) header.push_back(0);
-      value = 0;
-      place = c_.width;
     }
-    return header;
+    while (header.size() % (c_.width * std::max(own_words_, 1u))) header += '0';
+    std::vector<u64> words;
+    for (std::size_t w = 0; w < header.size(); w += c_.width) {
+      u64 everywhere = 0;  // each of cascaded routers has it
+      for (u32 c = 0; c < c_.slices; ++c)
+        everywhere |= u64{std::stoul(header.substr(w, c_.width), nullptr, 2)} << c * c_.width;
+      words.push_back(everywhere);
+    }
+    return words;
   }
 
   const MetroNetwork& net_;
   const NaiveCommon& c_;
-  std::vector<u32> bits_;  // that a stage takes
-  std::vector<bool> last_;
-  std::vector<u32> decides_;
+  std::vector<u32> bits_;   // that a stage takes
+  std::vector<u32> place_;  // of the first of them
+  u32 own_words_;           // of each router; 0: all share them
+  bool divided_ = false;
   std::vector<std::vector<u64>> headers_;
 };
 

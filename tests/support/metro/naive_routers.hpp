@@ -22,6 +22,8 @@ struct NaivePort {
   u32 out = 0;
   u32 header = 0;  // words taken
   u32 direction = 0;
+  u32 bits = 0;   // of the direction that have come
+  u32 taken = 0;  // of these, from the last word
   u32 sum = 0;
   std::deque<Word> own;  // that the router has still to send by itself
 };
@@ -29,6 +31,7 @@ struct NaivePort {
 struct NaiveRouter {
   u32 wide = 0, slice = 0;
   u32 forward = 0, backward = 0, radix = 0, dilation = 0;
+  u32 left = 0;  // bits of a header that are in the word which comes first
   bool swallow = false, fast = false, dead = false;
   double misallocate = 0;
   std::vector<NaivePort> port;
@@ -58,6 +61,7 @@ class NaiveRouters {
         router.backward = setup.backward;
         router.radix = 1u << setup.log_radix;
         router.dilation = 1u << setup.log_dilation;
+        router.left = headers.left(setup.stage);
         router.swallow = c_.header_words == 0 && headers.last(setup.stage);
         router.fast = e.flag(metro::param::router.fast_reclaim) &&
                       std::find(detailed.begin(), detailed.end(), setup.stage) == detailed.end();
@@ -164,10 +168,15 @@ class NaiveRouters {
           f.state = PortState::kIdle;
           return false;
         }
-        if (f.header == 0) f.direction = payload_of(end.word) * r.radix >> c_.width;
-        ++f.header;
         f.state = PortState::kSetup;
-        return f.header >= c_.header_words;
+        f.taken = 0;
+        for (u32 k = 0; k < (f.header == 0 ? r.left : c_.width) && 1u << f.bits < r.radix; ++k) {
+          f.direction = 2 * f.direction + (payload_of(end.word) >> (c_.width - 1 - k)) % 2;
+          ++f.bits;
+          ++f.taken;
+        }
+        ++f.header;
+        return f.header >= c_.header_words && 1u << f.bits == r.radix;
       case PortState::kForward: flow(r, p, end, r.back(f.out)); return false;
       case PortState::kReverse: flow(r, p, r.back(f.out), end); return false;
       case PortState::kBlocked:
@@ -209,7 +218,7 @@ class NaiveRouters {
     f.sum = 0;
     f.own.clear();
     if (c_.header_words || r.swallow) return;
-    r.back(out).sent = make_word(Kind::kData, payload_of(r.end[p].word) * r.radix % (1u << c_.width));
+    r.back(out).sent = make_word(Kind::kData, (payload_of(r.end[p].word) << f.taken) % (1u << c_.width));
   }
 
   void release(NaiveRouter& r, NaivePort& f) {

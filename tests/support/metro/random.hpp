@@ -113,6 +113,39 @@ inline RawConfig random_metro(u64 seed) {
   return c;
 }
 
+/// The same, with headers whose bits straddle words, and with processors that think for so many cycles.
+inline RawConfig random_straddling_metro(u64 seed) {
+  RawConfig c = random_metro(seed);
+  BglDraw draw(seed + 5000);
+  for (const char* other : {"kind", "arity", "ports", "levels", "file", "links"})
+    c.erase(std::string("topology.") + other);
+  struct Shape {
+    std::int64_t width;
+    IntList radix, dilation;
+  };
+  const Shape shape =
+      draw.one_of<Shape>({{2, {2, 4, 2}, {2, 1, 1}},  // of a word of two bits, one and one; of one, one and one
+                          {2, {2, 4, 4, 2}, {2, 1, 1, 1}},
+                          {3, {4, 4, 4}, {2, 2, 1}},
+                          {3, {4, 8, 2}, {2, 1, 2}},
+                          {3, {2, 8, 4}, {4, 1, 2}}});
+  c["topology.radix"] = shape.radix;
+  c["topology.dilation"] = shape.dilation;
+  c["topology.wiring"] = word(draw.coin() ? "random" : "regular");
+  if (shape.dilation[0] == 4) c["topology.links"] = integer(4);
+  c["router.width"] = shape.width;
+  c["router.header_words"] = integer(0);
+  c["router.header_straddles"] = draw.below(4) != 0;
+  const std::int64_t channel = shape.width * std::get<std::int64_t>(c["router.cascade"]);
+  const std::int64_t least = (6 + channel - 1) / channel + (8 + channel - 1) / channel + (32 + channel - 1) / channel;
+  const Lengths lengths{{least, 1.0}, {least + draw.below(20), 1.0}};
+  c["traffic.packet_flits"] = lengths;
+  if (c.contains("traffic.reply_flits")) c["traffic.reply_flits"] = lengths;
+  if (!c.contains("traffic.mode")) c["endpoint.stalls"] = true;
+  if (draw.below(4) != 0) c["endpoint.think_cycles"] = draw.one_of<std::int64_t>({0, 0, 1, 30});
+  return c;
+}
+
 /// Faults of all kinds while a network runs.
 inline std::vector<NaiveFault> random_faults(const RawConfig& config, BglDraw& draw, u32 cycles) {
   const Network net(experiment(config));

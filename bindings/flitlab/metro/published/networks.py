@@ -31,6 +31,8 @@ class Instance:
     radix: tuple[int, ...] = (2, 2, 2, 4)
     header_words: int = 0
     pipeline: int = 1
+    straddles: bool = True
+    wire_clocks: int | None = None  # instead of Table 4's
 
     @property
     def bits(self) -> int:
@@ -40,13 +42,14 @@ class Instance:
     @property
     def wire(self) -> int:
         """Table 4: interconnect delay in clocks, with 3 ns of wire."""
-        return math.ceil((self.io + 3) / self.clock)
+        return math.ceil((self.io + 3) / self.clock) if self.wire_clocks is None else self.wire_clocks
 
     def experiment(self, trace: Path) -> Experiment:
         return Experiment.from_dict({
             "router.kind": "metro", "topology.radix": list(self.radix),
             "topology.dilation": [2] * (len(self.radix) - 1) + [1], "topology.wire_delay": self.wire,
             "router.width": self.width, "router.cascade": self.cascade, "router.header_words": self.header_words,
+            "router.header_straddles": self.straddles,
             "router.pipeline_stages": self.pipeline, "endpoint.checksum": "crc32",
             "traffic.mode": "trace", "traffic.trace_file": str(trace)})
 

@@ -64,31 +64,35 @@ def unloaded() -> list[dict]:
 
 
 LOADS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of a processor that does not stall, words/cycle
+RESTLESS = "no time to work"  # the next message is created when the last one has been acknowledged
 
 
 def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
     """Latency against loading with processors that stall: 28 clocks at the beginning, then a smooth rise."""
     e = figure3_network(endpoint__stalls=True, run__measure_cycles=12000)
     points = sweep(e, {"traffic.load": loads}, progress=False).rows
-    latency = [p["latency_mean"] for p in points]
-    through = [p["accepted"] for p in points]
-    falls = sum(b < a for a, b in pairwise(latency))
+    restless = run(e.set("endpoint.think_cycles", 0))
+    latency = [*(p["latency_mean"] for p in points), restless.latency_cycles.mean]
+    through = [*(p["accepted"] for p in points), restless.accepted]
+    settings = [*(f"load {load:g}" for load in loads), RESTLESS]
+    falls = sum(b < a for a, b in pairwise(latency)) + sum(b < a for a, b in pairwise(through))
     most = max(b / a for a, b in pairwise(latency))
     common = {"experiment": "metro.figure3", "source": f"{PAPER}, Figure 3", "reading": FIGURE3 + READING3}
     return [
         row(quantity="latency at almost no load", setting=f"load {loads[0]:g}", published=28, measured=latency[0],
             unit="clocks", tolerance=1, **common),
-        row(quantity="loads at which latency falls", setting="all", published=0, measured=falls, unit="", tolerance=0,
-            check=True, **common),
+        row(quantity="loads at which throughput or latency falls", setting="all", published=0, measured=falls, unit="",
+            tolerance=0, check=True, **common),
         row(quantity="most growth of latency from a load to the next", setting="all", published=None, measured=most,
             unit="times", tolerance=0, **common),
-        *(row(quantity=f"latency at {u:.3f} words/cycle/endpoint", setting=f"load {load:g}", published=None, measured=t,
+        *(row(quantity=f"latency at {u:.3f} words/cycle/endpoint", setting=setting, published=None, measured=t,
               unit="clocks", tolerance=0, **common)
-          for load, u, t in zip(loads, through, latency, strict=True))]
+          for setting, u, t in zip(settings, through, latency, strict=True))]
 
 
 READING3 = (" Processors draw a time to work from a geometric law, send a message to a random endpoint, and stall"
-            " until it has been acknowledged; blocked ones try again after a random time "
+            " until it has been acknowledged. The paper does not give the time; without any (endpoint.think_cycles = 0)"
+            " the curve has its steep end; blocked ones try again after a random time "
             "(endpoint.backoff_cycles), with fast reclamation. The curve itself is a picture in the paper, so its"
             " points are not compared.")
 

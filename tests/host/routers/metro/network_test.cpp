@@ -153,12 +153,13 @@ TEST(MetroNetworks, FatTreesAreWiredThrough) {
     }
 }
 
-/// METRO, Table 4: hbits; the paper's radices 2,2,2,4 in words of 4 take two words, 4,8 two, in words of 8 one.
+/// METRO, Table 4: hbits; the paper's radices 2,2,2,4 in words of 4 take two words, 4,8 two, in words of 8 one. What
+/// takes a word more if the bits of a stage are in one word straddles two: 2, 3 and 3 bits in words of 4.
 TEST(MetroRoutesTest, HeadersAreAsLongAsTable4Says) {
-  const auto words = [](IntList radix, IntList dilation, u32 width, u32 header_words) {
+  const auto words = [](IntList radix, IntList dilation, u32 width, u32 header_words, bool straddles = true) {
     MetroNetwork n =
         make_metro_network(experiment(metro({{"topology.radix", radix}, {"topology.dilation", dilation}})));
-    const MetroRoutes routes = make_metro_routes(n, width, header_words);
+    const MetroRoutes routes = make_metro_routes(n, width, header_words, straddles);
     for (u32 d = 0; d < n.terminals; ++d) EXPECT_EQ(routes.start[d + 1] - routes.start[d], routes.start[1]);
     return routes.start[1];
   };
@@ -168,6 +169,37 @@ TEST(MetroRoutesTest, HeadersAreAsLongAsTable4Says) {
   EXPECT_EQ(words({4, 4, 4}, {2, 2, 1}, 8, 0), 1u);
   EXPECT_EQ(words({2, 2, 2, 4}, {2, 2, 2, 1}, 4, 1), 4u);
   EXPECT_EQ(words({4, 8}, {2, 1}, 4, 2), 4u);
+  EXPECT_EQ(words({4, 8, 8}, {2, 2, 1}, 4, 0), 2u);
+  EXPECT_EQ(words({4, 8, 8}, {2, 2, 1}, 4, 0, false), 3u);
+  EXPECT_EQ(words({4, 8, 8}, {2, 2, 1}, 4, 1), 3u);
+  EXPECT_EQ(words({4, 4, 4, 4, 4}, {2, 2, 2, 2, 1}, 3, 0), 4u);
+}
+
+/// Radices 4, 8, 8 in words of 4, to endpoint 2, 5, 3: 10 101 011 are the words 1010 and 1011. The second router finds
+/// two of its bits, and the third all of its, which are the last of their word. Where the header would be as long
+/// anyway, nothing straddles: 4 and 8 in words of 4.
+TEST(MetroRoutesTest, BitsStraddleWordsWhereTheHeaderIsShorterForIt) {
+  MetroNetwork n = make_metro_network(
+      experiment(metro({{"topology.radix", IntList{4, 8, 8}}, {"topology.dilation", IntList{2, 2, 1}}})));
+  const MetroRoutes routes = make_metro_routes(n, 4, 0, true);
+  const u32 to = (2 * 8 + 5) * 8 + 3;
+  EXPECT_EQ(routes.words[routes.start[to]], 0b1010);
+  EXPECT_EQ(routes.words[routes.start[to] + 1], 0b1011);
+  for (const metro::RouterSetup& setup : n.setup) {
+    EXPECT_EQ(setup.header_bits, std::vector<u32>({4, 2, 3})[setup.stage]);
+    EXPECT_EQ(setup.swallow != 0, setup.stage == 2);
+  }
+  for (u32 s = 0; s < 3; ++s) {
+    EXPECT_EQ(routes.deciding_word[s], s == 0 ? 0u : 1u);
+    EXPECT_EQ(routes.first_word[s], s == 0 ? 1u : 2u);
+  }
+  MetroNetwork two =
+      make_metro_network(experiment(metro({{"topology.radix", IntList{4, 8}}, {"topology.dilation", IntList{2, 1}}})));
+  make_metro_routes(two, 4, 0, true);
+  for (const metro::RouterSetup& setup : two.setup) {
+    EXPECT_EQ(setup.header_bits, 4);
+    EXPECT_NE(setup.swallow, 0u);
+  }
 }
 
 constexpr const char* kSmall =

@@ -23,6 +23,7 @@ using testing::payload_of;
 using testing::PortState;
 using testing::random_faults;
 using testing::random_metro;
+using testing::random_straddling_metro;
 using testing::TextFile;
 using testing::Word;
 using testing::written;
@@ -166,9 +167,8 @@ class MetroNaive : public ::testing::TestWithParam<u32> {};
 
 TEST_P(MetroNaive, AgreesWhateverTheParameters) { Comparison(random_metro(GetParam()), {}).run(kCycles); }
 
-TEST_P(MetroNaive, AgreesWhateverBreaks) {
-  RawConfig config = random_metro(1000 + GetParam());
-  testing::BglDraw draw(GetParam());
+void agree_whatever_breaks(RawConfig config, u32 seed) {
+  testing::BglDraw draw(seed);
   std::vector<NaiveFault> faults = random_faults(config, draw, kCycles);
   const Network whole(experiment(config));
   const MetroNetwork& network = dynamic_cast<const MetroPlan&>(*whole.plan).network();
@@ -193,7 +193,22 @@ TEST_P(MetroNaive, AgreesWhateverBreaks) {
   }
 }
 
+TEST_P(MetroNaive, AgreesWhateverBreaks) { agree_whatever_breaks(random_metro(1000 + GetParam()), GetParam()); }
+
 INSTANTIATE_TEST_SUITE_P(Seeds, MetroNaive, ::testing::Range(0u, 40u));
+
+class MetroNaiveStraddling : public ::testing::TestWithParam<u32> {};
+
+TEST_P(MetroNaiveStraddling, AgreesWhateverTheParameters) {
+  Comparison(random_straddling_metro(GetParam()), {}).run(kCycles);
+}
+
+TEST_P(MetroNaiveStraddling, AgreesWhateverBreaks) {
+  agree_whatever_breaks(random_straddling_metro(1000 + GetParam()), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, MetroNaiveStraddling, ::testing::Range(0u, 16u));
+
 // In which a source gives up while the destination answers, and a header breaks off in words that are no data.
 INSTANTIATE_TEST_SUITE_P(Rare, MetroNaive, ::testing::Values(46u, 56u, 177u, 447u));
 

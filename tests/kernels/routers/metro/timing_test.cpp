@@ -100,7 +100,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Instance{kRadix8, kDilation8, 4, 1, 0, 1, 2}, Instance{kJrRadix, kJrDilation, 4, 1, 0, 2, 3},
                       Instance{kJrRadix, kJrDilation, 4, 1, 1, 1, 3}, Instance{kJrRadix, kJrDilation, 4, 2, 1, 1, 3},
                       Instance{kJrRadix, kJrDilation, 8, 1, 1, 1, 3}, Instance{kRadix8, kDilation8, 4, 1, 2, 1, 3},
-                      Instance{kRadix8, kDilation8, 4, 4, 2, 1, 3}));
+                      Instance{kRadix8, kDilation8, 4, 4, 2, 1, 3},
+                      // Bits that straddle words; of the second, those of the last stage do.
+                      Instance{{4, 8, 8}, {2, 2, 1}, 4, 1, 0, 1, 1}, Instance{{4, 8, 8}, {2, 2, 1}, 4, 2, 0, 2, 3},
+                      Instance{{4, 4, 4, 4, 4}, {2, 2, 2, 2, 1}, 3, 1, 0, 1, 2}));
 
 /// Requests and replies over the reversed connection: acknowledgment, pause, reply, DROP.
 TEST(MetroTiming, OfAReplyOverTheReversedConnection) {

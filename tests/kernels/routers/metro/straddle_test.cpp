@@ -1,0 +1,197 @@
+/// Directions whose bits straddle two header words (METRO, Table 4: hbits), word by word and in clocks.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "host/routers/metro/registers.hpp"
+#include "kernels/routers/metro/totals.hpp"
+#include "tests/support/metro/one_router.hpp"
+
+namespace flitlab::metro_straddle_test {
+namespace {
+
+using metro::Kind;
+using metro::make_word;
+using metro::PortState;
+using metro::Word;
+using testing::integer;
+using testing::kNobody;
+using testing::MetroNet;
+
+/// Radices 2, 4 and 2 in words of two bits: the router of the second stage finds a bit of its direction in either word.
+RawConfig narrow(RawConfig changes = {}) {
+  changes.insert(
+      {{"topology.radix", IntList{2, 4, 2}}, {"topology.dilation", IntList{2, 1, 1}}, {"router.width", integer(2)}});
+  return changes;
+}
+
+/// That router, and words put on its wires by hand.
+class SecondStage {
+ public:
+  explicit SecondStage(RawConfig changes = {}) : net_(narrow(std::move(changes)), 0, 1, kNobody, 30) {
+    while (net_.network().setup[router_].stage != 1) ++router_;
+  }
+  void put(u32 port, Word w) { net_.put_at_router(router_, port, w); }
+  void data(u32 port, u32 payload) { put(port, make_word(Kind::kData, payload)); }
+  void step() { net_.step(1); }
+  metro::ForwardPort port(u32 p) const { return net_.forward(router_, p); }
+  Word sent(u32 flat) const {
+    const metro::Wire& wire = net_.network().wire(router_, flat);
+    return net_.at_router(wire.item, wire.port);
+  }
+  Word sent_forward(u32 out) const { return sent(net_.table().inputs + out); }
+  u32 used() { return net_.field<metro::RouterControl>(0, "control")[router_].used; }
+  MetroNet& net() { return net_; }
+  u32 router() const { return router_; }
+
+ private:
+  MetroNet net_;
+  u32 router_ = 0;
+};
+
+TEST(MetroStraddle, TheRestOfADirectionIsInTheNextWord) {
+  for (u32 direction = 0; direction < 4; ++direction) {
+    SecondStage r;
+    r.data(0, direction >> 1 << 1);
+    r.step();
+    ASSERT_EQ(r.port(0).state, PortState::kSetup);
+    EXPECT_EQ(r.used(), 0u);
+    r.data(0, (direction & 1) << 1 | 1);
+    r.step();
+    ASSERT_EQ(r.port(0).state, PortState::kForward);
+    EXPECT_EQ(r.port(0).out, direction);
+    EXPECT_EQ(r.sent_forward(direction), make_word(Kind::kData, 0b10));  // moved up by the bit that has been taken
+    r.data(0, 0b01);
+    r.step();
+    EXPECT_EQ(r.sent_forward(direction), make_word(Kind::kData, 0b01));
+  }
+}
+
+/// What is no data instead of the second word leaves nothing behind.
+TEST(MetroStraddle, ForgetsAHeaderThatBreaksOffBetweenTheWords) {
+  for (Word second : {Word{0}, make_word(Kind::kDrop), make_word(Kind::kTurn), make_word(Kind::kIdle)}) {
+    SecondStage r;
+    r.data(0, 0b10);
+    r.step();
+    r.put(0, second);
+    r.step();
+    EXPECT_EQ(r.port(0).state, PortState::kIdle);
+    EXPECT_EQ(r.used(), 0u);
+    for (u32 out = 0; out < 4; ++out) EXPECT_EQ(r.sent_forward(out), 0u);
+    EXPECT_EQ(r.sent(0), 0u);
+  }
+}
+
+/// A port is chosen with the second word, whoever came with the first one before.
+TEST(MetroStraddle, WhoComesSecondIsBlockedWithItsSecondWord) {
+  SecondStage r;
+  r.data(0, 0b10);
+  r.step();
+  r.data(0, 0b10);
+  r.data(1, 0b10);
+  r.step();
+  ASSERT_EQ(r.port(0).state, PortState::kForward);
+  ASSERT_EQ(r.port(1).state, PortState::kSetup);
+  r.data(0, 0);
+  r.data(1, 0b10);
+  r.step();
+  EXPECT_EQ(r.port(0).state, PortState::kForward);
+  EXPECT_EQ(r.port(1).state, PortState::kDiscard);
+  EXPECT_EQ(r.sent(1), make_word(Kind::kBackDrop));
+}
+
+/// STATUS names the whole direction; the checksum is of what has come behind the word with its last bit.
+TEST(MetroStraddle, ABlockedConnectionIsAnsweredInDetail) {
+  SecondStage r({{"router.fast_reclaim", false}});
+  for (u32 p : {0u, 1u}) r.data(p, 0b11);
+  r.step();
+  for (u32 p : {0u, 1u}) r.data(p, 0b01);
+  r.step();
+  const u32 blocked = r.port(0).state == PortState::kBlocked ? 0 : 1;
+  ASSERT_EQ(r.port(blocked).state, PortState::kBlocked);
+  r.data(blocked, 0b11);
+  r.step();
+  r.put(blocked, make_word(Kind::kTurn));
+  r.step();
+  EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, 0b10));
+  r.step();
+  EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, 0b11));
+}
+
+/// A port that is switched off between the words forgets the first one.
+TEST(MetroStraddle, APortCanBeSwitchedOffBetweenTheWords) {
+  SecondStage r;
+  r.data(0, 0b10);
+  r.step();
+  ASSERT_EQ(r.port(0).state, PortState::kSetup);
+  const auto switch_port = [&](u64 on) {
+    MetroRegisters registers(r.net().engine(), 0, r.net().table());
+    registers.set(r.router(), "on.f0", on, r.net().network());
+    registers.write();
+  };
+  switch_port(0);
+  r.data(0, 0b10);
+  r.step();
+  EXPECT_EQ(r.port(0).state, PortState::kIdle);
+  EXPECT_EQ(r.used(), 0u);
+  switch_port(1);
+  r.data(0, 0b01);  // the first word of another
+  r.step();
+  EXPECT_EQ(r.port(0).state, PortState::kSetup);
+  r.data(0, 0b11);
+  r.step();
+  EXPECT_EQ(r.port(0).out, 0b01u);
+}
+
+/// To endpoint 1, 10, 1: the words 11 and 01. The first router passes 10 on; the second waits, and passes 10 on, too.
+TEST(MetroStraddle, OfTheWordsOnTheWires) {
+  MetroNet net(narrow(), 0, 0b1101, 10, 30);
+  net.step(net.start() + 1);
+  const metro::Wire entry = net.network().leaving(0, net.source().link);
+  const auto seen = [&](u32 stage) {  // at the routers of a stage
+    Word all = 0;
+    for (u32 r = 0; r < net.network().routers(); ++r)
+      for (u32 p = 0; net.network().setup[r].stage == stage && p < net.network().setup[r].forward; ++p)
+        all |= net.at_router(r, p);
+    return all;
+  };
+  const auto data = [](u32 payload) { return make_word(Kind::kData, payload); };
+  EXPECT_EQ(net.at_router(entry.item, entry.port), data(0b11));  // clock 1
+  net.step();
+  EXPECT_EQ(seen(0), data(0b01));
+  EXPECT_EQ(seen(1), data(0b10));
+  net.step();
+  EXPECT_EQ(seen(1), data(0b01));
+  EXPECT_EQ(seen(2), 0u);
+  net.step();
+  EXPECT_EQ(seen(2), data(0b10));
+  EXPECT_EQ(net.total(metro::Count::kAccepted), 0u);
+  net.step(100);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
+  EXPECT_EQ(net.total(Total::kLatencySum), 2u + 30 + 1 + 2 * 3);
+  net.check();
+}
+
+/// 20 bytes over radices 4, 8 and 8 in words of 4 bits, at 25 ns a clock, dp = 1, vtd = 1: Table 4 gives
+/// 3 x 50 ns + (160 + 8) x 25 / 4 ns = 1200 ns; with a word more, for 2, 3 and 3 bits, 1225 ns.
+TEST(MetroStraddle, AWordLessIsAClockLess) {
+  for (const auto& [straddles, ns] : {std::pair{true, 1200u}, std::pair{false, 1225u}}) {
+    MetroNet net({{"topology.radix", IntList{4, 8, 8}},
+                  {"topology.dilation", IntList{2, 2, 1}},
+                  {"topology.wire_delay", integer(1)},
+                  {"router.width", integer(4)},
+                  {"router.header_straddles", straddles}},
+                 3, 171, 10, 40);
+    net.step(net.start() + 1 + ns / 25);
+    EXPECT_EQ(net.total(metro::Count::kAccepted), 0u) << ns;
+    net.step();  // TURN, with which the destination decides, is a clock behind the last word
+    EXPECT_EQ(net.total(metro::Count::kAccepted), 1u) << ns;
+    net.step(100);
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
+    for (u32 s = 0; s < 3; ++s) EXPECT_EQ(net.total(metro::Count::kDamaged, s), 0u) << s;
+    net.check();
+  }
+}
+
+}  // namespace
+}  // namespace flitlab::metro_straddle_test
