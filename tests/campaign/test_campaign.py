@@ -247,7 +247,7 @@ def test_a_case_is_tried_again_as_it_was(tmp_path):
 
 
 TRACEBACK = """Traceback (most recent call last):
-  File "/work/{file}.py", line {line}, in judge
+  File "/somewhere/{file}.py", line {line}, in judge
     found = it.end
 {error}: 'x' is not there
 """

@@ -14,6 +14,7 @@
 #include "host/run/checkpoint.hpp"
 #include "host/run/conservation.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/sconnect/state.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/variations.hpp"
 
@@ -149,6 +150,29 @@ TEST_P(Forged, WhatIsOutOfBoundsIsNamed) {
       }
     }
   EXPECT_GT(tried, 6u);
+}
+
+/// S-Connect's buffers are in queues by lists: a buffer that says that it waits is in one.
+TEST(ForgedQueues, BufferThatWaitsIsInAQueue) {
+  const Experiment e = testing::variations("sconnect").front();
+  Source source(e);
+  Network other(e);
+  const StateLayout& layout = other.plan->layout();
+  u32 tried = 0;
+  for (u32 k = 0; k < layout.kinds.size(); ++k) {
+    const ItemKind& kind = layout.kinds[k];
+    const Place flags = last_of(kind, "router.buffer.flags");
+    for (u32 item = 0; flags.bytes && item < kind.count; ++item) {
+      std::vector<std::byte> state = source.state();
+      std::byte& last = state[layout.kind_offset(k, 1) + std::size_t{item} * kind.item_bytes + flags.offset];
+      if ((last & std::byte{sconnect::kWaiting}) != std::byte{}) continue;
+      EXPECT_NO_THROW(source.load_into(other, state));
+      last |= std::byte{sconnect::kWaiting};
+      EXPECT_THROW(source.load_into(other, state), ConfigError) << item;
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 0u);
 }
 
 TEST(ForgedRow, SeedAndLoadAreThoseOfTheConfiguration) {

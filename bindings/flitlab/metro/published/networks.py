@@ -7,8 +7,10 @@ import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
+from flitlab._core import RunError
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 
@@ -82,6 +84,14 @@ class Alone:
     delivered: int  # to the end of its last word at the destination
     acknowledged: int  # to the start of the acknowledgment on the source's wire
     turned: dict[int, int]  # to TURN at the router of each stage
+
+    @property
+    def stage(self) -> int:
+        """From each stage to the next."""
+        apart = {b - a for a, b in pairwise(self.turned[s] for s in sorted(self.turned))}
+        if len(apart) != 1:
+            raise RunError(f"stages are {sorted(apart)} clocks apart, and should be as far as one another.")
+        return apart.pop()
 
 
 def alone(make: Callable[[Path], Experiment], words: int, source: int = 3, destination: int = 17) -> Alone:

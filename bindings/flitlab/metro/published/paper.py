@@ -26,12 +26,9 @@ def table3() -> list[dict]:
     rows = []
     for i in TABLE3:
         measured = alone(i.experiment, 8 * BYTES // i.bits)
-        apart = {b - a for a, b in pairwise(measured.turned[s] for s in sorted(measured.turned))}
-        if len(apart) != 1:
-            raise RunError(f"{i.name}: stages are {sorted(apart)} clocks apart, and should be as far as one another.")
         common = {"experiment": "metro.table3", "source": f"{PAPER}, Tables 3 and 4", "setting": i.name, "unit": "ns",
                   "tolerance": 0.0}
-        rows += [row(quantity="t_stg", published=i.stage, measured=apart.pop() * i.clock, **common),
+        rows += [row(quantity="t_stg", published=i.stage, measured=measured.stage * i.clock, **common),
                  row(quantity="t_20,32", published=i.delivery, measured=measured.delivered * i.clock, **common)]
     return rows
 
