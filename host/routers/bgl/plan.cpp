@@ -81,16 +81,26 @@ void BglPlan::set_layout() {
   calendar.finish();
 }
 
+namespace {
+
+/// Part of a node's uniform packets that take the busiest link of a ring of k nodes. Nodes that are h hops away from it
+/// take it for all destinations that are farther; of those who are half-way away half of the packets do, or half of the
+/// nodes, which may be an odd number.
+double busiest_link(u32 k, bool register_ties) {
+  const u32 nearer = (k - 1) / 2;
+  double pairs = nearer * (nearer + 1) / 2.0;
+  if (k % 2 == 0) pairs += register_ties ? (k / 2 + 1) / 2 : k / 4.0;
+  return pairs / k;
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   const bgl::Table& t = table_;
   const DistanceMetrics distance = distance_metrics(topology_);
   const double others = t.terminals / (t.terminals - 1.0), hops = distance.mean_hops * others;
-  // Under uniform traffic the longest dimension is busiest: k / 8 of each packet's time on each of its two links.
   double busiest = 0;
-  for (u32 k : topology_.shape) {
-    const double odd = k % 2 ? 1 - 1.0 / (double{1} * k * k) : 1;
-    if (k > 1) busiest = std::max(busiest, k * odd / 8 * others);
-  }
+  for (u32 k : topology_.shape) busiest = std::max(busiest, busiest_link(k, t.register_ties) * others);
   const double chunks = traffic_.mean_flits,
                cycles = bgl::kChunkBytes * chunks + t.overhead + (t.acks ? t.ack_cycles : 0);
   const bool regular = dead_.empty() && given_.empty();

@@ -116,6 +116,7 @@ void set_choices(Table& t, const Experiment& e) {
   t.bypass = e.flag(param::router.bypass);
   t.jsq = e.flag(param::router.jsq);
   t.gap = e.flag(param::router.arbitration_gap);
+  t.register_ties = e.str(param::routing.ties) == "registers";
   t.statistics = e.flag(param::router.count_unblocking);
   t.acks = has_token_packets(e);
   t.defer = !t.statistics && !e.flag(param::router.link_protocol);

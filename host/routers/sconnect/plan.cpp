@@ -65,7 +65,7 @@ u32 hit_threshold(const Experiment& e) {
 
 /// Hosts' messages are accepted while fewer buffers are in use.
 u32 host_buffers(const Experiment& e) {
-  return e.is_auto(sconnect::param::router.host_buffers) ? e.u32_of(sconnect::param::router.buffers) / 2
+  return e.is_auto(sconnect::param::router.host_buffers) ? e.u32_of(sconnect::param::router.buffers)
                                                          : e.u32_of(sconnect::param::router.host_buffers);
 }
 

@@ -9,12 +9,13 @@
 namespace flitlab::bgl {
 
 /// Route of packet `number` of a terminal: the hint bits as hardware sets them, unless software does, and what software
-/// chooses per packet. Half-way round, both directions are as likely.
+/// chooses per packet.
 template <class V>
 FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination, u32 chunks) {
   const auto& t = v.t;
   const Random4 draws = philox(v.row->seed, bgl::stream::kPacket, index, number);
-  u32 route = minimal_hints(t, t.address[index], t.address[destination], draws.word[0] >> 29);
+  const u32 ties = t.register_ties ? ties_by_registers(t, t.address[index]) : draws.word[0] >> 29;
+  u32 route = minimal_hints(t, t.address[index], t.address[destination], ties);
   if (t.dynamic_threshold == kNone || draws.word[1] < t.dynamic_threshold) route |= kDynamic;
   if (draws.word[2] < t.priority_threshold) route = (route & ~u32{kDynamic}) | kHighPriority;
   if (draws.word[3] >> 31 && t.reception_groups == 2) route |= kSecondGroup;

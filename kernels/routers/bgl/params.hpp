@@ -161,11 +161,11 @@ inline constexpr struct RouterParams {
   ParamRecord acks{
       .path = "router.acks",
       .type = ParamType::kChoice,
-      .default_value = "charged",
+      .default_value = "auto",
       .choices = "charged|packets|auto",
       .help =
-          "Token packets: their time is charged to every packet that a link carries, and they never wait (charged); or "
-          "they wait for the link and then go first (packets). auto: packets, but charged with router.link_protocol.",
+          "Token packets: they wait for the link and then go first (packets); or their time is charged to every packet "
+          "that a link carries, and they never wait (charged). auto: packets, but charged with router.link_protocol.",
       .cite = "BG/L torus, Torus network; Alltoall"};
   ParamRecord gap_bytes{.path = "router.gap_bytes",
                         .type = ParamType::kInt,
@@ -218,6 +218,15 @@ inline constexpr struct RoutingParams {
       .max = 1,
       .help = "Part of the packets that are routed dynamically; the others take the escape channel, in its order.",
       .cite = "BG/L torus, Torus network"};
+  ParamRecord ties{.path = "routing.ties",
+                   .type = ParamType::kChoice,
+                   .default_value = "registers",
+                   .choices = "registers|random",
+                   .help =
+                       "Half-way round a dimension: as a node's two registers say, minus where its coordinate is odd "
+                       "(registers), or "
+                       "each direction as likely for every packet (random).",
+                   .cite = "BG/L torus, Torus network"};
   ParamRecord hints{.path = "routing.hints",
                     .type = ParamType::kIntList,
                     .default_value = "[]",

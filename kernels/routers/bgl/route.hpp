@@ -21,6 +21,15 @@ FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
   return hints;
 }
 
+/// Half-way directions by a node's two registers of each dimension: nodes with an odd coordinate go minus, so that
+/// those beside one another in a ring differ.
+template <class T>
+FLITLAB_HD inline u32 ties_by_registers(const T& t, u32 from) {
+  u32 ties = 0;
+  for (u32 d = 0; d < t.dims; ++d) ties |= (coordinate(t, from, d) & 1) << d;
+  return ties;
+}
+
 /// The direction that a packet takes on an escape VC.
 FLITLAB_HD inline u32 escape_direction(Order order, u32 hints) {
   const u32 plus = hints & kPlusDirections;

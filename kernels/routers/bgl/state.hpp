@@ -52,10 +52,11 @@ struct Table {
   u32 ack_cycles;       ///< of a token packet that has the link to itself
   u8 bypass;
   u8 jsq;
-  u8 gap;         ///< the one-cycle gap in the receivers' arbitration
-  u8 statistics;  ///< 1: count tokens that free blocked packets
-  u8 acks;        ///< 1: tokens come in packets of their own, which take links
-  u8 defer;       ///< 1: tokens that come while the link is taken wait for its end, since nobody can use them before
+  u8 gap;            ///< the one-cycle gap in the receivers' arbitration
+  u8 statistics;     ///< 1: count tokens that free blocked packets
+  u8 acks;           ///< 1: tokens come in packets of their own, which take links
+  u8 defer;          ///< 1: tokens that come while the link is taken wait for its end, since nobody can use them before
+  u8 register_ties;  ///< a node sends all packets half-way round a dimension in one direction
   u8 infinite_fifos;
   u32 fifos;                      ///< normal injection FIFOs in use
   u32 slq_threshold;              ///< 32-bit draws below this make a cycle SLQ; kNone: every
@@ -104,13 +105,13 @@ struct Table {
 /// Places of the fields in a node of the published machine.
 constexpr NodeFields published_fields() {
   struct Sizes {
-    u32 vcs = 4, slot_mask = 31, head_slots = 1, software_mask = 3, gap = 0, acks = 0, defer = 1;
+    u32 vcs = 4, slot_mask = 31, head_slots = 1, software_mask = 3, gap = 0, acks = 1, defer = 1;
     u32 rings = 1;  // however many: nothing of the published machine lies behind them
   };
   return place_fields<NodeFields>(Sizes{});
 }
 
-static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) == 9 * 64);  // what a visit needs
+static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) <= 10 * 64);  // what a visit needs
 
 /// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
 struct PublishedTable : Table {
@@ -121,7 +122,7 @@ struct PublishedTable : Table {
   static constexpr u8 dynamic_set = 0b0011, bubble_set = 0b1100, full_size_set = 0b1100;
   static constexpr Order order = Order::kDimension;
   static constexpr u32 slot_mask = 31, head_slots = 1, software_mask = 3, calendar_slots = 512, paths = 2;
-  static constexpr u8 gap = 0, statistics = 0, protocol = 0, acks = 0, defer = 1;
+  static constexpr u8 gap = 0, statistics = 0, protocol = 0, acks = 1, defer = 1;
   static constexpr NodeFields node_fields = published_fields();
 
   /// Whether these constants describe a table; its layout is compared, not assumed.
@@ -129,8 +130,8 @@ struct PublishedTable : Table {
     return t.node_fields == node_fields && t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs &&
            t.escape_vcs == escape_vcs && t.full_size_set == full_size_set && t.order == order &&
            t.slot_mask == slot_mask && t.head_slots == head_slots && t.software_mask == software_mask &&
-           t.calendar_slots == calendar_slots && t.paths == paths && !t.gap && !t.statistics && !t.protocol &&
-           !t.acks && t.defer;
+           t.calendar_slots == calendar_slots && t.paths == paths && !t.gap && !t.statistics && !t.protocol && t.acks &&
+           t.defer;
   }
 };
 

@@ -159,16 +159,17 @@ inline constexpr struct RouterParams {
           "Buffers of each TIC kept for control requests, and as many for replies, so that software can read and "
           "change a full fabric; auto: one, if router.reserve leaves two.",
       .cite = "S-Connect, 2.4; 3.4"};
-  ParamRecord host_buffers{.path = "router.host_buffers",
-                           .type = ParamType::kIntOrAuto,
-                           .default_value = "auto",
-                           .min = 1,
-                           .max = 64,
-                           .unit = "messages",
-                           .help =
-                               "A TIC accepts messages from hosts while fewer buffers than this are in use, which "
-                               "leaves room for messages on their way; auto: half of the pool.",
-                           .cite = "S-Connect, 3.1 (reservation; not said of hosts)"};
+  ParamRecord host_buffers{
+      .path = "router.host_buffers",
+      .type = ParamType::kIntOrAuto,
+      .default_value = "auto",
+      .min = 1,
+      .max = 64,
+      .unit = "messages",
+      .help =
+          "A TIC accepts messages from hosts while fewer buffers than this are in use; auto: hosts "
+          "may fill the pool. Fewer hold hosts back, for messages on their way: not the paper's.",
+      .cite = "S-Connect, 3.1 (which says nothing of hosts)"};
 } router{};
 
 inline constexpr struct ChannelParams {

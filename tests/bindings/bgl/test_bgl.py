@@ -31,10 +31,11 @@ def test_latency_without_load_is_not_foretold_where_software_takes_time():
 
 def test_fills_of_a_small_machine():
     line, = software.linefill((4, 2, 2), packets=300)
-    assert line["measured"] == pytest.approx(100 * 300 * 270 / (3 + 299 * 270 + 21 * 3 + 256 + 2))
+    assert line["measured"] == pytest.approx(100 * 300 * 270 / (3 + 299 * 270 + 21 * 3 + 256 + 2), rel=0.01)
     plane = software.planefill((4, 4, 2), packets=200)
-    assert [p["verdict"] for p in plane] == ["out", "context", "context"]  # software that takes no time is too good
-    assert plane[2]["measured"] < plane[0]["measured"] < 100
+    assert [p["kind"] for p in plane] == ["published", "context", "context", "context"]
+    two, _, free, one = (p["measured"] for p in plane)
+    assert one < two < free < 100
 
 
 def test_ping_pong_is_what_the_delays_add_up_to():
@@ -52,6 +53,7 @@ router.kind = "bgl"
 topology.shape = [7]
 router.escape_flits = 16
 router.arbitration_gap = true
+router.acks = "charged"
 routing.dynamic = 0.0
 injection.fifos = 1
 traffic.mode = "trace"

@@ -71,8 +71,9 @@ def test_a_node_has_the_papers_arbiters(rows):
 def test_an_all_to_all_comes_near_its_peak(rows):
     peaks = [r["measured"] for r in rows("bgl.alltoall-512")]
     assert all(30 < p <= 100 for p in peaks)
-    assert peaks[6] == max(peaks[:7])  # the longest message
-    assert peaks[7] < peaks[8]
+    assert peaks[0] < peaks[1]  # software takes time
+    assert peaks[5] == max(peaks[2:6])  # the longest message
+    assert peaks[6] < peaks[7]
 
 
 def test_dynamic_routing_uses_more_of_the_links(rows):
@@ -143,7 +144,8 @@ def test_figure_2_orderings(rows):
 
 def test_hot_regions_fill_the_links_into_them(rows):
     lines = rows("bgl.hotregion")
-    assert all(80 < r["measured"] < 101 for r in lines if r["quantity"].startswith("links"))
+    # A packet's time is counted when it starts: 270 cycles of 10000 that may lie outside.
+    assert all(80 < r["measured"] < 102.7 for r in lines if r["quantity"].startswith("links"))
     assert all(measured(lines, f"level, {size} over 2 KB") > 0.8 for size in ("1 KB", "512 B"))
 
 

@@ -42,6 +42,7 @@ inline void random_router(RawConfig& c, BglDraw& draw, bool bubble) {
   const auto ack = draw.one_of<std::int64_t>({0, 8, 8, 32});
   c["router.ack_bytes"] = ack;
   c["router.acks"] = word(draw.coin() ? "charged" : "auto");
+  c["routing.ties"] = word(draw.coin() ? "registers" : "random");
   c["router.gap_bytes"] = draw.one_of<std::int64_t>({0, 2, 2});
   c["router.count_unblocking"] = draw.coin();
 }

@@ -20,7 +20,7 @@ class NaiveQueues {
       : t_(plan.table()), tables_(plan.tables()), tics_(plan.fabric().tics) {
     buffers_ = e.u32_of(sconnect::param::router.buffers);
     host_buffers_ =
-        e.is_auto(sconnect::param::router.host_buffers) ? buffers_ / 2 : e.u32_of(sconnect::param::router.host_buffers);
+        e.is_auto(sconnect::param::router.host_buffers) ? buffers_ : e.u32_of(sconnect::param::router.host_buffers);
   }
 
   std::vector<NaiveTic>& tics() { return tics_; }

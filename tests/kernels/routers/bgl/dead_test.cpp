@@ -123,7 +123,8 @@ TEST(BglDead, TiesAreStillSplitEvenly) {
   const u32 each = 1000;
   std::vector<testing::BglLine> lines;
   for (u32 n = 0; n < each; ++n) lines.push_back({40 * n, 0, 10, 1}), lines.push_back({40 * n, 1, 11, 1});
-  BglTorus plane({4, 4}, lines, {{"faults.nodes", IntList{5}}, {"routing.dynamic", 1.0}});
+  BglTorus plane({4, 4}, lines,
+                 {{"faults.nodes", IntList{5}}, {"routing.dynamic", 1.0}, {"routing.ties", word("random")}});
   plane.drain();
   std::map<u32, u32> of_blocked, of_free;
   for (const BglGrant& g : plane.grants())

@@ -56,10 +56,11 @@ TEST(BglProgram, ComputesAndPaysForMessages) {
 }
 
 TEST(BglProgram, ALongMessageStreamsOverOneLink) {
-  // 100 full packets to a neighbour: each takes the only shortest link for 270 cycles.
+  // 100 full packets to a neighbour: each takes the only shortest link for 262 cycles; token packets go back on the
+  // other.
   Network net(program("0,send,1,24000\n1,recv,0\n"));
   net.step(40000);
-  EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 270);
+  EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 262);
 }
 
 TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {

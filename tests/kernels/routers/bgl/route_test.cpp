@@ -2,6 +2,8 @@
 /// step by step on coordinates, without the code under test.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "kernels/routers/bgl/route.hpp"
@@ -17,8 +19,10 @@ using testing::BglGrant;
 using testing::BglLine;
 using testing::BglTorus;
 using testing::expect_share;
+using testing::experiment;
 using testing::Grid;
 using testing::integer;
+using testing::Network;
 using testing::Place;
 using testing::word;
 
@@ -165,6 +169,55 @@ TEST(BglRoutes, OfHighPriority) {
   }
 }
 
+/// Half-way round, a node sends by its registers: always in one direction, the other one than its neighbours.
+TEST(BglTies, AreDecidedByTheNode) {
+  const Grid grid({4, 6, 2});
+  std::vector<BglLine> lines;
+  for (u32 s = 0; s < 2 * grid.nodes; ++s) {
+    Place to = grid.at(s % grid.nodes);
+    for (u32 d = 0; d < 3; ++d) to[d] = (to[d] + grid.shape[d] / 2) % grid.shape[d];
+    lines.push_back({0, s % grid.nodes, grid.node(to), 1});
+  }
+  BglTorus torus({4, 6, 2}, lines);
+  torus.drain();
+  u32 counted = 0;
+  for (const BglGrant& g : torus.grants()) {
+    if (g.in != bgl::kReception) continue;
+    const Place from = grid.at(g.node);
+    for (u32 d = 0; d < 3; ++d) EXPECT_EQ(g.hints >> 2 * d & 3, from[d] % 2 ? 0b10u : 0b01u) << g.node;
+    ++counted;
+  }
+  EXPECT_EQ(counted, lines.size());
+}
+
+/// What the busiest link carries under uniform traffic, by following all pairs in order of the dimensions.
+TEST(BglTies, SetTheBoundOfTheLoad) {
+  for (const IntList& shape : {IntList{8}, {7}, {6}, {2}, {10, 3}, {4, 4, 2}, {6, 6, 6}, {1, 5, 2}})
+    for (const char* ties : {"registers", "random"}) {
+      const Grid grid(shape);
+      const Network net(
+          experiment({{"router.kind", word("bgl")}, {"topology.shape", shape}, {"routing.ties", word(ties)}}));
+      const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
+      std::map<std::pair<u32, u32>, double> load;  // of a link, in packets of each node
+      const bool random = std::string(ties) == "random";
+      for (u32 s = 0; s < grid.nodes; ++s)
+        for (u32 to = 0; to < grid.nodes; ++to)
+          for (u32 draw = 0; draw < 8; ++draw) {
+            const u32 by = random ? draw : bgl::ties_by_registers(t, t.address[s]);
+            Place at = grid.at(s);
+            for (u32 left = bgl::minimal_hints(t, t.address[s], t.address[to], by); left; left &= left - 1)
+              for (const u32 d = lowest_bit(left); at[d / 2] != grid.at(to)[d / 2]; at = grid.step(at, d))
+                load[{grid.node(at), d}] += 1.0 / 8 / (grid.nodes - 1);
+          }
+      double most = 0;
+      for (const auto& [link, packets] : load) most = std::max(most, packets);
+      double bound = 0;
+      for (const auto& [name, value] : net.plan->derived())
+        if (name == "saturation_load_bound") bound = value;
+      EXPECT_NEAR(bound, 4 / 142.0 / most, 1e-9) << grid.nodes << ties;  // a packet of 4 chunks takes 142 cycles
+    }
+}
+
 /// Half-way round, either direction is as likely, in each dimension by itself, and packet by packet.
 TEST(BglTies, AreSplitEvenlyPerPacket) {
   const Grid grid({4, 6, 2});
@@ -180,7 +233,8 @@ TEST(BglTies, AreSplitEvenlyPerPacket) {
   u32 minus_again = 0, packets = static_cast<u32>(lines.size());
   std::set<std::vector<u32>> sequences;
   for (u32 seed : {1u, 2u}) {
-    BglTorus torus({4, 6, 2}, lines, {{"routing.dynamic", 1.0}, {"run.seed", integer(seed)}});
+    BglTorus torus({4, 6, 2}, lines,
+                   {{"routing.dynamic", 1.0}, {"routing.ties", word("random")}, {"run.seed", integer(seed)}});
     torus.drain();
     std::vector<u32> hints(lines.size());
     for (const BglGrant& g : torus.grants())

@@ -324,10 +324,12 @@ TEST(BglBuses, OneToEachReceptionFifo) {
 /// The published router is run by code that knows its numbers; other routers are not.
 TEST(BglPublished, IsRecognized) {
   const auto fits = [](const RawConfig& changes) {
-    return bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, changes).table());
+    RawConfig config{{"router.acks", word("auto")}};
+    for (const auto& [path, value] : changes) config[path] = value;
+    return bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, config).table());
   };
   EXPECT_TRUE(fits({}));
-  EXPECT_FALSE(fits({{"router.acks", word("packets")}}));
+  EXPECT_FALSE(fits({{"router.acks", word("charged")}}));
   EXPECT_FALSE(fits({{"router.paths", integer(3)}}));
   EXPECT_FALSE(fits({{"topology.channel_delay", integer(40)}}));
 }
