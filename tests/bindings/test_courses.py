@@ -121,6 +121,6 @@ def test_a_deadlock_ends_it():
     ring = fl.Experiment.from_dict({
         "router.kind": "bgl", "topology.shape": [8], "traffic.pattern": "tornado", "traffic.load": 1.0,
         "traffic.packet_flits": [[1, 1], [8, 4]], "routing.dynamic": 0.0, "router.network_first": 0.0,
-        "router.bubble_rule": "actual_size"})
+        "router.bubble_rule": "actual_size", "router.acks": "charged"})
     with pytest.raises(fl.RunError, match="wait for one another in a cycle"):
         follow({str(seed): Course(ring.set("run.seed", seed), 10000, 100) for seed in range(4)})

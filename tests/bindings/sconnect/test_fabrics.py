@@ -102,9 +102,13 @@ def test_the_busiest_channel_of_all_shortest_ways():
 
 def test_rows_of_figure_18():
     rows = bandwidths.figure18({"2D mesh": (64,), "random, degree 4": (64,)}, cycles=300)
-    assert len({(r["quantity"], r["setting"]) for r in rows}) == len(rows) == 23
+    assert len({(r["quantity"], r["setting"]) for r in rows}) == len(rows) == 27
     over = {r["quantity"]: r["verdict"] for r in rows if " over " in r["setting"]}
     assert over == {"latency at almost no load": "better", "diameter": "holds", "bisection bandwidth": "holds",
                     "bandwidth sustained across it": "better"}
     sustained = [r for r in rows if r["quantity"].startswith("sustained /")]
     assert len(sustained) == 2 and all(r["kind"] == "published" for r in sustained)
+    full, held_back = (next(r["measured"] for r in rows if r["setting"] == "random, degree 4, 64 nodes"
+                            and r["quantity"] == f"accepted when the bound is offered, of the bound{name}")
+                       for name in ("", ", hosts held back"))
+    assert full < held_back  # a full pool turns back what is on its way

@@ -260,16 +260,16 @@ def goodput() -> list[dict]:
                             reading="One way, between two nodes that send to each other all they can.", **common))
     for clocks in (12, 60, 120, 180, 240, 360):
         metres = clocks / (MEGAHERTZ * 1e6) * LIGHT_IN_FIBRE
-        for buffers in ("auto", 64):
+        for buffers in HOST_BUFFERS:
             far = saturated(topology__channel_delay=clocks, router__host_buffers=buffers,
-                            **({} if buffers == "auto" else {"router__reserve": [1]}))
+                            **({"router__reserve": [1]} if buffers == 64 else {}))
             rows.append(row(quantity=f"throughput of {metres:.0f} m of fibre, {HOST_BUFFERS[buffers]}",
                             source=f"{PAPER}, 3.1; 3.2", setting=f"{clocks} clocks, 64 buffers", measured=far.delivered,
                             reading=FIBRE, **common))
     return rows
 
 
-HOST_BUFFERS = {"auto": "room kept for arrivals", 64: "no room kept"}
+HOST_BUFFERS = {32: "room kept for arrivals", 64: "no room kept"}
 FIBRE = ("One way, of two; light takes 5.6 ns for a metre. A message keeps its buffer for a round of 2 (delay + 1) "
          "routing cycles, so hosts that may fill half of the 64 buffers (router.host_buffers) keep at most 32 slots of "
          "a round filled. If they may fill all, what arrives finds none, and goes again.")
