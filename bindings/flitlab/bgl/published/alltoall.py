@@ -106,7 +106,7 @@ def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 
 
 
 def alltoall_32k(shape: tuple[int, ...] = (16, 16, 16), windows: int = 12, keep: Path | None = None,
-                 whole: tuple[int, ...] = (16, 16, 16)) -> list[dict]:
+                 whole: tuple[int, ...] = (12, 12, 12)) -> list[dict]:
     """Link utilisation of an all-to-all, and in the middle of one with 3 KB of buffers shared out in three ways.
     whole: the machine for all of an all-to-all."""
     shares = {

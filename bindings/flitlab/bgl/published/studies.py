@@ -120,7 +120,7 @@ def falls(values: list[float], part: float = 0.15) -> int:
     return count
 
 
-def figure_3(shape: tuple[int, ...] = HOT_16, cycles: int = 3000, windows: int = 100,
+def figure_3(shape: tuple[int, ...] = HOT_16, cycles: int = 1500, windows: int = 100,
              keep: Path | None = None) -> list[dict]:
     """Throughput in time under hot-region traffic, for three sizes of buffers."""
     sizes = {"2 KB": 64, "1 KB": 32, "512 B": 16}
@@ -202,14 +202,14 @@ def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8,
 
 
 def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycles: int = 5000, windows: int = 100,
-                   keep: Path | None = None) -> list[dict]:
+                   keep: Path | None = None, orders: tuple[str, ...] = ("dimension",)) -> list[dict]:
     """Throughput in time under hot-region traffic, for ways to build the escape VCs; and how often a token message
-    frees a blocked packet."""
+    frees a blocked packet. orders: of the hops on escape VCs; the rows that are judged are of the dimensions'."""
     courses = {
         f"{kind}, {order} order": Course(
             hot_region(shape, flits, router__escape=kind, router__escape_order=order, router__count_unblocking=True,
                        **RANDOM), cycles, windows)
-        for kind in ("dateline", "bubble") for order in ("dimension", "direction")
+        for kind in ("dateline", "bubble") for order in orders
     }
     samples = follow(courses, keep)
     curve = {name: throughput(c, samples[name]) for name, c in courses.items()}
@@ -275,10 +275,10 @@ def unblocking(samples: list[Sample]) -> dict[str, list[float]]:
 EXPERIMENTS = {
     "bgl.response": ("response times in light traffic (Figure 2; 8x8x8, full 32x32x32)", figure_2,
                      lambda keep: figure_2(LARGE, keep=keep)),
-    "bgl.hotregion": ("throughput under hot-region traffic (Figure 3; 16x16x16, full three times as long)", figure_3,
+    "bgl.hotregion": ("throughput under hot-region traffic (Figure 3; 16x16x16, full a million cycles)", figure_3,
                       lambda keep: figure_3(HOT_16, 10000, 100, keep)),
     "bgl.arbitration": ("JSQ and SLQ (Figures 4 and 5; 8x8x8, full 32x32x32 and 16x16x16)", figures_4_5,
                         lambda keep: figures_4_5(LARGE, HOT_16, 10000, 100, keep)),
     "bgl.escape": ("kinds of escape VCs (Figures 7 to 9; 10x10x10, full 16x16x16)", figures_7_to_9,
-                   lambda keep: figures_7_to_9(HOT_16, 64, 10000, 150, keep)),
+                   lambda keep: figures_7_to_9(HOT_16, 64, 10000, 150, keep, ("dimension", "direction"))),
 }
