@@ -17,6 +17,7 @@ from flitlab._core import ConfigError, RunError, __version__
 _WHERE = {
     "Experiment": "experiment",
     "load": "experiment",
+    "configs": "shipped",
     "Result": "result",
     "run": "runner",
     "sweep": "sweeps",

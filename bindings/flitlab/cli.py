@@ -13,6 +13,7 @@ from pathlib import Path
 
 from flitlab import _core
 from flitlab._core import ConfigError, RunError
+from flitlab.arguments import check_threads, did_you_mean, on_command_line
 
 
 def _experiment(args):
@@ -104,6 +105,21 @@ def _doctor(args) -> int:
     return 0
 
 
+def _configs(args) -> int:
+    from flitlab import shipped
+
+    if not args.name:
+        for name, text in shipped.listing():
+            print(f"{name:<26} {text}")
+        return 0
+    path = shipped.path_of(args.name)
+    if path is None:
+        raise ConfigError(f"no configuration {args.name} comes with flitlab."
+                          f"{did_you_mean(args.name, shipped.configs())} `flitlab configs` lists them.")
+    print(path.read_text(encoding="utf-8"), end="")
+    return 0
+
+
 def _reference(args: argparse.Namespace) -> int:
     from flitlab.reference import page
 
@@ -111,8 +127,30 @@ def _reference(args: argparse.Namespace) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Options that are parameters of a configuration are told how to be set."""
+
+    def error(self, message: str):
+        words = message.partition("unrecognized arguments: ")[2].split()
+        if words and words[0].startswith("--"):
+            option, equals, value = words[0].partition("=")
+            value = value if equals else words[1] if len(words) > 1 else "VALUE"
+            if path := _parameter_called(option.lstrip("-").replace("-", "_")):
+                message = f"{option} is no option: {path} is a parameter, so write --set {path}={value}"
+        super().error(message)
+
+
+def _parameter_called(word: str) -> str | None:
+    """The dotted path of the only parameter whose last part is a word, or that BookSim calls so."""
+    from flitlab.booksim import KEYS
+    from flitlab.experiment import known_paths
+
+    paths = [path for path in known_paths() if path == word or path.rpartition(".")[2] == word]
+    return paths[0] if len(paths) == 1 else KEYS.get(word)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="flitlab", description="Lockstep emulation of interconnection networks.")
+    parser = _Parser(prog="flitlab", description="Lockstep emulation of interconnection networks.")
     parser.add_argument("--version", action="version", version=f"flitlab {_core.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
@@ -120,7 +158,8 @@ def _parser() -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help_text, description=help_text)
         sub.set_defaults(function=function)
         if config:
-            sub.add_argument("config", metavar="CONFIG", help="configuration, a TOML file")
+            sub.add_argument("config", metavar="CONFIG",
+                             help="configuration: a TOML file, or the name of one that `flitlab configs` lists")
             sub.add_argument("--set", action="append", metavar="KEY=VALUE",
                              help="change a parameter, e.g. traffic.load=0.3 (repeatable)")
         if engine:
@@ -175,6 +214,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--cycles", type=int, default=0, metavar="N", help="cycles per measurement (default: about 1 s)")
     sub.add_argument("--json", action="store_true", help="print one JSON list")
 
+    sub = command("configs", _configs, "List the configurations that come with flitlab, or print one.", config=False)
+    sub.add_argument("name", nargs="?", metavar="NAME", help="print this one, to make a file of it")
     command("reference", _reference, "Print every parameter, total and operation of every model as a Markdown page.",
             config=False)
     command("doctor", _doctor, "Show the version, the backends and the devices.", config=False)
@@ -213,18 +254,20 @@ class _Output:
 
 
 def main(argv: list[str] | None = None) -> int:
-    args = _parser().parse_args(argv)
-    with warnings.catch_warnings(), contextlib.redirect_stdout(_Output(sys.stdout)):
-        warnings.showwarning = lambda message, *_: print(f"flitlab: warning: {message}", file=sys.stderr)
-        return _guarded(args)
+    words = on_command_line.set(True)
+    try:
+        args = _parser().parse_args(argv)
+        with warnings.catch_warnings(), contextlib.redirect_stdout(_Output(sys.stdout)):
+            warnings.showwarning = lambda message, *_: print(f"flitlab: warning: {message}", file=sys.stderr)
+            return _guarded(args)
+    finally:
+        on_command_line.reset(words)
 
 
 def _guarded(args: argparse.Namespace) -> int:
     """Runs a command and turns what may go wrong into a message and an exit status."""
     try:
         if hasattr(args, "threads"):  # before anything is read or written
-            from flitlab.runner import check_threads
-
             check_threads(args.threads)
         status = args.function(args)
         sys.stdout.flush()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from flitlab import _core
+from flitlab import _core, shipped
 from flitlab._core import ConfigError
+from flitlab.arguments import did_you_mean
+from flitlab.booksim import check_words
 from flitlab.programs import program_text
 from flitlab.toml import tomllib
 
@@ -49,6 +52,12 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 _PROGRAM = "traffic.program_file"
 
 
+@cache
+def known_paths() -> set[str]:
+    """Dotted paths of the parameters of all models."""
+    return {p["path"] for p in _core.parameters()}
+
+
 class Experiment:
     """A checked configuration. Immutable: :meth:`set` gives a new one.
 
@@ -62,6 +71,7 @@ class Experiment:
         self.core = self._resolved()
 
     def _resolved(self) -> _core.Experiment:
+        check_words(self._given, known_paths())
         program = self._given.get(_PROGRAM)
         if program is None or (isinstance(program, str) and not program.endswith(".toml")):
             return _core.Experiment(self._given, self.base_dir)
@@ -82,7 +92,9 @@ class Experiment:
     def __getitem__(self, path: str) -> Any:
         values = self.flat()
         if path not in values:
-            raise KeyError(f"{path} does not apply to this configuration")
+            if path in known_paths():
+                raise KeyError(f"{path} does not apply to this configuration.")
+            raise KeyError(f"there is no {path}.{did_you_mean(path, values)}")
         return values[path]
 
     def flat(self) -> dict[str, Any]:
@@ -147,8 +159,18 @@ def _toml(value: Any) -> str:
 
 
 def load(path: str | os.PathLike) -> Experiment:
-    """Reads a TOML configuration. Raises ConfigError with the file and line of what is wrong."""
+    """Reads a TOML configuration: a file, or the name of one that comes with flitlab (:func:`flitlab.configs`).
+
+    Raises ConfigError with the file and line of what is wrong.
+    """
     path = Path(path)
+    if not path.exists():
+        known = shipped.path_of(path.name) if len(path.parts) == 1 else None
+        if known is None:
+            raise ConfigError(f"{path} cannot be read: there is no such file, and no configuration of that name comes "
+                              f"with flitlab.{did_you_mean(path.stem, shipped.configs())} `flitlab configs` lists "
+                              "them.")
+        path = known
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -159,3 +181,21 @@ def load(path: str | os.PathLike) -> Experiment:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}.") from None
     return Experiment.from_dict(tree, str(path.parent), path.stem)
+
+
+Given: TypeAlias = "Experiment | str | os.PathLike | Mapping[str, Any]"
+
+
+def experiment_of(given: Given) -> Experiment:
+    """An experiment as it is; one from a file, from the name of a shipped configuration, or from a dictionary.
+
+    Raises ConfigError if it is neither.
+    """
+    if isinstance(given, Experiment):
+        return given
+    if isinstance(given, Mapping):
+        return Experiment.from_dict(given)
+    if isinstance(given, (str, os.PathLike)):
+        return load(given)
+    raise ConfigError(f"an experiment cannot be made of a {type(given).__name__}: give an Experiment, a file, the name "
+                      "of a shipped configuration, or a dictionary.")

@@ -6,26 +6,29 @@ import os
 import warnings
 
 from flitlab import _core
+from flitlab.arguments import check_backend, check_threads
 from flitlab.console import Console
-from flitlab.experiment import Experiment
+from flitlab.experiment import Given, experiment_of
 from flitlab.inspection import FIRST_REPLY as FIRST_REPLY
 from flitlab.inspection import Port as Port
 from flitlab.inspection import Router, Terminal, Tree
 from flitlab.inspection import VirtualChannel as VirtualChannel
 from flitlab.inspection import packet_name as packet_name
-from flitlab.runner import check_threads
 
 
 class Network:
     """A network under your hands: ``net.step(10); net.router(5)``.
 
+    experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
     trace: keep every event, read with :meth:`events` (CPU only). console: what software can do to the machine between
     cycles (:mod:`flitlab.console`); machines' packages have it with named methods, such as ``fl.t3e.Machine(net)``.
     """
 
-    def __init__(self, experiment: Experiment, backend: str = "cpu", threads: int = 1, trace: bool = False):
+    def __init__(self, experiment: Given, backend: str = "cpu", threads: int = 1, trace: bool = False):
+        check_backend(backend)
         check_threads(threads)
-        self.experiment = experiment
+        self.experiment = experiment = experiment_of(experiment)
+        self._traced = trace
         self._core = _core.Network(experiment.core, backend, threads, trace)
         self.console = Console(self._core)
         for text in self._core.warnings():
@@ -99,7 +102,10 @@ class Network:
 
         src and id name a packet: the terminal that created it, and its number there. In closed loops packets with
         id >= 2**31 are replies. "special" is a special packet that leaves a router; its id is its ticket, 0: an SPUT.
+        Raises ConfigError if the network keeps none.
         """
+        if not self._traced:
+            raise _core.ConfigError("events(): this network keeps none. Make it with Network(..., trace=True).")
         return self._core.events()
 
     def save(self, path: str | os.PathLike) -> None:

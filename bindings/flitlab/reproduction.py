@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from flitlab._core import ConfigError, __version__
+from flitlab.arguments import did_you_mean
 from flitlab.machines import parts
 
 
@@ -53,7 +54,8 @@ def chosen(names: tuple[str, ...], full: bool, keep: str | Path) -> dict[str, Ca
     known = experiments()
     for name in names:
         if not any(e.startswith(name) for e in known):
-            raise ConfigError(f"reproduce {name}: there is no such experiment; known: {', '.join(known)}.")
+            raise ConfigError(f"reproduce {name}: there is no such experiment.{did_you_mean(name, known)} Known are "
+                              f"{', '.join(known)}.")
     return {e: partial(larger[0], Path(keep) / e) if full and larger else run
             for e, (_, run, *larger) in known.items() if not names or any(e.startswith(n) for n in names)}
 

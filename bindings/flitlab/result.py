@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from flitlab.arguments import did_you_mean
+
+# Names that people try first.
+NEARLY = {
+    "latency": " It is latency_cycles (mean, ci95, p50, p95, p99, max), from creation to the tail's arrival.",
+    "network_latency": " It is network_latency_cycles, from injection to the tail's arrival.",
+    "throughput": " It is accepted, in flits/cycle/terminal.",
+    "load": " They are offered and accepted, in flits/cycle/terminal.",
+    "hops": " It is hops_mean.",
+    "cycles_per_second": " It is router_cycles_per_second.",
+    "delivered": " It is packets.delivered.",
+}
+
 
 class _Record:
     """Attribute access to a dictionary of the JSON output."""
@@ -12,11 +25,20 @@ class _Record:
         self._values = values
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            value = self.__dict__["_values"][name]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}") from None
+        values = self.__dict__.get("_values", {})
+        if name not in values:
+            hint = NEARLY.get(name) or did_you_mean(name, values)
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.{hint}")
+        value = values[name]
         return _Record(value) if isinstance(value, dict) and name != "config" else value
+
+    def __getitem__(self, name: str) -> Any:
+        """As the attribute: ``result["accepted"]``; ``result["latency_cycles.mean"]`` goes deeper."""
+        head, _, rest = name.partition(".")
+        if head not in self._values:
+            raise KeyError(f"there is no {head!r}.{NEARLY.get(head) or did_you_mean(head, self._values)}")
+        value = getattr(self, head)
+        return value[rest] if rest else value
 
     def __dir__(self):
         return [*super().__dir__(), *self._values]

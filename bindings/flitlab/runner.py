@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from flitlab import _core
-from flitlab.experiment import Experiment
+from flitlab.arguments import check_backend, check_threads, named
+from flitlab.experiment import Experiment, Given, experiment_of
 from flitlab.result import Result
-
-MOST_THREADS = 1024  # more are a slip of the keyboard, and each one costs a stack
-
-
-def check_threads(threads: int) -> None:
-    if threads not in range(MOST_THREADS + 1):
-        raise _core.ConfigError(f"--threads {threads}: it must be 0 (one per core) to {MOST_THREADS}.")
 
 
 class TerminateAsInterrupt:
@@ -37,8 +33,17 @@ class TerminateAsInterrupt:
             signal.signal(signal.SIGTERM, self.old)
 
 
+def rounded(flat: dict[str, Any]) -> Iterator[str]:
+    """What there is to say of windows that are no whole number of epochs: a run looks at its network at their ends."""
+    epoch = flat.get("run.epoch_cycles")
+    for path in ("run.warmup_cycles", "run.measure_cycles"):
+        if isinstance(cycles := flat.get(path), int) and epoch and cycles % epoch:
+            yield (f"{path} = {cycles} is not a multiple of run.epoch_cycles = {epoch}: {-(-cycles // epoch) * epoch} "
+                   "cycles are run.")
+
+
 def run(
-    experiment: Experiment,
+    experiment: Given,
     backend: str = "auto",
     threads: int = 0,
     checkpoint: str | os.PathLike | None = None,
@@ -47,6 +52,7 @@ def run(
 ) -> Result:
     """Runs one experiment: warm-up, measurement, drain.
 
+    experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
     backend: "auto" (a GPU if one answers), "cpu" or "cuda"; threads: CPU threads, at most 1024; 0 for one per core.
     checkpoint: a file to go on from if it exists; saved every ``every`` seconds and when the run is interrupted,
     removed at the end. progress: a bar on stderr if the run takes longer than a second.
@@ -59,7 +65,7 @@ def run(
 
 
 def run_keeping(
-    experiment: Experiment,
+    experiment: Given,
     backend: str = "auto",
     threads: int = 0,
     checkpoint: str | os.PathLike | None = None,
@@ -67,14 +73,18 @@ def run_keeping(
     progress: bool = False,
 ) -> Result:
     """As ``run``, but the checkpoint stays, for those who have yet to put the result in a safe place."""
+    experiment = experiment_of(experiment)
+    check_backend(backend)
     check_threads(threads)
     if not every > 0:
-        raise _core.ConfigError(f"--every {every}: it must be a positive number of seconds.")
+        raise _core.ConfigError(f"{named('every', every)}: it must be a positive number of seconds.")
+    for text in rounded(experiment.flat()):
+        warnings.warn(text, stacklevel=3)
     path = "" if checkpoint is None else os.fspath(checkpoint)
     with TerminateAsInterrupt():
         if not progress:
             return Result(_core.run([experiment.core], backend, threads, None, path, every)[0])
-        from tqdm import tqdm
+        from tqdm.auto import tqdm
 
         with tqdm(unit="cycle", unit_scale=True, delay=1) as bar:
             return Result(_core.run([experiment.core], backend, threads, lambda p: bar.update(p["cycle"] - bar.n), path,
@@ -88,6 +98,7 @@ def run_job(
     finished: Callable[[int, dict], None] | None = None,
 ) -> list[dict]:
     """Runs experiments that share a structure side by side; ``finished(index, result)`` as each one ends."""
+    check_backend(backend)
     check_threads(threads)
 
     def report(progress: dict) -> None:

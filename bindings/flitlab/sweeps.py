@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from flitlab import _core
+from flitlab.arguments import check_backend, check_threads, named, on_command_line
 from flitlab.curve import Curve, is_result
-from flitlab.experiment import Experiment, parse_value, plain
+from flitlab.experiment import Experiment, Given, experiment_of, parse_value, plain
 from flitlab.journal import entry_of, line_of, write_anew
-from flitlab.runner import TerminateAsInterrupt, check_threads, run, run_job
+from flitlab.runner import TerminateAsInterrupt, rounded, run, run_job
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
@@ -145,10 +146,14 @@ class _Points:
         self.digests: list[bytes] = []
         self.structures: list[int] = []  # equal for those that can be replicas of one job
         numbers: dict[str, int] = {}
+        told: dict[str, None] = {}  # once, however many points
         for setting in settings:
             point = experiment.set(setting)
+            told.update(dict.fromkeys(rounded(point.flat())))
             self.digests.append(digest_of(key_of(point)))
             self.structures.append(numbers.setdefault(point.core.structure_key(), len(numbers)))
+        for text in told:
+            warnings.warn(text, stacklevel=3)
 
     def __getitem__(self, index: int) -> Experiment:
         return self.experiment.set(self.settings[index])
@@ -159,7 +164,7 @@ def _run_group(experiments: list[Experiment], backend: str, threads: int) -> lis
 
 
 def sweep(
-    experiment: Experiment,
+    experiment: Given,
     over: Mapping[str, Iterable[Any]],
     seeds: int = 1,
     out: str | os.PathLike | None = None,
@@ -171,19 +176,22 @@ def sweep(
 ) -> Curve:
     """Runs the product of all values of ``over``, each with ``seeds`` seeds.
 
+    experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
     over: dotted path -> list of values. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for
     points.jsonl (every finished point, at once), curve.csv, curve.png and experiment.toml. resume: keep the points of
     an interrupted sweep in ``out``. executor: anything with ``submit`` (concurrent.futures, a Dask client); without
     one, this machine's GPU or cores. Ctrl-C keeps the finished points.
     """
+    experiment = experiment_of(experiment)
     if seeds < 1:
-        raise _core.ConfigError(f"--seeds {seeds}: at least one seed is needed.")
+        raise _core.ConfigError(f"{named('seeds', seeds)}: at least one seed is needed.")
+    check_backend(backend)
     check_threads(threads)
     keys = list(over)
     if not keys:
-        raise _core.ConfigError("a sweep needs at least one --over KEY=VALUES.")
+        raise _core.ConfigError(f"a sweep needs something to vary: {named('over')} names no parameter.")
     if "run.seed" in keys and seeds > 1:
-        raise _core.ConfigError("--over run.seed and --seeds both choose seeds; use one.")
+        raise _core.ConfigError(f"{named('over')} run.seed and {named('seeds')} both choose seeds; use one.")
     first_seed = experiment["run.seed"]
     settings = []
     for values in itertools.product(*(_values(k, v) for k, v in over.items())):
@@ -197,10 +205,11 @@ def sweep(
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "experiment.toml").write_text(experiment.to_toml(), encoding="utf-8")
         except OSError as error:
-            raise _core.ConfigError(f"--out {folder} cannot be written: {error.strerror}.") from None
+            raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror}.") from None
         if (folder / "points.jsonl").exists() and not resume:
             raise _core.ConfigError(
-                f"--out {folder} already has finished points: go on with --resume, or choose another folder."
+                f"{named('out', str(folder))} already has finished points: go on with "
+                f"{named('resume') if on_command_line.get() else 'resume=True'}, or choose another folder."
             )
     try:
         journal = _Journal(folder / "points.jsonl" if folder else None, resume)
@@ -210,7 +219,7 @@ def sweep(
             curve.to_csv(folder / "curve.csv")
             curve.save_plot(folder / "curve.png")
     except OSError as error:
-        raise _core.ConfigError(f"--out {folder} cannot be written: {error.strerror}.") from None
+        raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror}.") from None
     return curve
 
 
@@ -230,7 +239,7 @@ def _groups(points: _Points, done: _Journal) -> list[list[int]]:
 
 
 def _run_missing(points: _Points, journal: _Journal, backend, threads, executor, progress) -> None:
-    from tqdm import tqdm
+    from tqdm.auto import tqdm
 
     groups = _groups(points, journal)
     total = len(set(points.digests))
@@ -267,14 +276,29 @@ def _completed(futures):
 
 
 def find_saturation(
-    experiment: Experiment, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: str = "auto"
+    experiment: Given, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: str = "auto"
 ) -> float:
-    """Highest load (flits/cycle/terminal) that is not saturated, by bisection to within ``tolerance``."""
-    if not 0 <= low < high <= 1 or tolerance <= 0:
-        raise _core.ConfigError("find_saturation: it needs 0 <= low < high <= 1 and a positive tolerance.")
+    """Highest load (flits/cycle/terminal) that is not saturated, by bisection to within ``tolerance``.
+
+    Raises ConfigError if ``low`` is saturated, or ``high`` is not: then the border is not between them.
+    """
+    experiment = experiment_of(experiment)
+    if not 0 <= low < high <= 1 or not tolerance > 0:
+        raise _core.ConfigError(f"find_saturation(low={low}, high={high}, tolerance={tolerance}): it needs 0 <= low < "
+                                "high <= 1 and a positive tolerance.")
+
+    def saturated(load: float) -> bool:
+        return run(experiment.set("traffic.load", load), backend).saturated
+
+    if not saturated(high):
+        raise _core.ConfigError(f"find_saturation(high={high}): this load is not saturated; give a higher one."
+                                if high < 1 else "find_saturation: this network is not saturated at any load up to 1 "
+                                "flit/cycle/terminal.")
+    if low and saturated(low):
+        raise _core.ConfigError(f"find_saturation(low={low}): this load is saturated already; give a lower one.")
     while high - low > tolerance:
         middle = (low + high) / 2
-        if run(experiment.set("traffic.load", middle), backend).saturated:
+        if saturated(middle):
             high = middle
         else:
             low = middle

@@ -168,7 +168,7 @@ def test_swept_seeds_are_the_seeds_that_run(small):
         assert alone.state_hash == row["state_hash"]
     assert curve.table().splitlines()[0].split().count("run.seed") == 1
     assert curve.csv_text().splitlines()[0].split(",").count("run.seed") == 1
-    with pytest.raises(fl.ConfigError, match=r"--over run\.seed and --seeds both choose seeds; use one"):
+    with pytest.raises(fl.ConfigError, match=r"over run\.seed and seeds both choose seeds; use one"):
         fl.sweep(small, {"run.seed": [5, 6]}, seeds=2, progress=False)
 
 
@@ -233,7 +233,7 @@ def test_each_curve_of_a_product_has_its_saturation(small):
 def test_impossible_threads_are_refused(small, threads, tmp_path):
     for call in (lambda: fl.run(small, threads=threads), lambda: fl.Network(small, threads=threads),
                  lambda: fl.sweep(small, {"traffic.load": [0.1]}, threads=threads, out=tmp_path / "o")):
-        with pytest.raises(fl.ConfigError, match=f"--threads {threads}: .* to 1024"):
+        with pytest.raises(fl.ConfigError, match=f"threads = {threads!r}: .* to 1024"):
             call()
     assert not (tmp_path / "o").exists()
 

@@ -19,7 +19,8 @@ OVER = {"traffic.load": [0.05, 0.1, 0.15, 0.2]}
 def journal(tmp_path_factory):
     """The points of a sweep, and the table that they give."""
     folder = tmp_path_factory.mktemp("whole")
-    e = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.warmup_cycles": 100, "run.measure_cycles": 200})
+    e = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.warmup_cycles": 100, "run.measure_cycles": 200,
+                                 "run.epoch_cycles": 100})
     fl.sweep(e, OVER, out=folder, progress=False)
     return e, (folder / "points.jsonl").read_bytes(), (folder / "curve.csv").read_bytes()
 

@@ -1,0 +1,164 @@
+"""What somebody tries first: names of configurations, words of other simulators, slips, and answers that help."""
+
+import warnings
+
+import pytest
+
+import flitlab as fl
+from flitlab import _core, booksim, shipped
+from flitlab.experiment import known_paths
+
+FAST = {"run.warmup_cycles": 200, "run.measure_cycles": 400, "run.epoch_cycles": 100}
+
+
+# What an experiment can be given as.
+
+
+def test_configurations_go_by_name_from_anywhere(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    assert "vc-torus-8x8" in fl.configs() and len(fl.configs()) > 50
+    e = fl.load("vc-torus-8x8")
+    assert e.name == "vc-torus-8x8" and e.flat() == fl.load(shipped.folder() / "vc-torus-8x8.toml").flat()
+    done = cli("run", "vc-torus-8x8", "--set", "traffic.load=0.05", "--json")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "vc-torus-8x8").write_text("traffic.load = 0.07")  # a file goes before a name
+    assert fl.load("vc-torus-8x8")["traffic.load"] == 0.07
+
+
+@pytest.mark.parametrize("name", ["vc-torus-8x9", "vc-torus-8x9.toml", "configs/vc-torus-8x8.toml"])
+def test_what_is_neither_a_file_nor_a_name(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(fl.ConfigError, match=r"no such file, .* Did you mean vc-torus-8x8\? `flitlab configs` lists"):
+        fl.load(name)
+
+
+def test_configurations_are_listed_and_printed(cli):
+    listed = cli("configs").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == fl.configs()
+    assert all(len(line.split()) > 4 and line.endswith(".") for line in listed)
+    assert cli("configs", "t3e-16").stdout == (shipped.folder() / "t3e-16.toml").read_text()
+    done = cli("configs", "t3e-17")
+    assert done.returncode == 2 and "Did you mean t3e-16?" in done.stderr
+
+
+def test_everything_takes_experiments_files_names_and_dictionaries(tmp_path):
+    (tmp_path / "x.toml").write_text("[topology]\nshape = [4, 4]\n[run]\nwarmup_cycles = 200\nmeasure_cycles = 400\n"
+                                     "epoch_cycles = 100\n")
+    given = {"topology.shape": [4, 4], **FAST}
+    forms = [fl.Experiment.from_dict(given), given, tmp_path / "x.toml", str(tmp_path / "x.toml")]
+    assert len({fl.run(form).state_hash for form in forms}) == 1
+    assert len({fl.Network(form).step(50).state_hash for form in forms}) == 1
+    over = {"traffic.load": [0.1]}
+    assert len({fl.sweep(form, over, progress=False).csv_text() for form in forms}) == 1
+    assert fl.Network("vc-mesh-8x8").experiment.name == "vc-mesh-8x8"
+    with pytest.raises(fl.ConfigError, match="cannot be made of a int: give an Experiment, a file, the name"):
+        fl.run(3)
+
+
+# Slips that were let through.
+
+
+@pytest.mark.parametrize("backend", ["gpu", "CPU", "", None])
+def test_an_unknown_backend_is_refused_everywhere(small, backend):
+    for make in (lambda: fl.run(small, backend=backend), lambda: fl.Network(small, backend=backend),
+                 lambda: fl.sweep(small, {"traffic.load": [0.1]}, backend=backend),
+                 lambda: fl.find_saturation(small, backend=backend)):
+        with pytest.raises(fl.ConfigError, match=r"backend = .*it must be auto \(a GPU if one answers\), cpu or cuda"):
+            make()
+
+
+def test_saturation_is_looked_for_between_loads_that_enclose_it(small):
+    long = small.set("run.measure_cycles", 10000)
+    with pytest.raises(fl.ConfigError, match=r"find_saturation\(high=0\.1\): this load is not saturated; give a high"):
+        fl.find_saturation(long, high=0.1)
+    with pytest.raises(fl.ConfigError, match=r"find_saturation\(low=0\.95\): this load is saturated already"):
+        fl.find_saturation(long, low=0.95)
+    with pytest.raises(fl.ConfigError, match="positive tolerance"):
+        fl.find_saturation(small, tolerance=float("nan"))
+    idle = small.set({"topology.kind": "mesh", "topology.shape": [2, 2], "traffic.pattern": "neighbour"})
+    with pytest.raises(fl.ConfigError, match="not saturated at any load up to 1"):
+        fl.find_saturation(idle.set(FAST))
+
+
+def test_a_network_without_a_trace_has_no_events(small):
+    with pytest.raises(fl.ConfigError, match=r"keeps none\. Make it with Network\(\.\.\., trace=True\)"):
+        fl.Network(small).events()
+    assert fl.Network(small, trace=True).step(100).events()
+
+
+def test_windows_that_are_rounded_are_told(small):
+    with pytest.warns(UserWarning, match=r"run\.measure_cycles = 450 is not a multiple of run\.epoch_cycles = 100: 500 "
+                                         "cycles are run"):
+        result = fl.run(small.set(FAST | {"run.measure_cycles": 450}))
+    assert result.measured_cycles == 500
+    with pytest.warns(UserWarning, match=r"run\.measure_cycles = 450"):
+        fl.sweep(small.set(FAST), {"run.measure_cycles": [400, 450]}, progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fl.run(small.set(FAST))
+
+
+# Words.
+
+
+def test_arguments_are_called_as_python_calls_them(small, cli, config):
+    for make, says in ((lambda: fl.sweep(small, {"traffic.load": [0.1]}, seeds=0), r"^seeds = 0:"),
+                       (lambda: fl.sweep(small, {}), r"^a sweep needs something to vary: over names"),
+                       (lambda: fl.run(small, every=0), r"^every = 0:"),
+                       (lambda: fl.run(small, threads=-1), r"^threads = -1:")):
+        with pytest.raises(fl.ConfigError, match=says):
+            make()
+    done = cli("sweep", config("vc-torus-8x8"), "--over", "traffic.load=0.1", "--seeds", "0")
+    assert done.returncode == 2 and done.stderr.startswith("flitlab: --seeds 0:")
+
+
+def test_names_that_are_not_there_suggest_others(small):
+    with pytest.raises(KeyError, match=r"there is no traffic\.lod\. Did you mean traffic\.load\?"):
+        small["traffic.lod"]
+    with pytest.raises(KeyError, match="does not apply to this configuration"):
+        small["clock.spread"]
+    result = fl.run(small.set(FAST))
+    assert result["accepted"] == result.accepted
+    assert result["latency_cycles.mean"] == result["latency_cycles"]["mean"] == result.latency_cycles.mean
+    for name, says in (("latency", "It is latency_cycles"), ("acepted", "Did you mean accepted"),
+                       ("throughput", "It is accepted")):
+        with pytest.raises(AttributeError, match=says):
+            getattr(result, name)
+        with pytest.raises(KeyError, match=says):
+            result[name]
+
+
+@pytest.mark.parametrize(("given", "says"), [
+    ({"num_vcs": 4}, r"num_vcs = 4 is BookSim's word: here it is router\.vcs\."),
+    ({"router.vc_buf_size": 8}, r"here it is router\.buffer_flits\."),
+    ({"injection_rate": 0.1}, r"traffic\.load, in flits/cycle/terminal, whatever"),
+    ({"routing.algorithm": "xy"}, 'here it is called "dimension_order"'),
+    ({"traffic.pattern": "bitcomp"}, 'here it is called "bit_complement"'),
+])
+def test_words_of_booksim_are_translated(given, says):
+    with pytest.raises(fl.ConfigError, match=says):
+        fl.Experiment.from_dict(given)
+
+
+def test_what_words_are_translated_into_is_there():
+    assert set(booksim.KEYS.values()) | set(booksim.VALUES) <= known_paths()
+    choices = {}
+    for record in _core.parameters():
+        choices.setdefault(record["path"], set()).update(record["choices"])
+    for path, words in booksim.VALUES.items():
+        assert set(words.values()) <= choices[path] and not set(words) & choices[path]
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (("--load", "0.3"), "--load is no option: traffic.load is a parameter, so write --set traffic.load=0.3"),
+    (("--num-vcs=4",), "--num-vcs is no option: router.vcs is a parameter, so write --set router.vcs=4"),
+    (("--nonsense", "4"), "unrecognized arguments: --nonsense 4"),
+])
+def test_parameters_are_no_options(cli, words, says):
+    done = cli("run", "vc-torus-8x8", *words)
+    assert done.returncode == 2 and says in done.stderr
+
+
+def test_an_experiment_that_is_misspelt(cli):
+    done = cli("reproduce", "t3e.tabel1")
+    assert done.returncode == 2 and "Did you mean t3e.table1?" in done.stderr
