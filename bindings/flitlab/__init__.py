@@ -11,8 +11,20 @@ sweep makes a table or a picture.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from flitlab._core import ConfigError, RunError, __version__
+
+if TYPE_CHECKING:
+    from flitlab.curve import Curve
+    from flitlab.experiment import Experiment, load
+    from flitlab.network import Network
+    from flitlab.programs import Program
+    from flitlab.reproduction import reproduce
+    from flitlab.result import Result
+    from flitlab.runner import run
+    from flitlab.shipped import configs
+    from flitlab.sweeps import find_saturation, sweep
 
 _WHERE = {
     "Experiment": "experiment",
@@ -28,15 +40,20 @@ _WHERE = {
     "reproduce": "reproduction",
 }
 
-__all__ = ["ConfigError", "RunError", "__version__", *_WHERE]
+__all__ = [  # noqa: RUF022
+    "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
+    "find_saturation", "Curve", "Network", "Program", "reproduce",
+]
 
 
-def __getattr__(name):
-    if name in _WHERE:
-        return getattr(import_module(f"flitlab.{_WHERE[name]}"), name)
-    if name in import_module("flitlab.machines").machines():
-        return import_module(f"flitlab.{name}")
-    raise AttributeError(f"module 'flitlab' has no attribute {name!r}")
+if not TYPE_CHECKING:  # so that type checkers know only the names that there are
+
+    def __getattr__(name):
+        if name in _WHERE:
+            return getattr(import_module(f"flitlab.{_WHERE[name]}"), name)
+        if name in import_module("flitlab.machines").machines():
+            return import_module(f"flitlab.{name}")
+        raise AttributeError(f"module 'flitlab' has no attribute {name!r}")
 
 
 def __dir__():

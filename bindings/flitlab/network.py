@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from typing import TYPE_CHECKING
 
 from flitlab import _core
 from flitlab.arguments import check_backend, check_threads
@@ -122,15 +123,17 @@ class Network:
         self._core.go_on_from(other._core)
         return self
 
-    def __getattr__(self, name: str):
-        """Says where registers and messages are, which were methods here."""
-        text = f"'Network' object has no attribute {name!r}"
-        if not name.startswith("_") and name != "console":  # there is none if the core has refused the network
-            offered = ", ".join(o.name for o in self.console.operations())
-            text += f". What software can do to this machine is in its console: {offered or 'it has none'}"
-            if offered:
-                text += f" (net.console, or the class for it in flitlab.{self.experiment['router.kind']})"
-        raise AttributeError(text + ".")
+    if not TYPE_CHECKING:  # so that type checkers know only the names that there are
+
+        def __getattr__(self, name: str):
+            """Says where registers and messages are, which were methods here."""
+            text = f"'Network' object has no attribute {name!r}"
+            if not name.startswith("_") and name != "console":  # there is none if the core has refused the network
+                offered = ", ".join(o.name for o in self.console.operations())
+                text += f". What software can do to this machine is in its console: {offered or 'it has none'}"
+                if offered:
+                    text += f" (net.console, or the class for it in flitlab.{self.experiment['router.kind']})"
+            raise AttributeError(text + ".")
 
     def __repr__(self) -> str:
         t = self.totals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flitlab.arguments import did_you_mean
 
@@ -18,19 +18,23 @@ NEARLY = {
 }
 
 
-class _Record:
-    """Attribute access to a dictionary of the JSON output."""
+class Record:
+    """Attribute access to a dictionary of the JSON output. Unknown names raise, and say which there are."""
+
+    _parts: dict[str, type[Record]] = {}  # classes of the dictionaries in it
 
     def __init__(self, values: dict[str, Any]):
         self._values = values
 
-    def __getattr__(self, name: str) -> Any:
-        values = self.__dict__.get("_values", {})
-        if name not in values:
-            hint = NEARLY.get(name) or did_you_mean(name, values)
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.{hint}")
-        value = values[name]
-        return _Record(value) if isinstance(value, dict) and name != "config" else value
+    if not TYPE_CHECKING:  # so that type checkers know only the names that there are
+
+        def __getattr__(self, name: str) -> Any:
+            values = self.__dict__.get("_values", {})
+            if name not in values:
+                hint = NEARLY.get(name) or did_you_mean(name, values)
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.{hint}")
+            value = values[name]
+            return self._parts.get(name, Record)(value) if isinstance(value, dict) and name != "config" else value
 
     def __getitem__(self, name: str) -> Any:
         """As the attribute: ``result["accepted"]``; ``result["latency_cycles.mean"]`` goes deeper."""
@@ -40,7 +44,7 @@ class _Record:
         value = getattr(self, head)
         return value[rest] if rest else value
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._values]
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,12 +54,79 @@ class _Record:
         return f"{type(self).__name__}({', '.join(f'{k}={_short(v)}' for k, v in self._values.items())})"
 
 
-class Result(_Record):
+class Latency(Record):
+    """Cycles; None where the run was saturated. ci95: half of the 95 % confidence interval of the mean."""
+
+    mean: float | None
+    ci95: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+
+
+class Packets(Record):
+    """Counts since cycle 0."""
+
+    created: int
+    injected: int
+    delivered: int
+    dropped: int
+    in_flight: int
+    queued: int
+
+
+class Use(Record):
+    """Flits per cycle on channels, in the measurement window."""
+
+    mean: float
+    max: float
+
+
+class Model(Record):
+    """What is special to the router or the traffic; totals of the model by name."""
+
+    def __getattr__(self, name: str) -> Any:
+        return Record.__getattr__(self, name)  # type: ignore[attr-defined]
+
+
+class Result(Record):
     """One run; attributes are the keys of ``flitlab run --json``, e.g. ``result.latency_cycles.mean``.
 
-    In a closed loop packets, offered and accepted load and latency are those of requests and replies together; in
-    events and traces replies are the packets with id >= 2**31.
+    Loads are flits/cycle/terminal. In a closed loop packets, offered and accepted load and latency are those of
+    requests and replies together; in events and traces replies are the packets with id >= 2**31.
     """
+
+    _parts = {"latency_cycles": Latency, "network_latency_cycles": Latency, "packets": Packets,
+              "channel_utilization": Use, "model": Model}
+
+    version: str
+    backend: str
+    device: str
+    threads: int
+    seed: int
+    config: dict[str, Any]
+    routers: int
+    terminals: int
+    channels: int
+    cycles: int
+    warmup_cycles: int
+    measured_cycles: int
+    drain_cycles: int
+    wall_seconds: float
+    router_cycles_per_second: float
+    state_bytes: int
+    state_hash: str
+    offered: float
+    accepted: float
+    saturated: bool
+    warmup_steady: bool
+    latency_cycles: Latency
+    network_latency_cycles: Latency
+    hops_mean: float | None
+    packets: Packets
+    channel_utilization: Use
+    model: Model
 
     def rows(self) -> list[tuple[str, str]]:
         """The main numbers as (name, text) for people."""

@@ -109,6 +109,8 @@ def read_python(root: Path, path: str) -> Source:
     tree = ast.parse(text)
     late = {inner for outer in ast.walk(tree) if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
             for inner in ast.walk(outer)}
+    late |= {inner for outer in ast.walk(tree)
+             if isinstance(outer, ast.If) and ast.unparse(outer.test) == "TYPE_CHECKING" for inner in ast.walk(outer)}
     uses = [(node.lineno, target, node not in late) for node in ast.walk(tree)
             if isinstance(node, (ast.Import, ast.ImportFrom)) for target in imported(root, path, node)]
     names = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(text).readline)

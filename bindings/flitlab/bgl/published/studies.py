@@ -201,7 +201,7 @@ def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8,
     return rows
 
 
-def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycles: int = 5000, windows: int = 100,
+def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycles: int = 5000, windows: int = 150,
                    keep: Path | None = None, orders: tuple[str, ...] = ("dimension",)) -> list[dict]:
     """Throughput in time under hot-region traffic, for ways to build the escape VCs; and how often a token message
     frees a blocked packet. orders: of the hops on escape VCs; the rows that are judged are of the dimensions'."""

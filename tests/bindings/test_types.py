@@ -1,0 +1,97 @@
+"""What type checkers see: names that there are, types of what comes back, and slips in a user's code. Of the notebooks
+everything is checked that is flitlab's; other packages count as unknown."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import flitlab
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+PACKAGE = Path(flitlab.__file__).parent.parent
+
+GOOD = """
+import flitlab as fl
+
+exp: fl.Experiment = fl.load("vc-mesh-8x8").set("traffic.load", 0.1)
+res: fl.Result = fl.run(exp)
+for form in ("vc-mesh-8x8", {"traffic.load": 0.1}):
+    fl.run(form, backend="cpu", threads=2)
+mean: float | None = res.latency_cycles.mean
+created: int = res.packets.created
+special = res.model.whatever_the_router_counts
+saturated: bool = res.saturated
+curve: fl.Curve = fl.sweep(exp, {"traffic.load": [0.1, 0.2]}, seeds=2)
+border: float | None = curve.saturation
+load: float = fl.find_saturation(exp)
+net: fl.Network = fl.Network(exp, trace=True).step(100)
+name: str | None = net.router(5).ports[0].name
+names: list[str] = fl.configs()
+"""
+SLIPS = {
+    "res.acepted": "acepted",
+    "res.latency_cycles.men": "men",
+    "res.packets.deliverd": "deliverd",
+    "fl.Expriment": "Expriment",
+    "fl.Network(res)": "Result",
+    "net.stepp(3)": "stepp",
+    "curve.satration": "satration",
+    "fl.run(exp, thread=2)": "thread",
+    "fl.sweep(exp, over=[0.1])": "list",
+    "load.nothing": "nothing",
+}
+
+
+def mypy(folder: Path) -> list[str]:
+    (folder / "mypy.ini").write_text(
+        "[mypy]\nignore_missing_imports = True\nfollow_imports = skip\nallow_redefinition = True\n"
+        # about variables of the notebooks' own
+        "disable_error_code = var-annotated, import-untyped, misc, has-type, dict-item, index\n"
+        f"mypy_path = {PACKAGE}\n[mypy-flitlab.*]\nfollow_imports = silent\n")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", folder / "cache",
+                           "--config-file", folder / "mypy.ini", folder], capture_output=True, text=True)
+    assert not done.stderr, done.stderr
+    return re.findall(r"^(.*: error: .*)$", done.stdout, re.M)
+
+
+def pyright(folder: Path) -> list[str]:
+    (folder / "pyrightconfig.json").write_text(json.dumps(
+        {"include": ["."], "extraPaths": [str(PACKAGE)], "typeCheckingMode": "standard", "reportMissingImports": False,
+         "reportMissingModuleSource": False, "reportPossiblyUnboundVariable": False}))
+    done = subprocess.run([sys.executable, "-m", "basedpyright", "--level", "error", "--outputjson"], cwd=folder,
+                          capture_output=True, text=True)
+    return [f"{Path(d['file']).name}:{d['range']['start']['line'] + 1}: {d['message']}"
+            for d in json.loads(done.stdout)["generalDiagnostics"]]
+
+
+@pytest.fixture(params=[mypy, pyright], ids=["mypy", "pyright"])
+def errors(request, tmp_path):
+    """errors(name=code, ...): what a checker says of these files."""
+    def check(**files: str) -> list[str]:
+        for name, code in files.items():
+            (tmp_path / f"{name}.py").write_text(code)
+        return request.param(tmp_path)
+
+    return check
+
+
+def test_a_users_code_is_right_and_its_slips_are_seen(errors):
+    slips = {f"slip{n}": GOOD + line + "\n" for n, line in enumerate(SLIPS)}
+    found = errors(good=GOOD, **slips)
+    by_file = {name: [e for e in found if f"{name}.py" in e] for name in ("good", *slips)}
+    assert by_file["good"] == []
+    for (name, lines), word in zip(list(by_file.items())[1:], SLIPS.values(), strict=True):
+        assert len(lines) == 1 and word in lines[0], (slips[name].splitlines()[-1], lines)
+
+
+def test_the_notebooks(errors):
+    code = {}
+    for path in NOTEBOOKS:
+        cells = [c["source"] for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
+        lines = [line for cell in cells for line in [*cell, "\n"]]
+        code[f"n{path.stem}"] = "".join("\n" if line.startswith(("%", "!")) else line for line in lines)
+    assert errors(**code) == []
