@@ -23,7 +23,8 @@ from pathlib import Path
 import flitlab as fl
 
 SMALL = {"vc": {"topology.shape": [2, 2]}, "adaptive": {"topology.shape": [2, 2]}, "bless": {"topology.shape": [2, 2]},
-         "t3e": {"topology.shape": [2, 2, 1]}, "bgl": {"topology.shape": [2, 2]}, "switch": {"topology.ports": 2},
+         "t3e": {"topology.shape": [2, 2, 1]}, "bgl": {"topology.shape": [3, 2], "traffic.load": 0.03},
+         "switch": {"topology.ports": 2},
          "metro": {"topology.radix": [2, 2], "topology.dilation": [1, 1]},
          "sconnect": {"topology.kind": "mesh", "topology.shape": [2, 1]}}
 PIECES = 20
@@ -40,6 +41,7 @@ def resident() -> int:
 def soak(kind: str, cycles: int) -> dict:
     """Steps a model for so many cycles, in pieces."""
     e = fl.Experiment.from_dict({"router.kind": kind, "traffic.load": 0.05} | SMALL.get(kind, {}))
+    load = e["traffic.load"]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         file, delivered, after_first = Path(folder) / "soak.checkpoint", 0, 0
@@ -56,7 +58,7 @@ def soak(kind: str, cycles: int) -> dict:
             net.save(file)
             after_first = after_first or resident()
         created = totals["packets_created"]
-        expected = 0.05 * cycles * int(e.derived()["terminals"])
+        expected = load * cycles * int(e.derived()["terminals"])
     if resident() - after_first > MOST_GROWTH:
         raise fl.RunError(f"{kind}: memory grew by {(resident() - after_first) >> 20} MB")
     if created - delivered - totals["packets_dropped"] > 1000:

@@ -218,15 +218,15 @@ inline constexpr struct RoutingParams {
       .max = 1,
       .help = "Part of the packets that are routed dynamically; the others take the escape channel, in its order.",
       .cite = "BG/L torus, Torus network"};
-  ParamRecord ties{.path = "routing.ties",
-                   .type = ParamType::kChoice,
-                   .default_value = "registers",
-                   .choices = "registers|random",
-                   .help =
-                       "Half-way round a dimension: as a node's two registers say, minus where its coordinate is odd "
-                       "(registers), or "
-                       "each direction as likely for every packet (random).",
-                   .cite = "BG/L torus, Torus network"};
+  ParamRecord ties{
+      .path = "routing.ties",
+      .type = ParamType::kChoice,
+      .default_value = "registers",
+      .choices = "registers|random",
+      .help =
+          "Half-way round a dimension: as a node's two registers say, minus where the sum of its coordinates is odd "
+          "(registers), or each direction as likely for every packet (random).",
+      .cite = "BG/L torus, Torus network"};
   ParamRecord hints{.path = "routing.hints",
                     .type = ParamType::kIntList,
                     .default_value = "[]",

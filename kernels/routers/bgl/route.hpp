@@ -21,13 +21,13 @@ FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
   return hints;
 }
 
-/// Half-way directions by a node's two registers of each dimension: nodes with an odd coordinate go minus, so that
-/// those beside one another in a ring differ.
+/// Half-way directions by a node's two registers of each dimension: nodes whose coordinates have an odd sum go minus,
+/// so that those beside one another differ in every dimension, and those half-way from one receiver among one another.
 template <class T>
 FLITLAB_HD inline u32 ties_by_registers(const T& t, u32 from) {
-  u32 ties = 0;
-  for (u32 d = 0; d < t.dims; ++d) ties |= (coordinate(t, from, d) & 1) << d;
-  return ties;
+  u32 sum = 0;
+  for (u32 d = 0; d < t.dims; ++d) sum += coordinate(t, from, d);
+  return sum % 2 ? 7 : 0;
 }
 
 /// The direction that a packet takes on an escape VC.

@@ -22,15 +22,20 @@ FLITLAB_INLINE Packet& front_packet(const V& v, const Item<W>& router, u32 port,
   return router.at(v.t.router_fields.ring, ring_start(v.t, port, vc) + in.first);
 }
 
-/// The front packet's choices are made as soon as its head is there. What comes over a broken link is lost.
+/// Whether a packet that has come in by a port goes no further: it may not, it came over a broken link, or its tables
+/// lead it over one that is not there.
+template <class V>
+FLITLAB_INLINE bool is_stopped(const V& v, u32 index, u32 port, const Choice& choice, Cycle now) {
+  return choice.stopped || v.t.peers[index * kPorts + choice.port].item == kNone || !link_works(v.t, index, port, now);
+}
+
+/// The front packet's choices are made as soon as its head is there.
 template <class V, int W>
 FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
                                 Cycle now) {
   const Packet& packet = front_packet(v, router, port, vc, in);
   const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
-  const bool open = v.t.peers[index * kPorts + choice.port].item == kNone;  // a link that is not there
-  const bool broken = !link_works(v.t, index, port, now);
-  in.stage = choice.stopped || open || broken ? Stage::kStopped : Stage::kAsking;
+  in.stage = is_stopped(v, index, port, choice, now) ? Stage::kStopped : Stage::kAsking;
   in.left = packet.flits;
   in.out_port = choice.port;
   in.out_vc = choice.vc;

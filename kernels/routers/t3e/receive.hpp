@@ -38,7 +38,7 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Item<W>& router, RouterContr
   if (mail & kHeadMark) {
     const Packet& packet = front_packet(v, router, port, vc, in);
     const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
-    if (choice.stopped || !link_works(v.t, index, port, now)) return false;
+    if (is_stopped(v, index, port, choice, now)) return false;
     out_vc = kNoVc;
     if (choice.port == straight) {
       const OutputVc& out = output_vc(v, router, straight, choice.vc);

@@ -106,6 +106,19 @@ def test_registers_from_a_file(tmp_path):
     assert [t3e.Machine(network).read_register(n, "R_CHAN0") for n in (2, 3)] == [0, 8]
 
 
+@pytest.mark.parametrize(("pe", "number"), [(2, 0x1), (2, 0x10000), (2, 0x10001), (3, 0x10000)])
+def test_packets_are_lost_whole_where_a_wrong_number_leads_over_no_link(tmp_path, pe, number):
+    """A node that has another one's number: where tables lead over a link that is not there, nothing of a packet goes
+    on by an adaptive channel straight ahead."""
+    (tmp_path / "registers.csv").write_text(f"{pe},R_PWHO,{number}\n")
+    with pytest.warns(UserWarning, match="do not arrive"):
+        net = Network(Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 2, 2], "traffic.load": 0.2,
+                                            "registers.file": str(tmp_path / "registers.csv")}))
+    for _ in range(300):
+        net.step().check()
+    assert net.totals["packets_dropped"] > 0
+
+
 def test_tables_that_lose_packets_are_warned_of(tmp_path):
     """All SELECT bits of +Y set in a ring of eight: packets that pass the dateline are lost, and counted."""
     path = tmp_path / "registers.csv"

@@ -40,11 +40,13 @@ std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan&
       p.dynamic = !p.high && e.u32_of(bgl::param::router.dynamic_vcs) &&
                   chance(e.f64(bgl::param::routing.dynamic), header.word[1]);
       p.group = e.u32_of(bgl::param::reception.groups) == 2 ? header.word[3] >> 31 : 0;
+      u32 sum = 0;  // of the sender's coordinates
+      for (u32 d = 0, from = t; d < shape.size(); from /= shape[d], ++d) sum += from % shape[d];
       const bool random = e.str(bgl::param::routing.ties) == "random";
       for (u32 d = 0, from = t, to = p.dst; d < shape.size(); from /= shape[d], to /= shape[d], ++d) {
         const u32 k = shape[d], plus = (to % k + k - from % k) % k, minus = (k - plus) % k;
         if (plus == 0) continue;
-        const bool tie = plus == minus && (random ? header.word[0] >> (29 + d) : from % k) & 1;
+        const bool tie = plus == minus && (random ? header.word[0] >> (29 + d) : sum) & 1;
         p.ways.insert(2 * d + (minus < plus || tie));
       }
       all[t].push_back({c.at, p});
