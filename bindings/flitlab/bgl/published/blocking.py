@@ -45,8 +45,7 @@ def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 
     measured = follow_batches({str(key): course for key, course in runs.items()})
     reading = ("the paper does not say how many packets; the more, the less beginning and end cost; FIFOs of 1 KB, "
                "receivers in random order")
-    alone = (f"{TWO_OF_ITS_NUMBERS} with half-way packets at random: 92 %. By registers, nodes half-way round a "
-             f"dimension all have an even coordinate, and so come by the same link; {reading}")
+    alone = f"{TWO_OF_ITS_NUMBERS}: 92 %; {reading}"
     return [row("bgl.hotspot", f"receivers {times(extent)}, {each} packets to each"
                 + (", half-way at random" if ties == "random" else ""), f"{PAPER}, Hot region", times(shape),
                 published[extent], measured[str((extent, ties, each))], "% of peak", 2,
