@@ -12,7 +12,7 @@ import pytest
 import flitlab
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
-PACKAGE = Path(flitlab.__file__).parent.parent
+PACKAGE = Path(flitlab.__file__).parent
 
 GOOD = """
 import flitlab as fl
@@ -46,22 +46,30 @@ SLIPS = {
 }
 
 
+def alone(folder: Path) -> Path:
+    """A folder with flitlab and none of the packages that are installed beside it."""
+    (folder / "alone").mkdir()
+    (folder / "alone" / "flitlab").symlink_to(PACKAGE)
+    return folder / "alone"
+
+
 def mypy(folder: Path) -> list[str]:
     (folder / "mypy.ini").write_text(
         "[mypy]\nignore_missing_imports = True\nfollow_imports = skip\nallow_redefinition = True\n"
         # about variables of the notebooks' own
         "disable_error_code = var-annotated, import-untyped, misc, has-type, dict-item, index\n"
-        f"mypy_path = {PACKAGE}\n[mypy-flitlab.*]\nfollow_imports = silent\n")
+        f"mypy_path = {alone(folder)}\n[mypy-flitlab.*]\nfollow_imports = silent\n")
     done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", folder / "cache",
-                           "--config-file", folder / "mypy.ini", folder], capture_output=True, text=True)
+                           "--config-file", folder / "mypy.ini", *folder.glob("*.py")], capture_output=True,
+                          text=True)
     assert not done.stderr, done.stderr
     return re.findall(r"^(.*: error: .*)$", done.stdout, re.M)
 
 
 def pyright(folder: Path) -> list[str]:
-    (folder / "pyrightconfig.json").write_text(json.dumps(
-        {"include": ["."], "extraPaths": [str(PACKAGE)], "typeCheckingMode": "standard", "reportMissingImports": False,
-         "reportMissingModuleSource": False, "reportPossiblyUnboundVariable": False}))
+    (folder / "pyrightconfig.json").write_text(json.dumps({
+        "include": ["."], "exclude": ["alone"], "extraPaths": [str(alone(folder))], "typeCheckingMode": "standard",
+        "reportMissingImports": False, "reportMissingModuleSource": False, "reportPossiblyUnboundVariable": False}))
     done = subprocess.run([sys.executable, "-m", "basedpyright", "--level", "error", "--outputjson"], cwd=folder,
                           capture_output=True, text=True)
     return [f"{Path(d['file']).name}:{d['range']['start']['line'] + 1}: {d['message']}"
