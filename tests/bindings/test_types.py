@@ -2,6 +2,7 @@
 everything is checked that is flitlab's; other packages count as unknown."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -71,7 +72,7 @@ def pyright(folder: Path) -> list[str]:
         "include": ["."], "exclude": ["alone"], "extraPaths": [str(alone(folder))], "typeCheckingMode": "standard",
         "reportMissingImports": False, "reportMissingModuleSource": False, "reportPossiblyUnboundVariable": False}))
     done = subprocess.run([sys.executable, "-m", "basedpyright", "--level", "error", "--outputjson"], cwd=folder,
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, env=os.environ | {"PATH": ""})  # so that it finds no Python
     return [f"{Path(d['file']).name}:{d['range']['start']['line'] + 1}: {d['message']}"
             for d in json.loads(done.stdout)["generalDiagnostics"]]
 
