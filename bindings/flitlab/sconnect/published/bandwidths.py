@@ -22,6 +22,12 @@ ALL = {"2D mesh": (16, 64, 256, 1024), "random, degree 4": (16, 64, 256, 1024), 
        "random, degree 8": (16, 81, 256, 625)}
 PARTS = (0.5, 0.55, *(0.6 + 0.025 * i for i in range(15)), 1.0)  # loads, in parts of the bound
 DERATING = 0.8
+COLLAPSES = ("random, degree 4", 256)  # the fabric that carries least when more is offered than it can take
+TRIED = {  # against that
+    "hosts held back at 48": {"router__host_buffers": 48}, "hosts held back at 40": {"router__host_buffers": 40},
+    "hosts held back at 16": {"router__host_buffers": 16}, "a buffer for each queue": {"router__reserve": [1]},
+    "a buffer for each queue, hosts held back at 32": {"router__reserve": [1], "router__host_buffers": 32},
+    "two priorities": {"host__priorities": [1, 1, 0, 0]}, "four priorities": {"host__priorities": [1, 1, 1, 1]}}
 HELD_BACK = {"router__host_buffers": 32}  # ours: hosts' messages wait outside while half of the pool is in use
 
 
@@ -94,10 +100,14 @@ def offered(e: Experiment, load: float) -> Experiment:
     return e.set("traffic.load", round(load, 6))
 
 
-def point(kind: str, nodes: int, cycles: int = 1600, warmup: int = 1000, **settings) -> Point:
+def loaded(kind: str, nodes: int, cycles: int = 1600, warmup: int = 1000, **settings) -> Experiment:
     """Settings are dotted paths, with ``__``."""
-    e = fabric(figure18_fabric(kind, nodes), {"run.warmup_cycles": warmup, "run.measure_cycles": cycles},
-               dotted(settings))
+    return fabric(figure18_fabric(kind, nodes), {"run.warmup_cycles": warmup, "run.measure_cycles": cycles},
+                  dotted(settings))
+
+
+def point(kind: str, nodes: int, cycles: int = 1600, warmup: int = 1000, **settings) -> Point:
+    e = loaded(kind, nodes, cycles, warmup, **settings)
     d = e.derived()
     terminals = 2 * nodes
     half = terminals // 4 * 2  # the terminals of one half of the nodes
@@ -168,6 +178,12 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 1600) -> l
         if kind.startswith("random"):
             rows.append(row(quantity="load of channels by all shortest ways, mean over busiest", published=None,
                             measured=mean_over_busiest(fabric(figure18_fabric(kind, n))), unit="", **mine))
+    if COLLAPSES in points:
+        bound = points[COLLAPSES].bound
+        rows += [row(quantity=f"accepted when the bound is offered, of the bound, {name}", published=None, unit="",
+                     measured=run(offered(loaded(*COLLAPSES, cycles, **settings), bound)).accepted / bound,
+                     setting=", ".join(map(str, COLLAPSES)) + " nodes", tolerance=0, reading=READING_FULL, **common)
+                 for name, settings in TRIED.items()]
     for mesh, graph in (("2D mesh", "random, degree 4"), ("4D mesh", "random, degree 8")):
         for n in sizes.get(mesh, ()):
             if n < 64 or (graph, n) not in points:
