@@ -186,6 +186,21 @@ def test_boot_of_every_wiring(shape, wiring):
             k: v for k, v in other.items() if k not in ("R_SW", "R_SGET_RTRN")}
 
 
+@pytest.mark.parametrize("shape", [{"topology.shape": [4, 4, 3]}, AC20], ids=str)
+def test_boot_from_a_board_the_other_way_round(shape):
+    """A PE in plane 1 takes its Z0 for +, as boards in plane 0 have it: Z is numbered downwards, and all works."""
+    e = machine(shape, topology__wiring_z="alternating", boot__state="cold", traffic__load=0.2, traffic__start=400_000)
+    network, plane = fl.Network(e), e["topology.shape"][0] * e["topology.shape"][1]
+    found = boot(network, node=plane)
+    assert list(found.shape) == e["topology.shape"] and not found.broken_links
+    read = t3e.Machine(network).read_register
+    assert [read(n * plane, "R_PWHO") >> 16 for n in range(3)] == [1, 0, 2]
+    assert [read(n * plane, "R_ORIENT") for n in range(3)] == [6, 2, 6]
+    network.step(401_000 - network.cycle)
+    network.check()
+    assert network.totals["packets_delivered"] > 400 and network.totals["packets_dropped"] == 0
+
+
 def test_boot_may_take_another_orientation():
     """With PLUS_Y = 0 a machine of the manual's wiring is numbered the other way round along Y: router 10 is at -Y."""
     e = machine(topology__shape=[2, 4, 2], boot__state="cold", traffic__start=10**6)
