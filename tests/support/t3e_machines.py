@@ -15,8 +15,9 @@ def build(changes: dict) -> Experiment:
 
 
 def neighbours(network: Network, node: int) -> dict[str, int]:
+    """By direction; a port is named "Y1 +y"."""
     ports = network.router(node).ports
-    return {port.name: port.peer for port in ports if port.peer is not None and not port.to_terminal}
+    return {port.name.split()[-1]: port.peer for port in ports if port.peer is not None and not port.to_terminal}
 
 
 def trace_all(tmp_path, experiment: Experiment, pairs: list[tuple[int, int]], gap: int = 8) -> Network:

@@ -256,6 +256,12 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"topology.partitions", IntList{0, 9, 12, 7}},
          {"barrier.units", integer(2)}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"io.nodes", IntList{0, 9}}});
+    add({{"traffic.load", 0.3},  // nobody has written R_ORIENT: packets go astray
+         {"topology.shape", IntList{4, 4, 3}},
+         {"topology.wiring_z", word("alternating")},
+         {"topology.plus_ports", IntList{1, 0, 1}},
+         {"special.enabled", true},
+         {"boot.state", word("cold")}});
     return list;
   }
   for (const char* allocator : {"separable_output_first", "islip", "wavefront"})

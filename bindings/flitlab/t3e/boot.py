@@ -1,9 +1,10 @@
 """Setting up a Cray T3E whose registers are all zero, from one of its PEs, over the special network.
 
-Sources: Scott and Thorson, "The Cray T3E Network", section 8; manual HMM-146-0, Special Routing and Direction Order
-Routing. Nothing is known of the machine at first but that packets can be sent by deltas: which nodes there are is found
-by asking every link of every node that has been found what is in R_SW at its far end. A broken link does not answer,
-nor does one that is open.
+Sources: Scott and Thorson, "The Cray T3E Network", section 8; manual HMM-146-0, Direction Assignments, Special Routing
+and Direction Order Routing. Nothing is known of the machine at first but that packets can be sent by deltas, once
+R_ORIENT says which ports are + (before that, links that join like ports lead them astray): which nodes there are is
+found by asking every link of every node that has been found what is in R_SW at its far end. A broken link does not
+answer, nor does one that is open.
 """
 
 from __future__ import annotations
@@ -117,21 +118,25 @@ def recognise(experiment: Experiment, nodes: Iterable[Node], shape: Place) -> Ma
     return min(filter(None, machines), key=lambda m: len(m.broken_links))
 
 
-def boot(network: Network, node: int = 0, number_format: int | None = None) -> Boot:
+def boot(network: Network, node: int = 0, number_format: int | None = None, orientation: int | None = None) -> Boot:
     """Finds the nodes of a cold machine from one of its PEs, and gives all of them their numbers and routing tables.
 
     network: of an experiment with special.enabled = true and boot.state = "cold", not further on than its
     traffic.start. node: the PE that does it; it becomes number 0 of its rings, so in a machine with partial planes it
     must be in a full plane and at even X and Y that boards can be counted from. number_format: of logical PE numbers,
-    see :func:`logical_number`; None: as a loaded machine has them. How packets are to be routed is the experiment's
-    (routing.*); broken links and dead nodes are found, and the tables route around them. All is done by special
-    packets, in the machine's own time. ConfigError if there is no special network, or the PEs that were found cannot
-    all reach each other (faults.unconnected); RunError if the machine cannot be made sense of.
+    see :func:`logical_number`; None: as a loaded machine has them. orientation: R_ORIENT of that PE's node, from which
+    the hardware sets all others; None: by topology.plus_ports, so that router 01 is +X of 00 and 10 +Y. How packets are
+    to be routed is the experiment's (routing.*); broken links and dead nodes are found, and the tables route around
+    them. All is done by special packets, in the machine's own time. ConfigError if there is no special network, or the
+    PEs that were found cannot all reach each other (faults.unconnected); RunError if the machine cannot be made sense
+    of.
     """
     if not network.experiment.flat().get("special.enabled"):
         raise ConfigError("boot: special.enabled must be true, so that software can reach the nodes.")
     start, before = network.cycle, network.totals
     explorer = Explorer(network, node)
+    plus_ports = network.experiment["topology.plus_ports"]
+    explorer.orient(sum(port << dim for dim, port in enumerate(plus_ports)) if orientation is None else orientation)
     explorer.explore()
     shape = explorer.number()
     nodes = list(explorer.known.values())

@@ -19,7 +19,7 @@ Place = tuple[int, int, int]
 
 DIRECTIONS = tuple((dim, sign) for sign in (1, -1) for dim in range(3))  # +X +Y +Z -X -Y -Z, the order of R_CHAN
 LEGS = range(6)  # of a packet's way: primary X Y Z, secondary X Y Z
-MOST_HOPS = 64  # of a way back that nobody remembers
+MOST_HOPS = 64  # of a way back that nobody remembers, and of what R_ORIENT is set by
 Deltas = tuple[int, ...]
 Ways = dict[tuple[int, int], Deltas]  # by a leg at one end of them, and its sign
 
@@ -58,7 +58,6 @@ class Explorer:
         self.ends = e["router.source_delay"] + e["router.destination_delay"]
         self.root = Node(ways={(-1, 0): (0,) * 6}, ways_back={(6, 0): (0,) * 6})
         self.known: dict[int, Node] = {}  # by what is in their R_SW
-        self.name(self.root)
 
     def put(self, way: Sequence[int], register: str, value: int) -> None:
         self.machine.special_put(self.node, way, register, value)
@@ -115,8 +114,15 @@ class Explorer:
                 if _improve(other.ways, found[0]) | _improve(other.ways_back, found[1]):
                     waiting.append(other)
 
+    def orient(self, value: int) -> None:
+        """Says in the explorer's own node which ports are +. The hardware tells the other nodes, which takes a while:
+        special packets that are sent before would be led astray."""
+        self.put((0,) * 6, "R_ORIENT", value)
+        self.wait((MOST_HOPS,))
+
     def explore(self) -> None:
         """Tries all links, the nearest first, and what could not be tried again if more is known."""
+        self.name(self.root)
         untried = deque((self.root, direction) for direction in range(6))
         postponed = 0  # in a row
         while postponed < len(untried):

@@ -1,5 +1,6 @@
 #include "host/routers/t3e/barriers.hpp"
 
+#include "host/routers/t3e/node_registers.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/t3e/params.hpp"
 
@@ -74,12 +75,13 @@ BarrierPorts barrier_ports(const Engine& engine, const T3ePlan& plan, u32 node, 
   std::vector<BarrierRegister> all(std::size_t{t.routers} * kBarrierUnits);
   engine.get_field(0, 0, plan.layout().kinds[0].field("barrier"), all.data());
   const BarrierRegister& r = all[node * kBarrierUnits + unit];
+  const u32 turned = NodeField<Registers>(engine, 0, 0, "registers").of(node)->turned;
   const auto names = [&](u32 set) {
     std::vector<std::string> list;
-    for (; set; set &= set - 1) list.push_back(plan.port_name(lowest_bit(set)));
+    for (; set; set &= set - 1) list.push_back(plan.port_name(node, lowest_bit(set), turned));
     return list;
   };
-  return {names(r.children), names(r.joined), r.parent == kNoParent ? "" : plan.port_name(r.parent)};
+  return {names(r.children), names(r.joined), r.parent == kNoParent ? "" : plan.port_name(node, r.parent, turned)};
 }
 
 }  // namespace t3e

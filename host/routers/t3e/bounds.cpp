@@ -40,10 +40,11 @@ void add_registers(std::vector<Bound>& bounds) {
   bounds.push_back({"router.registers.override_tag", subset(tag)});
   bounds.push_back({"router.registers.lwho", subset(register_bits(kLwho))});
   bounds.push_back({"router.registers.lut_mode", at_most(3)});
-  bounds.push_back({"router.registers.orient", subset(register_bits(kOrient))});
+  bounds.push_back({"router.registers.turned", subset(register_bits(kOrient))});
   bounds.push_back({"router.registers.vcsel", subset(0xFF | kDateline)});
   bounds.push_back({"router.registers.chan", at_most(15)});
   bounds.push_back({"tables.lut", subset(tag)});
+  bounds.push_back({"router.special_wave", below(kWaves)});
   bounds.push_back({"router.special_packet.number", below(kRegisterCount)});
   bounds.push_back({"terminal.special_packet.number", below(kRegisterCount)});
   bounds.push_back({"terminal.special_queue.number", below(kRegisterCount)});

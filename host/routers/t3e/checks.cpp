@@ -2,6 +2,7 @@
 #include "host/routers/t3e/checks.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/routers/t3e/tables.hpp"
+#include "host/routers/t3e/wiring.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/t3e/params.hpp"
 #include "kernels/traffic/params.hpp"
@@ -10,6 +11,7 @@ namespace flitlab {
 
 void check_t3e(const Experiment& e) {
   const t3e::Shape shape(e.ints(t3e::param::topology.shape), e.ints(t3e::param::topology.partial_planes));
+  t3e::wiring_of(e, shape);
   if (longest_packet(e) > t3e::kLongestPacket)
     throw ConfigError("A T3E's packets have at most " + std::to_string(t3e::kLongestPacket) +
                       " flits, and traffic.packet_flits" +

@@ -63,19 +63,20 @@ t3e::SpecialFeed& T3eConsole::feed() {
 }
 
 void T3eConsole::offer_registers() {
-  offer({.of = "a node",
-         .cite = "manual, Node Registers",
-         .records = t3e::register_records(),
-         .remark = "R_ORIENT is told to all nodes. What sends packets where they are lost is written, with a warning.",
-         .reads = "its 64 bits",
-         .all = t3e::read_registers,
-         .read = [](const Engine& engine, u32 node,
-                    const std::string& name) { return t3e::read_register(engine, node, name); },
-         .write =
-             [this](Engine& engine, u32 node, const std::string& name, u64 value) {
-               for (const std::string& text : t3e::write_register(engine, plan_.machine(), node, name, value))
-                 warn(text);
-             }});
+  offer(
+      {.of = "a node",
+       .cite = "manual, Node Registers",
+       .records = t3e::register_records(),
+       .remark =
+           "R_ORIENT is told to all nodes, at once. What sends packets where they are lost is written, with a warning.",
+       .reads = "its 64 bits",
+       .all = [this](const Engine& engine, u32 node) { return t3e::read_registers(engine, plan_.machine(), node); },
+       .read = [this](const Engine& engine, u32 node,
+                      const std::string& name) { return t3e::read_register(engine, plan_.machine(), node, name); },
+       .write =
+           [this](Engine& engine, u32 node, const std::string& name, u64 value) {
+             for (const std::string& text : t3e::write_register(engine, plan_.machine(), node, name, value)) warn(text);
+           }});
 }
 
 void T3eConsole::offer_barriers() {

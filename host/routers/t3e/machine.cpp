@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/routers/t3e/registers.hpp"
+#include "host/routers/t3e/wiring.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/t3e/params.hpp"
 #include "kernels/traffic/params.hpp"
@@ -68,6 +69,8 @@ u32 stopped_entries(const Shape& shape, const Registers* registers, u32 node, u3
 
 Machine::Machine(const Experiment& e, bool checked)
     : shape(e.ints(flitlab::t3e::param::topology.shape), e.ints(flitlab::t3e::param::topology.partial_planes)),
+      wired(wiring_of(e, shape)),
+      orient_inverts(e.flag(flitlab::t3e::param::router.orient_inverts)),
       checked_(checked) {
   read_faults(e);
   read_io(e);
@@ -112,7 +115,10 @@ Machine::Machine(const Experiment& e, bool checked)
     check_connected(check_ways(shape, rerouted, broken, any, in_service), refuse);
   }
   if (cold) {
-    std::fill(tables.registers.begin(), tables.registers.end(), Registers{});
+    for (u32 n = 0; n < shape.nodes(); ++n) {
+      tables.registers[n] = {};
+      tables.registers[n].turned = wired[n];  // R_ORIENT is 0
+    }
     std::fill(tables.lut.begin(), tables.lut.end(), Tag{});
   }
   own_tables = !cold && e.file(flitlab::t3e::param::registers.file).empty();
@@ -234,7 +240,7 @@ void Machine::load_file(const Experiment& e) {
   tables.lut = std::move(lut);
   load_registers(e.file(flitlab::t3e::param::registers.file), nodes, [&](u32 node, const std::string& name, u64 value) {
     Tag* entries = tables.lut.data() + std::size_t{node} * kLutRegisters;
-    NodeRegisters all{tables.registers[node], software[node], {entries, entries + kLutRegisters}};
+    NodeRegisters all{tables.registers[node], software[node], {entries, entries + kLutRegisters}, wired[node]};
     const u32 number = register_number(name);
     check_value(number, value);
     write_register(all, number, value);

@@ -16,7 +16,9 @@ struct Machine {
   explicit Machine(const Experiment& experiment, bool checked = true);
 
   Shape shape;
-  std::vector<u8> broken;  ///< [nodes] directions whose links break, or are broken (bits)
+  std::vector<u8> wired;       ///< [nodes] R_ORIENT by which + leads to higher coordinates
+  bool orient_inverts = true;  ///< R_ORIENT is told over links of like ports inverted
+  std::vector<u8> broken;      ///< [nodes] directions whose links break, or are broken (bits)
   std::vector<u32> broken_nodes;
   u64 break_cycle = 0;        ///< 0: before the run
   u64 reroute_cycle = 0;      ///< when `rerouted` is loaded, if the break is not before the run

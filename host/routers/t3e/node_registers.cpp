@@ -1,5 +1,6 @@
 #include "host/routers/t3e/node_registers.hpp"
 
+#include "host/routers/t3e/wiring.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab::t3e {
@@ -26,12 +27,12 @@ void check_registers(const Shape& shape, const Registers* routing, u32 node, con
 
 }  // namespace
 
-u64 read_register(const Engine& engine, u32 node, const std::string& name) {
-  return read_register(AllRegisters(engine, 0).of(node), register_number(name));
+u64 read_register(const Engine& engine, const Machine& machine, u32 node, const std::string& name) {
+  return read_register(AllRegisters(engine, machine, 0).of(node), register_number(name));
 }
 
-std::map<std::string, u64> read_registers(const Engine& engine, u32 node) {
-  const NodeRegisters registers = AllRegisters(engine, 0).of(node);
+std::map<std::string, u64> read_registers(const Engine& engine, const Machine& machine, u32 node) {
+  const NodeRegisters registers = AllRegisters(engine, machine, 0).of(node);
   std::map<std::string, u64> values;
   for (const std::string& name : register_names()) values[name] = read_register(registers, register_number(name));
   return values;
@@ -42,7 +43,7 @@ std::vector<std::string> write_register(Engine& engine, const Machine& machine, 
   const Shape& shape = machine.shape;
   const u32 number = register_number(name);
   check_value(number, value);
-  AllRegisters all(engine, 0);
+  AllRegisters all(engine, machine, 0);
   const bool select = number >= kVcsel && number < kVcsel + kDirections;
   const u32 direction = select ? number - kVcsel : 0;
   std::vector<u32> known;  // nodes that lose packets already
@@ -51,8 +52,11 @@ std::vector<std::string> write_register(Engine& engine, const Machine& machine, 
   write_register(registers, number, value);
   all.put(node, registers);
   check_registers(shape, all.routing.of(0), node, name, registers);
-  if (number == kOrient)  // hardware tells all other nodes (manual, Direction Assignments)
-    for (u32 n = 0; n < shape.nodes(); ++n) all.routing.of(n)->orient = registers.routing.orient;
+  if (number == kOrient) {
+    const std::vector<u32> told = orientations(machine, node, static_cast<u32>(value), engine.now());
+    for (u32 n = 0; n < shape.nodes(); ++n)
+      if (told[n] != kNone) all.routing.of(n)->turned = static_cast<u8>(told[n] ^ machine.wired[n]);
+  }
   all.write(engine);
   std::vector<std::string> warnings;
   if (!select) return warnings;

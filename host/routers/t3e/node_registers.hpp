@@ -32,12 +32,13 @@ struct NodeField {
 
 /// The registers of all nodes of a replica.
 struct AllRegisters {
-  AllRegisters(const Engine& engine, u32 replica)
-      : routing(engine, replica, 0, "registers"),
+  AllRegisters(const Engine& engine, const Machine& machine, u32 replica)
+      : wired(machine.wired),
+        routing(engine, replica, 0, "registers"),
         software(engine, replica, 2, "software"),
         lut(engine, replica, 2, "lut") {}
   NodeRegisters of(u32 node) {
-    return {*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + kLutRegisters}};
+    return {*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + kLutRegisters}, wired[node]};
   }
   void put(u32 node, const NodeRegisters& registers) {
     *routing.of(node) = registers.routing;
@@ -50,15 +51,16 @@ struct AllRegisters {
     lut.write(engine);
   }
 
+  const std::vector<u8>& wired;
   NodeField<Registers> routing;
   NodeField<SoftwareRegisters> software;
   NodeField<Tag> lut;
 };
 
 /// A register of a node of the first replica. ConfigError if there is none of that name.
-u64 read_register(const Engine& engine, u32 node, const std::string& name);
+u64 read_register(const Engine& engine, const Machine& machine, u32 node, const std::string& name);
 /// All of a node, by name.
-std::map<std::string, u64> read_registers(const Engine& engine, u32 node);
+std::map<std::string, u64> read_registers(const Engine& engine, const Machine& machine, u32 node);
 /// Returns what users should know about the value, though it has been written. ConfigError if the register has no such
 /// bits, or does not fit the others.
 std::vector<std::string> write_register(Engine& engine, const Machine& machine, u32 node, const std::string& name,

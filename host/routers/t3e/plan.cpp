@@ -7,6 +7,7 @@
 #include "host/routers/t3e/console.hpp"
 #include "host/routers/t3e/node_registers.hpp"
 #include "host/routers/t3e/table.hpp"
+#include "host/routers/t3e/wiring.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
@@ -74,6 +75,7 @@ void T3ePlan::set_machine() {
   t.registers = machine_.tables.registers.data();
   t.lut = machine_.tables.lut.data();
   t.software = machine_.software.data();
+  t.wired = machine_.wired.data();
   t.lut_entries = machine_.tables.entries;
   t.full_select = machine_.tables.full_select.empty() ? nullptr : machine_.tables.full_select.data();
 }
@@ -152,6 +154,11 @@ std::string T3ePlan::port_name(u32 port) const {
   return kNames[port];
 }
 
+std::string T3ePlan::port_name(u32 node, u32 port, u32 turned) const {
+  if (t3e::is_terminal_port(port)) return port_name(port);
+  return t3e::hardware_port(machine_.wired[node], port) + " " + port_name(t3e::oriented(turned, port));
+}
+
 Item<1> T3ePlan::router(const std::vector<std::byte>& state, u32 index) const {
   return Items<1>{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes}[index];
 }
@@ -160,10 +167,11 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
   const t3e::Table& t = table_;
   const Item<1> item = router(state, index);
   static constexpr const char* kStages[] = {"idle", "asking", "flowing", "stopped"};
+  const u32 turned = item.at(t.router_fields.registers).turned;
   std::vector<PortSnapshot> ports(topology_.peer(index, t3e::kIoPort).item == kNone ? t3e::kIoPort : t3e::kPorts);
   for (u32 p = 0; p < ports.size(); ++p) {
     const Peer& peer = topology_.peer(index, p);
-    ports[p].name = port_name(p);
+    ports[p].name = port_name(index, p, turned);
     ports[p].peer = peer.item;
     ports[p].to_terminal = peer.is_terminal;
     for (u32 v = 0; v < (t3e::is_terminal_port(p) ? t3e::kDeterministicVcs : t.link_vcs); ++v) {
@@ -204,7 +212,7 @@ bool T3ePlan::shows(const TotalRecord&, u32, const CounterShard& totals) const {
 }
 
 void T3ePlan::change(Engine& engine, u32 replica) const {
-  t3e::AllRegisters all(engine, replica);
+  t3e::AllRegisters all(engine, machine_, replica);
   const t3e::Tables& after = machine_.rerouted;
   for (u32 n = 0; n < table_.routers; ++n) {
     t3e::Registers& r = *all.routing.of(n);

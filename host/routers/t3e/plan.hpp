@@ -31,6 +31,8 @@ class T3ePlan final : public Plan, public Inspector {
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::unique_ptr<Console> console() const override;
 
+  /// A port by the manual's name and the direction that R_ORIENT gives it: "Y1 +y". `turned`: of the node's registers.
+  std::string port_name(u32 node, u32 port, u32 turned) const;
   const t3e::Table& table() const { return table_; }
   const t3e::Machine& machine() const { return machine_; }
 

@@ -26,7 +26,9 @@ u32 lut_index(u32 number) { return number >= kLut ? number - kLut : 0; }
 
 std::vector<RegisterRecord> register_records() {
   return {
-      {"R_ORIENT", 3, "Bit 0, 1, 2: ports of dimension X, Y, Z are reversed. One for the whole machine.", true},
+      {"R_ORIENT", 3,
+       "Bit 0, 1, 2: port 1 of X, Y, Z is +, else port 0. All nodes are told, over a link of like ports inverted.",
+       true},
       {"R_PWHO", 20, "Physical number of the node: X in bits 2:0, Y in 12:8, Z in 19:16.", true},
       {"R_LWHO", 12, "Logical number of the PE, by which tags of its packets are looked up.", true},
       {"L_WHOAMI", 12, "The same number, by which the PE knows what is its own.", true},
@@ -81,11 +83,11 @@ void check_value(u32 number, u64 value) {
 }
 
 u64 read_register(const NodeRegisters& node, u32 number) {
-  return read_register(node.routing, node.software, node.lut[lut_index(number)], number);
+  return read_register(node.routing, node.software, node.lut[lut_index(number)], node.wired, number);
 }
 
 void write_register(NodeRegisters& node, u32 number, u64 value) {
-  write_register(node.routing, node.software, node.lut[lut_index(number)], number, value);
+  write_register(node.routing, node.software, node.lut[lut_index(number)], node.wired, number, value);
 }
 
 void load_registers(const std::string& path, u32 nodes,

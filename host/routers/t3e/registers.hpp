@@ -14,6 +14,7 @@ struct NodeRegisters {
   Registers routing;
   SoftwareRegisters software;
   std::vector<Tag> lut;  ///< [kLutRegisters]
+  u32 wired;             ///< R_ORIENT by which + leads to higher coordinates
 };
 
 /// What they are, in the order of RegisterNumber.

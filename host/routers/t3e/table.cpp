@@ -70,6 +70,7 @@ void set_barrier_delays(Table& t, const Experiment& e) {
 
 void set_special_delays(Table& t, const Experiment& e) {
   t.special = e.flag(param::special.enabled);
+  t.orient_inverts = e.flag(param::router.orient_inverts);
   if (!t.special) return;
   t.special_delay = e.u32_of(param::special.router_delay);
   t.special_eject = e.u32_of(param::router.destination_delay);

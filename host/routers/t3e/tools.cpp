@@ -96,7 +96,7 @@ Datum node_tables(const Experiment* experiment, const Arguments&) {
   Datum::List nodes;
   for (u32 n = 0; n < tables.registers.size(); ++n) {
     Datum::Map registers;
-    const t3e::NodeRegisters node{tables.registers[n], {}, {0}};
+    const t3e::NodeRegisters node{tables.registers[n], {}, {0}, machine.wired[n]};
     for (u32 number = 0; number < t3e::kSgetReturn; ++number)
       registers.emplace_back(names[number], t3e::read_register(node, number));
     const auto first = tables.lut.begin() + std::size_t{n} * tables.entries;

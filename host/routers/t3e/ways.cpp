@@ -101,7 +101,7 @@ End Ways::follow(const Place& place) {
   const Choice choice = choice_at(place);
   if (choice.stopped) {
     const Registers& r = tables_.registers[place.node];
-    worst = r.chan[oriented(r.orient, place.port)] & kIgnoreNormal ? End::kLost : End::kStopped;
+    worst = r.chan[oriented(r.turned, place.port)] & kIgnoreNormal ? End::kLost : End::kStopped;
   } else if (choice.port != kNodePort) {
     const u32 leaves = place.node * kDirections + choice.port, next = next_[leaves];
     const u32 to = 1u << ordinate(packet.dst, dimension_of(choice.port));

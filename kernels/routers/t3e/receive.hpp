@@ -29,7 +29,7 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Item<W>& router, RouterContr
                                   u8 mail, Cycle now) {
   const u32 straight = opposite(port), vc = (mail & kVcBits) - 1u;
   if (v.t.peers[index * kPorts + straight].item == kNone) return false;
-  if (router.at(v.t.router_fields.registers).chan[oriented(router.at(v.t.router_fields.registers).orient, straight)] &
+  if (router.at(v.t.router_fields.registers).chan[oriented(router.at(v.t.router_fields.registers).turned, straight)] &
       kNoFast)
     return false;
   if (router.at(v.t.router_fields.port, straight).sending != kNoVc) return false;

@@ -34,8 +34,9 @@ FLITLAB_HD constexpr u64 register_bits(u32 number) {
   return number == kPwho ? 0xF1F07 : number == kOrient ? 7 : 0xFFF;
 }
 
-/// `lut`: the R_NET_LUT register that is meant, if it is one.
-FLITLAB_HD inline u64 read_register(const Registers& r, const SoftwareRegisters& software, Tag lut, u32 number) {
+/// `lut`: the R_NET_LUT register that is meant, if it is one; `wired`: the node's, of Table.
+FLITLAB_HD inline u64 read_register(const Registers& r, const SoftwareRegisters& software, Tag lut, u32 wired,
+                                    u32 number) {
   if (number >= kLut) return lut;
   if (number == kScratch) return software.scratch;
   if (number == kSgetReturn) return software.sget_return;
@@ -45,11 +46,12 @@ FLITLAB_HD inline u64 read_register(const Registers& r, const SoftwareRegisters&
   }
   if (number == kOverride) return r.override_tag | u64{r.lut_mode} << 32;
   if (number >= kChan) return r.chan[number - kChan];
-  return number == kPwho ? r.pwho : number == kOrient ? r.orient : r.lwho;
+  return number == kPwho ? r.pwho : number == kOrient ? r.turned ^ wired : r.lwho;
 }
 
 /// Bits that the register does not have are not kept.
-FLITLAB_HD inline void write_register(Registers& r, SoftwareRegisters& software, Tag& lut, u32 number, u64 value) {
+FLITLAB_HD inline void write_register(Registers& r, SoftwareRegisters& software, Tag& lut, u32 wired, u32 number,
+                                      u64 value) {
   value &= register_bits(number);
   if (number >= kLut)
     lut = static_cast<Tag>(value);
@@ -66,7 +68,7 @@ FLITLAB_HD inline void write_register(Registers& r, SoftwareRegisters& software,
   else if (number == kPwho)
     r.pwho = static_cast<u32>(value);
   else if (number == kOrient)
-    r.orient = static_cast<u8>(value);
+    r.turned = static_cast<u8>(value ^ wired);
   else
     r.lwho = static_cast<u16>(value);
 }

@@ -67,7 +67,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   const u32 left = directions_left(registers.pwho, packet),
             initial = (packet.route_bits & kInitialBits) >> kInitialShift;
   const u32 first_vc = 2 * packet.message_class;
-  const u32 came_by = oriented(registers.orient, port);  // as a channel
+  const u32 came_by = oriented(registers.turned, port);  // as a channel
   const bool from_link = deterministic && !is_terminal_port(port);
   u32 direction;
   if (initial != kNoHop) {
@@ -81,7 +81,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   }
   // Table 10: what has come into a direction-order buffer is not passed on to the next node.
   if (deterministic && (registers.chan[came_by] & kIgnoreNormal)) return {static_cast<u8>(kNodePort), 0, 0, true};
-  Choice choice{static_cast<u8>(oriented(registers.orient, direction)), 0, 0, false};
+  Choice choice{static_cast<u8>(oriented(registers.turned, direction)), 0, 0, false};
   if (from_link && opposite(came_by) == direction) {
     // On in the same direction: VC 0 becomes 1 at the dateline, and 1 must not be there.
     const bool dateline = registers.vcsel[direction] & kDateline;
@@ -95,7 +95,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
     const u32 wish = t.any_direction ? left : 1u << log2_floor(left);
     for (u32 set = wish; set; set &= set - 1)
       if (!(registers.chan[lowest_bit(set)] & kNoAdapt))
-        choice.wish |= static_cast<u8>(1u << oriented(registers.orient, lowest_bit(set)));
+        choice.wish |= static_cast<u8>(1u << oriented(registers.turned, lowest_bit(set)));
   }
   return choice;
 }

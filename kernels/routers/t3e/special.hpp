@@ -44,7 +44,7 @@ struct SpecialPhase {
     u32& busy = router.at(t.special_fields.busy);
     busy = 0;
     if (u64& heard = router.at(t.special_fields.orientation, slot); heard) {
-      set_orientation(v, router, index, mail_byte(heard, lowest_bit(heard) / 8) & 7, now);
+      hear_orientation(v, router, index, heard, now);
       heard = 0;
     }
     u64& mail = router.at(t.special_fields.mail, slot);
@@ -76,17 +76,31 @@ struct SpecialPhase {
   }
 
   /// What software writes into one node's R_ORIENT the hardware tells all others: here from neighbour to neighbour.
+  /// Writes are numbered, so that each passes a node once, even if it changes nothing there.
   template <class V, int W>
-  FLITLAB_INLINE static void set_orientation(const V& v, const Item<W>& router, u32 index, u32 orient, Cycle now) {
+  FLITLAB_INLINE static void set_orientation(const V& v, const Item<W>& router, u32 index, u32 orient, u32 wave,
+                                             Cycle now) {
     const auto& t = v.t;
-    Registers& registers = router.at(t.router_fields.registers);
-    if (registers.orient == orient) return;
-    registers.orient = static_cast<u8>(orient);
+    router.at(t.special_fields.wave) = wave % kWaves;
+    router.at(t.router_fields.registers).turned = static_cast<u8>(orient ^ t.wired[index]);
     for (u32 port = 0; port < kDirections; ++port) {
       if (!link_works(t, index, port, now)) continue;
       const Peer& peer = t.peers[index * kPorts + port];
+      const u32 told =
+          told_orientation(orient, dimension_of(port), t.wired[index], t.wired[peer.item], t.orient_inverts);
       post(v.routers[peer.item].at(t.special_fields.orientation, (now + t.special_delay) & t.slot_mask), peer.port,
-           static_cast<u8>(kOrientMark | orient));
+           orient_mail(wave, told));
+    }
+  }
+
+  /// News of R_ORIENT, a byte a port: what is newer than all that the node has heard counts, from the lowest port.
+  template <class V, int W>
+  FLITLAB_INLINE static void hear_orientation(const V& v, const Item<W>& router, u32 index, u64 heard, Cycle now) {
+    while (heard) {
+      const u32 shift = lowest_bit(heard) & 0x38u, byte = static_cast<u32>(heard >> shift) & 0xFF, wave = byte >> 3;
+      heard &= ~(u64{0xFF} << shift);
+      const u32 ahead = (wave - router.at(v.t.special_fields.wave)) % kWaves;
+      if (ahead && ahead < kWaves / 2) set_orientation(v, router, index, byte & 7, wave, now);
     }
   }
 
@@ -101,11 +115,11 @@ struct SpecialPhase {
     Tag& lut = tables.at(t.table_fields.lut, packet.number >= kLut ? packet.number - kLut : 0);
     count(*v.shard, Count::kSpecialArrived);
     if (packet.kind == SpecialKind::kGet)
-      packet.data = read_register(registers, software, lut, packet.number);
+      packet.data = read_register(registers, software, lut, t.wired[index], packet.number);
     else if (packet.number == kOrient)
-      set_orientation(v, router, index, packet.data & 7, now);
+      set_orientation(v, router, index, packet.data & 7, router.at(t.special_fields.wave) + 1, now);
     else
-      write_register(registers, software, lut, packet.number, packet.data);
+      write_register(registers, software, lut, t.wired[index], packet.number, packet.data);
   }
 
   /// A packet in a router: to its register, to the PE, or on by the port of its next hop.
@@ -122,11 +136,11 @@ struct SpecialPhase {
       unpack_deltas(v.tables[index].at(t.table_fields.software).sget_return, packet.delta);
       direction = next_direction(packet.delta);
       count(*v.shard, Count::kSpecialSent);
-    } else if (direction != kNodePort && (registers.chan[oriented(registers.orient, port)] & kIgnoreSpecial)) {
+    } else if (direction != kNodePort && (registers.chan[oriented(registers.turned, port)] & kIgnoreSpecial)) {
       count(*v.shard, Count::kSpecialLost);
       return;
     }
-    const u32 out = oriented(registers.orient, direction);
+    const u32 out = oriented(registers.turned, direction);
     const Peer& peer = t.peers[index * kPorts + out];
     if (!link_works(t, index, out, now) || (busy >> out & 1)) {
       count(*v.shard, Count::kSpecialLost);

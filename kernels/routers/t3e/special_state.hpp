@@ -50,13 +50,21 @@ struct SpecialControl {
 struct SpecialFields {
   FLITLAB_FIELDS(SpecialFields,
     (u64, mail, t.special * (t.slot_mask + 1), "", "[slot] byte p: 1 if a packet arrives at port p", "special_mail"),
-    (u64, orientation, t.special * (t.slot_mask + 1), "", "[slot] byte p: a neighbour's R_ORIENT with kOrientMark",
+    (u64, orientation, t.special * (t.slot_mask + 1), "", "[slot] byte p: R_ORIENT as port p hears it",
       "special_orientation"),
+    (u32, wave, t.special, "", "number of the last write into R_ORIENT that the node has heard of, modulo 16",
+      "special_wave"),
     (u32, busy, t.special, "", "output ports taken in this clock, as bits", "special_busy"),
     (SpecialPacket, packet, t.special * (t.slot_mask + 1) * t.ports, "", "[slot][port] packets arriving",
       "special_packet"))
 };
+
+/// R_ORIENT told to a neighbour: a mark, the number of the write in four bits, the value in three.
 inline constexpr u8 kOrientMark = 0x80;
+inline constexpr u32 kWaves = 16;
+FLITLAB_HD constexpr u8 orient_mail(u32 wave, u32 orient) {
+  return static_cast<u8>(kOrientMark | (wave % kWaves) << 3 | orient);
+}
 
 /// Of a terminal of such a router.
 struct SpecialPeFields {

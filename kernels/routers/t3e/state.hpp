@@ -17,7 +17,8 @@
 namespace flitlab::t3e {
 
 /// Directions, in the order in which deterministic packets take them and in which R_CHAN and R_VCSEL are numbered
-/// (manual, Tables 9 and 17): +X +Y +Z -X -Y -Z. A port bears the number of the direction in which packets leave by it.
+/// (manual, Tables 9 and 17): +X +Y +Z -X -Y -Z. A port bears the number of the direction in which it leads by the
+/// nodes' coordinates; whether it is X0 or X1 is a matter of the wiring (Table::wired).
 inline constexpr u32 kDirections = 6;
 inline constexpr u32 kMinusZ = 5;
 inline constexpr u32 kNodePort = 6;  ///< to the PE
@@ -27,10 +28,9 @@ FLITLAB_HD constexpr bool is_terminal_port(u32 port) { return port >= kNodePort;
 
 FLITLAB_HD constexpr u32 opposite(u32 direction) { return direction < 3 ? direction + 3 : direction - 3; }
 FLITLAB_HD constexpr u32 dimension_of(u32 direction) { return direction < 3 ? direction : direction - 3; }
-/// The port of a direction, or the direction of a port: R_ORIENT exchanges + and - of a dimension (manual, Tables 1 to
-/// 3). Ports 0 to 5 are X0 Y0 Z0 X1 Y1 Z1.
-FLITLAB_HD constexpr u32 oriented(u32 orient, u32 direction) {
-  return direction < kDirections && (orient >> dimension_of(direction) & 1) ? opposite(direction) : direction;
+/// The port of a direction, or the direction of a port, where + and - of some dimensions (bits) are exchanged.
+FLITLAB_HD constexpr u32 oriented(u32 turned, u32 direction) {
+  return direction < kDirections && (turned >> dimension_of(direction) & 1) ? opposite(direction) : direction;
 }
 
 /// Virtual channels of a link: request 0 and 1, response 0 and 1, then the adaptive ones (paper, sections 3.3 and 5).
@@ -72,7 +72,7 @@ struct Registers {
     (Tag, override_tag, "", "R_LUT_OVERRIDE: the tag of mode 3"),
     (u16, lwho, "", "R_LWHO and L_WHOAMI: logical number of this PE"),
     (u8, lut_mode, "", "R_LUT_OVERRIDE: mode 0 to 3 of the R_NET_LUT"),
-    (u8, orient, "", "R_ORIENT"),
+    (u8, turned, "", "R_ORIENT where it is not that of the wiring: dimensions whose + leads to lower coordinates"),
     (u16[6], vcsel, "", "R_VCSEL: SELECT in bits 7:0, DATELINE in bit 8 (bit 32 in the machine)"),
     (u8[8], chan, "", "R_CHAN: IGNORE_NORMAL 1, IGNORE_SPCL 2, NO_ADAPT 4, NO_FAST 8"))
 };
@@ -202,6 +202,8 @@ struct Table {
   u32 special;                        ///< 1: there is a special network
   u32 special_delay;                  ///< of a special packet in a router, clocks
   u32 special_eject;                  ///< from the pins of the last router to its PE
+  u8 orient_inverts;                  ///< 1: R_ORIENT is told over a link of like ports with that dimension inverted
+  const u8* wired;                    ///< [routers] R_ORIENT by which + leads to higher coordinates
   Cycle break_cycle;                  ///< from which on what comes over `broken` links is lost
   const u8* broken;                   ///< [routers] directions (bits)
   u32 lut_entries;                    ///< R_NET_LUT registers of a node that are used
@@ -229,6 +231,7 @@ void for_each_array(Table& t, F f) {
   f(t.registers, n);
   f(t.lut, n * t.lut_entries);
   f(t.software, n);
+  f(t.wired, n);
   f(t.full_select, t.full_select ? n * kDirections : 0);
   f(t.barrier, n * t.barrier_units);
   f(t.io_node, t.terminals - n);
@@ -239,6 +242,12 @@ void for_each_array(Table& t, F f) {
 template <class T>
 FLITLAB_HD constexpr bool link_works(const T& t, u32 index, u32 port, Cycle now) {
   return t.peers[index * kPorts + port].item != kNone && !(now >= t.break_cycle && (t.broken[index] >> port & 1));
+}
+
+/// What a node's neighbour sets its R_ORIENT to when it hears over a link of dimension `dim` that this node's is
+/// `orient`. `wired`: of the two. Links join + with - by coordinates, so the ports are alike where the wirings are not.
+FLITLAB_HD constexpr u32 told_orientation(u32 orient, u32 dim, u32 wired, u32 neighbour_wired, bool inverts) {
+  return inverts ? orient ^ ((wired ^ neighbour_wired) & 1u << dim) : orient;
 }
 
 /// Terminals bear the numbers of their nodes; I/O devices come after the PEs.

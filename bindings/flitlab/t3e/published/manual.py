@@ -12,6 +12,7 @@ from flitlab import t3e
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
+from flitlab.t3e.published.wiring import wiring
 
 MANUAL = "HMM-146-0"
 SHAPE = [2, 4, 2]  # X, Y, Z
@@ -212,7 +213,7 @@ def datelines() -> list[dict]:
 
 
 def manual() -> list[dict]:
-    return numbers() + lookup_tables() + routes() + special_rows() + datelines()
+    return numbers() + lookup_tables() + routes() + special_rows() + datelines() + wiring()
 
 
-EXPERIMENTS = {"t3e.manual": ("numbers, routing tables and routes of the hardware manual", manual)}
+EXPERIMENTS = {"t3e.manual": ("numbers, wiring, routing tables and routes of the hardware manual", manual)}

@@ -71,10 +71,15 @@ TEST(T3eSpecial, ItTakesItsClockOfTheLink) {
 /// A machine whose PEs send puts and gets to random places, of registers that other nodes read.
 struct Storm {
   explicit Storm(EngineChoice choice)
-      : plan(make_plan(special_machine({{"traffic.load", 0.4}, {"barrier.units", integer(2)}}))),
-        engine(plan->make_engine({special_machine({{"traffic.load", 0.4}, {"barrier.units", integer(2)}})}, choice)),
+      : plan(make_plan(machine())),
+        engine(plan->make_engine({machine()}, choice)),
         feed(std::make_unique<t3e::SpecialFeed>(plan->topology().terminals)) {}
 
+  /// Links of Z join like ports, so that what R_ORIENT is told depends on the link.
+  static Experiment machine() {
+    return special_machine(
+        {{"traffic.load", 0.4}, {"barrier.units", integer(2)}, {"topology.wiring_z", word("alternating")}});
+  }
   /// At most kSpecialRing cycles in one go, so that threads meet inside them.
   void step(u32 cycles) {
     for (u32 i = 0; i < cycles; ++i)

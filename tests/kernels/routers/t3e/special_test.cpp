@@ -125,6 +125,7 @@ TEST(T3eSpecial, BrokenLinksLosePackets) {
   for (int cycle : {0, 20}) {
     const IntList links{0, 0}, nodes{4};  // +X of node 0; node (0,1,0)
     Stepped net = stepped({{"boot.state", word(cycle ? "loaded" : "cold")},
+                           {"topology.plus_ports", IntList{0, 0, 0}},  // R_ORIENT = 0 is the wiring's
                            {"faults.links", links},
                            {"faults.nodes", nodes},
                            {"faults.cycle", integer(cycle)}});
@@ -173,11 +174,11 @@ TEST(T3eSpecial, IgnoredChannelsPassNothingOn) {
 /// R_ORIENT turns a dimension round, in all nodes: the hardware tells them, 3 clocks a hop.
 TEST(T3eSpecial, OrientationTurnsADimensionRound) {
   Stepped net = stepped();
-  net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 1);
-  net.step(7 + 3 * 5);  // the farthest node is 5 hops away
-  EXPECT_EQ(net.read_register(2 + 4 * (2 + 4), "R_ORIENT"), 0u);
+  net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 3);
+  net.step(7 + 3 * 5);                                            // the farthest node is 5 hops away
+  EXPECT_EQ(net.read_register(2 + 4 * (2 + 4), "R_ORIENT"), 2u);  // that of the wiring
   net.step(1);
-  for (u32 n = 0; n < 32; ++n) EXPECT_EQ(net.read_register(n, "R_ORIENT"), 1u);
+  for (u32 n = 0; n < 32; ++n) EXPECT_EQ(net.read_register(n, "R_ORIENT"), 3u);
   net.write_register(3, "R_CHAN3", 2);  // -X is now port X0, by which a packet comes that travels +X
   net.special_put(0, {1, 1, 0, 0, 0, 0}, "R_SW", 1);
   net.special_put(0, {0, 1, 0, 1, 0, 0}, "R_SW", 2);
@@ -201,7 +202,7 @@ TEST(T3eSpecial, BadRequestsAreNamed) {
 TEST(T3eSpecial, ReachesAllRegisters) {
   Stepped net = stepped();
   constexpr u32 kNode = 1 + 4 * (1 + 4);
-  std::map<std::string, u64> written{{"R_ORIENT", 0}, {"R_SGET_RTRN", 0xFFFFFF}};
+  std::map<std::string, u64> written{{"R_ORIENT", 2}, {"R_SGET_RTRN", 0xFFFFFF}};
   net.special_put(0, {1, 1, 1, 0, 0, 0}, "R_SGET_RTRN", 0xFFFFFF);
   std::map<u32, u64> asked;
   for (const std::string& name : t3e::register_names()) {
@@ -239,8 +240,8 @@ TEST(T3eSpecial, RegistersHaveTheManualsBits) {
     t3e::SoftwareRegisters software{};
     t3e::Tag lut = 0;
     const u32 number = t3e::register_number(name);
-    t3e::write_register(registers, software, lut, number, ~u64{0});
-    EXPECT_EQ(t3e::read_register(registers, software, lut, number), all) << name;
+    t3e::write_register(registers, software, lut, 5, number, ~u64{0});
+    EXPECT_EQ(t3e::read_register(registers, software, lut, 5, number), all) << name;
     EXPECT_EQ(t3e::register_bits(number), all) << name;
   }
 }

@@ -1,0 +1,112 @@
+/// Links of Z that join like ports, and R_ORIENT told over them, by hand (manual, Figures 4 to 6, Direction
+/// Assignments).
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/common/error.hpp"
+#include "tests/support/t3e/special.hpp"
+
+namespace flitlab::t3e_wiring_test {
+namespace {
+
+using testing::word;
+using testing::t3e_special::Stepped;
+using testing::t3e_special::stepped;
+
+constexpr u32 kPlusY = 2, kPlusZ = 4;  // bits of R_ORIENT
+
+/// A cold machine of boards of 2 x 2 nodes whose wiring of Z alternates.
+Stepped boards(u32 planes, const RawConfig& changes = {}) {
+  RawConfig all{{"topology.shape", IntList{2, 2, static_cast<int>(planes)}},
+                {"topology.wiring_z", word("alternating")},
+                {"boot.state", word("cold")}};
+  all.insert(changes.begin(), changes.end());
+  return stepped(all);
+}
+
+std::vector<u64> orientations(Stepped& net, u32 nodes) {
+  std::vector<u64> values;
+  for (u32 n = 0; n < nodes; ++n) values.push_back(net.read_register(n, "R_ORIENT"));
+  return values;
+}
+
+/// "Z0 +z" and the like, of the port of a node that leads to another, the first of them.
+std::string port_to(const Stepped& net, u32 node, u32 peer) {
+  for (const InspectNode& port : net.router(node).parts)
+    if (const auto* far = std::get_if<u64>(&port.values[0].value.value); far && *far == peer) return port.name;
+  return "";
+}
+
+/// Two boards, Z0 on Z0 and Z1 on Z1. An SPUT of PE 0 to its own node is at its register after 7 clocks, and a
+/// neighbour hears 3 clocks later: router 01 (node 1) and 10 (node 2) the value, the other board (node 4) the same with
+/// PLUS_Z inverted. Node 7 is three hops away.
+TEST(T3eWiring, TwoBoardsJoinedByLikePorts) {
+  Stepped net = boards(2);
+  EXPECT_EQ(orientations(net, 8), (std::vector<u64>(8, 0)));
+  net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", kPlusY);
+  const u64 here = kPlusY, there = kPlusY | kPlusZ;
+  net.step(7);
+  EXPECT_EQ(orientations(net, 8), (std::vector<u64>(8, 0)));
+  net.step(1);
+  EXPECT_EQ(orientations(net, 8), (std::vector<u64>{here, 0, 0, 0, 0, 0, 0, 0}));
+  net.step(3);
+  EXPECT_EQ(orientations(net, 8), (std::vector<u64>{here, here, here, 0, there, 0, 0, 0}));
+  net.step(3);
+  EXPECT_EQ(orientations(net, 8), (std::vector<u64>{here, here, here, here, there, there, there, 0}));
+  net.step(3);
+  EXPECT_EQ(orientations(net, 8), (std::vector<u64>{here, here, here, here, there, there, there, there}));
+  EXPECT_EQ(port_to(net, 0, 1), "X0 +x");
+  EXPECT_EQ(port_to(net, 0, 2), "Y1 +y");
+  EXPECT_EQ(port_to(net, 0, 4), "Z0 +z");
+  EXPECT_EQ(port_to(net, 4, 0), "Z1 +z");
+}
+
+/// A value that is there already is told on: before anybody has written, boards of an alternating ring disagree, and a
+/// write of the 0 that all have must change every other one.
+TEST(T3eWiring, AWriteThatChangesNothingHereIsTold) {
+  Stepped net = boards(4);
+  net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 0);
+  net.step(40);
+  for (u32 n = 0; n < 16; ++n) EXPECT_EQ(net.read_register(n, "R_ORIENT"), n / 4 % 2 ? kPlusZ : 0u) << n;
+}
+
+/// Four boards: Z0-Z0, Z1-Z1, Z0-Z0, Z1-Z1. Without the inversion + is port 0 everywhere, and two boards throw a packet
+/// to and fro.
+TEST(T3eWiring, WithoutTheInversionPacketsGoAstray) {
+  for (bool inverts : {true, false}) {
+    Stepped net = boards(4, {{"router.orient_inverts", inverts}});
+    net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", kPlusY);
+    net.step(40);
+    for (u32 n = 0; n < 16; ++n)
+      EXPECT_EQ(net.read_register(n, "R_ORIENT"), inverts && n / 4 % 2 ? kPlusY | kPlusZ : kPlusY) << n;
+    for (int hops = 1; hops < 4; ++hops) net.special_put(0, {0, 0, hops, 0, 0, 0}, "R_SW", static_cast<u64>(hops));
+    net.step(40);
+    for (u32 plane = 0; plane < 4; ++plane) {
+      const u64 last = plane == 0 ? 2u : plane == 1 ? 3u : 0u;  // of those that have come here
+      EXPECT_EQ(net.read_register(4 * plane, "R_SW"), inverts ? plane : last) << plane;
+    }
+  }
+}
+
+/// Three boards: Z0-Z0, Z1-Z1, and the ring is closed by Z0 of the third on Z1 of the first.
+TEST(T3eWiring, OddRingsHaveOneLinkOfUnlikePorts) {
+  Stepped net = boards(3);
+  net.write_register(0, "R_ORIENT", kPlusY);
+  for (u32 n = 0; n < 12; ++n) EXPECT_EQ(net.read_register(n, "R_ORIENT"), n / 4 == 1 ? kPlusY | kPlusZ : kPlusY) << n;
+  EXPECT_EQ(port_to(net, 0, 4), "Z0 +z");
+  EXPECT_EQ(port_to(net, 4, 0), "Z0 -z");
+  EXPECT_EQ(port_to(net, 4, 8), "Z1 +z");
+  EXPECT_EQ(port_to(net, 8, 4), "Z1 -z");
+  EXPECT_EQ(port_to(net, 8, 0), "Z0 +z");
+  EXPECT_EQ(port_to(net, 0, 8), "Z1 -z");
+}
+
+TEST(T3eWiring, PlusPortsAreThree) {
+  EXPECT_THROW(boards(2, {{"topology.plus_ports", IntList{0, 1}}}), ConfigError);
+  EXPECT_THROW(boards(2, {{"topology.plus_ports", IntList{0, 1, 2}}}), ConfigError);
+}
+
+}  // namespace
+}  // namespace flitlab::t3e_wiring_test
