@@ -63,6 +63,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"traffic.load", 0.1},
          {"traffic.packet_flits", mixed},
          {"router.link_protocol", true},
+         {"router.idle_acks", integer(1024)},
          {"faults.error_rate", 5e-4}});
     add({{"topology.shape", IntList{5, 4, 4}},
          {"traffic.load", 0.2},
@@ -76,6 +77,12 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"broadcast.root", integer(5)},
          {"broadcast.packets", integer(10)}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
+    add({{"topology.shape", IntList{5, 3}},
+         {"traffic.load", 0.1},
+         {"traffic.packet_flits", mixed},
+         {"router.link_protocol", true},
+         {"router.acks", word("charged")},
+         {"faults.error_rate", 5e-4}});
     return list;
   }
   if (kind == "metro") {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "host/routers/bgl/plan.hpp"
+#include "kernels/routers/bgl/acknowledge.hpp"
 
 namespace flitlab {
 namespace bgl {
@@ -104,6 +105,11 @@ std::vector<Bound> BglPlan::bounds() const {
                             {"router.from_software.put", below(1u << kInjectionFifos)}};
   if (t.protocol) bounds.push_back({"router.link_receiver.coming", at_most(t.vcs)});
   if (t.protocol) bounds.push_back({"router.ghosts", subset(queues)});
+  for (const char* set : {"ever", "lately", "overdue"})
+    if (t.protocol && t.acks) bounds.push_back({std::string("router.link_back.") + set, subset(vcs)});
+  if (t.protocol && t.acks) bounds.push_back({"router.link_back.owes", directions});
+  if (t.protocol)
+    bounds.push_back({"router.acknowledged", [&t](u64 word, u32, u32) { return (word >> kTokenVcShift & 7) < t.vcs; }});
   for (const char* set : {"control.waiting", "control.wanting", "control.here", "control.entering", "control.leaving",
                           "control.arriving", "control.bypassing", "blocked"})
     bounds.push_back({std::string("router.") + set, subset(queues)});

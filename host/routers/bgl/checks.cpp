@@ -3,6 +3,7 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/routers/bgl/checks.hpp"
+#include "host/routers/bgl/table.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/bgl/state.hpp"
@@ -70,18 +71,14 @@ void check_bgl(const Experiment& e) {
     throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of(bgl::param::router.escape_flits)) +
                       ": packets enter the bubble channel only into space for two of full size, so it must have 16 "
                       "chunks or more.");
-  if (e.str(bgl::param::router.acks) == "packets") {
-    if (!e.u32_of(bgl::param::router.ack_bytes))
-      throw ConfigError(
-          "router.acks = \"packets\" and router.ack_bytes = 0: a packet takes time. Give it bytes, or set "
-          "router.acks to \"charged\".");
-    if (e.flag(bgl::param::router.link_protocol))
-      throw ConfigError(
-          "router.acks = \"packets\" and router.link_protocol = true: the protocol's acknowledgments are "
-          "charged to packets. Set router.acks to \"charged\", or leave the protocol out.");
-  }
+  if (e.str(bgl::param::router.acks) == "packets" && !e.u32_of(bgl::param::router.ack_bytes))
+    throw ConfigError(
+        "router.acks = \"packets\" and router.ack_bytes = 0: a packet takes time. Give it bytes, or set "
+        "router.acks to \"charged\".");
   if (e.flag(bgl::param::router.link_protocol)) {
-    const u32 answer = bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
+    // A packet, and where its acknowledgment is one too, another that goes the other way and has begun just before.
+    const u32 packets = bgl::has_token_packets(e) ? 2 : 1;
+    const u32 answer = packets * bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
                        2 * e.u32_of(bgl::param::router.ack_bytes) + e.u32_of(bgl::param::router.gap_bytes) +
                        2 * e.u32_of(bgl::param::topology.channel_delay) + e.u32_of(bgl::param::router.pipeline_delay) +
                        e.u32_of(bgl::param::router.arbitration_delay);

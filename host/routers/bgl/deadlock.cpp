@@ -59,6 +59,11 @@ class Search final : public WaitsFor {
       if (sender.oldest != sender.next) return true;
     }
     const auto& f = t().node_fields;
+    if (t().protocol && t().acks) {  // what has been lost is said once more
+      const auto& links = t().link_fields;
+      const u8 given = there.at(links.given_back, receiver * t().vcs + vc);
+      if (given != here.at(links.taken_back, direction * t().vcs + vc)) return true;
+    }
     for (u32 slot = 0; slot < t().head_slots; ++slot)
       if ((there.at(f.head, receiver * t().head_slots + slot) & 0xF) == vc + 1) return true;
     for (u32 slot = 0; slot <= t().slot_mask; ++slot)

@@ -4,7 +4,7 @@
 
 #include "host/routers/bgl/plan.hpp"
 #include "kernels/common/error.hpp"
-#include "kernels/routers/bgl/link.hpp"
+#include "kernels/routers/bgl/acknowledge.hpp"
 #include "kernels/routers/bgl/params.hpp"
 #include "kernels/routers/bgl/totals.hpp"
 
@@ -32,6 +32,7 @@ void BglPlan::set_links(const Experiment& e) {
   for (u32 n = 1; n <= bgl::kFullPacket; ++n)
     t.hit_threshold[n] = threshold(rate, bgl::kChunkBytes * n + e.u32_of(bgl::param::router.trailer_bytes));
   t.header_threshold = threshold(rate, kHeaderBytes);
+  t.idle_acks = e.u32_of(bgl::param::router.idle_acks);
   t.acknowledgment_threshold = threshold(rate, e.u32_of(bgl::param::router.ack_bytes));
 }
 

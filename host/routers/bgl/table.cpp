@@ -11,8 +11,8 @@ namespace {
 /// 32-bit threshold of a probability; kNone: always.
 u32 threshold(double probability) { return probability >= 1 ? kNone : static_cast<u32>(probability * 4294967296.0); }
 
-/// Where packets can be spoiled, tokens may wait for a message of their own.
-u32 token_wait(const Experiment& e) { return e.flag(param::router.link_protocol) ? 8 : 0; }
+/// Where packets can be spoiled, and no token packets wait for their link, tokens may wait for a message of their own.
+u32 token_wait(const Experiment& e) { return e.flag(param::router.link_protocol) && !has_token_packets(e) ? 8 : 0; }
 
 u32 buffer_of(const Table& t, const Experiment& e, u32 vc) {
   return e.u32_of(vc < t.dynamic_vcs ? param::router.dynamic_flits
@@ -33,7 +33,7 @@ u32 token_delay(const Experiment& e) {
 
 bool has_token_packets(const Experiment& e) {
   const std::string& acks = e.str(param::router.acks);
-  if (acks == "auto") return e.u32_of(param::router.ack_bytes) && !e.flag(param::router.link_protocol);
+  if (acks == "auto") return e.u32_of(param::router.ack_bytes);
   return acks == "packets";
 }
 

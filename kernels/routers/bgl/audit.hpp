@@ -4,7 +4,7 @@
 /// of. Where links may spoil packets, those that are to be sent again have kept their space, and are where their copy
 /// is kept; copies that are not valid are no packets.
 #include "kernels/common/fault.hpp"
-#include "kernels/routers/bgl/link.hpp"
+#include "kernels/routers/bgl/acknowledge.hpp"
 #include "kernels/routers/bgl/processor.hpp"
 
 namespace flitlab::bgl {
@@ -67,6 +67,9 @@ struct AuditNode {
         if (waiting && link_is_free) raise_fault(fault, kFaultBookkeeping, receiver);
         sum += waiting;
         if (t.acks) sum += node.at(t.node_fields.owed, receiver) >> 8 * vc & 0xFF;
+        if (t.acks && t.protocol)  // under way, or lost until the next token packet
+          sum += static_cast<u8>(node.at(t.link_fields.given_back, receiver * t.vcs + vc) -
+                                 upstream.at(t.link_fields.taken_back, peer.port * t.vcs + vc));
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
         const bool active = (asking | control.entering | moving) >> queue & 1;

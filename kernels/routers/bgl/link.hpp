@@ -5,8 +5,7 @@
 /// have gone on before its end was seen: at its end it is marked as not valid, and whoever has all of it forgets it at
 /// once, for space that copies hold could be the bubble. Both ends keep a CRC of all that has been taken, so that what
 /// slips through the packets' CRCs is noticed. Senders have accounted for the space of what they keep, so a copy needs
-/// no new tokens.
-#include "kernels/common/fault.hpp"
+/// no new tokens. What a receiver says of all this is in acknowledge.hpp.
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/channel.hpp"
 #include "kernels/routers/bgl/streams.hpp"
@@ -125,29 +124,6 @@ FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 directi
   set_link_alarm(v, s, index, now);
 }
 
-/// Acknowledgments that come in this cycle: everything before a sequence number has been taken.
-template <class V, int W>
-FLITLAB_INLINE void take_acknowledgments(const V& v, const Item<W>& node, Cycle now) {
-  const auto& t = v.t;
-  for (u32 d = 0; d < 2 * t.dims; ++d) {
-    u16& mail = node.at(t.link_fields.acknowledged, (now & t.slot_mask) * kDirections + d);
-    if (!mail) continue;
-    const u8 before = static_cast<u8>(mail);
-    mail = 0;
-    LinkSender& s = sender_at(v, node, d);
-    const u8 taken = static_cast<u8>(before - s.oldest);
-    if (!taken) continue;
-    if (s.repeating && static_cast<u8>(s.again - s.oldest) < taken) s.again = before;
-    for (; s.oldest != before; ++s.oldest) {
-      const LinkEntry& entry = kept_at(v, node, d, s.oldest);
-      if (!(entry.packet.tag & kNotValid)) s.crc = add_to_crc(s.crc, content_of(entry.packet));
-      s.kept = static_cast<u8>(s.kept - chunks_of(static_cast<u16>(entry.word >> 4)));
-    }
-    s.timeout = now + t.timeout;
-    if (s.oldest == s.next) s.repeating = 0;
-  }
-}
-
 /// Timeouts, and what is to be sent again.
 template <class V, int W>
 FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now) {
@@ -173,55 +149,6 @@ FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now
     else
       set_link_alarm(v, s, index, now);
   }
-}
-
-// ---------------------------------------------------------------------------------------------- the receiving end
-
-/// Tells the sender what has been taken. An acknowledgment that is hit is lost; a later one says as much.
-template <class V, int W>
-FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 receiver, Cycle now) {
-  const auto& t = v.t;
-  if (t.acknowledgment_threshold &&
-      philox(v.row->seed, bgl::stream::kLink, 16 * index + 8 + receiver, now).word[0] < t.acknowledgment_threshold) {
-    count(*v.shard, Count::kAcknowledgmentsLost);
-    return;
-  }
-  const u32 peer = node.at(t.node_fields.neighbour, receiver);
-  const Cycle at = now + t.token_delay;
-  v.nodes[peer].at(t.link_fields.acknowledged, (at & t.slot_mask) * kDirections + (receiver ^ 1)) =
-      static_cast<u16>(0x100 | receiver_at(v, node, receiver).expected);
-  announce(v, t.calendar_fields.tokens, peer, at);
-}
-
-/// Whether a receiver lets a head in.
-template <class V, int W>
-FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 receiver, u32 arrival,
-                            Cycle now) {
-  const auto& t = v.t;
-  LinkReceiver& r = receiver_at(v, node, receiver);
-  const Hit hit = static_cast<Hit>(arrival >> kHitShift);
-  if (hit == Hit::kHeader) {
-    count(*v.shard, Count::kPacketsHit);
-    return false;
-  }
-  const u8 behind = static_cast<u8>(r.expected - (arrival >> kSequenceShift));
-  if (behind) {  // something before it is missing, or it is here already and an acknowledgment was lost
-    if (behind < 0x80) acknowledge(v, node, index, receiver, now);
-    count(*v.shard, Count::kOutOfSequence);
-    return false;
-  }
-  if (r.coming) raise_fault(control.fault, kFaultBookkeeping, receiver);
-  const u32 vc = (arrival & 0xF) - 1, chunks = chunks_of(static_cast<u16>(arrival >> 4));
-  const u32 peer = node.at(t.node_fields.neighbour, receiver);
-  const Queue& state = queue_at(v, node, queue_of(receiver, vc));
-  Packet& packet = packet_at(v, node, queue_of(receiver, vc), (u32{state.first} + state.packets) % t.ring[vc]);
-  packet = kept_at(v, v.nodes[peer], receiver ^ 1, r.expected).packet;
-  packet.via = now + t.fifo_delay;
-  r.coming = static_cast<u8>(vc + 1);
-  r.hit = static_cast<u8>(hit);
-  r.tail = static_cast<u16>(now + kChunkBytes * chunks);
-  wake_queues(v, index, now + kChunkBytes * chunks);
-  return true;
 }
 
 }  // namespace flitlab::bgl

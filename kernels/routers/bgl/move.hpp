@@ -2,7 +2,7 @@
 /// How packets move: a head enters a queue, starts to leave it, and its tail has left. Everything that follows from a
 /// start is known then (a packet's chunks flow on at the speed of a link), so it is noted in the calendar.
 #include "kernels/common/fault.hpp"
-#include "kernels/routers/bgl/link.hpp"
+#include "kernels/routers/bgl/acknowledge.hpp"
 #include "kernels/routers/bgl/route.hpp"
 #include "kernels/routers/bgl/totals.hpp"
 

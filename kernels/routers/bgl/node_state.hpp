@@ -167,6 +167,19 @@ struct LinkEntry {
     (u32[3], pad))
 };
 
+/// What receivers are to say to the senders at the other ends, where acknowledgments are packets.
+struct LinkBack {
+  FLITLAB_MEMBERS(LinkBack,
+    (u64, ever, "", "VCs that have returned tokens, as a set of queues"),
+    (u64, lately, "", "of these, those of which the sender has been told since the round began"),
+    (u64, overdue, "", "those of which it will be told once more"),
+    (Cycle, round, "cycle", "when the next round begins: those not heard of in this one are overdue then"),
+    (Cycle, alarm, "cycle", "when the calendar makes it look at that"),
+    (u8, owes, "", "receivers that have taken a packet and not acknowledged it, as bits"),
+    (u8[7], pad))
+};
+static_assert(sizeof(LinkBack) == 40);
+
 /// With the protocol only.
 struct LinkFields {
   FLITLAB_FIELDS(LinkFields,
@@ -176,8 +189,13 @@ struct LinkFields {
       "[direction][sequence number modulo the places] packets that have not been acknowledged; the receivers take them "
       "from here"),
     (u64, ghosts, 1, "", "queues from which a spoiled packet, or its copy, is leaving that is in no queue now"),
-    (u16, acknowledged, (t.slot_mask + 1) * kDirections, "",
-      "[slot][direction] mail: 256 + the sequence number before which all has been taken"),
+    (u32, acknowledged, (t.slot_mask + 1) * kDirections, "",
+      "[slot][direction] mail: the sequence number before which all has been taken, and tokens of a VC"),
+    (LinkBack, back, t.acks, "", "what receivers are to say to the other ends", "link_back"),
+    (u8, given_back, kDirections * t.vcs * t.acks, "chunks",
+      "[direction][VC] tokens that token packets have returned since the start, modulo 256"),
+    (u8, taken_back, kDirections * t.vcs * t.acks, "chunks",
+      "[direction][VC] of those of the other end, what is known here"),
     (u32, checksum, kInjectionFifos, "", "[FIFO] of what has left the injection FIFOs"))
 };
 

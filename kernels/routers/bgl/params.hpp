@@ -165,7 +165,7 @@ inline constexpr struct RouterParams {
       .choices = "charged|packets|auto",
       .help =
           "Token packets: they wait for the link and then go first (packets); or their time is charged to every packet "
-          "that a link carries, and they never wait (charged). auto: packets, but charged with router.link_protocol.",
+          "that a link carries, and they never wait (charged; faster). auto: packets, if router.ack_bytes is not 0.",
       .cite = "BG/L torus, Torus network; Alltoall"};
   ParamRecord gap_bytes{.path = "router.gap_bytes",
                         .type = ParamType::kInt,
@@ -206,6 +206,18 @@ inline constexpr struct RouterParams {
       .unit = "cycles",
       .help = "A sender sends all that it keeps again if no acknowledgment comes for this long.",
       .cite = "BG/L torus, Torus network",
+      .only_if = "router.link_protocol=true"};
+  ParamRecord idle_acks{
+      .path = "router.idle_acks",
+      .type = ParamType::kInt,
+      .default_value = "4096",
+      .min = 1024,
+      .max = 1000000,
+      .unit = "cycles",
+      .help =
+          "A receiver that has returned no tokens of a virtual channel for this long (up to twice) says once more how "
+          "many it has returned since the start: lost token packets are made up for. Only where they are packets.",
+      .cite = "BG/L torus, Simulator overview",
       .only_if = "router.link_protocol=true"};
 } router{};
 

@@ -191,9 +191,13 @@ struct NodePhase {
     if (t.protocol) {
       for (u32 k = 0; k < turning_count; ++k)
         end_coming(v, node(turning[k]), control(turning[k]), list[turning[k]], now);
-      for (u32 k = 0; k < with_tokens_count; ++k) take_acknowledgments(v, node(with_tokens[k]), now);
-      for (u32 k = 0; k < turning_count; ++k) repeat(v, node(turning[k]), list[turning[k]], now);
-      for (u32 i = 0; i < n; ++i) set_links(v, node(i), control(i), now);
+      for (u32 k = 0; k < turning_count && t.acks; ++k) begin_round(v, node(turning[k]), list[turning[k]], now);
+      for (u32 k = 0; k < with_tokens_count; ++k)
+        for (u32 d = 0; d < 2 * t.dims; ++d) {
+          const u32 i = with_tokens[k];
+          tokens[token_count] = {i, d, take_acknowledgment(v, node(i), d, now)};
+          token_count += tokens[token_count].content != 0;
+        }
     } else {
       for (u32 k = 0; k < freed_count; ++k) {
         const u32 i = freed[k];
@@ -271,8 +275,13 @@ struct NodePhase {
       const u32 i = turning[k];
       end_entering(v, node(i), control(i), now);
     }
-    if (t.acks)
+    if (t.protocol) {
+      for (u32 i = 0; i < n && t.acks; ++i) send_acknowledgments(v, node(i), list[i], now);
+      for (u32 k = 0; k < turning_count; ++k) repeat(v, node(turning[k]), list[turning[k]], now);
+      for (u32 i = 0; i < n; ++i) set_links(v, node(i), control(i), now);
+    } else if (t.acks) {
       for (u32 i = 0; i < n; ++i) send_acks(v, node(i), control(i), list[i], now);
+    }
     // Most of those that are woken have nobody who may get a link, or one: they are told apart before, not meanwhile.
     u32 here[kMost + 1], alone[kMost + 1], several[kMost + 1], here_count = 0, alone_count = 0, several_count = 0;
     u64 able[kMost];

@@ -23,6 +23,10 @@ struct StartNode {
     NodeControl& control = node.at(t.node_fields.control);
     control.address = t.address[index];
     control.links = static_cast<u8>((1u << 2 * t.dims) - 1);
+    if (t.protocol && t.acks) {
+      node.at(t.link_fields.back).round = t.idle_acks;
+      wake_queues(v, index, 0);
+    }
     for (u32 f = 0; f < kReceptionFifos; ++f) control.reception_room[f] = static_cast<u8>(t.reception_flits);
   }
 };

@@ -81,6 +81,7 @@ struct Table {
   u32 hit_threshold[kFullPacket + 1];  ///< probabilities that a packet of n chunks is hit, as parts of 2^32
   u32 header_threshold;                ///< that its header is
   u32 acknowledgment_threshold;        ///< that an acknowledgment is
+  u32 idle_acks;                       ///< cycles after which a VC that returns no tokens is heard of again
   TrafficMode mode;
   u32 radix[3], mask[3];
   u8 shift[3];

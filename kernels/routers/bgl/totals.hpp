@@ -23,12 +23,19 @@ FLITLAB_TOTALS(Count, kTotalTable, kCommonTotals,
                 .help = "Of what receivers got, those out of sequence.", .cite = "BG/L torus, Torus network",
                 .figure = "packets_out_of_sequence"),
                (kAcknowledgmentsLost, 1, .name = "acknowledgments_lost", .unit = "acknowledgments",
-                .help = "Hit on their way.", .cite = "BG/L torus, Torus network", .figure = "acknowledgments_lost"),
+                .help = "Hit on their way, with the tokens that they bear.", .cite = "BG/L torus, Torus network",
+                .figure = "acknowledgments_lost"),
                (kNotValid, 1, .name = "packets_not_valid", .unit = "packets",
                 .help = "Copies of spoiled packets that had gone on, thrown away.", .cite = "BG/L torus, Torus network",
                 .figure = "packets_not_valid"),
                (kCopies, 1, .name = "copies", .unit = "packets",
-                .help = "Copies of broadcast packets that software has taken.", .cite = "BG/L torus, Torus network"))
+                .help = "Copies of broadcast packets that software has taken.", .cite = "BG/L torus, Torus network"),
+               (kAckOnly, 1, .name = "ack_only_packets", .unit = "packets",
+                .help = "Acknowledgments without tokens that had a link to themselves.",
+                .cite = "BG/L torus, Torus network", .figure = "ack_only_packets"),
+               (kIdleAcks, 1, .name = "idle_acks", .unit = "packets",
+                .help = "Token packets that only said once more how many tokens have been returned.",
+                .cite = "BG/L torus, Simulator overview", .figure = "idle_acks"))
 
 static_assert(totals_in_use(kTotalTable) <= kTotals);
 

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "kernels/routers/bgl/params.hpp"
-#include "tests/support/bgl/naive_nodes.hpp"
+#include "tests/support/bgl/naive_links.hpp"
 
 namespace flitlab::testing::bgl_naive {
 
-class NaiveTorus : public NaiveNodes {
+class NaiveTorus : public NaiveLinks {
  public:
-  using NaiveNodes::NaiveNodes;
+  using NaiveLinks::NaiveLinks;
 
   std::vector<Happening> step() {
     happened_.clear();
@@ -161,19 +161,6 @@ class NaiveTorus : public NaiveNodes {
     }
   }
 
-  /// A token packet goes before all others.
-  void acknowledge(u32 n, u32 d) {
-    Node& node = nodes_[n];
-    for (u32 vc = 0; vc < 8 && node.link_free[d] <= now_; ++vc) {
-      const u32 tokens = std::min(node.owed[d][vc], 8u);
-      if (!tokens) continue;
-      node.owed[d][vc] -= tokens;
-      node.link_free[d] = now_ + ack_;
-      const u32 to = neighbour(n, d);
-      at(now_ + token_, [=, this] { nodes_[to].tokens[d ^ 1][vc] += tokens; });
-    }
-  }
-
   bool asks(const Line& l) const {
     if (l.places.empty() || l.places.front().leaving) return false;
     return l.places.front().ready <= now_ || l.places.front().passes_by == now_;
@@ -234,7 +221,7 @@ class NaiveTorus : public NaiveNodes {
   bool choose(u32 n, Request& r) const {
     const Node& node = nodes_[n];
     const NaivePacket& p = node.line[r.in][r.vc].places.front().packet;
-    const auto link_free = [&](u32 d) { return node.link_free[d] <= now_; };
+    const auto link_free = [&](u32 d) { return takes(n, d); };
     if (p.dynamic && !p.high) {
       std::vector<std::pair<u32, u32>> pairs;
       u32 most = 0;
@@ -285,6 +272,7 @@ class NaiveTorus : public NaiveNodes {
     if (coordinate(next, d / 2) == coordinate(p.dst, d / 2)) p.ways.erase(d);
     if (crosses_dateline(n, d)) p.crossed[d / 2] = true;
     const Cycle comes = now_ + hop_;
+    keep_copy(n, d, p.chunks, comes + 32 * p.chunks);
     at(comes, [=, this] {
       std::deque<Place>& places = nodes_[next].line[d ^ 1][r.out_vc].places;
       places.push_back({p, comes + fifo_, bypass_ && places.empty() ? comes : kNever});

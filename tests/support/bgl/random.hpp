@@ -91,13 +91,20 @@ inline RawConfig random_bgl(u64 seed) {
   return c;
 }
 
+/// Links with the protocol that would notice if they spoiled packets.
+inline void add_protocol(RawConfig& c, u64 seed) {
+  BglDraw draw(seed + 2);
+  c["router.link_protocol"] = true;
+  c["router.retransmission_flits"] = draw.one_of<std::int64_t>({8, 20, 64, 128});
+  c["router.retransmission_timeout"] = draw.one_of<std::int64_t>({730, 800, 1024});  // an answer may take 729
+  c["router.idle_acks"] = draw.one_of<std::int64_t>({1024, 1500, 4096});
+}
+
 /// Links that spoil packets, in two of three cases.
 inline void add_errors(RawConfig& c, u64 seed) {
   BglDraw draw(seed + 1);
   if (!draw.below(3)) return;
-  c["router.link_protocol"] = true;
-  c["router.retransmission_flits"] = draw.one_of<std::int64_t>({8, 20, 64, 128});
-  c["router.retransmission_timeout"] = draw.one_of<std::int64_t>({550, 600, 1024});  // an answer may take 541
+  add_protocol(c, seed);
   c["faults.error_rate"] = draw.one_of({0.0, 1e-5, 1e-4, 1e-3, 4e-3});
 }
 

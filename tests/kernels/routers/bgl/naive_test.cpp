@@ -138,6 +138,19 @@ TEST_P(BglNaive, AgreesWhateverTheParameters) {
   }
 }
 
+/// The same with the protocol of links that may spoil packets, while none is spoiled: copies are kept, and
+/// acknowledgments wait for links, go first, and take their time.
+TEST_P(BglNaive, AgreesWithTheLinkProtocol) {
+  for (u32 i = 0; i < 8; ++i) {
+    const u32 seed = 500 + GetParam() * 8 + i;
+    RawConfig config = random_bgl(seed);
+    testing::add_protocol(config, seed);
+    config["traffic.load"] = seed % 3 == 0 ? 0.08 : seed % 3 == 1 ? 0.02 : 0.002;
+    EXPECT_GT(compare(config, 6000), 0u) << described(config);
+    if (HasFailure()) return;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, BglNaive, ::testing::Range(0u, 8u));
 
 }  // namespace

@@ -1,0 +1,249 @@
+/// Acknowledgments of links that may spoil packets, as packets of their own: when they go, what they cost the link
+/// back, and what becomes of those that are lost. All cycles are derived by hand.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "kernels/common/error.hpp"
+#include "kernels/routers/bgl/link.hpp"
+#include "kernels/routers/bgl/totals.hpp"
+#include "tests/support/bgl/bgl.hpp"
+
+namespace flitlab::bgl_acknowledge_test {
+namespace {
+
+using bgl::Count;
+using testing::BglLine;
+using testing::BglTorus;
+using testing::experiment;
+using testing::integer;
+using testing::kMinusX;
+using testing::kPlusX;
+using testing::Network;
+using testing::word;
+
+/// A packet of a chunk that is created in cycle 0 leaves node 0 in cycle 3, is in node 1 in cycle 24 and whole there,
+/// and in its reception FIFO, in cycle 56. It takes a link for 38 cycles, an acknowledgment for 8, and what that says
+/// is known 18 cycles after it has begun to go.
+constexpr u32 kTimeout = 1000, kWhole = 56, kKnown = 18;
+
+RawConfig packets(const RawConfig& changes = {}) {
+  RawConfig config{{"router.acks", word("packets")},
+                   {"router.link_protocol", true},
+                   {"router.retransmission_timeout", integer(kTimeout)}};
+  for (const auto& [path, value] : changes) config[path] = value;
+  return config;
+}
+
+u32 kept(const BglTorus& torus, u32 node, u32 direction) {
+  return torus.field<bgl::LinkSender>(0, "link_sender")[6 * node + direction].kept;
+}
+u32 bubble_tokens(const BglTorus& torus, u32 node, u32 direction) {
+  return torus.tokens(node, direction, torus.table().dynamic_vcs);
+}
+
+/// Words of a node's field that are changed by hand.
+u32 edit(BglTorus& torus, const char* name, u32 node, const std::function<bool(u32&)>& change) {
+  const FieldInfo& field = torus.net().plan->layout().kinds[0].field(name);
+  std::vector<u32> all = torus.field<u32>(0, name);
+  u32 changed = 0;
+  for (u32 i = 0; i < field.count; ++i) changed += change(all[std::size_t{node} * field.count + i]);
+  torus.net().engine->set_field(0, 0, field, all.data());
+  return changed;
+}
+
+/// The acknowledgment that is on its way to a node is lost.
+void lose(BglTorus& torus, u32 node) {
+  ASSERT_EQ(edit(torus, "acknowledged", node, [](u32& mail) { return std::exchange(mail, 0u) != 0; }), 1u);
+}
+
+/// A packet that went by the bypass channel is acknowledged with its tokens. One that takes four cycles longer, through
+/// a FIFO, is acknowledged without; tokens follow, unless both had to wait for the link and go in one packet.
+TEST(BglAcknowledge, TakesTheLinkBack) {
+  for (bool bypass : {true, false})
+    for (u32 asks = 10; asks < 80; ++asks) {
+      BglTorus torus({5}, {{0, 0, 1, 1}, {asks - 3, 1, 0, 1}}, packets({{"router.bypass", bypass}}));
+      torus.drain();
+      torus.run(100);
+      const u32 free = kWhole + (bypass ? 8 : 16);
+      EXPECT_EQ(torus.leaves(1, 1), asks < kWhole || asks > free ? asks : free) << asks;
+      const bool together = bypass || (asks + 38 >= kWhole + 4 && asks < kWhole);
+      EXPECT_EQ(torus.net().total(Count::kTokenPackets), 2u);
+      EXPECT_EQ(torus.net().total(Count::kAckOnly), (together ? 0u : 1u) + !bypass) << asks;
+    }
+}
+
+/// The sender forgets its copy, and has its tokens again, when the packet that says so is there.
+TEST(BglAcknowledge, IsKnownWhenItIsThere) {
+  for (bool bypass : {true, false}) {
+    BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.bypass", bypass}}));
+    torus.run(kWhole + kKnown);
+    EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
+    torus.run(1);
+    EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
+    if (!bypass) {  // the tokens have waited for the ack-only packet
+      EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
+      torus.run(7);
+      EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
+      torus.run(1);
+    }
+    EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
+  }
+}
+
+/// It waits for a packet of n chunks that leaves node 1 in cycle 50, and goes before two that wait as well.
+TEST(BglAcknowledge, WaitsForTheLinkAndGoesFirst) {
+  for (u32 n = 1; n <= 8; ++n) {
+    BglTorus torus({5}, {{0, 0, 1, 1}, {47, 1, 0, n}, {48, 1, 0, 1}, {48, 1, 0, 1}}, packets());
+    const u32 goes = 50 + 32 * n + 6;
+    torus.run(goes + kKnown);
+    EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
+    torus.run(1);
+    EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
+    EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
+    torus.drain();
+    EXPECT_EQ(std::min(torus.leaves(2, 1), torus.leaves(3, 1)), goes + 8);
+  }
+}
+
+/// A packet that stays in its VC, since the link that it needs carries another from cycle 10 to 272, is acknowledged
+/// when it has come; its tokens come back when it has left.
+TEST(BglAcknowledge, DoesNotWaitForTokens) {
+  BglTorus torus({5}, {{0, 0, 2, 1}, {7, 1, 2, 8}}, packets());
+  torus.run(kWhole + kKnown);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
+  torus.run(1);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
+  EXPECT_EQ(torus.net().total(Count::kAckOnly), 1u);
+  torus.run(272 + 32 - kWhole - 1);
+  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
+  torus.run(1);
+  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
+  torus.run(100);
+  EXPECT_EQ(torus.net().total(Count::kAckOnly), 1u);
+  EXPECT_EQ(torus.net().total(Count::kTokenPackets), 3u);
+}
+
+/// A lost one is made up for by the next one of the same VC, tokens and all.
+TEST(BglAcknowledge, ALaterOneMakesUpForALostOne) {
+  BglTorus torus({5}, {{0, 0, 1, 1}, {200, 0, 1, 1}}, packets());
+  torus.run(kWhole + 1);
+  lose(torus, 0);
+  torus.run(200 + kKnown - 1);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 2u);
+  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 16u);
+  torus.run(1);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
+  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
+  EXPECT_EQ(torus.net().total(Count::kRepeated), 0u);
+}
+
+/// If nothing follows, the packet comes again after the time-out, in cycle 3 + 38 + 1000 + 21, and is acknowledged at
+/// once, without tokens. What was said of those is said again in the second round in which the VC is silent, and so on,
+/// in every other one.
+TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
+  const u32 idle = 2000, again = 3 + 38 + kTimeout + 21;
+  BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.idle_acks", integer(idle)}}));
+  torus.run(kWhole + 1);
+  lose(torus, 0);
+  torus.run(again + kKnown - kWhole - 1);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
+  torus.run(1);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
+  EXPECT_EQ(torus.net().total(Count::kRepeated), 1u);
+  EXPECT_EQ(torus.net().total(Count::kAckOnly), 1u);
+  torus.run(2 * idle - again - 1);
+  EXPECT_EQ(torus.net().total(Count::kIdleAcks), 1u);
+  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
+  torus.run(1);
+  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
+  torus.run(10 * idle);
+  EXPECT_EQ(torus.net().total(Count::kIdleAcks), 6u);
+  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
+  EXPECT_EQ(torus.delivered(0), kWhole + 1);
+}
+
+/// What is sent again waits for an acknowledgment like any packet: one of 8 cycles that begins when the link is wanted,
+/// or less than 8 cycles before.
+TEST(BglAcknowledge, GoesBeforeWhatIsSentAgain) {
+  const u32 again = 3 + 38 + kTimeout;
+  for (u32 due = again - 12; due < again + 6; ++due) {
+    BglTorus torus({5}, {{0, 0, 1, 1}, {due - 56, 1, 0, 1}}, packets());  // the second is whole in cycle `due`
+    torus.run(10);
+    ASSERT_EQ(edit(torus, "head", 1,
+                   [](u32& head) {
+                     if (head) head |= static_cast<u32>(bgl::Hit::kHeader) << bgl::kHitShift;
+                     return head != 0;
+                   }),
+              1u);
+    torus.drain();
+    const u32 leaves = due <= again && due + 8 > again ? due + 8 : again;
+    EXPECT_EQ(torus.delivered(0), leaves + 54) << due;
+  }
+}
+
+/// Two streams against one another: 32 n + 14 cycles for each packet, of which 8 are those of the acknowledgment with
+/// tokens of one that came.
+TEST(BglAcknowledge, CostsEveryPacketOfTwoStreamsEightCycles) {
+  for (u32 n : {1u, 8u}) {
+    const u32 count = 40;
+    std::vector<BglLine> lines;
+    for (u32 i = 0; i < count; ++i)
+      for (u32 node : {0u, 1u}) lines.push_back({i, node, 1 - node, n});
+    BglTorus torus({5}, lines, packets());
+    torus.drain();
+    std::array<u32, 2> last{}, tenth{};
+    for (u32 node : {0u, 1u}) {
+      const std::vector<u32> order = torus.order(node, node ? kMinusX : kPlusX);
+      ASSERT_EQ(order.size(), count);
+      tenth[node] = torus.leaves(order[9], node);
+      last[node] = torus.leaves(order[count - 1], node);
+      EXPECT_EQ(last[node] - tenth[node], (count - 10) * (32 * n + 14)) << n;
+    }
+    EXPECT_EQ(torus.net().total(Count::kAckOnly), 0u);
+  }
+}
+
+/// Acknowledgments of 8 bytes are hit as often as asked, and every token comes back all the same.
+TEST(BglAcknowledge, IsHitAsOftenAsAsked) {
+  const double rate = 2e-3;
+  Network net(experiment({{"router.kind", word("bgl")},
+                          {"topology.shape", IntList{4, 3}},
+                          {"router.link_protocol", true},
+                          {"router.idle_acks", integer(1024)},
+                          {"faults.error_rate", rate},
+                          {"traffic.mode", word("batch")},
+                          {"traffic.batch_packets", integer(300)},
+                          {"traffic.packet_flits", integer(1)}}));
+  while (net.engine->now() < 400000 &&
+         (!net.engine->now() || net.total(Total::kPacketsDelivered) < net.total(Total::kPacketsCreated)))
+    net.step(1000);
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 12 * 300u);
+  const double sent = static_cast<double>(net.total(Count::kTokenPackets) + net.total(Count::kAckOnly) +
+                                          net.total(Count::kIdleAcks)),
+               lost = static_cast<double>(net.total(Count::kAcknowledgmentsLost)), share = 1 - std::pow(1 - rate, 8);
+  EXPECT_NEAR(lost / sent, share, 4 * std::sqrt(share / sent));
+  net.step(20000);
+  check_conservation(*net.engine, *net.plan, 0);
+  for (u32 node = 0; node < 12; ++node)
+    for (u32 d = 0; d < 4; ++d)
+      for (u32 vc = 0; vc < 4; ++vc)
+        EXPECT_EQ(net.plan->inspector()->inspect_router(net.engine->state(0), node)[d].vcs[vc].credits, 32u);
+}
+
+/// Tokens that nobody counts any more are found.
+TEST(BglAcknowledge, AuditFindsALostToken) {
+  BglTorus torus({5}, {{0, 0, 1, 1}}, packets());
+  torus.run(kWhole + 10);
+  const FieldInfo& field = torus.net().plan->layout().kinds[0].field("given_back");
+  std::vector<u8> given = torus.field<u8>(0, "given_back");
+  --given[std::size_t{1} * field.count + kMinusX * torus.table().vcs + torus.table().dynamic_vcs];
+  torus.net().engine->set_field(0, 0, field, given.data());
+  EXPECT_THROW(check_conservation(*torus.net().engine, *torus.net().plan, 0), RunError);
+}
+
+}  // namespace
+}  // namespace flitlab::bgl_acknowledge_test

@@ -1,0 +1,105 @@
+#pragma once
+/// Links of the second Blue Gene/L torus (naive.hpp): who says what to the other end, and when. With the protocol, but
+/// without errors: copies that senders keep, and acknowledgments, with tokens or without, that wait for the link back.
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "tests/support/bgl/naive_nodes.hpp"
+
+namespace flitlab::testing::bgl_naive {
+
+class NaiveLinks : public NaiveNodes {
+ public:
+  NaiveLinks(const Experiment& e, std::vector<std::vector<Creation>> creations)
+      : NaiveNodes(e, std::move(creations)), ends_(nodes_.size()) {
+    protocol_ = e.flag(bgl::param::router.link_protocol);
+    if (!protocol_) return;
+    most_kept_ = e.u32_of(bgl::param::router.retransmission_flits);
+    idle_ = e.u32_of(bgl::param::router.idle_acks);
+  }
+
+ protected:
+  /// Whether a link can take a packet: if it is free, and has space for a copy of one of full size.
+  bool takes(u32 n, u32 d) const {
+    const std::deque<u32>& kept = ends_[n][d].kept;
+    return nodes_[n].link_free[d] <= now_ &&
+           (!protocol_ || std::accumulate(kept.begin(), kept.end(), 0u) + 8 <= most_kept_);
+  }
+
+  /// A packet goes out: its copy is kept until the other end, which will have all of it in a cycle, has said so.
+  void keep_copy(u32 n, u32 d, u32 chunks, Cycle whole) {
+    if (!protocol_) return;
+    ends_[n][d].kept.push_back(chunks);
+    const u32 to = neighbour(n, d);
+    at(whole, [=, this] {
+      End& end = ends_[to][d ^ 1];
+      ++end.taken;
+      if (ack_packets_)
+        end.owes = true;
+      else
+        tell(to, d ^ 1);
+    });
+  }
+
+  /// An acknowledgment goes before all packets: tokens of the lowest VC that has some for the other end; else what one
+  /// has said that has been silent for long; else that a packet has come.
+  void acknowledge(u32 n, u32 d) {
+    Node& node = nodes_[n];
+    End& end = ends_[n][d];
+    if (protocol_ && now_ && now_ % idle_ == 0)
+      for (auto& [ever, lately, overdue] : end.reported) {
+        overdue |= ever && !lately;
+        lately = false;
+      }
+    if (node.link_free[d] > now_) return;
+    const auto vc = static_cast<u32>(
+        std::find_if(node.owed[d].begin(), node.owed[d].end(), [](u32 owed) { return owed; }) - node.owed[d].begin());
+    const auto silent = std::find_if(end.reported.begin(), end.reported.end(), [](Report& r) { return r.overdue; });
+    if (vc < 8) {
+      const u32 tokens = std::min(node.owed[d][vc], 8u), to = neighbour(n, d);
+      node.owed[d][vc] -= tokens;
+      at(now_ + token_, [=, this] { nodes_[to].tokens[d ^ 1][vc] += tokens; });
+      end.reported[vc] = {true, true, false};
+    } else if (silent != end.reported.end()) {
+      *silent = {true, true, false};
+    } else if (!end.owes) {
+      return;
+    }
+    end.owes = false;
+    node.link_free[d] = now_ + ack_;
+    tell(n, d);
+  }
+
+ private:
+  struct Report {
+    bool ever = false, lately = false, overdue = false;
+  };
+  /// Both ends that a node has in a direction.
+  struct End {
+    std::deque<u32> kept;  // chunks of packets that have not been acknowledged
+    u32 forgotten = 0;     // packets that have been
+    u32 taken = 0;         // packets from the other end
+    bool owes = false;     // an acknowledgment
+    std::array<Report, 8> reported{};
+  };
+
+  /// The other end hears how many packets have been taken until now.
+  void tell(u32 n, u32 d) {
+    if (!protocol_) return;
+    const u32 to = neighbour(n, d), taken = ends_[n][d].taken;
+    at(now_ + token_, [=, this] {
+      End& end = ends_[to][d ^ 1];
+      for (; end.forgotten < taken; ++end.forgotten) end.kept.pop_front();
+    });
+  }
+
+  bool protocol_ = false;
+  u32 most_kept_ = 0, idle_ = 0;
+  std::vector<std::array<End, 6>> ends_;
+};
+
+}  // namespace flitlab::testing::bgl_naive
