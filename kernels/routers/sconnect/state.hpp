@@ -123,8 +123,8 @@ struct HostQueue {
   FLITLAB_MEMBERS(HostQueue,
     (Message, offered, "", "the next message"),
     (SourceCursor, oldest, "",
-      "oldest packet of the priority that has not been sent; none: where the next creation is. Of a trace `index` alone, "
-      "how many of those created are before it"))
+      "oldest packet of the priority that has not been sent; none: where the next creation is. Of a trace `index` "
+      "alone: how many of those created are before it"))
 };
 static_assert(sizeof(HostQueue) == 48);
 
