@@ -38,15 +38,24 @@ FLITLAB_INLINE u32 oldest_destination(const V& v, const Item<W>& terminal, u32 i
   return packet_destination(v.t.traffic, *v.row, index, control.oldest.index);
 }
 
+/// A packet of a trace leaves the queue, in which so many are older than it. Those move up by a place.
+template <class V, int W>
+FLITLAB_INLINE void remove_of_trace(const V& v, const Item<W>& terminal, u32 older) {
+  const TraceFields& f = v.t.terminal_fields.trace;
+  TraceControl& trace = terminal.at(f.control);
+  for (u32 i = older; i > 0; --i)
+    terminal.at(f.entry, (trace.first + i) % kTraceRing) = terminal.at(f.entry, (trace.first + i - 1) % kTraceRing);
+  trace.first = (trace.first + 1) % kTraceRing;
+  --trace.entries;
+  --trace.created;
+}
+
 /// It leaves the queue.
 template <class V, int W>
 FLITLAB_INLINE void remove_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control) {
   ++control.sent;
   if (v.t.mode == TrafficMode::kTrace) {
-    TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control);
-    trace.first = (trace.first + 1) % kTraceRing;
-    --trace.entries;
-    --trace.created;
+    remove_of_trace(v, terminal, 0);
   } else if (control.sent == control.created) {
     control.oldest = control.next;
   } else {

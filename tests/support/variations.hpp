@@ -195,6 +195,22 @@ inline std::vector<Experiment> variations(std::string_view kind) {
       messages << n / 5 << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ',' << (n % 3 ? 1 : 4) << '\n';
     messages.close();
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"channel.error_rate", 1e-3}});
+    // Hosts with a queue for each priority, in a trace and in bursts, and with one.
+    add({{"traffic.mode", word("trace")},
+         {"traffic.trace_file", trace},
+         {"host.priorities", IntList{0, 2, 1, 1}},
+         {"router.reserve", IntList{4, 1, 1, 1}},
+         {"router.buffers", integer(63)}});
+    add({{"topology.host_ports", integer(2)},
+         {"traffic.load", 0.3},
+         {"traffic.injection", word("on_off")},
+         {"host.priorities", IntList{1, 1, 1, 1}},
+         {"host.second_priorities", IntList{0, 0, 0, 1}},
+         {"host.refuses", IntList{0}}});
+    add({{"traffic.load", 0.5},
+         {"host.queues", word("single")},
+         {"host.priorities", priorities},
+         {"router.host_buffers", integer(20)}});
     return list;
   }
   if (kind == "adaptive") {

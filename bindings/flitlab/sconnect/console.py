@@ -73,6 +73,11 @@ class Fabric(WritableRegisters):
         """Replies to control messages that have come to a terminal since the last call, in order."""
         return [Reply(*reply) for reply in self._call("take_replies", terminal=terminal)]
 
+    def priorities(self, terminal: int, packets: Sequence[int]) -> list[int]:
+        """Priorities of packets that a terminal sends, by their numbers (S-Connect, 2.3). Of a trace, of those of one
+        message; quads have ``host.quad_priority``."""
+        return self._call("priorities", terminal=terminal, packets=list(packets))
+
     def set_addresses(self, addresses: Sequence[int]) -> Self:
         """What other hosts address messages to each terminal to (with ``routing.tables = "none"``): the number of its
         node in the routing tables. Without, terminals are called by the numbers of the plan."""

@@ -35,6 +35,16 @@ bool queues_end(const Item<1>& tic, const Table& t) {
   return waiting == 0;
 }
 
+/// No cursor of a host's queues is behind all that the host has created: it would never come to its end.
+bool host_queues_end(const Item<1>& terminal, const Table& t) {
+  const TerminalControl& control = terminal.at(t.terminal_fields.control);
+  const bool trace = t.mode == TrafficMode::kTrace;
+  const u32 created = trace ? terminal.at(t.terminal_fields.trace.control).created : control.next.index;
+  for (u32 i = 0; i < t.host_queues(); ++i)
+    if (terminal.at(t.host_fields.queue, i).oldest.index > created) return false;
+  return trace || !t.host_queues() || control.next.index == control.created;
+}
+
 }  // namespace
 }  // namespace sconnect
 
@@ -69,11 +79,13 @@ std::vector<Bound> SconnectPlan::bounds() const {
       {"router.slot.buffer", buffer_or_none},
       {"router.table", [there](u64 options, u32 tic, u32) { return (options & ~u64{there[tic]}) == 0; }},
       {"terminal.host.address", below(t.nodes)},
+      {"terminal.host.ready", below(1u << kPriorities)},
+      item_bound("terminal", [&t](const Item<1>& terminal, u32) { return host_queues_end(terminal, t); }),
       {"terminal.host.out_first", below(kMailbox)},
       {"terminal.host.out_count", at_most(kMailbox)},
       {"terminal.host.in_count", at_most(kMailbox)}};
-  for (const char* where :
-       {"router.message", "router.arriving", "terminal.host.offered", "terminal.outbox", "terminal.inbox"})
+  for (const char* where : {"router.message", "router.arriving", "terminal.host.offered", "terminal.host_queue.offered",
+                            "terminal.outbox", "terminal.inbox"})
     add_message(bounds, where, t);
   add_source(bounds, t.traffic, t.mode, t.terminal_fields);
   bounds.push_back({"router.control.fault", at_most(0)});

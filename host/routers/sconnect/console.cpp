@@ -100,6 +100,18 @@ void SconnectConsole::offer_messages() {
           for (const Datum& message : *messages) requests.push_back(request_of(message, requests.size()));
           return send_sconnect_control(engine, plan_.table(), a.u32_of("terminal"), requests);
         });
+  offer({.name = "priorities",
+         .help = "Priorities of packets that a terminal sends, by their numbers; of a trace, of those of one message.",
+         .arguments = {kTerminal,
+                       {"packets", ArgumentType::kIntegers, "Numbers of packets, from 0.", "", false, 0, 4294967294.0}},
+         .returns = "a list of numbers, 0 to 3",
+         .cite = "S-Connect, 2.3"},
+        [this](Engine& engine, const Arguments& a) {
+          Datum::List list;
+          for (std::int64_t packet : a.integers("packets"))
+            list.emplace_back(plan_.packet_priority(engine.row(0), a.u32_of("terminal"), static_cast<u32>(packet)));
+          return list;
+        });
   offer({.name = "take_replies",
          .help = "Replies to control messages that have come to a terminal since the last call, in order.",
          .arguments = {kTerminal},

@@ -30,7 +30,7 @@ ModelRecord sconnect_model() {
       .default_of = default_of,
       .tools = sconnect_tools,
       .shape = sconnect_shape,
-      .everything = {{&sconnect::param::clock.emulated, "true"}},
+      .everything = {{&sconnect::param::clock.emulated, "true"}, {&sconnect::param::host.priorities, "[1, 1, 0, 0]"}},
   };
 }
 

@@ -115,15 +115,6 @@ void SconnectPlan::set_buffers(const Experiment& e) {
   quads_fit_ = reserve[t.quad_priority] >= sconnect::kQuadParts;
 }
 
-void SconnectPlan::set_hosts(const Experiment& e) {
-  for (u32 port = 0; port < kPorts - sconnect::kSerial; ++port) {
-    const std::vector<u32> weights = sconnect_priorities(e, port);
-    const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
-    std::copy(below.begin(), below.end(), table_.priority_below[port]);
-  }
-  for (u32 priority : e.ints(sconnect::param::host.refuses)) table_.refuses |= 1u << priority;
-}
-
 /// Tables, and the addresses of TICs and of the nodes that hosts belong to.
 void SconnectPlan::set_nodes(const Experiment& e) {
   sconnect::Table& t = table_;

@@ -35,6 +35,9 @@ class SconnectPlan final : public Plan, public Inspector {
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
   std::unique_ptr<Console> console() const override;
 
+  /// Priority of packet `id` of a terminal; in a trace, if it is one message.
+  u32 packet_priority(const ReplicaRow& row, u32 terminal, u32 id) const;
+
   const sconnect::Table& table() const { return table_; }
   const SconnectFabric& fabric() const { return fabric_; }
   const SconnectTables& tables() const { return tables_; }

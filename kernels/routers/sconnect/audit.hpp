@@ -1,5 +1,6 @@
 #pragma once
 /// Between cycles: every message is in one place, and what sums up buffers and queues agrees with them.
+#include "kernels/routers/sconnect/host_queues.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 
 namespace flitlab::sconnect {
@@ -17,6 +18,14 @@ struct AuditTic {
     const u32 there = (place + link.delay) % round_of(link.delay);
     const Slot& far = v.tics[link.far].at(t.fields.slot, t.slot_first[link.far * kPorts + link.port] + there);
     return bool(far.bits & kExpected) != bool(slot.bits & kSending);
+  }
+
+  template <class V>
+  FLITLAB_HD static void audit_host(const V& v, u32 index, u32 p) {
+    const auto terminal = v.terminals[index];
+    TerminalControl& control = terminal.at(v.t.terminal_fields.control);
+    const HostQueues<V, V::width> queues{v, terminal, index, p, control, terminal.at(v.t.host_fields.host)};
+    if (!queues.sound()) raise_fault(control.fault, kFaultBookkeeping, kNoFaultPort);
   }
 
   template <class V>
@@ -63,6 +72,7 @@ struct AuditTic {
     for (u32 p = 0; p < kPorts; ++p) {
       const Link& link = t.links[index * kPorts + p];
       const Port& port = item.at(t.fields.port, p);
+      if (link.kind == LinkKind::kHost) audit_host(v, link.far, p);
       if (link.kind == LinkKind::kHost && port.sending != kNoBuffer) {
         see(port.sending);
         count_inside(port.sending);

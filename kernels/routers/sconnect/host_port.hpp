@@ -1,7 +1,9 @@
 #pragma once
 /// A parallel port to a host (S-Connect, 3, 4.1): a message each way in a routing cycle, 5 of its 6 clocks. The host
-/// offers a message until it is accepted (valid, accept), and takes what is presented unless it refuses the priority.
+/// offers messages until one is accepted (valid, accept), that of the highest priority first, and takes what is
+/// presented unless it refuses the priority.
 #include "kernels/routers/sconnect/control.hpp"
+#include "kernels/routers/sconnect/host_queues.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 #include "kernels/traffic/terminal.hpp"
 
@@ -30,47 +32,8 @@ struct HostPort {
 
   // Into the fabric.
 
-  FLITLAB_INLINE void create() const {
-    const auto& t = tic.v.t;
-    if (t.mode == TrafficMode::kTrace) return create_from_trace(tic.v, terminal, index, control, tic.now);
-    create_packets(tic.v, index, control, tic.now);
-  }
-
-  FLITLAB_INLINE void draw() const {
-    const auto& v = tic.v;
-    const auto& t = v.t;
-    Message& m = host.offered;
-    if (control.sent == control.created) return;  // and change nothing: a host that rests may be asked, or may not
-    m = Message{};
-    const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
-    m.id = oldest.id;
-    m.created = oldest.created;
-    m.dst = oldest_destination(v, terminal, index, control);
-    m.flits = static_cast<u8>(oldest.flits);
-    const u32* below = t.priority_below[p - kSerial];
-    if (below[0] != ~0u) {
-      const u32 draw = packet_draws(*v.row, index, m.id).word[3];
-      while (m.priority + 1u < kPriorities && draw >= below[m.priority]) ++m.priority;
-    }
-    if (m.flits > 1) m.priority = t.quad_priority;
-    m.src = index;
-    m.node = t.table_given ? t.terminal_node[m.dst] : v.terminals[m.dst].at(t.host_fields.host).address;
-    m.tried = kPorts;
-    m.entered = static_cast<u8>(p);
-    host.ready = 1;
-  }
-
-  /// The message offered has been accepted.
-  FLITLAB_INLINE void count_sent() const {
-    const auto& v = tic.v;
-    const auto& t = v.t;
-    remove_oldest(v, terminal, index, control);
-    count(*v.shard, Total::kPacketsInjected);
-    count(*v.shard, Total::kFlitsInjected, host.offered.flits);
-    if constexpr (V::traced)
-      v.log.write(t.routers + index,
-                  Event{index, host.offered.id, EventKind::kInjected, u8(p), 0, 0, 0, 3, u16(host.offered.flits)});
-  }
+  FLITLAB_INLINE HostQueues<V, W> queues() const { return {tic.v, terminal, index, p, control, host}; }
+  FLITLAB_INLINE void create() const { queues().create(tic.now); }
 
   FLITLAB_INLINE bool offer_control() const {
     if (!host.out_count) return false;
@@ -94,22 +57,33 @@ struct HostPort {
       return;
     }
     if (!tic.enabled(p) || offer_control()) return;
-    if (!host.ready) draw();
-    if (!host.ready) return;
-    Message& m = host.offered;
-    // A queue that holds nothing has what it is promised, whatever else there is.
-    u32 q = tic.decide(m, p);
-    if (q != kNone && tic.control.used >= tic.v.t.host_buffers && tic.control.held[q]) q = kNone;
-    if (q == kNone) {
-      if (tic.control.counting == kInjectionHeldUp) ++tic.control.counter;
-      return;
+    bool held_up = false;
+    for (u32 set = queues().offers(); set;) {
+      const u32 n = bit_width(set) - 1;
+      if (accept(n)) break;
+      held_up = true;
+      set ^= 1u << n;
     }
+    if (held_up && tic.control.counting == kInjectionHeldUp) ++tic.control.counter;
+  }
+
+  /// Whether the TIC has a buffer for the next message of a queue; it takes it then.
+  FLITLAB_INLINE bool accept(u32 n) const {
+    const auto& v = tic.v;
+    Message& m = queues().offered(n);
+    const u32 q = tic.decide(m, p);
+    // A queue that holds nothing has what it is promised, whatever else there is.
+    if (q == kNone || (tic.control.used >= v.t.host_buffers && tic.control.held[q])) return false;
     m.injected = tic.now;
-    count_sent();
+    count(*v.shard, Total::kPacketsInjected);
+    count(*v.shard, Total::kFlitsInjected, m.flits);
+    if constexpr (V::traced)
+      v.log.write(v.t.routers + index, Event{index, m.id, EventKind::kInjected, u8(p), 0, 0, 0, 3, u16(m.flits)});
     tic.note(p, PortEvent::kReceived);
     tic.store(m, p, 0, q);
     port.entering = static_cast<u8>(m.flits - 1);
-    host.ready = 0;
+    queues().remove(n);
+    return true;
   }
 
   // Out of it.

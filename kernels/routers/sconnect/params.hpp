@@ -198,10 +198,18 @@ inline constexpr struct HostParams {
       .default_value = "[]",
       .min = 0,
       .max = 1000000,
-      .help =
-          "The same for packets from a node's second parallel port; empty: as from the first. Packets of one port "
-          "leave in order, so only a packet of the other port can pass those that find no buffer.",
+      .help = "The same for packets from a node's second parallel port; empty: as from the first.",
       .cite = "S-Connect, 2.3; 3"};
+  ParamRecord queues{
+      .path = "host.queues",
+      .type = ParamType::kChoice,
+      .default_value = "priorities",
+      .choices = "priorities|single",
+      .help =
+          "Queues of what a host sends by a port. priorities: one for each priority; in a cycle the port offers the "
+          "oldest packet of each, the highest first, and the TIC takes the first for which it has a buffer (of a "
+          "trace, among the next 64 packets). single: one for all, whose oldest packet holds up those behind it.",
+      .cite = "S-Connect, 2.3; 3 (flow control signals and means to control priorities)"};
   ParamRecord quad_priority{.path = "host.quad_priority",
                             .type = ParamType::kInt,
                             .default_value = "0",

@@ -50,6 +50,7 @@ struct StartHost {
     control.next = first_creation(t.traffic, *v.row, index);
     if (never_sends(t.traffic, index)) control.next.at = kNever;
     control.oldest = control.next;
+    for (u32 i = 0; i < t.host_queues(); ++i) v.terminals[index].at(t.host_fields.queue, i).oldest = control.next;
     v.terminals[index].at(t.host_fields.host).address = t.terminal_node[index];
   }
 };

@@ -107,8 +107,8 @@ struct TicFields {
 /// A host's port.
 struct HostControl {
   FLITLAB_MEMBERS(HostControl,
-    (Message, offered, "", "the next message"),
-    (u8, ready, "", "1: there is a next message"),
+    (Message, offered, "", "the next message, if there is one queue"),
+    (u8, ready, "", "priorities whose next message is known, as bits; of one queue, bit 0"),
     (u8, out_first, "", "ring position of the oldest control message that waits to be sent"),
     (u8, out_count, "messages", "control messages that wait to be sent"),
     (u8, in_count, "messages", "replies that the host has not looked at"),
@@ -118,10 +118,21 @@ struct HostControl {
 };
 static_assert(sizeof(HostControl) == 48);
 
+/// A queue of a host's packets of one priority. It needs no more room than two cursors, however long it is.
+struct HostQueue {
+  FLITLAB_MEMBERS(HostQueue,
+    (Message, offered, "", "the next message"),
+    (SourceCursor, oldest, "",
+      "oldest packet of the priority that has not been sent; none: where the next creation is. Of a trace `index` "
+      "alone: how many of those created are before it"))
+};
+static_assert(sizeof(HostQueue) == 48);
+
 /// A host's port. They lie before the fields of traces and programs.
 struct HostFields {
   FLITLAB_FIELDS(HostFields,
-    (HostControl, host, 1, "", "the next message, and mailboxes"))
+    (HostControl, host, 1, "", "the next message, and mailboxes"),
+    (HostQueue, queue, t.host_queues(), "", "[priority] host.queues = priorities: what waits", "host_queue"))
 };
 
 /// They lie behind those.
@@ -144,6 +155,7 @@ struct Table {
   u8 quad_priority = 0;                                    ///< of all quads
   u32 hit_threshold = 0;                                   ///< a 32-bit draw below this hits a slot
   u32 priority_below[kPorts - kSerial][kPriorities] = {};  ///< a 32-bit draw below this gives the priority
+  u8 queues[kPorts - kSerial] = {};                        ///< priorities that have queues, as bits; 0: one queue
   u32 refuses = 0;                                         ///< priorities that hosts do not take, as bits
   u8 clocks = 0;                                           ///< clocks are emulated
   u8 table_given = 1;                                      ///< TICs start with tables and addresses
@@ -159,6 +171,9 @@ struct Table {
   TerminalFields terminal_fields;
   HostFields host_fields;
   MailboxFields mailbox_fields;
+
+  /// Of a host's port.
+  constexpr u32 host_queues() const { return queues[0] | queues[1] ? kPriorities : 0; }
 };
 
 template <class F>

@@ -1,5 +1,6 @@
 """Fabrics of TICs: configurations and published experiments about priorities, latency and bandwidth."""
 
+from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,15 +20,22 @@ def test_configurations_run(name):
 
 def test_the_higher_priority_arrives_through_a_full_fabric():
     rows = priorities.priority(cases=([0], [0, 1, 2]), fabrics=("4x4 mesh",))
-    measured = {(r["setting"].split("full of ")[1], r["quantity"]): r["measured"] for r in rows}
     assert not [r for r in rows if r["verdict"] in ("out", "broken")]
-    for full, higher in (("0", 1), ("0, 1, 2", 3)):
-        assert measured[full, f"delivered of priority {higher}"] == 100
-        assert measured[full, "lower ones taken by hosts"] == 0
-        assert measured[full, "lower ones that entered later"] == 0
-        assert measured[full, "buffers promised to no queue, in use"] == 100  # but those for control messages
-        assert measured[full, "hosts whose lower ones find no room"] == 100
-        assert measured[full, "buffers promised to no queue, in use"] > 90
+    measured = defaultdict(dict)
+    for r in rows:
+        measured[tuple(r["setting"].removeprefix("4x4 mesh, ").split(", full of "))][r["quantity"]] = r["measured"]
+    assert len(measured) == 6
+    for (hosts, full), found in measured.items():
+        higher = f"priority {int(full[-1]) + 1}"
+        assert found[f"delivered of {higher}"] == 100
+        assert found["lower ones taken by hosts"] == 0
+        # What comes back may be given another queue, so that one more enters.
+        assert found["lower ones that entered later"] <= (2 if hosts == priorities.ONE else 0)
+        assert found["hosts' ports where one finds no room"] == 100
+        if hosts == priorities.APART:
+            assert found["buffers promised to no queue, in use"] == 100  # but those for control messages
+        else:
+            assert found[f"delivered of {higher}, one queue"] < 10
 
 
 def test_behind_lower_ones_of_the_same_priority_nothing_arrives():
@@ -35,8 +43,20 @@ def test_behind_lower_ones_of_the_same_priority_nothing_arrives():
     settings = priorities.priority_settings(priorities.FABRICS["4x4 mesh"], [0])
     same = {"host.second_priorities": [1, 0, 0, 0], "router.reserve": [4, 0, 0, 0]}
     net = fl.Network(fabrics.fabric(settings, same), trace=True).step(priorities.FILL)
-    created, latency = priorities.follow(net, list(range(32)), 500)
-    assert created > 500 and not latency
+    followed = priorities.follow(net, 0, 500)
+    assert followed.created > 500 and not followed.latency
+
+
+def test_priorities_of_packets():
+    """With weights 3 to 1 about a quarter has priority 2; the second port's packets all have 1, quads always 0."""
+    net = fl.Network(fabrics.fabric({"topology.host_ports": 2, "topology.shape": [2], "traffic.load": 0.1,
+                                     "host.priorities": [3, 0, 1, 0], "host.second_priorities": [0, 1, 0, 0]}))
+    first, second = (fl.sconnect.Fabric(net).priorities(t, range(4000)) for t in (2, 3))
+    assert set(first) == {0, 2} and 0.22 < first.count(2) / 4000 < 0.28
+    assert set(second) == {1}
+    quads = fl.Network(fabrics.fabric({"traffic.packet_flits": [[4, 1]], "traffic.load": 0.1,
+                                       "router.reserve": [4, 1, 0, 0], "host.priorities": [1, 1, 0, 0]}))
+    assert fl.sconnect.Fabric(quads).priorities(0, [0, 1, 2, 3, 4, 5, 6, 7]) == [0] * 8
 
 
 def test_the_second_port_has_weights_of_its_own():

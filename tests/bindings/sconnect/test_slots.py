@@ -24,12 +24,13 @@ def test_slots_that_come(tmp_path):
     assert seen == {(8, 1): (OCCUPIED | PRESENT, 0), (11, 0): (OCCUPIED | ANSWER, None)}
 
 
-def test_priorities_need_ports_of_their_own():
-    """Hosts refuse priority 0. Priority 1 gets through all the same by a port of its own; where packets of both
-    priorities go in by the same port, those of priority 0 hold up the others."""
+def test_priorities_need_queues_of_their_own():
+    """Hosts refuse priority 0. Priority 1 gets through all the same by a port of its own, and by one that offers the
+    oldest packet of each priority; in one queue those of priority 0 hold up the others."""
+    mixed = {"host.priorities": [1, 1, 0, 0]}
     late = {}
     for name, weights in {"apart": {"host.priorities": [1, 0, 0, 0], "host.second_priorities": [0, 1, 0, 0]},
-                          "mixed": {"host.priorities": [1, 1, 0, 0]}}.items():
+                          "mixed": mixed, "one queue": mixed | {"host.queues": "single"}}.items():
         net = fl.Network(fl.Experiment.from_dict({
             "router.kind": "sconnect", "topology.shape": [4, 4], "topology.host_ports": 2, "traffic.load": 0.1,
             "host.refuses": [0]} | weights)).step(3000)
@@ -38,4 +39,5 @@ def test_priorities_need_ports_of_their_own():
         late[name] = net.totals["delivered_priority_1"] - before
         assert net.totals["delivered_priority_0"] == 0
     assert 0.9 < late["apart"] / (1000 * 16 * 0.1) < 1.1
-    assert late["mixed"] == 0
+    assert 0.9 < late["mixed"] / (1000 * 32 * 0.05) < 1.1
+    assert late["one queue"] == 0

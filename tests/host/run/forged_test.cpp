@@ -175,6 +175,29 @@ TEST(ForgedQueues, BufferThatWaitsIsInAQueue) {
   EXPECT_GT(tried, 0u);
 }
 
+/// Cursors of S-Connect's hosts go on until they meet the next creation: one behind it never would.
+TEST(ForgedQueues, CursorsAreNotBehindTheNextCreation) {
+  const Experiment e = testing::variations("sconnect")[2];
+  Source source(e);
+  Network other(e);
+  const StateLayout& layout = other.plan->layout();
+  const ItemKind& kind = layout.kinds[1];
+  const std::vector<std::byte> good = source.state();
+  EXPECT_NO_THROW(source.load_into(other, good));
+  for (u32 item = 0; item < kind.count; ++item)
+    for (u32 queue = 0; queue < kind.field("host_queue").count; ++queue) {
+      const std::size_t at = layout.kind_offset(1, 1) + std::size_t{item} * kind.item_bytes;
+      TerminalControl control;
+      std::memcpy(&control, good.data() + at + kind.field("control").offset, sizeof control);
+      std::vector<std::byte> state = good;
+      const u32 behind = control.next.index + 1;
+      std::memcpy(state.data() + at + kind.field("host_queue").offset + queue * sizeof(sconnect::HostQueue) +
+                      offsetof(sconnect::HostQueue, oldest) + offsetof(SourceCursor, index),
+                  &behind, sizeof behind);
+      EXPECT_THROW(source.load_into(other, state), ConfigError) << item << " " << queue;
+    }
+}
+
 TEST(ForgedRow, SeedAndLoadAreThoseOfTheConfiguration) {
   const Experiment e = testing::experiment();
   Network net(e), other(e);

@@ -4,6 +4,7 @@
 /// use is counted whenever somebody asks. When messages are created and where they go is asked of the emulator's
 /// sources, and errors are drawn with its keys; all else is thought out again. Control messages and clocks are left
 /// out.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,7 +19,7 @@ namespace flitlab::testing {
 class NaiveSconnect : public NaiveChannels {
  public:
   NaiveSconnect(const Experiment& e, const SconnectPlan& plan, const ReplicaRow& row)
-      : NaiveChannels(e, plan, row), hosts_(t_.terminals) {
+      : NaiveChannels(e, plan, row), hosts_(t_.terminals), single_(e.str(sconnect::param::host.queues) == "single") {
     const SconnectFabric& f = plan.fabric();
     for (u32 n = 0; n < f.tics; ++n)
       for (u32 p = 0; p < 6; ++p) {
@@ -49,8 +50,8 @@ class NaiveSconnect : public NaiveChannels {
  private:
   void work(u32 n) {
     NaiveTic& tic = tics_[n];
-    for (NaiveTicPort& port : tic.port)
-      if (port.link.kind == LinkKind::kHost) create(port.link.far);
+    for (u32 p = 0; p < 6; ++p)
+      if (tic.port[p].link.kind == LinkKind::kHost) create(tic.port[p].link.far, p);
     for (u32 p = 0; p < 6; ++p) {
       NaiveTicPort& port = tic.port[p];
       if (port.link.kind == LinkKind::kHost) {
@@ -79,30 +80,31 @@ class NaiveSconnect : public NaiveChannels {
 
   // Hosts.
 
-  void create(u32 h) {
+  void create(u32 h, u32 p) {
     NaiveHost& host = hosts_[h];
     while (host.next.at <= now_) {
-      host.queue.push_back({host.next.index, host.next.at});
+      host.queue.push_back(message(h, p, host.next));
       ++host.created;
       next_creation(t_.traffic, row_, h, host.next);
     }
   }
 
-  NaiveMessage first_of(u32 h, u32 p) const {
-    const NaiveHost::Waiting& first = hosts_[h].queue.front();
+  NaiveMessage message(u32 h, u32 p, const SourceCursor& source) const {
     NaiveMessage m{};
-    m.name = {h, first.id};
-    m.created = first.created;
-    m.dst = packet_destination(t_.traffic, row_, h, first.id);
+    m.name = {h, source.index};
+    m.created = source.at;
+    m.dst = packet_destination(t_.traffic, row_, h, source.index);
     m.node = t_.terminal_node[m.dst];
-    m.flits = packet_flits(t_.traffic, row_, h, first.id);
-    const u32 draw = packet_draws(row_, h, first.id).word[3];
+    m.flits = packet_flits(t_.traffic, row_, h, source.index);
+    m.entered = p;
+    const u32 draw = packet_draws(row_, h, source.index).word[3];
     const u32* below = t_.priority_below[p - sconnect::kSerial];
     while (m.priority < 3 && below[m.priority] != ~0u && draw >= below[m.priority]) ++m.priority;
     if (m.flits == 4) m.priority = t_.quad_priority;
     return m;
   }
 
+  /// The host offers the oldest message of every priority, the highest first, or the oldest of all.
   void from_host(NaiveTic& tic, u32 p) {
     NaiveTicPort& port = tic.port[p];
     NaiveHost& host = hosts_[port.link.far];
@@ -110,15 +112,22 @@ class NaiveSconnect : public NaiveChannels {
       --port.entering;
       return;
     }
-    if (!port.on || host.queue.empty()) return;
-    NaiveMessage m = first_of(port.link.far, p);
-    m.injected = now_;
-    m.entered = p;
-    if (!store(tic, m, p, true)) return;
-    host.queue.pop_front();
-    ++host.sent;
-    count(Total::kPacketsInjected);
-    port.entering = m.flits - 1;
+    if (!port.on) return;
+    for (u32 priority = 4; priority-- > 0;) {
+      const auto first = std::find_if(host.queue.begin(), host.queue.end(),
+                                      [&](const NaiveMessage& m) { return single_ || m.priority == priority; });
+      if (first == host.queue.end()) continue;
+      NaiveMessage m = *first;
+      m.injected = now_;
+      if (store(tic, m, p, true)) {
+        host.queue.erase(first);
+        ++host.sent;
+        count(Total::kPacketsInjected);
+        port.entering = m.flits - 1;
+        return;
+      }
+      if (single_) return;
+    }
   }
 
   void to_host(NaiveTic& tic, u32 p) {
@@ -159,6 +168,7 @@ class NaiveSconnect : public NaiveChannels {
   }
 
   std::vector<NaiveHost> hosts_;
+  bool single_;
   std::vector<std::unique_ptr<NaiveWire>> wires_;
 };
 

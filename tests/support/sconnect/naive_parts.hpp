@@ -96,11 +96,7 @@ struct NaiveTic {
 };
 
 struct NaiveHost {
-  struct Waiting {
-    u32 id;
-    Cycle created;
-  };
-  std::deque<Waiting> queue;
+  std::deque<NaiveMessage> queue;
   SourceCursor next;
   u32 created = 0, sent = 0, received = 0;
 };

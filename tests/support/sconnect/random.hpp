@@ -84,6 +84,7 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
       if (weights[p]) second.assign(4, 0), second[p] = 1;
     c["host.second_priorities"] = second;
   }
+  if (draw.below(4) == 0) c["host.queues"] = word("single");
   if (draw.below(5) == 0) c["host.refuses"] = draw.one_of<IntList>({{0}, {1, 2}, {3}});
   if (draw.below(6) == 0) {
     c["traffic.mode"] = word("batch");

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from flitlab.network import Network
 from flitlab.reproduction import row
@@ -16,12 +19,20 @@ FABRICS = {"4x4 mesh": {"topology.kind": "mesh", "topology.shape": [4, 4]},
            "random, 64 nodes": {"topology.kind": "random", "topology.nodes": 64}}
 POOL = 64  # buffers of a TIC
 CONTROL = 1  # of them for control requests, and as many for replies
-QUEUES = 2 * SERIAL + 2  # of a priority: two virtual channels for each channel, and two hosts' ports
-LOAD = 0.05  # messages per cycle from each host's port
+LOAD = 0.05  # messages per cycle and node of the higher priority, and as many of the lower ones
 FILL = 4000  # cycles in which the fabric fills up
 WINDOW = 2000  # cycles whose messages of the higher priority are followed
 PATIENCE = 500  # cycles without one of these delivered, after which the rest counts as stuck
 LOWER = ([0], [1], [2], [0, 1], [0, 1, 2])
+APART, BOTH, ONE = "a port for each", "two ports, both mixed", "one port, mixed"  # what hosts send by which port
+
+
+class Followed(NamedTuple):
+    """Messages of a priority, and others that entered the fabric in that time."""
+
+    created: int
+    latency: list[int]  # cycles, of those delivered
+    others_entered: int
 
 
 @dataclass(frozen=True)
@@ -30,69 +41,90 @@ class Flooded:
 
     common: float  # buffers promised to no queue that are in use, %
     lower: float  # buffers with lower messages, of those not promised to the higher priority, %
-    stuck: float  # hosts whose next message has found no room, %
+    stuck: float  # hosts' ports at which a message waits that has found no room, %
     lower_taken: int
-    lower_entered: int  # after the fabric has filled up
-    created: int
-    latency: list[int]  # cycles, of those delivered
+    higher: Followed
+
+    @property
+    def delivered(self) -> float:
+        """Of the higher priority, %."""
+        return 100 * len(self.higher.latency) / self.higher.created
 
 
-def priority_settings(where: dict, lower: list[int]) -> dict:
-    higher = max(lower) + 1
-    promised = POOL * 3 // 4 // (QUEUES * (len(lower) + 1))  # as without router.reserve
+def priority_settings(where: dict, lower: list[int], hosts: str = APART) -> dict:
+    """Of all priorities in use alike many buffers are promised to a queue. In mixed ports half of the messages have the
+    higher priority."""
+    higher, ports = max(lower) + 1, 1 if hosts == ONE else 2
+    queues = 2 * SERIAL + ports  # of a priority: two virtual channels for each channel, and the host's ports
+    promised = POOL * 3 // 4 // (queues * (len(lower) + 1))  # as without router.reserve
+    low, high = ([int(p in some) for p in range(4)] for some in (lower, [higher]))
+    mixed = [p + len(lower) * q for p, q in zip(low, high, strict=True)]
     return where | {
         "router.buffers": POOL, "router.control_buffers": CONTROL,
         "router.reserve": [promised * (p in [*lower, higher]) for p in range(4)],
-        "topology.host_ports": 2, "router.host_buffers": 64, "host.refuses": lower, "traffic.load": LOAD,
-        "host.priorities": [int(p in lower) for p in range(4)],
-        "host.second_priorities": [int(p == higher) for p in range(4)]}
+        "topology.host_ports": ports, "router.host_buffers": 64, "host.refuses": lower,
+        "traffic.load": 2 * LOAD / ports, "host.priorities": low if hosts == APART else mixed,
+        "host.second_priorities": high if hosts == APART else []}
 
 
-def follow(net: Network, terminals: list[int], cycles: int) -> tuple[int, list[int]]:
-    """Messages created at these terminals in so many cycles, and the latencies of those that are delivered."""
+def of_priority(net: Network, priority: int, events: Iterable[dict]) -> set[tuple[int, int]]:
+    """Messages of a priority among those that events are about, by source and number."""
+    numbers: dict[int, set[int]] = defaultdict(set)
+    for event in events:
+        numbers[event["src"]].add(event["id"])
+    software = Fabric(net)
+    return {(src, number) for src, some in numbers.items()
+            for number, found in zip(some, software.priorities(src, list(some)), strict=True) if found == priority}
+
+
+def follow(net: Network, priority: int, cycles: int) -> Followed:
+    """Messages of a priority created in so many cycles, and what becomes of them."""
     net.events()  # what has been so far
     end = net.cycle + cycles
-    mine = set(terminals)
     created: dict[tuple[int, int], int] = {}
     latency: list[int] = []
-    last = end
+    last, others = end, 0
     while net.cycle < end or (len(latency) < len(created) and net.cycle < last + PATIENCE):
-        net.step(50)
-        for event in sorted(net.events(), key=lambda e: e["cycle"]):
+        events = net.step(50).events()
+        starts = [e for e in events if e["kind"] in ("created", "injected")]
+        mine = of_priority(net, priority, starts)
+        for event in starts:
             message = event["src"], event["id"]
-            if event["kind"] == "created" and event["src"] in mine and event["cycle"] < end:
+            if event["kind"] == "injected":
+                others += message not in mine
+            elif message in mine and event["cycle"] < end:
                 created[message] = event["cycle"]
-            elif event["kind"] == "delivered" and message in created:
-                latency.append(event["cycle"] - created[message])
-                last = max(end, event["cycle"])
-    return len(created), latency
+        for event in events:
+            if event["kind"] == "delivered" and (event["src"], event["id"]) in created:
+                latency.append(event["cycle"] - created[event["src"], event["id"]])
+                last = max(end, last, event["cycle"])
+    return Followed(len(created), latency, others)
 
 
-def flood(where: dict, lower: list[int]) -> Flooded:
+def flood(where: dict, lower: list[int], hosts: str = APART, queues: str = "priorities") -> Flooded:
     higher = max(lower) + 1
-    net = Network(fabric(priority_settings(where, lower)), trace=True)
+    net = Network(fabric(priority_settings(where, lower, hosts), {"host.queues": queues}), trace=True)
     tics = range(int(net.experiment.derived()["routers"]))
-    first, second = ([net.router(r).ports[SERIAL + i].peer for r in tics] for i in range(2))
+    ports = [SERIAL] if hosts != BOTH else [SERIAL, SERIAL + 1]  # by which lower ones are sent
+    senders = [net.router(r).ports[p].peer for r in tics for p in ports]
     for _ in range(FILL // 50):
         net.step(50).events()
-    entered = sum(net.terminal(t).sent for t in first)
-    stuck = sum(net.terminal(t).queued > 0 for t in first)
+    stuck = sum(net.terminal(t).queued > 0 for t in senders)
     shared = POOL - 2 * CONTROL
     common = free = room = held_lower = 0
     for r in tics:
-        held = queues(net, r)
+        held = held_by_queues(net, r)
         promised = {q: net.experiment["router.reserve"][priority_of(q)] for q in held}
         common += shared - sum(promised.values())
         free += shared - sum(max(held[q], promised[q]) for q in held)
         room += shared - sum(promised[q] for q in held if priority_of(q) == higher)
         held_lower += sum(held[q] for q in held if priority_of(q) in lower)
-    created, latency = follow(net, second, WINDOW)
-    return Flooded(100 - 100 * free / common, 100 * held_lower / room, 100 * stuck / len(first),
-                   sum(net.totals[f"delivered_priority_{p}"] for p in lower),
-                   sum(net.terminal(t).sent for t in first) - entered, created, latency)
+    followed = follow(net, higher, WINDOW)
+    return Flooded(100 - 100 * free / common, 100 * held_lower / room, 100 * stuck / len(senders),
+                   sum(net.totals[f"delivered_priority_{p}"] for p in lower), followed)
 
 
-def queues(net: Network, tic: int) -> dict[int, int]:
+def held_by_queues(net: Network, tic: int) -> dict[int, int]:
     """Buffers that each queue holds which is promised any: 4 priorities on 2 virtual channels at each port."""
     return {int(name[5:]): held for name, held in Fabric(net).registers(tic).items() if name.startswith("held.")}
 
@@ -104,48 +136,54 @@ def priority_of(queue: int) -> int:
 def alone(where: dict, lower: list[int]) -> float:
     """Latency of the higher priority in a fabric where there is hardly anything."""
     net = Network(fabric(priority_settings(where, lower), {"host.refuses": [], "traffic.load": LOAD / 10}), trace=True)
-    second = [net.router(r).ports[SERIAL + 1].peer for r in range(int(net.experiment.derived()["routers"]))]
-    return statistics.fmean(follow(net, second, WINDOW)[1])
+    return statistics.fmean(follow(net, max(lower) + 1, WINDOW).latency)
 
 
 READING_PRIORITY = (
-    "Each node's host sends messages that no host takes by its first parallel port, and those of the higher priority "
-    "by its second one (host.second_priorities), 0.05 of each per cycle, uniform traffic. The messages of a port "
-    "leave in order: behind one that finds no room the others of the same port would wait at the host, outside of the "
-    "fabric. What is created in cycles 4000 to 5999 is followed until it is delivered. Buffers are promised to queues "
-    "of all ports, used or not, so that no lower message need fill those of its own priority. Latency begins with "
-    "creation; hardly loaded: a tenth of these loads, and all is taken.")
+    "Each node's host sends messages that no host takes, and as many of the higher priority, 0.05 of each per cycle, "
+    "uniform traffic: by a parallel port each (host.second_priorities); by both ports, each with both; or by its only "
+    "port. A port offers the oldest message of each priority, the highest first (host.queues), as section 3 has it: "
+    "flow control signals and means to control priorities. What is created in cycles 4000 to 5999 is followed until "
+    "it is delivered. Buffers are promised to queues of all ports, used or not, so that no lower message need fill "
+    "those of its own priority. Latency begins with creation; hardly loaded: a tenth of these loads, and all is taken.")
+READING_SINGLE = (
+    "host.queues = \"single\", as it was before: a port offers the oldest of all its messages, and behind a lower one "
+    "that finds no room the others wait at the host, outside of the fabric.")
 
 
 def priority(cases: tuple[list[int], ...] = LOWER, fabrics: tuple[str, ...] = tuple(FABRICS)) -> list[dict]:
     """Messages of a higher priority through a fabric that is full of lower ones that nobody takes."""
     rows = []
     for name in fabrics:
-        where = FABRICS[name]
         for lower in cases:
-            f = flood(where, lower)
-            higher = f"priority {max(lower) + 1}"
-            common = {"experiment": "sconnect.priority", "source": f"{PAPER}, 2.3", "tolerance": 0,
-                      "setting": f"{name}, full of {', '.join(map(str, lower))}", "reading": READING_PRIORITY}
-            rows += [
-                row(quantity=f"delivered of {higher}", published=100, measured=100 * len(f.latency) / f.created,
-                    unit=f"% of {f.created}", **common),
-                row(quantity="lower ones taken by hosts", published=0, measured=f.lower_taken, unit="messages",
-                    check=True, **common),
-                row(quantity="hosts whose lower ones find no room", published=None, measured=f.stuck, unit="%",
-                    **common),
-                row(quantity="buffers promised to no queue, in use", published=None, measured=f.common, unit="%",
-                    **common),
-                row(quantity="buffers not promised to it, with lower ones", published=None, measured=f.lower, unit="%",
-                    **common),
-                row(quantity="lower ones that entered later", published=None, measured=f.lower_entered,
-                    unit="messages", **common),
-                row(quantity=f"latency of {higher}, mean", published=None, measured=statistics.fmean(f.latency),
-                    unit="routing cycles", **common),
-                row(quantity=f"latency of {higher}, at most", published=None, measured=max(f.latency),
-                    unit="routing cycles", **common),
-                row(quantity=f"latency of {higher}, hardly loaded", published=None, measured=alone(where, lower),
-                    unit="routing cycles", **common)]
+            for hosts in (APART, BOTH, ONE):
+                rows += rows_of(name, lower, hosts)
+    return rows
+
+
+def rows_of(name: str, lower: list[int], hosts: str) -> list[dict]:
+    where, higher = FABRICS[name], f"priority {max(lower) + 1}"
+    f = flood(where, lower, hosts)
+    common = {"experiment": "sconnect.priority", "source": f"{PAPER}, 2.3; 3", "tolerance": 0,
+              "setting": f"{name}, {hosts}, full of {', '.join(map(str, lower))}"}
+    context = [("hosts' ports where one finds no room", f.stuck, "%"),
+               ("lower ones that entered later", f.higher.others_entered, "messages"),
+               (f"latency of {higher}, mean", statistics.fmean(f.higher.latency), "routing cycles"),
+               (f"latency of {higher}, at most", max(f.higher.latency), "routing cycles")]
+    if hosts == APART:
+        context += [("buffers promised to no queue, in use", f.common, "%"),
+                    ("buffers not promised to it, with lower ones", f.lower, "%"),
+                    (f"latency of {higher}, hardly loaded", alone(where, lower), "routing cycles")]
+    rows = [row(quantity=f"delivered of {higher}", published=100, measured=f.delivered, unit=f"% of {f.higher.created}",
+                reading=READING_PRIORITY, **common),
+            row(quantity="lower ones taken by hosts", published=0, measured=f.lower_taken, unit="messages", check=True,
+                reading=READING_PRIORITY, **common)]
+    rows += [row(quantity=quantity, published=None, measured=measured, unit=unit, reading=READING_PRIORITY, **common)
+             for quantity, measured, unit in context]
+    if hosts != APART:
+        single = flood(where, lower, hosts, "single")
+        rows.append(row(quantity=f"delivered of {higher}, one queue", published=None, measured=single.delivered,
+                        unit=f"% of {single.higher.created}", reading=READING_SINGLE, **common))
     return rows
 
 

@@ -176,11 +176,14 @@ TEST(SconnectRouter, HostsRefusePriorities) {
 }
 
 /// A message of priority n + 1 is delivered though all TICs are full of messages of priority n that nobody takes
-/// (S-Connect, 2.3).
+/// (S-Connect, 2.3). Hosts with one queue, whose next message is made one of priority n + 1.
 TEST(SconnectRouter, APriorityIsNotHeldUpByLowerOnes) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* kind : {"mesh", "random"}) {
-      RawConfig c{{"topology.kind", word(kind)}, {"traffic.load", 1.0}, {"host.refuses", IntList{n}}};
+      RawConfig c{{"topology.kind", word(kind)},
+                  {"traffic.load", 1.0},
+                  {"host.queues", word("single")},
+                  {"host.refuses", IntList{n}}};
       if (kind == std::string("mesh"))
         c["topology.shape"] = IntList{3, 3};
       else

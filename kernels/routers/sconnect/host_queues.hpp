@@ -1,0 +1,160 @@
+#pragma once
+/// What a host has to send by a port: a queue for each priority (S-Connect, 2.3, 3), or one of all. Packets are drawn,
+/// not stored: a queue is a cursor over all that the port's host creates, at the oldest packet of its priority.
+#include "kernels/common/bits.hpp"
+#include "kernels/routers/sconnect/state.hpp"
+#include "kernels/traffic/replay.hpp"
+#include "kernels/traffic/source_queue.hpp"
+#include "kernels/traffic/terminal.hpp"
+
+namespace flitlab::sconnect {
+
+/// Priority of a packet that a terminal sends by a port: one of the weights that the port's packets have.
+FLITLAB_HD inline u32 packet_priority(const Table& t, const ReplicaRow& row, u32 p, u32 terminal, u32 id, u32 flits) {
+  if (flits > 1) return t.quad_priority;
+  const u32* below = t.priority_below[p - kSerial];
+  if (below[0] == ~0u) return 0;
+  const u32 draw = packet_draws(row, terminal, id).word[3];
+  u32 priority = 0;
+  while (below[priority] != ~0u && draw >= below[priority]) ++priority;
+  return priority;
+}
+
+template <class V, int W>
+struct HostQueues {
+  const V& v;
+  Item<W> terminal;
+  u32 index;
+  u32 p;  ///< port
+  TerminalControl& control;
+  HostControl& host;
+
+  /// Priorities that have queues, as bits; 0: there is one.
+  FLITLAB_INLINE u32 queues() const { return v.t.queues[p - kSerial]; }
+  FLITLAB_INLINE HostQueue& queue(u32 priority) const { return terminal.at(v.t.host_fields.queue, priority); }
+  FLITLAB_INLINE Message& offered(u32 n) const { return queues() ? queue(n).offered : host.offered; }
+
+  /// Creates what is due. A queue that was empty has its first packet among that, or is still empty.
+  FLITLAB_INLINE void create(Cycle now) const {
+    const u32 before = end();
+    if (is_trace())
+      create_from_trace(v, terminal, index, control, now);
+    else
+      create_packets(v, index, control, now);
+    if (end() == before) return;
+    for (u32 set = queues(); set; set &= set - 1)
+      if (queue(lowest_bit(set)).oldest.index == before) seek(lowest_bit(set));
+  }
+
+  /// Queues that have a message to offer, as bits; bit 0 of the only one. Where nothing waits nothing changes: a host
+  /// that rests may be asked, or may not.
+  FLITLAB_INLINE u32 offers() const {
+    if (control.sent == control.created) return 0;
+    if (!queues() && !host.ready) {
+      const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
+      host.offered = message(oldest, oldest_destination(v, terminal, index, control), priority_of(oldest));
+      host.ready = 1;
+    }
+    for (u32 set = queues() & ~u32{host.ready}; set; set &= set - 1) {
+      const u32 priority = lowest_bit(set), place = queue(priority).oldest.index;
+      if (place == end()) continue;
+      queue(priority).offered = message(packet(place, queue(priority).oldest.at), destination(place), priority);
+      host.ready = static_cast<u8>(host.ready | 1u << priority);
+    }
+    return host.ready;
+  }
+
+  /// What a queue has offered has been accepted.
+  FLITLAB_INLINE void remove(u32 n) const {
+    host.ready = static_cast<u8>(host.ready & ~(1u << n));
+    if (!queues()) return remove_oldest(v, terminal, index, control);
+    ++control.sent;
+    SourceCursor& oldest = queue(n).oldest;
+    if (is_trace()) {
+      remove_of_trace(v, terminal, oldest.index);
+      for (u32 set = queues(); set; set &= set - 1) {
+        SourceCursor& other = queue(lowest_bit(set)).oldest;
+        other.index -= other.index > oldest.index;
+      }
+    } else {
+      step(oldest);
+    }
+    seek(n);
+  }
+
+  /// Whether a state has queues that can be: what waits is in one of them, and what is offered stands first there.
+  FLITLAB_INLINE bool sound() const {
+    bool any = !queues() && control.sent != control.created;
+    u32 known = queues() ? 0 : host.ready & 1;
+    for (u32 set = queues(); set; set &= set - 1) {
+      const u32 priority = lowest_bit(set), place = queue(priority).oldest.index;
+      if (place > end()) return false;
+      if (place == end()) continue;
+      any = true;
+      const QueuedPacket first = packet(place, queue(priority).oldest.at);
+      const Message& m = queue(priority).offered;
+      if (priority_of(first) != priority) return false;
+      if (m.id == first.id && m.priority == priority) known |= 1u << priority;
+    }
+    return any == (control.sent != control.created) && !(host.ready & ~known);
+  }
+
+ private:
+  FLITLAB_INLINE bool is_trace() const { return v.t.mode == TrafficMode::kTrace; }
+
+  // Places of packets in the order of creation: their numbers; of a trace, how many are before them in its ring.
+
+  /// The place behind all that have been created.
+  FLITLAB_INLINE u32 end() const {
+    return is_trace() ? terminal.at(v.t.terminal_fields.trace.control).created : control.next.index;
+  }
+
+  FLITLAB_INLINE const TraceEntry& entry(u32 place) const {
+    const TraceFields& f = v.t.terminal_fields.trace;
+    return terminal.at(f.entry, (terminal.at(f.control).first + place) % kTraceRing);
+  }
+
+  FLITLAB_INLINE QueuedPacket packet(u32 place, Cycle created) const {
+    if (!is_trace()) return {place, created, packet_flits(v.t.traffic, *v.row, index, place)};
+    return {entry(place).id, entry(place).cycle, entry(place).flits};
+  }
+
+  FLITLAB_INLINE u32 destination(u32 place) const {
+    return is_trace() ? entry(place).destination : packet_destination(v.t.traffic, *v.row, index, place);
+  }
+
+  FLITLAB_INLINE u32 priority_of(const QueuedPacket& packet) const {
+    return packet_priority(v.t, *v.row, p, index, packet.id, packet.flits);
+  }
+
+  FLITLAB_INLINE void step(SourceCursor& cursor) const {
+    if (is_trace())
+      ++cursor.index;
+    else if (cursor.index + 1 == control.next.index)
+      cursor = control.next;
+    else
+      next_creation(v.t.traffic, *v.row, index, cursor);
+  }
+
+  /// Moves a queue's cursor on to the first packet of its priority, if it is not there.
+  FLITLAB_INLINE void seek(u32 priority) const {
+    SourceCursor& cursor = queue(priority).oldest;
+    while (cursor.index != end() && priority_of(packet(cursor.index, cursor.at)) != priority) step(cursor);
+  }
+
+  FLITLAB_INLINE Message message(const QueuedPacket& packet, u32 dst, u32 priority) const {
+    Message m{};
+    m.id = packet.id;
+    m.created = packet.created;
+    m.dst = dst;
+    m.flits = static_cast<u8>(packet.flits);
+    m.priority = static_cast<u8>(priority);
+    m.src = index;
+    m.node = v.t.table_given ? v.t.terminal_node[dst] : v.terminals[dst].at(v.t.host_fields.host).address;
+    m.tried = kPorts;
+    m.entered = static_cast<u8>(p);
+    return m;
+  }
+};
+
+}  // namespace flitlab::sconnect
