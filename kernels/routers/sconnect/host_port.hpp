@@ -56,7 +56,7 @@ struct HostPort {
     m.src = index;
     m.node = t.table_given ? t.terminal_node[m.dst] : v.terminals[m.dst].at(t.host_fields.host).address;
     m.tried = kPorts;
-    m.entered = static_cast<u8>(p);
+    m.entered = static_cast<u8>(tic.turn(p));
     host.ready = 1;
   }
 
@@ -139,7 +139,7 @@ struct HostPort {
     if (!measured(v, m.created)) return;
     count_of_priority(Count::kMeasured, m.priority, 1);
     count_of_priority(Count::kMeasuredLatency, m.priority, tic.now - m.created);
-    count(*v.shard, Count::kClocksSum, kPorts + p - m.entered);
+    count(*v.shard, Count::kClocksSum, kMostTurn + tic.turn(p) - m.entered);
   }
 
   FLITLAB_INLINE void count_of_priority(Count total, u32 priority, u64 amount) const {
