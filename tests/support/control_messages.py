@@ -26,7 +26,9 @@ ALL_ON = 0b111111
 
 def network(shape=(3,), trace=False, **settings):
     given = {key.replace("__", "."): value for key, value in settings.items()}
-    base = {"router.kind": "sconnect", "topology.shape": list(shape)}
+    # In phase, so that cycles can be counted.
+    base = {"router.kind": "sconnect", "topology.shape": list(shape), "topology.phases": "equal",
+            "topology.channel_delay": 12}
     if "topology.kind" in given:
         del base["topology.shape"]
     if "traffic.mode" not in given and "traffic.load" not in given:

@@ -185,7 +185,8 @@ inline std::vector<Experiment> variations(std::string_view kind) {
     add({{"topology.kind", word("tree")},
          {"topology.arity", integer(6)},
          {"topology.inner", word("switches")},
-         {"topology.channel_delay", integer(30)},
+         {"topology.channel_delay", integer(29)},
+         {"topology.phase_seed", integer(7)},
          {"router.buffers", integer(12)},
          {"router.reserve", IntList{1, 0, 0, 0}},
          {"router.host_buffers", integer(6)},
@@ -194,7 +195,11 @@ inline std::vector<Experiment> variations(std::string_view kind) {
     for (u32 n = 0; n < 2000; ++n)
       messages << n / 5 << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ',' << (n % 3 ? 1 : 4) << '\n';
     messages.close();
-    add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"channel.error_rate", 1e-3}});
+    add({{"traffic.mode", word("trace")},
+         {"traffic.trace_file", trace},
+         {"channel.error_rate", 1e-3},
+         {"topology.phases", word("equal")},
+         {"topology.channel_delay", integer(12)}});
     // Hosts with a queue for each priority, in a trace and in bursts, and with one.
     add({{"traffic.mode", word("trace")},
          {"traffic.trace_file", trace},

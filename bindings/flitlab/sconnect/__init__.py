@@ -25,10 +25,11 @@ class Exploration:
         return self.complete and not self.violation
 
 
-def explore_protocol(delay: int = 1, *, singles: tuple[int, int] = (1, 1), quads: tuple[int, int] = (0, 0),
-                     hits: tuple[bool, bool] = (True, True), refuses: tuple[bool, bool] = (True, True),
-                     voids: tuple[bool, bool] = (True, True), switches: bool = False, endless: bool = False,
-                     defect: str = "", most_states: int = 20_000_000) -> Exploration:
+def explore_protocol(delay: int | tuple[int, int] = 1, *, singles: tuple[int, int] = (1, 1),
+                     quads: tuple[int, int] = (0, 0), hits: tuple[bool, bool] = (True, True),
+                     refuses: tuple[bool, bool] = (True, True), voids: tuple[bool, bool] = (True, True),
+                     switches: bool = False, endless: bool = False, defect: str = "",
+                     most_states: int = 20_000_000) -> Exploration:
     """Goes through everything that can happen to a channel with a few messages (S-Connect, 3.2).
 
     The two ends follow the functions of kernels/routers/sconnect/channel.hpp, as the TICs of the emulator do. Checked
@@ -36,18 +37,20 @@ def explore_protocol(delay: int = 1, *, singles: tuple[int, int] = (1, 1), quads
     message is true. And from every state a way without further errors leads to one where all has arrived and all
     slots are free.
 
-    delay: of the channel one way, routing cycles, 1 or 2; a round has 2 (delay + 1) slots. Of all pairs the first is
-    for what the first end sends. singles, quads: messages to be sent, up to 8 together. hits: slots may be damaged.
-    refuses: the receiver may have no buffer. voids: messages may turn out damaged while they go out (late abort).
-    switches: ends may be switched off and on at any time. endless: what has arrived is replaced by a new message.
-    most_states: give up after so many, about 50 bytes each.
+    delay: of the channel, routing cycles, 1 or 2, the same both ways or a pair; a round has the sum of both and two
+    slots. Of all pairs the first is for what the first end sends. singles, quads: messages to be sent, up to 8
+    together. hits: slots may be damaged. refuses: the receiver may have no buffer. voids: messages may turn out damaged
+    while they go out (late abort). switches: ends may be switched off and on at any time. endless: what has arrived is
+    replaced by a new message. most_states: give up after so many, about 50 bytes each.
 
     defect: the protocol broken on purpose: ignores_sequence, fails_unreadable, reads_first_answer, answers_too_early,
     takes_partial_quads, takes_void, answers_if_asked_only or never_asks.
     """
-    return Exploration(**call_tool("sconnect", "explore", delay=delay, singles=singles, quads=quads, hits=_flags(hits),
-                                   refuses=_flags(refuses), voids=_flags(voids), switches=bool(switches),
-                                   endless=bool(endless), defect=defect, most_states=most_states))
+    both = (delay, delay) if isinstance(delay, int) else delay
+    return Exploration(**call_tool("sconnect", "explore", delay=list(both), singles=singles, quads=quads,
+                                   hits=_flags(hits), refuses=_flags(refuses), voids=_flags(voids),
+                                   switches=bool(switches), endless=bool(endless), defect=defect,
+                                   most_states=most_states))
 
 
 def _flags(pair: tuple[bool, bool]) -> list[bool]:

@@ -97,8 +97,8 @@ class Loop:
         of = {tic: number for number, tics in enumerate(groups) for tic in tics}
         registers = [Fabric(net).registers(tic) for tic in range(len(of))]
         channels = tuple(Channel(of[tic], of[far], radians(registers[tic][f"cable.{port}"]),
-                                 registers[tic][f"delay.{port}"])
-                         for tic, port, far, _ in net.links() if port < CHANNELS)
+                                 registers[far][f"delay.{there}"])
+                         for tic, port, far, there in net.links() if port < CHANNELS)
         return cls(e["clock.gain"], e["clock.detector"] == "sum",
                    np.array([radians(registers[tics[0]]["clock_free"]) for tics in groups]),
                    np.array([len(tics) > 1 for tics in groups]), channels)

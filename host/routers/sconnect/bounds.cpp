@@ -14,7 +14,7 @@ void add_message(std::vector<Bound>& bounds, const std::string& where, const Tab
   bounds.push_back({where + ".priority", below(kPriorities)});
   bounds.push_back({where + ".vc", below(kVcs)});
   bounds.push_back({where + ".tried", at_most(kPorts)});
-  bounds.push_back({where + ".entered", at_most(kPorts)});
+  bounds.push_back({where + ".entered", at_most(kMostTurn)});
 }
 
 /// Every queue's list of buffers is as long as it says, and has all buffers that wait in it, and no others.

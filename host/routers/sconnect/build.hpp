@@ -1,5 +1,6 @@
 #pragma once
 /// How fabrics of TICs are put together, from plain numbers.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,10 @@ inline constexpr u32 kMostSconnectNodes = 16384;
 
 /// What the nodes of a fabric have in common.
 struct SconnectNodes {
-  bool dual = false;   ///< two TICs, 8 channels
-  u32 host_ports = 1;  ///< 1 or 2
-  u32 delay = 2;       ///< of a channel, routing cycles
+  bool dual = false;                   ///< two TICs, 8 channels
+  u32 host_ports = 1;                  ///< 1 or 2
+  u32 delay = 12;                      ///< of a channel, clocks
+  std::optional<u64> phase_seed = {};  ///< of the phases of their routing cycles; none: all are in phase
 
   u32 tics() const { return dual ? 2 : 1; }
   u32 channels() const { return tics() * sconnect::kSerial; }
@@ -36,8 +38,10 @@ SconnectFabric read_sconnect_graph(const TextSource& text, const SconnectNodes& 
 /// Edges of a random regular graph, a < b, sorted: a function of these three numbers alone.
 std::vector<std::pair<u32, u32>> make_random_regular(u32 nodes, u32 degree, u64 seed);
 
-/// Routing cycles of a delay in clocks. ConfigError beginning with `what` if it is no whole number of them.
-u32 sconnect_delay(const std::string& what, u32 clocks);
+/// Routing cycles from a transmitter to a receiver, counted by the two ends' own, for a delay in clocks: the first in
+/// which what was sent in one clock of them is there before another (S-Connect, 4.1: it waits for its time slot). Both
+/// clocks have the phase of the end in them. At least one: so much every message takes from TIC to TIC.
+u32 sconnect_cycles(u32 delay, u32 sent_in, u32 read_in);
 
 /// Puts a fabric together of sites: nodes and switches.
 class SconnectBuilder {
@@ -52,7 +56,7 @@ class SconnectBuilder {
   void join(u32 a, u32 tic_a, u32 port_a, u32 b, u32 tic_b, u32 port_b);
   /// Joins two sites at the TICs that have fewest channels yet, and at their first free ports. Returns kNone, or the
   /// site that has no channel left.
-  u32 join(u32 a, u32 b, u32 delay);
+  u32 join(u32 a, u32 b, u32 clocks);
 
   u32 sites() const { return static_cast<u32>(first_.size()); }
   const std::string& site_name(u32 site) const { return site_names_[site]; }
@@ -66,7 +70,9 @@ class SconnectBuilder {
  private:
   u32 tics_of(u32 site) const { return (site + 1 < sites() ? first_[site + 1] : fabric_.tics) - first_[site]; }
   u32 add_site(const std::string& name, u32 tics, u32 node);
-  void link(u32 tic_a, u32 port_a, u32 tic_b, u32 port_b, sconnect::LinkKind kind, u32 delay);
+  void link(u32 tic_a, u32 port_a, u32 tic_b, u32 port_b, sconnect::LinkKind kind, u32 clocks);
+  void set_phases();
+  void set_delays();
   /// A free port as tic * kPorts + port; kNone: there is none.
   u32 free_port(u32 site) const;
 

@@ -253,9 +253,10 @@ void turn(ChannelEnd& end, u32 round) {
 
 ChannelPair::ChannelPair(const ChannelInstance& instance)
     : instance_(instance), messages_(instance.messages()), round_(instance.round()) {
-  if (instance.delay < 1 || instance.delay > kMostChannelDelay)
-    throw ConfigError("delay = " + std::to_string(instance.delay) + ": explored are channels of 1 to " +
-                      std::to_string(kMostChannelDelay) + " routing cycles.");
+  for (u32 delay : instance.delay)
+    if (delay < 1 || delay > kMostChannelDelay)
+      throw ConfigError("delay = " + std::to_string(delay) + ": explored are channels of 1 to " +
+                        std::to_string(kMostChannelDelay) + " routing cycles.");
   if (messages_ > kMostChannelMessages)
     throw ConfigError("there are " + std::to_string(messages_) + " messages and quads; explored are at most " +
                       std::to_string(kMostChannelMessages) + ".");
@@ -298,8 +299,8 @@ std::string ChannelPair::step(ChannelState& state, Choice& choice) const {
   for (u32 e = 0; e < 2; ++e) {
     turn(state.end[e], round_);
     auto& way = state.way[e];
-    std::rotate(way.begin(), way.begin() + 1, way.begin() + instance_.delay);
-    way[instance_.delay - 1] = out[e];
+    std::rotate(way.begin(), way.begin() + 1, way.begin() + instance_.delay[e]);
+    way[instance_.delay[e] - 1] = out[e];
   }
   return wrong;
 }

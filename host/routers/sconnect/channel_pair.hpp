@@ -36,7 +36,7 @@ inline constexpr u32 kChannelDefects = 9;
 
 /// What can happen.
 struct ChannelInstance {
-  u32 delay = 1;                            ///< routing cycles; a round has 2 (delay + 1) slots
+  std::array<u32, 2> delay{1, 1};           ///< of what each end sends, routing cycles
   std::array<u32, 2> singles{1, 1};         ///< messages that each end has to send
   std::array<u32, 2> quads{0, 0};           ///< and quads
   std::array<bool, 2> hits{true, true};     ///< errors in what each end sends
@@ -48,7 +48,7 @@ struct ChannelInstance {
   ChannelDefect defect = ChannelDefect::kNone;
 
   u32 messages() const { return singles[0] + singles[1] + quads[0] + quads[1]; }
-  u32 round() const { return round_of(delay); }
+  u32 round() const { return round_of(delay[0], delay[1]); }
 };
 
 /// Who decides. The first of the ways is the good one: no errors, buffers for everybody, send what there is.
@@ -70,11 +70,11 @@ struct SlotOnItsWay {
 };
 
 struct ChannelEnd {
-  std::array<Slot, round_of(kMostChannelDelay)> slot;  ///< of the cycle to come, and on
-  u8 heard;                                            ///< 0: nothing readable, or kOccupied and the answer
-  u8 reply;                                            ///< kOccupied: an answer has been asked for
-  u8 sending;                                          ///< quad that is going out; kNoBuffer
-  u8 parts;                                            ///< of it that have gone
+  std::array<Slot, round_of(kMostChannelDelay, kMostChannelDelay)> slot;  ///< of the cycle to come, and on
+  u8 heard;    ///< 0: nothing readable, or kOccupied and the answer
+  u8 reply;    ///< kOccupied: an answer has been asked for
+  u8 sending;  ///< quad that is going out; kNoBuffer
+  u8 parts;    ///< of it that have gone
   Train train;
   u8 good;  ///< parts of a quad that have come in order and unharmed until now: known to nobody but who checks
 };

@@ -11,21 +11,23 @@ void ChannelPair::reduce(ChannelState& state) const {
 }
 
 void ChannelPair::turn_windows_over(ChannelState& state) const {
-  const u32 delay = instance_.delay;
   for (u32 e = 0; e < 2; ++e) {
+    const u32 delay = instance_.delay[e], back_delay = instance_.delay[1 - e];
     ChannelEnd &end = state.end[e], &far = state.end[1 - e];
     const auto is_over = [&](u32 slot) { return end.slot[slot % round_].bits & kSending; };
     // What is to arrive in i cycles went out delay - i cycles before the one to come.
     for (u32 i = 0; i < delay; ++i) {
       SlotOnItsWay& out = state.way[e][i];
       if (out.bits & kPresent && is_over(round_ + i - delay - out.part)) out.bits ^= kSequence;
-      // An answer that arrives in i cycles is heard in the one after.
+    }
+    // An answer that arrives in i cycles is heard in the one after.
+    for (u32 i = 0; i < back_delay; ++i) {
       SlotOnItsWay& back = state.way[1 - e][i];
       if (back.bits && is_over(i + 1)) back.bits ^= kAnswer;
     }
     if (end.heard && is_over(0)) end.heard ^= kAnswer;
-    // The far end's answer to what came last is heard a delay and a cycle after that which is to come.
-    if (instance_.defect == ChannelDefect::kAnswersTooEarly && is_over(delay + 1)) far.reply ^= kAnswer;
+    // The far end's answer to what came last is heard a delay back and a cycle after that which is to come.
+    if (instance_.defect == ChannelDefect::kAnswersTooEarly && is_over(back_delay + 1)) far.reply ^= kAnswer;
     for (u32 i = 0; i < round_; ++i)
       if (is_over(i)) far.slot[(i + delay) % round_].bits ^= kExpected;
     for (u32 i = 0; i < round_; ++i) end.slot[i].bits &= static_cast<u8>(~kSending);
@@ -41,7 +43,7 @@ void ChannelPair::sort_messages(ChannelState& state) const {
     for (u32 i = 0; i < round_; ++i) place[places++] = &state.end[e].slot[i].buffer;
     place[places++] = &state.end[e].sending;
     place[places++] = &state.end[e].train.buffer;
-    for (u32 i = 0; i < instance_.delay; ++i) place[places++] = &state.way[e][i].message;
+    for (u32 i = 0; i < instance_.delay[e]; ++i) place[places++] = &state.way[e][i].message;
   }
   for (u32 i = 0; i < places; ++i)
     if (*place[i] != kNoBuffer) where[*place[i]] |= 4u << i;

@@ -115,10 +115,6 @@ void check_sconnect(const Experiment& e) {
                       " is more than the pool has: router.buffers is " +
                       std::to_string(e.u32_of(sconnect::param::router.buffers)) + ". Give 1 to " +
                       std::to_string(e.u32_of(sconnect::param::router.buffers)) + ", or \"auto\".");
-  if (e.u32_of(sconnect::param::topology.channel_delay) % sconnect::kClocks)
-    throw ConfigError(
-        "topology.channel_delay = " + std::to_string(e.u32_of(sconnect::param::topology.channel_delay)) +
-        " clocks is not a whole number of slots: a routing cycle has 6 clocks. Give 6, 12, 18 and so on.");
   const std::string& kind = e.str(sconnect::param::topology.kind);
   if (kind == "graph" && e.str(sconnect::param::topology.file).empty())
     throw ConfigError("topology.kind = \"graph\" needs topology.file (CSV lines a,b).");

@@ -59,6 +59,8 @@ std::vector<RegisterRecord> sconnect_register_records() {
       {"carried.#", 32, "Of a port: messages and parts of quads sent.", false, "messages"},
       {"unheard.#", 32, "Of a host's port: replies lost because its mailbox was full.", false, "messages"},
       {"table.#", 16, "Options to a node: bit 2 port + virtual channel; a host's port has the even one.", true},
+      {"phase", 3, "Clock in which its routing cycles begin.", false, "clocks"},
+      {"delay.#", 8, "Of a channel, to the far end, from its routing cycles to those there.", false, "routing cycles"},
       {"slot.#", 8, "Protocol bits of the slot that comes by a channel in the next cycle; 0: nothing is sent."},
       {"message.#", 64, "Message in that slot: its source times 2^32, its number there."},
       {"clock_on", 1, "The loop is closed.", true},
@@ -69,7 +71,6 @@ std::vector<RegisterRecord> sconnect_register_records() {
       {"clock_rate", 64, "Frequency of the clock.", false, "2^-32 rad/routing cycle"},
       {"clock_error", 64, "What the loop pulls on.", false, "2^-32 rad"},
       {"slips", 32, "Words lost or repeated.", false, "words"},
-      {"delay.#", 32, "Of a serial port: delay of its channel, one way.", false, "routing cycles"},
       {"runs.#", 1, "Of a serial port: the clock of the far end comes."},
       {"fifo.#", 64, "Of a serial port: depth from half full at the last comparison.", false, "2^-32 rad"},
       {"cable.#", 64, "The same, less the difference of the phases: d of equation 1, changed by slips.", false,
@@ -87,9 +88,13 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
   const auto slots = get<u64>(engine, 0, "mail");
   const auto arriving = get<sconnect::Message>(engine, 0, "arriving");
   const std::size_t place = std::size_t{tic} * (t.slot_mask + 1) + (engine.now() & t.slot_mask);
-  std::map<std::string, u64> all{{"address", c.address}, {"enabled", c.enabled},
-                                 {"used", c.used},       {"counting", c.counting},
-                                 {"counter", c.counter}, {"timer", static_cast<u16>(engine.now() + c.timer)}};
+  std::map<std::string, u64> all{{"address", c.address},
+                                 {"enabled", c.enabled},
+                                 {"used", c.used},
+                                 {"counting", c.counting},
+                                 {"counter", c.counter},
+                                 {"phase", t.phase[tic]},
+                                 {"timer", static_cast<u16>(engine.now() + c.timer)}};
   for (u32 q = 0; q < sconnect::kQueues; ++q)
     if (sconnect::promise(t, tic, q)) all["held." + std::to_string(q)] = c.held[q];
   for (u32 p = 0; p < kPorts; ++p) {
@@ -104,6 +109,7 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
     if (link.kind == sconnect::LinkKind::kHost) all["unheard" + suffix] = hosts[link.far].lost;
     if (link.kind == sconnect::LinkKind::kNone || link.kind == sconnect::LinkKind::kHost) continue;
     const u64 bits = slots[place] >> 8 * p & 0xFF;
+    all["delay" + suffix] = link.delay;
     all["slot" + suffix] = bits;
     if (!(bits & sconnect::kPresent)) continue;
     const sconnect::Message& m = arriving[place * kPorts + p];
@@ -125,7 +131,6 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
     if (t.links[tic * kPorts + p].kind != sconnect::LinkKind::kSerial) continue;
     const sconnect::Fifo& fifo = fifos[tic * sconnect::kSerial + p];
     const std::string suffix = "." + std::to_string(p);
-    all["delay" + suffix] = t.links[tic * kPorts + p].delay;
     all["fifo" + suffix] = static_cast<u64>(fifo.depth);
     all["cable" + suffix] = fifo.offset;
     all["runs" + suffix] = fifo.stream == sconnect::Stream::kRuns;

@@ -101,12 +101,11 @@ class Search final : public WaitsFor {
   /// Whether the far end has a message that is on its way or waits for its answer.
   bool taken(const Tic& at, u32 p, u32 buffer) const {
     const Link& link = at.link(p);
-    const u32 round = sconnect::round_of(link.delay);
     const Tic there = tic(link.far);
-    for (u32 i = 0; i < round; ++i) {
+    for (u32 i = 0; i < link.round; ++i) {
       const sconnect::Slot& mine = at.item.at(t_.fields.slot, t_.slot_first[at.index * kPorts + p] + i);
       if (mine.buffer != buffer) continue;
-      const u32 far = t_.slot_first[link.far * kPorts + link.port] + (i + link.delay) % round;
+      const u32 far = t_.slot_first[link.far * kPorts + link.port] + (i + link.delay) % link.round;
       const sconnect::Slot& its = there.item.at(t_.fields.slot, far);
       if (bool(its.bits & sconnect::kExpected) != bool(mine.bits & sconnect::kSending)) return true;
     }

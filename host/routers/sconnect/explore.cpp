@@ -64,7 +64,7 @@ void pack_end(Packer& packer, ChannelEnd& end, u32 round) {
 void pack_state(Packer& packer, ChannelState& state, const ChannelInstance& what) {
   for (u32 e = 0; e < 2; ++e) {
     pack_end(packer, state.end[e], what.round());
-    for (u32 i = 0; i < what.delay; ++i) {
+    for (u32 i = 0; i < what.delay[e]; ++i) {
       SlotOnItsWay& slot = state.way[e][i];
       u8 bits = slot.bits & (kOccupied - 1);  // kHit is chosen on arrival; kOccupied takes its place
       bits = static_cast<u8>((bits & ~kHit) | (slot.bits & kOccupied ? kHit : 0));

@@ -10,8 +10,9 @@ SconnectFabric make_sconnect_fabric(const Experiment& e) {
   SconnectNodes nodes;
   nodes.dual = e.str(sconnect::param::topology.node) == "dual";
   nodes.host_ports = e.u32_of(sconnect::param::topology.host_ports);
-  nodes.delay = sconnect_delay(std::string(sconnect::param::topology.channel_delay.path),
-                               e.u32_of(sconnect::param::topology.channel_delay));
+  nodes.delay = e.u32_of(sconnect::param::topology.channel_delay);
+  if (e.str(sconnect::param::topology.phases) == "random")
+    nodes.phase_seed = e.u32_of(sconnect::param::topology.phase_seed);
   const std::string& kind = e.str(sconnect::param::topology.kind);
   if (kind == "mesh") return make_sconnect_mesh(e.ints(sconnect::param::topology.shape), nodes);
   if (kind == "hypercube") return make_sconnect_hypercube(e.u32_of(sconnect::param::topology.dimensions), nodes);

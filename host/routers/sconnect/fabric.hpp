@@ -19,7 +19,9 @@ struct SconnectFabric {
   u32 host_ports = 1;                 ///< of each node
   std::vector<u32> node_of;           ///< [tics] kNone: of a switch
   std::vector<std::string> names;     ///< [tics] "5", "5a" and "5b" of a dual node, "s3a" of a switch
+  std::vector<u8> phase;              ///< [tics] clock in which its routing cycles begin, 0 to 5
   std::vector<sconnect::Link> links;  ///< [tics][kPorts]
+  std::vector<u16> clocks;            ///< [tics][kPorts] of a channel, from transmitter to receiver
 
   const sconnect::Link& link(u32 tic, u32 port) const { return links[tic * sconnect::kPorts + port]; }
 };

@@ -45,29 +45,25 @@ class Reader {
   struct Channel {
     u32 line;
     std::string a, b;
-    u32 delay;
+    u32 clocks;
   };
 
-  u32 delay(bool given) {
+  u32 clocks(bool given) {
     if (!given) return nodes_.delay;
-    const u32 clocks = file_.number(3, "clocks", 360, sconnect::kClocks);
-    if (clocks % sconnect::kClocks)
-      file_.fail("clocks = " + std::to_string(clocks) +
-                 " must be a whole number of routing cycles: a multiple of 6 from 6 to 360.");
-    return clocks / sconnect::kClocks;
+    return file_.number(3, "clocks", 360, sconnect::kClocks);
   }
 
   /// A channel's line, of which the ends may be described later.
-  void add_channel(std::string a, std::string b, u32 delay) {
+  void add_channel(std::string a, std::string b, u32 clocks) {
     if (a == b) file_.fail(a + " is joined to itself. Take the line out.");
-    channels_.push_back({file_.line(), std::move(a), std::move(b), delay});
+    channels_.push_back({file_.line(), std::move(a), std::move(b), clocks});
   }
 
   void channel() {
     file_.check_form("channel,A,B[,clocks]");
     if (file_.field(1).empty() || file_.field(2).empty())
       file_.fail("a channel's line is channel,A,B[,clocks], with the names of both ends.");
-    add_channel(std::string(file_.field(1)), std::string(file_.field(2)), delay(file_.fields() > 3));
+    add_channel(std::string(file_.field(1)), std::string(file_.field(2)), clocks(file_.fields() > 3));
   }
 
   void site(bool node) {
@@ -116,7 +112,7 @@ class Reader {
 
   void join(const Channel& c) {
     const u32 a = site_of(c.line, c.a), b = site_of(c.line, c.b);
-    const u32 full = builder_.join(a, b, c.delay);
+    const u32 full = builder_.join(a, b, c.clocks);
     if (full == kNone) return;
     const bool node = builder_.is_node(full);
     const u32 channels = builder_.channels(full);

@@ -128,6 +128,7 @@ void SconnectPlan::set_nodes(const Experiment& e) {
   t.entry = tables_.entry.data();
   t.address = address_.data();
   t.terminal_node = terminal_node_.data();
+  t.phase = fabric_.phase.data();
 }
 
 void SconnectPlan::set_slots() {
@@ -139,7 +140,7 @@ void SconnectPlan::set_slots() {
       const sconnect::Link& link = fabric_.link(tic, p);
       slot_first_.push_back(static_cast<u16>(slots));
       if (!is_channel(link)) continue;
-      slots += sconnect::round_of(link.delay);
+      slots += link.round;
       longest = std::max<u32>(longest, link.delay);
     }
     t.slots = std::max(t.slots, slots);
@@ -172,14 +173,14 @@ std::vector<std::string> SconnectPlan::warnings() const {
 
 std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
   const sconnect::Table& t = table_;
-  u32 delay = 0, in_flight = 0;
+  u32 round = 0, in_flight = 0;
   for (u32 tic = 0; tic < t.routers; ++tic) {
     u32 sum = 0;
     for (u32 p = 0; p < kPorts; ++p) {
       const sconnect::Link& link = fabric_.link(tic, p);
       if (!is_channel(link)) continue;
-      delay = std::max<u32>(delay, link.delay);
-      sum += sconnect::round_of(link.delay);
+      round = std::max<u32>(round, link.round);
+      sum += link.round;
     }
     in_flight = std::max(in_flight, sum);
   }
@@ -200,7 +201,7 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"diameter", small ? metrics.diameter : kNotMeasured},
           {"channels_mean", small ? metrics.mean_channels : kNotMeasured},
           {"bisection_links", small ? metrics.bisection : kNotMeasured},
-          {"slots_per_round", sconnect::round_of(delay)},
+          {"slots_per_round", round},
           {"buffers_in_flight", in_flight},
           {"zero_load_latency_cycles", uniform ? alone.cycles + traffic_.mean_flits - 1 : kNotMeasured},
           {"zero_load_clocks", alone.clocks},
@@ -295,10 +296,11 @@ std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const
   const auto mean = [](double sum, double n) { return n > 0 ? sum / n : kNotMeasured; };
   const double measured = get(Total::kMeasuredDelivered);
   std::map<std::string, double> figures{
-      {"network_latency_clocks", measured > 0
-                                     ? sconnect::kClocks * (get(Total::kMeasuredNetworkLatencySum) / measured - 1) +
-                                           get(sconnect::Count::kClocksSum) / measured
-                                     : kNotMeasured}};
+      {"network_latency_clocks",
+       measured > 0 ? (sconnect::kClocks * get(Total::kMeasuredNetworkLatencySum) + get(sconnect::Count::kClocksSum)) /
+                              measured -
+                          sconnect::kMostTurn
+                    : kNotMeasured}};
   for (u32 p = 0; p < sconnect::kPriorities; ++p)
     figures["latency_priority_" + std::to_string(p)] =
         mean(get(sconnect::Count::kMeasuredLatency, p), get(sconnect::Count::kMeasured, p));

@@ -54,7 +54,7 @@ Datum explore(const Experiment*, const Arguments& a) {
   const auto numbers = [&](const char* name) { return both<u64, u32>(a, name, "numbers of messages"); };
   const auto flags = [&](const char* name) { return both<bool, bool>(a, name, "times true or false"); };
   sconnect::ChannelInstance instance;
-  instance.delay = a.u32_of("delay");
+  instance.delay = both<u64, u32>(a, "delay", "delays in routing cycles");
   instance.singles = numbers("singles");
   instance.quads = numbers("quads");
   instance.hits = flags("hits");
@@ -190,11 +190,7 @@ std::vector<Tool> sconnect_tools() {
   return {
       {{.name = "explore",
         .help = "Goes through everything that can happen to a channel with a few messages.",
-        .arguments = {{.name = "delay",
-                       .type = ArgumentType::kNumber,
-                       .help = "Of the channel one way, 1 or 2.",
-                       .unit = "routing cycles",
-                       .max = 4294967295.0},
+        .arguments = {two("delay", "Of what each end sends, 1 or 2 routing cycles."),
                       two("singles", "Single messages that each end sends."),
                       two("quads", "Quads that each end sends."),
                       two("hits", "Whether slots of what each end sends may be damaged."),

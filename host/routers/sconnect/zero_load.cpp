@@ -23,7 +23,7 @@ std::vector<Place> places_of(const SconnectFabric& fabric) {
 /// An idle TIC sends by the first port whose turn comes after that of the port where the message came in.
 Journey walk(const SconnectFabric& fabric, const std::vector<u16>& entry, Place at, u32 node) {
   Journey j{0, 0, 0};
-  const u32 entered = at.port;
+  const u32 entered = fabric.phase[at.tic] + at.port;
   for (u32 vc = 0; j.hops <= 4 * fabric.tics;) {
     const sconnect::Options options = sconnect::allowed(entry[std::size_t{at.tic} * fabric.nodes + node], vc);
     if (!options) return {};
@@ -34,7 +34,7 @@ Journey walk(const SconnectFabric& fabric, const std::vector<u16>& entry, Place 
     if (p <= at.port) ++j.cycles;
     const sconnect::Link& link = fabric.link(at.tic, p);
     if (link.kind == LinkKind::kHost) {
-      j.clocks = sconnect::kClocks * j.cycles + p - entered;
+      j.clocks = sconnect::kClocks * j.cycles + fabric.phase[at.tic] + p - entered;
       return j;
     }
     j.cycles += link.delay;

@@ -15,7 +15,7 @@ struct AuditTic {
   template <class V>
   FLITLAB_HD static bool taken(const V& v, const Link& link, const Slot& slot, u32 place) {
     const auto& t = v.t;
-    const u32 there = (place + link.delay) % round_of(link.delay);
+    const u32 there = (place + link.delay) % link.round;
     const Slot& far = v.tics[link.far].at(t.fields.slot, t.slot_first[link.far * kPorts + link.port] + there);
     return bool(far.bits & kExpected) != bool(slot.bits & kSending);
   }
@@ -78,7 +78,7 @@ struct AuditTic {
         count_inside(port.sending);
       }
       if (link.kind != LinkKind::kSerial && link.kind != LinkKind::kParallel) continue;
-      for (u32 s = 0; s < round_of(link.delay); ++s) {
+      for (u32 s = 0; s < link.round; ++s) {
         const Slot& slot = item.at(t.fields.slot, t.slot_first[index * kPorts + p] + s);
         if (slot.buffer == kNoBuffer) continue;
         see(slot.buffer);

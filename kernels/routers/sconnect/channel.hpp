@@ -1,13 +1,15 @@
 #pragma once
 /// The channel protocol (S-Connect, 3.2): a conveyor of slots. A slot comes back to its transmitter after the round of
-/// the channel, 2 (delay + 1) routing cycles, with the receiver's answer to what it has carried; each slot of a round
-/// is a protocol engine of its own with a window of one bit. Time in routing cycles:
+/// the channel, delay + delay back + 2 routing cycles, with the receiver's answer to what it has carried; each slot of
+/// a round is a protocol engine of its own with a window of one bit. Each end counts routing cycles of its own, which
+/// may begin at other clocks than the far end's; a delay is from one count to the other, so those of the two directions
+/// differ (host/routers/sconnect/build.hpp). Time in routing cycles:
 ///
-///     t                 the transmitter fills slot t mod round
-///     t + delay         the receiver has it, and decides
-///     t + delay + 1     its answer leaves with the slot that is sent then
-///     t + 2 delay + 1   the answer is here, its check known at the end of the cycle
-///     t + round         the outcome is acted upon, and the slot is filled anew
+///     t                       the transmitter fills slot t mod round
+///     t + delay               the receiver has it, and decides
+///     t + delay + 1           its answer leaves with the slot that is sent then
+///     t + delay + back + 1    the answer is here, its check known at the end of the cycle
+///     t + round               the outcome is acted upon, and the slot is filled anew
 ///
 /// The answer is the sequence bit that the receiver expects next in that slot: unchanged, the message has not been
 /// taken (it came damaged, or there was no buffer) and can take another way; changed, it has. If the answer cannot be
@@ -39,7 +41,7 @@ inline constexpr u8 kNoBuffer = 0xFF;
 inline constexpr u32 kQuadParts = 4;
 
 /// Round of a channel, routing cycles.
-FLITLAB_HD constexpr u32 round_of(u32 delay) { return 2 * (delay + 1); }
+FLITLAB_HD constexpr u32 round_of(u32 delay, u32 back) { return delay + back + 2; }
 
 /// One slot of a channel at one of its ends: what has been sent in it, and what is expected.
 struct Slot {

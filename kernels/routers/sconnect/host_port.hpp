@@ -75,6 +75,7 @@ struct HostPort {
     // A queue that holds nothing has what it is promised, whatever else there is.
     if (q == kNone || (tic.control.used >= v.t.host_buffers && tic.control.held[q])) return false;
     m.injected = tic.now;
+    m.entered = static_cast<u8>(tic.turn(p));
     count(*v.shard, Total::kPacketsInjected);
     count(*v.shard, Total::kFlitsInjected, m.flits);
     if constexpr (V::traced)
@@ -113,7 +114,7 @@ struct HostPort {
     if (!measured(v, m.created)) return;
     count_of_priority(Count::kMeasured, m.priority, 1);
     count_of_priority(Count::kMeasuredLatency, m.priority, tic.now - m.created);
-    count(*v.shard, Count::kClocksSum, kPorts + p - m.entered);
+    count(*v.shard, Count::kClocksSum, kMostTurn + tic.turn(p) - m.entered);
   }
 
   FLITLAB_INLINE void count_of_priority(Count total, u32 priority, u64 amount) const {

@@ -152,7 +152,6 @@ struct HostQueues {
     m.src = index;
     m.node = v.t.table_given ? v.t.terminal_node[dst] : v.terminals[dst].at(v.t.host_fields.host).address;
     m.tried = kPorts;
-    m.entered = static_cast<u8>(p);
     return m;
   }
 };

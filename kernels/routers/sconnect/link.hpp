@@ -9,8 +9,9 @@ inline constexpr u32 kSerial = 4;  ///< serial channels of a TIC
 inline constexpr u32 kPorts = 6;
 inline constexpr u32 kVcs = 2;
 inline constexpr u32 kPriorities = 4;
-inline constexpr u32 kClocks = 6;     ///< of a routing cycle
-inline constexpr u32 kSlotBits = 96;  ///< of a serial channel: 80 of a message, 16 of check and handshake
+inline constexpr u32 kClocks = 6;                  ///< of a routing cycle
+inline constexpr u32 kMostTurn = 2 * kClocks - 2;  ///< of a port: its clock in a routing cycle, and its node's phase
+inline constexpr u32 kSlotBits = 96;               ///< of a serial channel: 80 of a message, 16 of check and handshake
 
 enum class LinkKind : u8 {
   kNone,
@@ -24,8 +25,8 @@ struct Link {
   u32 far = kNone;  ///< TIC, or the host's terminal
   u8 port = 0;      ///< there
   LinkKind kind = LinkKind::kNone;
-  u8 delay = 0;  ///< one way, routing cycles
-  u8 pad = 0;
+  u8 delay = 0;  ///< to there, routing cycles, counted by the two ends' own
+  u8 round = 0;  ///< of its slots: both ways, and two
 };
 static_assert(sizeof(Link) == 8);
 

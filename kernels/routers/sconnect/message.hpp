@@ -19,7 +19,7 @@ struct alignas(16) Message {
     (u8, vc, "", "virtual channel that it has come on; 0 from a host"),
     (u8, age, "", "times that it has been sent back to the router, at most 255"),
     (u8, tried, "", "port of the last attempt; kPorts: none"),
-    (u8, entered, "", "port by which it entered the fabric"),
+    (u8, entered, "clocks", "turn of the port by which it entered the fabric: its clock, and the phase of its node"),
     (u8, control, "", "Control operation; 0: data"),
     (u8, tag, "", "number of a control message"))
 };

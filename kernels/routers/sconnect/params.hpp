@@ -99,14 +99,32 @@ inline constexpr struct TopologyParams {
                          .cite = "S-Connect, 3; 4.1 (the alpha board uses one)"};
   ParamRecord channel_delay{.path = "topology.channel_delay",
                             .type = ParamType::kInt,
-                            .default_value = "12",
+                            .default_value = "8",
                             .min = 6,
                             .max = 360,
                             .unit = "clocks",
                             .help =
-                                "Time from a transmitter to the receiver, serialisation included: a whole number of "
-                                "routing cycles of 6 clocks, which are the slots of the channel.",
+                                "Time from a transmitter to the receiver, serialisation included. A message then waits "
+                                "for the turn of the port that it comes by, so its way takes up to 5 clocks more. 8: "
+                                "2 m of cable, from the least that a node was seen to add.",
                             .cite = "S-Connect, 3.2; 4.1"};
+  ParamRecord phases{.path = "topology.phases",
+                     .type = ParamType::kChoice,
+                     .default_value = "random",
+                     .choices = "random|equal",
+                     .help =
+                         "When routing cycles of 6 clocks begin. random: each node and switch has a phase of 0 to 5 "
+                         "clocks, and so a message waits where it arrives; equal: all begin together, and a channel "
+                         "takes whole routing cycles, whatever the turns of its two ports: not the paper's.",
+                     .cite = "S-Connect, 3.2; 4.1"};
+  ParamRecord phase_seed{.path = "topology.phase_seed",
+                         .type = ParamType::kInt,
+                         .default_value = "1",
+                         .min = 0,
+                         .max = 4294967295.0,
+                         .help = "Seed of the phases, which cables give a real machine.",
+                         .cite = "S-Connect, 4.1",
+                         .only_if = "topology.phases=random"};
 } topology{};
 
 inline constexpr struct RoutingParams {

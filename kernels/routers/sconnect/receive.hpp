@@ -16,7 +16,7 @@ struct Receiver {
   FLITLAB_INLINE Slot& slot(u32 place) const {
     return tic.item.at(tic.v.t.fields.slot, tic.v.t.slot_first[tic.index * kPorts + p] + place);
   }
-  FLITLAB_INLINE u32 place() const { return tic.now % round_of(tic.link(p).delay); }
+  FLITLAB_INLINE u32 place() const { return tic.now % tic.link(p).round; }
   FLITLAB_INLINE const Message& arriving() const {
     return tic.item.at(tic.v.t.fields.arriving, (tic.now & tic.v.t.slot_mask) * kPorts + p);
   }

@@ -165,6 +165,7 @@ struct Table {
   const u16* entry = nullptr;          ///< [routers][nodes] tables to start with
   const u16* address = nullptr;        ///< [routers]
   const u16* terminal_node = nullptr;  ///< [terminals]
+  const u8* phase = nullptr;           ///< [routers] clock in which routing cycles begin
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable traffic;
   TicFields fields;
@@ -183,6 +184,7 @@ void for_each_array(Table& t, F f) {
   f(t.entry, std::size_t{t.routers} * t.nodes);
   f(t.address, std::size_t{t.routers});
   f(t.terminal_node, std::size_t{t.terminals});
+  f(t.phase, std::size_t{t.routers});
   f(t.clock.free, t.clock.free ? t.routers : 0);
   f(t.clock.phase, t.clock.phase ? t.routers : 0);
   f(t.clock.offset, t.clock.offset ? std::size_t{t.routers} * kSerial : 0);

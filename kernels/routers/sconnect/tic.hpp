@@ -35,6 +35,8 @@ struct Tic {
   FLITLAB_INLINE Message& message(u32 buffer) const { return item.at(v.t.fields.message, buffer); }
   FLITLAB_INLINE Queue& queue(u32 q) const { return item.at(v.t.fields.queue, q); }
   FLITLAB_INLINE const Link& link(u32 p) const { return v.t.links[index * kPorts + p]; }
+  /// Clock of a port in which its header is read, from the first of a routing cycle in phase 0.
+  FLITLAB_INLINE u32 turn(u32 p) const { return v.t.phase[index] + p; }
   FLITLAB_INLINE bool enabled(u32 p) const { return control.enabled >> p & 1; }
 
   /// Whether the data stream of a channel has been switched off: the far end can make nothing of what is sent.

@@ -15,8 +15,8 @@ struct Transmitter {
   Port& port;
 
   FLITLAB_INLINE Slot& slot(u32 back = 0) const {
-    const u32 round = round_of(tic.link(p).delay);
-    return tic.item.at(tic.v.t.fields.slot, tic.v.t.slot_first[tic.index * kPorts + p] + (tic.now - back) % round);
+    return tic.item.at(tic.v.t.fields.slot,
+                       tic.v.t.slot_first[tic.index * kPorts + p] + (tic.now - back) % tic.link(p).round);
   }
 
   /// The outcome of what went a round ago.

@@ -86,18 +86,23 @@ def test_a_message_leaves_when_the_turn_of_its_port_comes():
     ways = latencies.journeys(16, topology__host_ports=2)
     assert len(ways) == 32 * 31
     assert all(v.left - v.came == (v.port_out - v.port_in) % 6 for way in ways for v in way)
-    # A channel of 12 clocks ends at a port whose clock may come up to 3 earlier or later in the cycle.
-    assert all(12 - 3 <= b.came - a.left <= 12 + 3 for way in ways for a, b in pairwise(way))
+    # A message waits up to 5 clocks at the end of its channel until the turn of the port comes; one cycle it is on its
+    # way at least, which to the turn of a late port of a node of a late phase may be longer.
+    waits = {b.came - a.left - latencies.DELAY for way in ways for a, b in pairwise(way)}
+    assert {0, 1, 2, 3, 4, 5} <= waits <= {0, 1, 2, 3, 4, 5, 6}
+    # In phase, whole cycles from turn to turn.
+    ways = latencies.journeys(16, topology__channel_delay=12, topology__phases="equal")
+    assert {b.came - a.left for way in ways for a, b in pairwise(way)} == set(range(12 - 3, 12 + 4))
 
 
 def test_latency_rows():
     rows = {(r["quantity"], r["setting"]): r for r in latencies.latency()}
     assert rows["header in to header out, at most (published: < 6)", "a TIC, idle"]["verdict"] == "match"
-    assert rows["a node more adds, mean", "four nodes, a line"]["verdict"] == "match"
+    assert rows["a node more adds, at most", "four nodes, a line"]["verdict"] == "match"
     assert rows["100 bits on a fiber at 1 Gb/s", "a channel of 288 clocks more"]["verdict"] == "holds"
-    # Known: the shortest is longer than the published one; the README says why.
+    # Known: the mean is less than the published one; the README says why.
     assert [key for key, r in rows.items() if r["verdict"] == "out"] == [
-        ("a node more adds, at least", "four nodes, a line")]
+        ("a node more adds, mean", "four nodes, a line"), ("a node more adds, by regression", "four nodes, a line")]
 
 
 def test_bisections_and_bounds_of_figure_18():

@@ -39,7 +39,8 @@ inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
   }
   c["topology.node"] = word(draw.below(3) ? "single" : "dual");
   c["topology.host_ports"] = draw.between(1, 2);
-  c["topology.channel_delay"] = 6 * draw.between(1, 5);
+  c["topology.channel_delay"] = draw.between(6, 30);
+  c["topology.phase_seed"] = draw.between(0, 99);
   c["channel.error_rate"] = draw.one_of({1e-5, 1e-4, 1e-3, 1e-3, 5e-3});
   // With quads of one priority each queue can count on a quad's buffers.
   const bool quads = draw.coin();

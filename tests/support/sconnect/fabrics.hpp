@@ -9,8 +9,8 @@
 
 namespace flitlab::testing {
 
-inline SconnectNodes single_nodes(u32 host_ports = 1) { return {false, host_ports, 2}; }
-inline SconnectNodes dual_nodes(u32 host_ports = 1) { return {true, host_ports, 2}; }
+inline SconnectNodes single_nodes(u32 host_ports = 1) { return {false, host_ports, 12}; }
+inline SconnectNodes dual_nodes(u32 host_ports = 1) { return {true, host_ports, 12}; }
 
 inline SconnectFabric sconnect_graph(const std::string& text, const SconnectNodes& nodes = {}) {
   const TextFile file(text);

@@ -19,15 +19,20 @@ namespace flitlab::testing {
 class NaiveSconnect : public NaiveChannels {
  public:
   NaiveSconnect(const Experiment& e, const SconnectPlan& plan, const ReplicaRow& row)
-      : NaiveChannels(e, plan, row), hosts_(t_.terminals), single_(e.str(sconnect::param::host.queues) == "single") {
+      : NaiveChannels(e, plan, row),
+        phases_(e.str(sconnect::param::topology.phases) == "random"),
+        phase_(plan.fabric().phase.begin(), plan.fabric().phase.end()),
+        hosts_(t_.terminals),
+        single_(e.str(sconnect::param::host.queues) == "single") {
     const SconnectFabric& f = plan.fabric();
     for (u32 n = 0; n < f.tics; ++n)
       for (u32 p = 0; p < 6; ++p) {
         NaiveTicPort& port = tics_[n].port[p];
         port.link = f.link(n, p);
         if (!port.is_channel()) continue;
-        port.slots.resize(2 * (port.link.delay + 1u));
-        wires_.push_back(std::make_unique<NaiveWire>(port.link.delay));
+        port.delay = way(f, n, p);
+        port.slots.resize(port.delay + way(f, port.link.far, port.link.port) + 2);
+        wires_.push_back(std::make_unique<NaiveWire>(port.delay));
         port.out = wires_.back().get();
       }
     for (NaiveTic& tic : tics_)
@@ -40,6 +45,8 @@ class NaiveSconnect : public NaiveChannels {
   }
 
   std::vector<NaiveHost>& hosts() { return hosts_; }
+  /// Of all delivered messages, from the clock in which the fabric took them to that in which they left it.
+  u64 clocks() const { return clocks_; }
 
   void step() {
     for (u32 n = 0; n < tics_.size(); ++n) work(n);
@@ -76,6 +83,19 @@ class NaiveSconnect : public NaiveChannels {
       tic.port[p].back.reset();
       route_again(tic, m, p);
     }
+  }
+
+  /// Clocks since the start of the machine in which the header of a port comes, in this routing cycle of its TIC.
+  u32 clock(const NaiveTic& tic, u32 p) const { return 6 * now_ + phase_[&tic - tics_.data()] + p; }
+
+  /// Routing cycles over a channel: as many as the clocks of both ends take to be far enough apart.
+  u32 way(const SconnectFabric& f, u32 n, u32 p) const {
+    const sconnect::Link& link = f.link(n, p);
+    const bool serial = link.kind == LinkKind::kSerial;
+    const u32 sent = phases_ && serial ? phase_[n] + p : 0, read = phases_ && serial ? phase_[link.far] + link.port : 0;
+    u32 cycles = 1;
+    while (serial && 6 * cycles + read < sent + f.clocks[6 * n + p]) ++cycles;
+    return cycles;
   }
 
   // Hosts.
@@ -119,6 +139,7 @@ class NaiveSconnect : public NaiveChannels {
       if (first == host.queue.end()) continue;
       NaiveMessage m = *first;
       m.injected = now_;
+      m.entered = clock(tic, p);
       if (store(tic, m, p, true)) {
         host.queue.erase(first);
         ++host.sent;
@@ -134,7 +155,7 @@ class NaiveSconnect : public NaiveChannels {
     NaiveTicPort& port = tic.port[p];
     if (port.leaving) {
       if (++port.parts < 4) return;
-      finish(tic, port, port.leaving);
+      finish(tic, p, port.leaving);
       port.leaving.reset();
       return;
     }
@@ -146,7 +167,7 @@ class NaiveSconnect : public NaiveChannels {
       const MessageRef m = take(queue);
       ++port.carried;
       if (m->flits == 1) {
-        finish(tic, port, m);
+        finish(tic, p, m);
       } else {
         port.leaving = m;
         port.parts = 1;
@@ -155,7 +176,8 @@ class NaiveSconnect : public NaiveChannels {
     }
   }
 
-  void finish(NaiveTic& tic, const NaiveTicPort& port, const MessageRef& m) {
+  void finish(NaiveTic& tic, u32 p, const MessageRef& m) {
+    const NaiveTicPort& port = tic.port[p];
     free(tic, m);
     if (m->damaged) {
       count(sconnect::Count::kAborted);
@@ -165,10 +187,14 @@ class NaiveSconnect : public NaiveChannels {
     count(Total::kPacketsDelivered);
     count(Total::kLatencySum, now_ - m->created);
     count(sconnect::Count::kDelivered, 1, m->priority);
+    clocks_ += clock(tic, p) - m->entered;
   }
 
+  bool phases_;
+  std::vector<u32> phase_;
   std::vector<NaiveHost> hosts_;
   bool single_;
+  u64 clocks_ = 0;
   std::vector<std::unique_ptr<NaiveWire>> wires_;
 };
 

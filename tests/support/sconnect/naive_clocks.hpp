@@ -54,7 +54,7 @@ class NaiveClocks {
         if (link.kind != sconnect::LinkKind::kSerial) continue;
         const double d = radians(sconnect_register(engine, dynamic_cast<const SconnectPlan&>(plan).table(), tic,
                                                    "cable." + std::to_string(p)));
-        channels_.push_back({tic, p, of_[tic], of_[link.far], link.delay, d});
+        channels_.push_back({tic, p, of_[tic], of_[link.far], fabric.link(link.far, link.port).delay, d});
       }
     said_.assign(free_.size(), {});
   }

@@ -15,7 +15,7 @@ struct NaiveMessage {
   MessageName name;
   u32 dst, node, flits, priority;
   Cycle created, injected = 0;
-  u32 entered = 0;
+  u32 entered = 0;  // clock since the start of the machine
   u32 hops = 0;
   u32 failures = 0;         // since it was sent first
   u32 vc = 0;               // that it has come to this TIC on
@@ -59,6 +59,7 @@ struct NaiveTrain {
 struct NaiveTicPort {
   sconnect::Link link;
   NaiveWire *in = nullptr, *out = nullptr;
+  u32 delay = 0;  // routing cycles to the far end
   std::vector<NaiveSlot> slots;
   std::array<std::array<std::list<MessageRef>, 2>, 4> queue;  // [priority][VC]
   u32 turn = 0;                                               // VC that is served first

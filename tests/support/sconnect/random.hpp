@@ -42,7 +42,11 @@ inline void random_fabric(RawConfig& c, BglDraw& draw, const std::string& graph)
   }
   c["topology.node"] = word(dual ? "dual" : "single");
   c["topology.host_ports"] = draw.between(1, 2);
-  c["topology.channel_delay"] = draw.one_of<std::int64_t>({6, 6, 12, 12, 18, 30, 60});
+  c["topology.channel_delay"] = draw.one_of<std::int64_t>({6, 7, 8, 11, 12, 18, 29, 60});
+  if (draw.below(4))
+    c["topology.phase_seed"] = draw.between(0, 99);
+  else
+    c["topology.phases"] = word("equal");
 }
 
 /// `graph`: a file with kSwitchedGraph.

@@ -54,15 +54,17 @@ struct SconnectEvent {
   u32 item;  ///< TIC, or TICs + terminal
   Event event;
   MessageName name() const { return {event.src, event.id}; }
-  /// Clock since cycle 0 of an event at a port.
+  /// Clock since cycle 0 of an event at a port; of a node with a phase, that is to be added.
   u32 clock(u32 port) const { return sconnect::kClocks * cycle + port; }
 };
 
 /// Runs a fabric cycle by cycle and keeps all events. With a trace of lines cycle,source,destination,flits, only these
-/// messages are sent.
+/// messages are sent. Nodes are in phase and channels take two routing cycles, unless `changes` say otherwise, so that
+/// cycles can be counted.
 class SconnectNet {
  public:
   explicit SconnectNet(RawConfig changes, const std::string& trace = "") : trace_(trace) {
+    changes.insert({{"topology.phases", word("equal")}, {"topology.channel_delay", integer(12)}});
     if (!trace.empty()) changes.insert({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace_.path}});
     net_ = std::make_unique<Network>(sconnect_experiment(changes), EngineChoice{"cpu", 1, true, 1});
   }

@@ -215,6 +215,8 @@ INSTANCES = {
     "a quad each way": {"singles": (0, 0), "quads": (1, 1)},
     "a message each way, a quad one way": {"quads": (1, 0)},
     "a message each way, delay 2": {"delay": 2},
+    "a message each way, delays 1 and 2": {"delay": (1, 2)},
+    "2 quads one way, delays 2 and 1": {"delay": (2, 1), "singles": (0, 0), "quads": (2, 0), "voids": (True, False)},
     "2 quads one way, delay 2": {"delay": 2, "singles": (0, 0), "quads": (2, 0), "voids": (True, False)},
     "4 messages each way, endless": {"singles": (4, 4), "voids": (False, False), "endless": True},
     "a message and a quad each way, endless": {"quads": (1, 1), "voids": (False, False), "endless": True},

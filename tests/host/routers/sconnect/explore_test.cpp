@@ -14,11 +14,11 @@ namespace {
 using Two = std::array<u32, 2>;
 using Both = std::array<bool, 2>;
 
-ChannelInstance of(Two singles, Two quads, u32 delay = 1) {
+ChannelInstance of(Two singles, Two quads, u32 delay = 1, u32 back = 0) {
   ChannelInstance instance;
   instance.singles = singles;
   instance.quads = quads;
-  instance.delay = delay;
+  instance.delay = {delay, back ? back : delay};
   return instance;
 }
 
@@ -55,6 +55,15 @@ TEST(SconnectExplore, OfALongerChannel) {
   expect_holds(quads, 10000);
 }
 
+/// Ends that count routing cycles from different clocks: the delays differ, and a round is odd. Others that differ are
+/// the same as two that do not: the counts may be shifted.
+TEST(SconnectExplore, OfUnequalDelays) {
+  expect_holds(of({1, 1}, {0, 0}, 1, 2), 20000);
+  ChannelInstance quads = of({0, 0}, {2, 0}, 2, 1);
+  quads.voids = Both{true, false};
+  expect_holds(quads, 5000);
+}
+
 /// As many messages after one another as one likes, so that every slot goes on for ever.
 TEST(SconnectExplore, WithoutAnEnd) {
   for (const ChannelInstance& finite : {of({4, 4}, {0, 0}), of({2, 1}, {2, 0}), of({1, 1}, {1, 1})}) {
@@ -76,7 +85,8 @@ TEST(SconnectExplore, WithEndsSwitchedOff) {
 /// States that behave alike are one: with all of them apart nothing else is found.
 TEST(SconnectExplore, ReductionChangesNoVerdict) {
   for (u32 defect = 0; defect < kChannelDefects; ++defect)
-    for (const ChannelInstance& whole : {of({2, 1}, {0, 0}), of({0, 0}, {1, 0}), of({0, 0}, {2, 0}, 2)}) {
+    for (const ChannelInstance& whole :
+         {of({2, 1}, {0, 0}), of({0, 0}, {1, 0}), of({0, 0}, {2, 0}, 2), of({1, 0}, {0, 0}, 2, 1)}) {
       ChannelInstance instance = whole;
       instance.defect = static_cast<ChannelDefect>(defect);
       instance.voids = Both{true, false};

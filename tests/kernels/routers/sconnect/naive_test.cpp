@@ -87,7 +87,12 @@ class Comparison {
         buffer_(net_, 0, "buffer"),
         message_(net_, 0, "message"),
         arriving_(net_, 0, "arriving"),
-        terminal_(net_, 1, "control") {}
+        terminal_(net_, 1, "control") {
+    ReplicaRow row = net_.engine->row(0);
+    row.window_begin = 0;
+    row.window_end = ~Cycle{0};
+    net_.engine->set_row(0, row);
+  }
 
   NaiveSconnect& naive() { return naive_; }
 
@@ -142,7 +147,7 @@ class Comparison {
     };
     if (port.link.kind == LinkKind::kNone) return;
     if (port.is_channel()) {
-      const u32 place = (naive_.now() - 1 + port.link.delay) & t.slot_mask;
+      const u32 place = (naive_.now() - 1 + port.delay) & t.slot_mask;
       const u8 bits = static_cast<u8>(mail_(port.link.far, place) >> 8 * port.link.port);
       const sconnect::Message& m = arriving_(port.link.far, place * kPorts + port.link.port);
       same(text_of(port.out->back()), text_of(bits, {m.src, m.id}, m.priority, m.vc, m.hops), name("sends"));
@@ -200,6 +205,12 @@ class Comparison {
     };
     for (const auto& [which, name] : kCompared) total(which, 0, name);
     for (u32 i = 0; i < 4; ++i) total(sconnect::Count::kDelivered, i, "delivered of a priority");
+    const auto& all = net_.engine->counters(0);
+    const auto of = [&](TotalIndex which) { return all.total[which.value]; };
+    same(naive_.clocks(),
+         6 * of(Total::kMeasuredNetworkLatencySum) + of(sconnect::Count::kClocksSum) -
+             10 * of(Total::kMeasuredDelivered),
+         [] { return "clocks in the fabric"; });
   }
 
   RawConfig config_;

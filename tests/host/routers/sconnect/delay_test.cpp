@@ -1,0 +1,58 @@
+/// Delays of channels between TICs whose routing cycles begin at different clocks.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "host/routers/sconnect/build.hpp"
+#include "tests/support/sconnect/fabrics.hpp"
+
+namespace flitlab::sconnect_delay_test {
+namespace {
+
+using sconnect::kSerial;
+using sconnect::Link;
+using sconnect::LinkKind;
+
+/// Sent in clock 1 of a cycle, a message with 12 clocks to go is there in clock 13: in time for clock 1 of the second
+/// cycle, or of any clock from 1 on, and for clock 0 of the third.
+TEST(SconnectDelay, CoversTheDelayFromTurnToTurn) {
+  EXPECT_EQ(sconnect_cycles(12, 1, 1), 2u);
+  EXPECT_EQ(sconnect_cycles(12, 1, 6), 2u);
+  EXPECT_EQ(sconnect_cycles(12, 1, 7), 1u);
+  EXPECT_EQ(sconnect_cycles(12, 1, 0), 3u);
+  EXPECT_EQ(sconnect_cycles(7, 0, 0), 2u);
+  EXPECT_EQ(sconnect_cycles(6, 0, 8), 1u);  // never in the same
+  EXPECT_EQ(sconnect_cycles(6, 0, 4), 1u);
+  EXPECT_EQ(sconnect_cycles(360, 8, 0), 62u);
+}
+
+/// The TICs of a node or switch begin their routing cycles together, all clocks occur, and a message is read in the
+/// first turn that comes when it is there.
+TEST(SconnectDelay, WaitsForTheFirstTurn) {
+  SconnectNodes nodes = testing::dual_nodes();
+  for (u32 delay : {9u, 12u, 17u, 100u}) {
+    nodes.delay = delay;
+    nodes.phase_seed = delay;
+    const SconnectFabric f = make_sconnect_random(60, 7, 1, nodes);
+    std::set<u32> phases, waits;
+    for (u32 tic = 0; tic < f.tics; ++tic) {
+      phases.insert(f.phase[tic]);
+      EXPECT_EQ(f.phase[tic], f.phase[tic ^ 1]);
+      for (u32 p = 0; p < kSerial; ++p) {
+        const Link& l = f.link(tic, p);
+        if (l.kind == LinkKind::kNone) continue;
+        const u32 clocks = 6 * l.delay + f.phase[l.far] + l.port - f.phase[tic] - p;
+        EXPECT_GE(clocks, delay);
+        waits.insert(clocks - delay);
+        EXPECT_EQ(l.round, l.delay + f.link(l.far, l.port).delay + 2);
+      }
+    }
+    EXPECT_EQ(phases, (std::set<u32>{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(waits, (std::set<u32>{0, 1, 2, 3, 4, 5}));
+    nodes.phase_seed = delay + 1;
+    EXPECT_NE(make_sconnect_random(60, 7, 1, nodes).phase, f.phase);
+  }
+}
+
+}  // namespace
+}  // namespace flitlab::sconnect_delay_test

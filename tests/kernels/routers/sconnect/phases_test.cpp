@@ -1,0 +1,94 @@
+/// Clocks of messages between nodes whose routing cycles begin at different times, counted by hand (S-Connect, 4.1): a
+/// message waits where it arrives for the turn of the port that it comes by. Cycles are those of the node where
+/// something happens; cycle c of a node of phase f has its port p's turn in clock 6 c + f + p.
+#include <gtest/gtest.h>
+
+#include "tests/support/sconnect/sconnect.hpp"
+
+namespace flitlab::sconnect_phases_test {
+namespace {
+
+using testing::integer;
+using testing::SconnectNet;
+using testing::sends;
+using testing::word;
+
+/// Nodes in a line that have these phases: port 0 leads on, port 1 back, the host is at port 4.
+RawConfig line(const std::vector<u8>& phases, std::int64_t delay) {
+  RawConfig c{{"topology.shape", IntList{static_cast<std::int64_t>(phases.size())}},
+              {"topology.phases", word("random")},
+              {"topology.channel_delay", integer(delay)}};
+  for (std::int64_t seed = 0;; ++seed) {
+    c["topology.phase_seed"] = integer(seed);
+    if (make_sconnect_fabric(testing::sconnect_experiment(c)).phase == phases) return c;
+  }
+}
+
+/// Mean clocks from the way into the fabric to that out of it.
+double clocks_of(SconnectNet& net, u32 messages) {
+  ReplicaRow row = net.engine().row(0);
+  row.window_begin = 0;
+  row.window_end = 1000000;
+  net.engine().set_row(0, row);
+  net.deliver(messages);
+  return net.plan().inspector()->figures(net.engine().counters(0), net.engine().state(0)).at("network_latency_clocks");
+}
+
+const std::vector<u8> kPhases{0, 4, 1};
+
+/// Injected in clock 6 * 10 + 4, it leaves node 0 in 66 (cycle 11, port 0), is at node 1 in 74 and read there in 77
+/// (12, port 1), leaves in 82 (13, port 0), is at node 2 in 90 and read in 92 (15, port 1), and goes to the host in 95.
+TEST(SconnectPhases, OfALineForward) {
+  SconnectNet net(line(kPhases, 8), sends(10, 0, 2));
+  EXPECT_EQ(clocks_of(net, 1), 95 - 64);
+  EXPECT_EQ(net.delivered({0, 0}), 15u);
+  EXPECT_EQ(net.events(EventKind::kArrived, {0, 0}).front().cycle, 12u);
+}
+
+/// Injected in 65, it leaves node 2 in 68 (cycle 11, port 1), is at node 1 in 76 and read at once (12, port 0), leaves
+/// in 77 (12, port 1), is at node 0 in 85 and read in 90 (15, port 0), and goes to the host in 94.
+TEST(SconnectPhases, OfALineBack) {
+  SconnectNet net(line(kPhases, 8), sends(10, 2, 0));
+  EXPECT_EQ(clocks_of(net, 1), 94 - 65);
+  EXPECT_EQ(net.delivered({2, 0}), 15u);
+  EXPECT_EQ(net.events(EventKind::kArrived, {2, 0}).front().cycle, 12u);
+}
+
+TEST(SconnectPhases, OfBothInTheMean) {
+  SconnectNet net(line(kPhases, 8), sends(10, 0, 2) + sends(100, 2, 0));
+  EXPECT_EQ(clocks_of(net, 2), (31 + 29) / 2.0);
+}
+
+/// From node 0 to node 1 it is one cycle by their counts and back three (11 to 12, 12 to 15), so slots come back after
+/// six, and with them a buffer; between nodes 1 and 2 it is two each way (13 to 15, and 11 to 12 and so one: three).
+TEST(SconnectPhases, OfABuffersReturn) {
+  SconnectNet net(line(kPhases, 8), sends(10, 0, 2));
+  EXPECT_EQ(net.fabric().link(0, 0).round, 1 + 3 + 2);
+  EXPECT_EQ(net.fabric().link(1, 0).round, 2 + 1 + 2);
+  net.step(11);
+  for (; net.now() <= 11 + 6; net.step()) EXPECT_EQ(net.control(0).used, 1u) << "before cycle " << net.now();
+  EXPECT_EQ(net.control(0).used, 0u);
+  for (; net.now() <= 13 + 5; net.step()) EXPECT_EQ(net.control(1).used, 1u) << "before cycle " << net.now();
+  EXPECT_EQ(net.control(1).used, 0u);
+  net.check();
+}
+
+/// Whatever two nodes' phases and the delay, it is read in the first turn after its arrival, and not in the cycle by
+/// which both count when it left.
+TEST(SconnectPhases, OfAllPairsOfPhases) {
+  for (u8 from = 0; from < 6; ++from)
+    for (u8 to = 0; to < 6; ++to)
+      for (std::int64_t delay : {6, 7, 9, 16}) {
+        SconnectNet net(line({from, to}, delay), sends(10, 0, 1));
+        net.deliver(1);
+        const auto came = net.events(EventKind::kArrived, {0, 0});
+        ASSERT_EQ(came.size(), 1u);
+        const u32 there = 6 * 11 + from + static_cast<u32>(delay);
+        u32 cycle = 12;
+        while (6 * cycle + to < there) ++cycle;  // port 0's turn: two nodes have one channel
+        EXPECT_EQ(came[0].cycle, cycle) << int{from} << " to " << int{to} << ", " << delay;
+      }
+}
+
+}  // namespace
+}  // namespace flitlab::sconnect_phases_test
