@@ -9,7 +9,7 @@ from flitlab.network import Network
 from flitlab.sconnect.console import Request
 from flitlab.sconnect.controller import BringUpError, Controller
 
-PORTS, VIRTUAL_CHANNELS = 6, 2
+PORTS, SERIAL, VIRTUAL_CHANNELS = 6, 4, 2
 # A way has room for one hop more, to look behind a port.
 LONGEST_WAY = 15
 NO_ADDRESS = 0xFFFF
@@ -182,7 +182,8 @@ class _Explorer:
             here, port = self.above[below]
             for at, number, out, vc in ((here, address, port, 0), (below, 0, fabric.links[here, port][1], 1)):
                 way = fabric.ways[at]
-                requests.append(Request("write_table", number, 1 << VIRTUAL_CHANNELS * out + vc, way.station, way.hops))
+                option = VIRTUAL_CHANNELS * out + (vc if out < SERIAL else 0)  # parallel ports have none
+                requests.append(Request("write_table", number, 1 << option, way.station, way.hops))
             below = here
         way = fabric.ways[tic]
         requests.append(Request("write_register", REGISTER["address"], address, way.station, way.hops))

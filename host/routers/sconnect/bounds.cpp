@@ -54,8 +54,6 @@ std::vector<Bound> SconnectPlan::bounds() const {
   const u64 all_buffers = t.buffers < 64 ? (u64{1} << t.buffers) - 1 : ~u64{0};
   const Holds buffer = below(t.buffers), buffer_or_none = below_or(t.buffers, kNoBuffer);
   const Holds ports = below(1u << kPorts), count = at_most(t.buffers);
-  std::vector<Options> there;
-  for (u32 tic = 0; tic < t.routers; ++tic) there.push_back(options_there(t, tic));
   std::vector<Bound> bounds{
       {"router.control.free", subset(all_buffers)},
       {"router.control.waiting", below(u64{1} << kQueues)},
@@ -77,7 +75,8 @@ std::vector<Bound> SconnectPlan::bounds() const {
       {"router.buffer.queue", below(kQueues)},
       {"router.buffer.source", below(kPorts)},
       {"router.slot.buffer", buffer_or_none},
-      {"router.table", [there](u64 options, u32 tic, u32) { return (options & ~u64{there[tic]}) == 0; }},
+      {"router.table",
+       [&t](u64 options, u32 tic, u32) { return entry_of(t, tic, static_cast<Options>(options)) == options; }},
       {"terminal.host.address", below(t.nodes)},
       {"terminal.host.ready", below(1u << kPriorities)},
       item_bound("terminal", [&t](const Item<1>& terminal, u32) { return host_queues_end(terminal, t); }),

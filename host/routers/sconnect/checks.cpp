@@ -39,7 +39,8 @@ SconnectPromises sconnect_promises(const Experiment& e) {
       e.str(sconnect::param::topology.node) == "dual" || e.str(sconnect::param::topology.kind) == "tree" || is_graph(e);
   // Queues of a priority at the TIC that has the most: those of four serial channels and, as the case may be, of hosts'
   // ports or of a parallel port to another TIC (two, in a switch of three).
-  const u32 queues = sconnect::kVcs * sconnect::kSerial + (many ? 2 * sconnect::kVcs : hosts);
+  const u32 queues =
+      sconnect::kVcs * sconnect::kSerial + (many ? 2 * e.u32_of(sconnect::param::topology.parallel_vcs) : hosts);
   std::vector<u32> weights = sconnect_priorities(e, 0);
   const std::vector<u32> second = sconnect_priorities(e, 1);
   for (u32 p = 0; p < weights.size(); ++p) weights[p] += second[p];

@@ -58,7 +58,7 @@ std::vector<RegisterRecord> sconnect_register_records() {
       {"lost.#", 16, "Of a port: outcomes of what was sent that could not be read.", false, "outcomes"},
       {"carried.#", 32, "Of a port: messages and parts of quads sent.", false, "messages"},
       {"unheard.#", 32, "Of a host's port: replies lost because its mailbox was full.", false, "messages"},
-      {"table.#", 16, "Options to a node: bit 2 port + virtual channel; a host's port has the even one.", true},
+      {"table.#", 16, "Options to a node: bit 2 port + virtual channel; a parallel port has the even one.", true},
       {"phase", 3, "Clock in which its routing cycles begin.", false, "clocks"},
       {"delay.#", 8, "Of a channel, to the far end, from its routing cycles to those there.", false, "routing cycles"},
       {"slot.#", 8, "Protocol bits of the slot that comes by a channel in the next cycle; 0: nothing is sent."},
@@ -188,7 +188,12 @@ void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, co
     if (value & ~u64{there})
       throw ConfigError("register " + name + " = " + std::to_string(value) + ": this TIC has the options " +
                         std::to_string(there) +
-                        " (bit 2 port + virtual channel; a host's port has the even one), and takes a sum of these.");
+                        " (bit 2 port + virtual channel; a parallel port has the even one), and takes a sum of these.");
+    if (sconnect::entry_of(t, tic, static_cast<sconnect::Options>(value)) != value)
+      throw ConfigError(
+          "register " + name + " = " + std::to_string(value) +
+          ": an entry holds serial ports (bits 0 to 7) or parallel ones (8 to 11). Take one or the other, "
+          "or set routing.entries = \"mixed\".");
     std::vector<u16> table = get<u16>(engine, 0, "table");
     table[std::size_t{tic} * t.nodes + std::stoul(name.substr(6))] = static_cast<u16>(value);
     put(engine, 0, "table", table);

@@ -6,7 +6,9 @@
 
 namespace flitlab {
 
-SconnectFabric make_sconnect_fabric(const Experiment& e) {
+namespace {
+
+SconnectFabric wired(const Experiment& e) {
   SconnectNodes nodes;
   nodes.dual = e.str(sconnect::param::topology.node) == "dual";
   nodes.host_ports = e.u32_of(sconnect::param::topology.host_ports);
@@ -23,6 +25,15 @@ SconnectFabric make_sconnect_fabric(const Experiment& e) {
     return make_sconnect_tree(e.u32_of(sconnect::param::topology.arity), e.u32_of(sconnect::param::topology.levels),
                               e.str(sconnect::param::topology.inner) == "switches", nodes);
   return read_sconnect_graph(e.text(sconnect::param::topology.file), nodes);
+}
+
+}  // namespace
+
+SconnectFabric make_sconnect_fabric(const Experiment& e) {
+  SconnectFabric f = wired(e);
+  f.parallel_vcs = e.u32_of(sconnect::param::topology.parallel_vcs);
+  f.mixed_entries = e.str(sconnect::param::routing.entries) == "mixed";
+  return f;
 }
 
 }  // namespace flitlab

@@ -17,6 +17,8 @@ struct SconnectFabric {
   u32 nodes = 0;                      ///< with hosts: what messages are addressed to
   u32 terminals = 0;                  ///< host ports, node after node
   u32 host_ports = 1;                 ///< of each node
+  u32 parallel_vcs = 1;               ///< virtual channels of parallel ports between TICs
+  bool mixed_entries = false;         ///< an entry of a table may hold serial and parallel ports
   std::vector<u32> node_of;           ///< [tics] kNone: of a switch
   std::vector<std::string> names;     ///< [tics] "5", "5a" and "5b" of a dual node, "s3a" of a switch
   std::vector<u8> phase;              ///< [tics] clock in which its routing cycles begin, 0 to 5
@@ -24,6 +26,8 @@ struct SconnectFabric {
   std::vector<u16> clocks;            ///< [tics][kPorts] of a channel, from transmitter to receiver
 
   const sconnect::Link& link(u32 tic, u32 port) const { return links[tic * sconnect::kPorts + port]; }
+  /// Queues of a port for each priority.
+  u32 vcs(u32 tic, u32 port) const { return sconnect::vcs_of(link(tic, port).kind, parallel_vcs); }
 };
 
 /// ConfigError for what cannot be built: too many channels at a node, a graph in pieces.

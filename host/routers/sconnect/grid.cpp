@@ -22,6 +22,8 @@ struct Exits {
   std::vector<Hop> hops;
   u32 cross = kNone;  ///< port to the other TIC of a dual node
   bool second = false;
+  bool two = false;         ///< it has two virtual channels
+  bool comes_back = false;  ///< messages from the other TIC go on here, and it has no virtual channel to tell them by
 };
 
 std::vector<u32> coordinates(const SconnectFabric& f, u32 node) {
@@ -36,6 +38,8 @@ Exits exits(const SconnectFabric& f, u32 tic) {
   for (u32 port = 0; port < kPorts; ++port) {
     const sconnect::Link& link = f.link(tic, port);
     if (link.kind == LinkKind::kParallel) {
+      e.two = f.parallel_vcs == 2;
+      e.comes_back = f.parallel_vcs == 1 && f.host_ports == 2;
       e.cross = port;
       e.second = link.far < tic;
     }
@@ -55,7 +59,7 @@ sconnect::Options ways(const Exits& e, const std::vector<u32>& here, const std::
   u32 differing = 0;
   for (u32 k = 0; k < here.size(); ++k) differing += here[k] != there[k];
   const bool crosses = differing > wanted.size();
-  if (wanted.empty()) return option(e.cross, e.second);
+  if (wanted.empty()) return option(e.cross, e.second && e.two);
 
   const bool has_free = e.cross == kNone && here.size() > 1;
   sconnect::Options set = 0;
@@ -63,6 +67,8 @@ sconnect::Options ways(const Exits& e, const std::vector<u32>& here, const std::
     const bool up = vc == 1;
     // Nobody comes back from virtual channel 1 for the free dimension's hops down, or to cross to the second TIC.
     if (up && ((has_free && there[0] < here[0]) || (crosses && !e.second))) continue;
+    // Where they come back from the second one by a port without virtual channels, 0 is for those that go there.
+    if (!up && e.comes_back && !e.second && !crosses) continue;
     const auto free = [&](const Hop& hop) { return has_free && hop.dimension == 0; };
     bool first = false;  // there are hops that come before others
     for (const Hop& hop : wanted) first |= !free(hop) && hop.up == up;
@@ -87,7 +93,7 @@ std::vector<u16> sconnect_tables_by_coordinates(const SconnectFabric& f) {
       if (d != here)
         options = static_cast<u16>(ways(e, at[here], at[d]));
       else if (!options)
-        options = static_cast<u16>(option(e.cross, 1));  // only the node's other TIC has hosts
+        options = static_cast<u16>(option(e.cross, e.two));  // only the node's other TIC has hosts
     }
   }
   return entry;

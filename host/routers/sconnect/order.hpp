@@ -19,6 +19,11 @@ inline bool leads_to_tic(const sconnect::Link& link) {
   return link.kind == sconnect::LinkKind::kSerial || link.kind == sconnect::LinkKind::kParallel;
 }
 
+/// Whether a TIC has a queue to another: by 2 port + virtual channel.
+inline bool has_queue(const SconnectFabric& f, u32 tic, u32 bit) {
+  return leads_to_tic(f.link(tic, bit / 2)) && bit % 2 < f.vcs(tic, bit / 2);
+}
+
 /// Keys of TICs; of equal ones, the larger number is higher.
 struct SconnectOrder {
   std::vector<u64> first;   ///< hops on virtual channel 0 lead up in it

@@ -94,6 +94,8 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   t.terminals = fabric_.terminals;
   t.nodes = fabric_.nodes;
   t.links = fabric_.links.data();
+  t.parallel_vcs = static_cast<u8>(fabric_.parallel_vcs);
+  t.mixed_entries = fabric_.mixed_entries;
   t.hit_threshold = hit_threshold(e);
   t.clocks = e.flag(sconnect::param::clock.emulated);
   t.clock = clocks_.table;
@@ -243,7 +245,7 @@ std::vector<PortSnapshot> SconnectPlan::inspect_router(const std::vector<std::by
     ports[p].name = port_name(p);
     ports[p].peer = link.far;
     ports[p].to_terminal = link.kind == LinkKind::kHost;
-    const u32 vcs = link.kind == LinkKind::kHost ? 1 : sconnect::kVcs;
+    const u32 vcs = std::max(1u, fabric_.vcs(index, p));
     for (u32 vc = 0; vc < vcs; ++vc) {
       VcSnapshot s;
       for (u32 priority = sconnect::kPriorities; priority-- > 0;) {

@@ -81,7 +81,7 @@ class Placing {
       const u32 tic = stuck[random(static_cast<u32>(stuck.size()))];
       std::vector<u32> ends, touched;
       for (u32 bit = 0; bit < kQueueBits; ++bit)
-        if (leads_to_tic(f_.link(tic, bit / 2)) && has_way(far(tic, bit), d)) ends.push_back(bit);
+        if (has_queue(f_, tic, bit) && has_way(far(tic, bit), d)) ends.push_back(bit);
       if (ends.empty()) return false;
       const u32 bit = ends[random(static_cast<u32>(ends.size()))];
       std::vector<std::vector<u8>> old;
@@ -144,8 +144,7 @@ class Placing {
       const sconnect::Link& link = f_.link(tic, port);
       if (!leads_to_tic(link) || level(link.far, d) + 1 != level(tic, d)) continue;
       if (level(link.far, d) && label(link.far, d) == kNoWayYet) continue;
-      f(2 * port);
-      f(2 * port + 1);
+      for (u32 vc = 0; vc < f_.vcs(tic, port); ++vc) f(2 * port + vc);
     }
   }
 
@@ -261,7 +260,7 @@ class Placing {
         for (std::size_t i = 0; i < left.size() && !found; ++i) {
           const u32 tic = left[i];
           for (u32 bit = 0; bit < kQueueBits && !found; ++bit) {
-            if (!leads_to_tic(f_.link(tic, bit / 2)) || !has_way(far(tic, bit), d)) continue;
+            if (!has_queue(f_, tic, bit) || !has_way(far(tic, bit), d)) continue;
             const u32 mine = length_[place(far(tic, bit), d)] + 1u;
             any |= mine >= length;
             if (mine != length || !use(tic, bit, d)) continue;
@@ -309,6 +308,8 @@ class Placing {
         if (!leads_to_tic(link) || length_[place(link.far, d)] + 1 != length_[place(tic, d)]) continue;
         if (entry(tic, d) >> 2 * port & 3) continue;
         for (u32 bit : {2 * port + 1, 2 * port}) {
+          if (!has_queue(f_, tic, bit) || (!f_.mixed_entries && sconnect::is_mixed(entry(tic, d) | 1u << bit)))
+            continue;
           if (!all_steps(tic, bit, d, [&](u32 queue, u32 next) { return fits(queue, next); })) continue;
           all_steps(tic, bit, d, [&](u32 queue, u32 next) { return order_.use(queue, next); });
           entry(tic, d) = static_cast<u16>(entry(tic, d) | 1u << bit);

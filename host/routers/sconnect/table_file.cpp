@@ -44,13 +44,21 @@ SconnectTables read_sconnect_tables(const SconnectFabric& f, const TextSource& t
                 " has a host of the destination, which it sends to by itself. Take the line out.");
     if (!leads_to_tic(f.link(tic, port)))
       file.fail("port " + std::to_string(port) + " of TIC " + f.names[tic] + " leads to no other TIC.");
-    entry[std::size_t{tic} * f.nodes + node] |= static_cast<u16>(sconnect::option(port, vc));
+    if (vc >= f.vcs(tic, port))
+      file.fail("port " + std::to_string(port) + " of TIC " + f.names[tic] +
+                " is a parallel port, which has no virtual channels: write 0, or set topology.parallel_vcs = 2.");
+    u16& options = entry[std::size_t{tic} * f.nodes + node];
+    options |= static_cast<u16>(sconnect::option(port, vc));
+    if (!f.mixed_entries && sconnect::is_mixed(options))
+      file.fail("TIC " + f.names[tic] + " would have serial ports and a parallel one in its entry for node " +
+                std::to_string(node) +
+                ", which is one or the other. Take lines out, or set routing.entries = \"mixed\".");
   }
   for (u32 tic = 0; tic < f.tics; ++tic)
     for (u32 port = sconnect::kSerial; port < sconnect::kPorts; ++port) {
       if (f.node_of[tic] == kNone || f.link(tic, port).kind != sconnect::LinkKind::kParallel) continue;
       u16& own = entry[std::size_t{tic} * f.nodes + f.node_of[tic]];
-      if (!own) own = static_cast<u16>(sconnect::option(port, 1));
+      if (!own) own = static_cast<u16>(sconnect::option(port, f.vcs(tic, port) - 1));
     }
   if (const std::string fault = sconnect_table_fault(f, entry); !fault.empty())
     throw ConfigError("routing.file: " + text.path() + ": " + fault + " Correct the lines of these TICs.");

@@ -88,6 +88,22 @@ u16 own_hosts(const SconnectFabric& f, u32 tic) {
   return static_cast<u16>(hosts);
 }
 
+/// Makes tables of two virtual channels everywhere, and of entries that mix ports, what TICs can hold: messages go by
+/// the one queue of a parallel port, and by serial ports where an entry has both. False: that may close a circle.
+bool fit(const SconnectFabric& f, std::vector<u16>& entry) {
+  bool changed = false;
+  for (u32 i = 0; i < entry.size(); ++i) {
+    const u32 tic = i / f.nodes;
+    sconnect::Options options = entry[i];
+    for (u32 port = sconnect::kSerial; port < kPorts; ++port)
+      if (f.vcs(tic, port) == 1 && options & option(port, 1)) options = (options & ~option(port, 1)) | option(port, 0);
+    if (!f.mixed_entries && sconnect::is_mixed(options)) options &= sconnect::kSerialOptions;
+    changed |= options != entry[i];
+    entry[i] = static_cast<u16>(options);
+  }
+  return !changed || sconnect_table_fault(f, entry).empty();
+}
+
 }  // namespace
 
 SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
@@ -103,11 +119,14 @@ SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
       ways.find(d);
       for (u32 tic = 0; tic < f.tics; ++tic) t.entry[std::size_t{tic} * f.nodes + d] = ways.entry(tic);
     }
+    if (!fit(f, t.entry)) continue;
     measure(f, t);
     return t;
   }
   std::vector<u16> entry = sconnect_tables_by_queues(f);
-  return given_sconnect_tables(f, entry.empty() ? sconnect_tables_by_turns(f) : std::move(entry));
+  if (!entry.empty()) return given_sconnect_tables(f, std::move(entry));
+  entry = sconnect_tables_by_turns(f);
+  return fit(f, entry) ? given_sconnect_tables(f, std::move(entry)) : tree_sconnect_tables(f);
 }
 
 SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
@@ -134,6 +153,7 @@ SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
     }
     for (u32 tic : hosts[d]) t.entry[std::size_t{tic} * f.nodes + d] = own_hosts(f, tic);
   }
+  fit(f, t.entry);  // up before down closes no circle, whatever the queues
   measure(f, t);
   return t;
 }

@@ -75,17 +75,20 @@ bool SconnectWaits::walk(u32 d) {
       return false;
     };
     if (!options) return wrong("have no way on.");
+    if (!fabric_.mixed_entries && sconnect::is_mixed(entry_[std::size_t{tic} * fabric_.nodes + d]))
+      return wrong("find an entry that holds serial ports and parallel ones: it can be one or the other.");
     for (Options left = options; left; left &= left - 1) {
       const u32 bit = lowest_bit(left), port = bit / 2;
       const Link none, &l = port < kPorts ? fabric_.link(tic, port) : none;
-      if (leads_to_tic(l)) {
+      if (leads_to_tic(l) && bit % 2 < fabric_.vcs(tic, port)) {
         const Options there = allowed(entry_[std::size_t{l.far} * fabric_.nodes + d], bit % 2);
         waits_[kOptions * tic + bit] |= static_cast<u16>(there & to_tics(l.far));
         visit(2 * l.far + bit % 2, source_[place]);
       } else if (l.kind != LinkKind::kHost || bit % 2) {
-        return wrong(
-            "may take port " + std::to_string(port) +
-            (l.kind == LinkKind::kHost ? " on virtual channel 1, which hosts do not have." : ", which leads nowhere."));
+        return wrong("may take port " + std::to_string(port) +
+                     (l.kind == LinkKind::kHost       ? " on virtual channel 1, which hosts do not have."
+                      : l.kind == LinkKind::kParallel ? " on virtual channel 1, which parallel ports do not have."
+                                                      : ", which leads nowhere."));
       } else if (fabric_.node_of[tic] != d) {
         return wrong("may be taken by the host of node " + node_name(fabric_.node_of[tic]) + ".");
       }

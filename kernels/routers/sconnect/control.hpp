@@ -36,7 +36,7 @@ struct ControlUnit {
       case Operation::kReadTable: m.dst = number < t.nodes ? tic.item.at(t.fields.table, number) : 0; break;
       // Replies to writing bear what is there now: nothing if there is no such entry.
       case Operation::kWriteTable:
-        m.dst = number < t.nodes ? m.dst & options_there(t, tic.index) : 0;
+        m.dst = number < t.nodes ? entry_of(t, tic.index, m.dst) : 0;
         if (number < t.nodes) tic.item.at(t.fields.table, number) = static_cast<u16>(m.dst);
         break;
       case Operation::kReadRegister: m.dst = read(number, source); break;
@@ -58,7 +58,7 @@ struct ControlUnit {
   /// that wait do not keep replies, which always get home, from moving.
   FLITLAB_INLINE u32 over(const Message& m, u32 p, bool reply) const {
     if (p >= kPorts || tic.link(p).kind == LinkKind::kNone || !tic.enabled(p)) return kNowhere;
-    const u32 q = Tics::queue_of(p, m.priority, reply && tic.link(p).kind != LinkKind::kHost);
+    const u32 q = Tics::queue_of(p, m.priority, reply && vcs_of(tic.link(p).kind, tic.v.t.parallel_vcs) > 1);
     return tic.can_take(q, m) ? q : kNone;
   }
 

@@ -20,6 +20,15 @@ enum class LinkKind : u8 {
   kHost
 };
 
+/// Virtual channels of a port: two of a serial channel, none, which counts as one, of a parallel port (S-Connect, 3),
+/// and as many as is asked for of those between two TICs.
+FLITLAB_HD constexpr u32 vcs_of(LinkKind kind, u32 between_tics) {
+  return kind == LinkKind::kNone       ? 0
+         : kind == LinkKind::kSerial   ? kVcs
+         : kind == LinkKind::kParallel ? between_tics
+                                       : 1;
+}
+
 /// The far end of a port.
 struct Link {
   u32 far = kNone;  ///< TIC, or the host's terminal

@@ -17,8 +17,7 @@ FLITLAB_HD inline void add_to_register(u16& error) { error = static_cast<u16>(er
 /// Buffers promised to a queue, if there is anything at its port.
 template <class Table>
 FLITLAB_INLINE u32 promise(const Table& t, u32 tic, u32 q) {
-  const LinkKind kind = t.links[tic * kPorts + q / kQueuesOfPort].kind;
-  if (kind == LinkKind::kNone || (kind == LinkKind::kHost && q % kVcs)) return 0;
+  if (q % kVcs >= vcs_of(t.links[tic * kPorts + q / kQueuesOfPort].kind, t.parallel_vcs)) return 0;
   return t.reserve[q % kQueuesOfPort / kVcs];
 }
 

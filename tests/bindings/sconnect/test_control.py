@@ -37,8 +37,9 @@ def test_tables_are_read_and_written(way, tic):
     for node in range(3):
         assert ask(net, "read_table", node, **way).value == Fabric(net).read_register(tic, f"table.{node}") != 0
     others = {t: Fabric(net).registers(t) for t in range(3) if t != tic}
-    # Both virtual channels of what leads to a TIC, one of the host's port 4: TIC 0 has port 0, TIC 2 port 1.
-    there = {0: 0x103, 1: 0x10F, 2: 0x10C}[tic]
+    # Both virtual channels of what leads to a TIC: TIC 0 has port 0, TIC 2 port 1; with them no entry names a port.
+    there = {0: 0x003, 1: 0x00F, 2: 0x00C}[tic]
+    assert ask(net, "write_table", 1, 0xFFFFFF00, **way).value == 0x100  # the host's port 4
     assert ask(net, "write_table", 1, 0xFFFFFFFF, **way).value == there
     assert Fabric(net).read_register(tic, "table.1") == there
     assert {t: Fabric(net).read_register(t, "table.1") for t in others} == {t: others[t]["table.1"] for t in others}
@@ -64,13 +65,20 @@ def test_tables_hold_only_what_a_tic_has(tmp_path):
     for option in (1 << 9, 1 << 10, 1 << 4, 1 << 12, 1 << 40):
         with pytest.raises(fl.ConfigError, match=r"table\.0 = \d+: this TIC has the options 259 "):
             Fabric(net).write_register(1, "table.0", option)
-    assert Fabric(net).write_register(1, "table.0", 259).read_register(1, "table.0") == 259
+    for option in (3, 256):
+        assert Fabric(net).write_register(1, "table.0", option).read_register(1, "table.0") == option
+    with pytest.raises(fl.ConfigError, match=r"table\.0 = 259: an entry holds serial ports .* one or the other"):
+        Fabric(net).write_register(1, "table.0", 259)
+    mixed = network((2,), routing__entries="mixed")
+    assert Fabric(mixed).write_register(1, "table.0", 259).read_register(1, "table.0") == 259
+    assert ask(mixed, "write_table", 0, 0xFFF, terminal=1, cycles=2).value == 259
     switch = tmp_path / "graph.csv"
     switch.write_text("switch,s,2\nnode,a\nnode,b,2\nchannel,s,a\nchannel,s,b\n")
     net = network(topology__kind="graph", topology__file=str(switch))
     links = net.links()
     for terminal, tic, hops in ((0, 2, []), (1, 3, []), (1, 4, [5])):
-        there = sum(3 << 2 * p for t, p, _, _ in links if t == tic) | (tic < 4) << 8
+        there = sum(3 << 2 * p for t, p, _, _ in links if t == tic and p < 4)
+        there = there or sum(1 << 2 * p for t, p, _, _ in links if t == tic)
         assert ask(net, "write_table", 0, 0xFFF, terminal=terminal, hops=hops).value == there
 
 

@@ -19,6 +19,7 @@ class NaiveQueues {
   NaiveQueues(const Experiment& e, const SconnectPlan& plan)
       : t_(plan.table()), tables_(plan.tables()), tics_(plan.fabric().tics) {
     buffers_ = e.u32_of(sconnect::param::router.buffers);
+    parallel_ = e.u32_of(sconnect::param::topology.parallel_vcs);
     host_buffers_ =
         e.is_auto(sconnect::param::router.host_buffers) ? buffers_ : e.u32_of(sconnect::param::router.host_buffers);
   }
@@ -32,7 +33,8 @@ class NaiveQueues {
   /// Buffers promised to a queue.
   u32 promised(const NaiveTic& tic, u32 p, u32 priority, u32 vc) const {
     const LinkKind kind = tic.port[p].link.kind;
-    return kind == LinkKind::kNone || (kind == LinkKind::kHost && vc == 1) ? 0 : t_.reserve[priority];
+    const bool one = kind == LinkKind::kHost || (kind == LinkKind::kParallel && parallel_ == 1);
+    return kind == LinkKind::kNone || (one && vc == 1) ? 0 : t_.reserve[priority];
   }
 
   /// All queues must still be able to get what they are promised, and control messages, of which there are none here.
@@ -158,7 +160,7 @@ class NaiveQueues {
   const SconnectTables& tables_;
   std::vector<NaiveTic> tics_;
   std::map<u32, u64> totals_;
-  u32 buffers_ = 0, host_buffers_ = 0;
+  u32 buffers_ = 0, host_buffers_ = 0, parallel_ = 0;
 };
 
 }  // namespace flitlab::testing

@@ -41,6 +41,8 @@ inline void random_fabric(RawConfig& c, BglDraw& draw, const std::string& graph)
       break;
   }
   c["topology.node"] = word(dual ? "dual" : "single");
+  c["topology.parallel_vcs"] = draw.between(1, 2);
+  if (draw.coin()) c["routing.entries"] = word("mixed");
   c["topology.host_ports"] = draw.between(1, 2);
   c["topology.channel_delay"] = draw.one_of<std::int64_t>({6, 7, 8, 11, 12, 18, 29, 60});
   if (draw.below(4))

@@ -54,6 +54,9 @@ struct Walker {
     if (!reached.insert(at).second) return;
     const u32 bits = bits_at(at, d);
     if (!bits) all_arrive = false;
+    if (!f.mixed_entries && entry[std::size_t{at.tic} * f.nodes + d] & 0xFF &&
+        entry[std::size_t{at.tic} * f.nodes + d] & 0xFF00)
+      all_arrive = false;
     for (u32 bit = 0; bit < 16; ++bit) {
       if (!(bits >> bit & 1)) continue;
       if (bit >= 2 * kPorts) {
@@ -61,7 +64,8 @@ struct Walker {
         continue;
       }
       const Link& l = f.link(at.tic, bit / 2);
-      if (l.kind == LinkKind::kNone || (l.kind == LinkKind::kHost && (bit % 2 || f.node_of[at.tic] != d))) {
+      if (l.kind == LinkKind::kNone || (l.kind == LinkKind::kParallel && bit % 2 && f.parallel_vcs == 1) ||
+          (l.kind == LinkKind::kHost && (bit % 2 || f.node_of[at.tic] != d))) {
         all_arrive = false;
       } else if (l.kind != LinkKind::kHost) {
         const Place next{l.far, bit % 2};

@@ -9,8 +9,10 @@ from flitlab.sconnect.published import (
     priorities,
     protocol,
     routers,
+    tables,
 )
 
 PLACE = 40  # in lists of experiments; its notebook has the same number
 EXPERIMENTS = (protocol.EXPERIMENTS | comparators.EXPERIMENTS | routers.EXPERIMENTS | priorities.EXPERIMENTS
-               | latencies.EXPERIMENTS | bandwidths.EXPERIMENTS | clock.EXPERIMENTS | bringup.EXPERIMENTS)
+               | latencies.EXPERIMENTS | tables.EXPERIMENTS | bandwidths.EXPERIMENTS | clock.EXPERIMENTS
+               | bringup.EXPERIMENTS)

@@ -144,7 +144,7 @@ TEST(SconnectTableFile, FillsInTheWayToTheOtherTic) {
       add("a", n ^ 1, 0, down0);
       add("a", n ^ 2, 5, 0);
       add("a", n ^ 3, down0 ? 5 : 0, 0);
-      add("b", n ^ 1, 5, 1);
+      add("b", n ^ 1, 5, 0);
       add("b", n ^ 2, 0, down1);
       add("b", n ^ 3, 0, down1);
     }
@@ -154,7 +154,7 @@ TEST(SconnectTableFile, FillsInTheWayToTheOtherTic) {
   const SconnectTables t = read_sconnect_tables(f, TextSource(file.path));
   expect_good(f, t);
   EXPECT_EQ(t.stretch, 1);
-  for (u32 n = 0; n < 4; ++n) EXPECT_EQ(t.entry[(2 * n + 1) * 4 + n], option(5, 1));
+  for (u32 n = 0; n < 4; ++n) EXPECT_EQ(t.entry[(2 * n + 1) * 4 + n], option(5, 0));
   // Somebody who has come to a TIC without a host is told so.
   std::string rest = lines();
   rest.erase(rest.find("2b,0,0,1\n"), 9);
@@ -177,6 +177,13 @@ TEST(SconnectTableFile, SaysWhichLineIsWrong) {
   expect_in("port 2 of TIC 0 leads to no other TIC", wrong("0,1,2,0\n"));
   expect_in("port 4 of TIC 0 leads to no other TIC", wrong("0,1,4,0\n"));
   expect_in("TIC 1 has a host of the destination", wrong("1,1,0,0\n"));
+  const auto dual = [](const std::string& text) {
+    const TextFile file(text);
+    return message_of(
+        [&] { read_sconnect_tables(make_sconnect_mesh({2, 1, 2}, dual_nodes()), TextSource(file.path)); });
+  };
+  expect_in("port 5 of TIC 0a is a parallel port, which has no virtual channels: write 0", dual("0a,3,5,1\n"));
+  expect_in("TIC 0a would have serial ports and a parallel one in its entry for node 3", dual("0a,3,5,0\n0a,3,0,0\n"));
 }
 
 TEST(SconnectTableFault, SeesWrongHostsAndPorts) {

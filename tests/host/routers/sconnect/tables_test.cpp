@@ -110,7 +110,8 @@ TEST(SconnectTables, GridsOfTwoDimensionsOfferAllShortestWays) {
 
 TEST(SconnectTables, DualNodesCrossOnce) {
   // Dimensions 0 and 1 are on TIC 2n, 2 and 3 on 2n + 1.
-  const SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes(2));
+  SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes(2));
+  f.parallel_vcs = 2;
   const SconnectTables t = shortest_sconnect_tables(f);
   const auto entry = [&](u32 tic, u32 d) { return u32{t.entry[tic * f.nodes + d]}; };
   const u32 far = 80;  // 2, 2, 2, 2, seen from 0, 0, 0, 0
@@ -120,6 +121,35 @@ TEST(SconnectTables, DualNodesCrossOnce) {
   EXPECT_EQ(entry(0, 72) & (option(4, 1) | option(5, 1)), 0u);
   EXPECT_EQ(entry(1, 8) & 0xFF, 0u);  // 2, 2, 0, 0
   EXPECT_EQ(entry(1, 8) & (option(4, 0) | option(5, 0)), 0u);
+}
+
+/// Without virtual channels of the parallel port a message that has come back to the first TIC is not told from one
+/// that begins there: 0 is for those that cross, before, and 1 for those that do not.
+TEST(SconnectTables, DualNodesCrossOnceWithOneQueue) {
+  const SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes(2));
+  const SconnectTables t = shortest_sconnect_tables(f);
+  const auto entry = [&](u32 tic, u32 d) { return u32{t.entry[tic * f.nodes + d]}; };
+  EXPECT_EQ(entry(0, 80), option(0, 0) | option(2, 0));
+  EXPECT_EQ(entry(0, 8), option(0, 1) | option(2, 1));  // 2, 2, 0, 0
+  EXPECT_EQ(entry(0, 72), option(5, 0));                // 0, 0, 2, 2
+  EXPECT_EQ(entry(1, 8), option(5, 0));
+}
+
+/// Entries are masks of virtual channels or name a parallel port, unless they may be both.
+TEST(SconnectTables, EntriesMixPortsIfTheyMay) {
+  SconnectFabric f = make_sconnect_random(20, 7, 5, dual_nodes());
+  const auto mixed = [&] {
+    const SconnectTables t = shortest_sconnect_tables(f);
+    expect_good(f, t);
+    return std::count_if(t.entry.begin(), t.entry.end(), [](u16 e) { return sconnect::is_mixed(e); });
+  };
+  EXPECT_EQ(mixed(), 0);
+  f.mixed_entries = true;
+  EXPECT_GT(mixed(), 0);
+  f.parallel_vcs = 2;
+  EXPECT_GT(mixed(), 0);
+  f.mixed_entries = false;
+  EXPECT_EQ(mixed(), 0);
 }
 
 TEST(SconnectTables, ByCoordinatesAreGoodForAllShapes) {

@@ -143,10 +143,10 @@ TEST(SconnectRouter, ParallelPortsJoinTics) {
   SconnectNet net(c, trace);
   ASSERT_EQ(net.fabric().link(0, 5).kind, sconnect::LinkKind::kParallel);
   ASSERT_EQ(net.fabric().link(0, 5).far, 1u);
-  net.set_table(0, 1, option(5, 1));
+  net.set_table(0, 1, option(5, 0));
   net.set_table(1, 1, option(0, 1));
   ASSERT_EQ(net.fabric().link(1, 0).far, 3u);
-  net.set_table(3, 1, option(5, 1));
+  net.set_table(3, 1, option(5, 0));
   net.deliver(50);
   EXPECT_EQ(net.register_of(0, "carried.5"), 50u);
   EXPECT_EQ(net.register_of(3, "carried.5"), 50u);
@@ -157,9 +157,9 @@ TEST(SconnectRouter, ParallelPortsJoinTics) {
   c["channel.error_rate"] = 0.01;
   c["traffic.load"] = 0.3;
   SconnectNet noisy(c);
-  noisy.set_table(0, 1, option(5, 1));
+  noisy.set_table(0, 1, option(5, 0));
   noisy.set_table(1, 1, option(0, 1));
-  noisy.set_table(3, 1, option(5, 1));
+  noisy.set_table(3, 1, option(5, 0));
   noisy.step(500);
   EXPECT_GT(noisy.register_of(0, "carried.5"), 50u);  // half of 0.3 times 500: the others stay at their node
   for (u32 tic = 0; tic < 4; ++tic) EXPECT_EQ(noisy.register_of(tic, "damaged.5"), 0u);

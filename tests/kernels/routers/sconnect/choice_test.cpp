@@ -65,6 +65,7 @@ TEST(SconnectRouter, OnlyWhatGoesBeforeCounts) {
   for (u32 host : {0u, 1u}) lines.push_back({14, host, 4, 1});       // by port 1
   lines.push_back({15, 0, 6, 1});                                    // by either
   lines.push_back({15, 1, 6, 0});
+  c["router.reserve"] = IntList{1, 1, 0, 0};
   const SconnectScript script(c, lines, 2);
   SconnectNet net(c, script.text);
   net.set_table(0, 1, option(0, 0));

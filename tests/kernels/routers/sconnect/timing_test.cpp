@@ -207,9 +207,10 @@ TEST(SconnectTiming, QuadsInARow) {
 /// and so on to and fro.
 TEST(SconnectTiming, OfARefusedMessage) {
   const TextFile file("0,1\n0,1\n");
-  RawConfig c{{"topology.kind", word("graph")},     {"topology.file", file.path},
-              {"router.buffers", integer(12)},      {"router.reserve", IntList{1, 0, 0, 0}},
-              {"router.host_buffers", integer(12)}, {"host.refuses", IntList{0}}};
+  RawConfig c{{"topology.kind", word("graph")},      {"topology.file", file.path},
+              {"router.buffers", integer(12)},       {"router.reserve", IntList{1, 0, 0, 0}},
+              {"router.host_buffers", integer(12)},  {"host.refuses", IntList{0}},
+              {"router.control_buffers", integer(0)}};
   std::string trace;
   for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 1);
   for (u32 delay : {1u, 2u}) {
@@ -240,6 +241,7 @@ TEST(SconnectTiming, OfARefusedQuad) {
                    {"router.buffers", integer(48)},
                    {"router.reserve", IntList{4, 0, 0, 0}},
                    {"router.host_buffers", integer(48)},
+                   {"router.control_buffers", integer(0)},
                    {"host.refuses", IntList{0}}},
                   trace);
   net.set_table(0, 1, option(0, 0) | option(1, 0));

@@ -1,0 +1,64 @@
+"""Routing tables of S-Connect (2.4, 3, 3.1): how many shortest ways are kept, as the TIC is described, with entries
+that mix serial and parallel ports, and with virtual channels on parallel ports."""
+
+from __future__ import annotations
+
+from flitlab.reproduction import row
+from flitlab.runner import run
+from flitlab.sconnect.published.fabrics import PAPER, fabric
+
+DUAL = {"topology.node": "dual", "topology.host_ports": 2}
+RANDOM = {"topology.kind": "random"}
+FABRICS = {
+    "4D mesh, 81 nodes": DUAL | {"topology.shape": [3, 3, 3, 3]},
+    "hypercube, 64 nodes": DUAL | {"topology.kind": "hypercube", "topology.dimensions": 6},
+    "random, degree 8, 16 nodes": DUAL | RANDOM | {"topology.nodes": 16, "topology.degree": 8},
+    "random, degree 8, 81 nodes": DUAL | RANDOM | {"topology.nodes": 81, "topology.degree": 8},
+    "random, degree 6, 40 nodes, one host's port": {"topology.node": "dual", **RANDOM, "topology.nodes": 40,
+                                                    "topology.degree": 6},
+    "81 nodes under switches": {"topology.kind": "tree", "topology.arity": 9, "topology.levels": 3,
+                                "topology.inner": "switches"},
+}
+READINGS = {
+    "mixed entries": {"routing.entries": "mixed"},
+    "two virtual channels on parallel ports": {"topology.parallel_vcs": 2},
+    "both": {"routing.entries": "mixed", "topology.parallel_vcs": 2},
+}
+READING = (
+    "Parallel ports have no virtual channels (section 3), so one queue for each priority leads from a TIC to the other "
+    "of its node, and a message that has come by it is not told from one that begins there. A table's entry is a mask "
+    "of eight virtual channels or names parallel ports (3.1). Section 2.4: in practice assignments preserve shortest "
+    "path routing; judged is whether ours do, for every pair. flitlab's readings until then are side by side.")
+READING_LOAD = ("Messages that hosts get when all offer one in every cycle, uniform traffic, 32 buffers open to hosts; "
+                "it shows what the options cost, and the paper gives no such number.")
+
+
+def accepted(settings: dict) -> float:
+    """Messages per cycle and terminal at full load."""
+    return run(fabric(settings, {"traffic.load": 1.0, "router.host_buffers": 32, "run.warmup_cycles": 1000,
+                                 "run.measure_cycles": 1500})).accepted
+
+
+def tables() -> list[dict]:
+    """Shortest ways that tables keep, and what fabrics then carry, by three readings of parallel ports and entries."""
+    rows = []
+    for name, settings in FABRICS.items():
+        for reading, changes in ({"": {}} | READINGS).items():
+            e = fabric(settings, changes, {"traffic.load": 0.0})
+            derived = e.derived()
+            common = {"experiment": "sconnect.tables", "setting": f"{name}{', ' if reading else ''}{reading}"}
+            rows += [
+                row(quantity="pairs that keep a shortest way", source=f"{PAPER}, 2.4",
+                    published=None if reading else 100, measured=100 * derived["shortest_kept"], unit="%", tolerance=0,
+                    reading=READING, **common),
+                row(quantity="options of a message on its way", source=f"{PAPER}, 2.4", published=None,
+                    measured=derived["alternates"], unit="", tolerance=0, reading=READING, **common),
+                row(quantity="accepted at full load", source=f"{PAPER}, 4.2", published=None,
+                    measured=accepted(settings | changes), unit="messages/cycle/port", tolerance=0,
+                    reading=READING_LOAD, **common)]
+    return rows
+
+
+EXPERIMENTS = {
+    "sconnect.tables": ("shortest ways kept with and without virtual channels on parallel ports", tables),
+}
