@@ -36,30 +36,26 @@ struct HostQueues {
 
   /// Creates what is due. A queue that was empty has its first packet among that, or is still empty.
   FLITLAB_INLINE void create(Cycle now) const {
-    const u32 before = end();
-    if (is_trace())
+    if (is_trace()) {
+      const u32 before = end();
       create_from_trace(v, terminal, index, control, now);
-    else
+      if (end() != before) settle(before);
+    } else if (control.next.at <= now) {
+      const u32 before = end();
       create_packets(v, index, control, now);
-    if (end() == before) return;
-    for (u32 set = queues(); set; set &= set - 1)
-      if (queue(lowest_bit(set)).oldest.index == before) seek(lowest_bit(set));
+      if (queues()) settle(before);
+    }
   }
 
   /// Queues that have a message to offer, as bits; bit 0 of the only one. Where nothing waits nothing changes: a host
   /// that rests may be asked, or may not.
   FLITLAB_INLINE u32 offers() const {
     if (control.sent == control.created) return 0;
-    if (!queues() && !host.ready) {
+    if (queues()) return draw();
+    if (!host.ready) {
       const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
       host.offered = message(oldest, oldest_destination(v, terminal, index, control), priority_of(oldest));
       host.ready = 1;
-    }
-    for (u32 set = queues() & ~u32{host.ready}; set; set &= set - 1) {
-      const u32 priority = lowest_bit(set), place = queue(priority).oldest.index;
-      if (place == end()) continue;
-      queue(priority).offered = message(packet(place, queue(priority).oldest.at), destination(place), priority);
-      host.ready = static_cast<u8>(host.ready | 1u << priority);
     }
     return host.ready;
   }
@@ -68,18 +64,7 @@ struct HostQueues {
   FLITLAB_INLINE void remove(u32 n) const {
     host.ready = static_cast<u8>(host.ready & ~(1u << n));
     if (!queues()) return remove_oldest(v, terminal, index, control);
-    ++control.sent;
-    SourceCursor& oldest = queue(n).oldest;
-    if (is_trace()) {
-      remove_of_trace(v, terminal, oldest.index);
-      for (u32 set = queues(); set; set &= set - 1) {
-        SourceCursor& other = queue(lowest_bit(set)).oldest;
-        other.index -= other.index > oldest.index;
-      }
-    } else {
-      step(oldest);
-    }
-    seek(n);
+    remove_first(n);
   }
 
   /// Whether a state has queues that can be: what waits is in one of them, and what is offered stands first there.
@@ -100,6 +85,38 @@ struct HostQueues {
   }
 
  private:
+  /// Draws the next message of each queue that has one.
+  FLITLAB_HD u32 draw() const {
+    for (u32 set = queues() & ~u32{host.ready}; set; set &= set - 1) {
+      const u32 priority = lowest_bit(set), place = queue(priority).oldest.index;
+      if (place == end()) continue;
+      queue(priority).offered = message(packet(place, queue(priority).oldest.at), destination(place), priority);
+      host.ready = static_cast<u8>(host.ready | 1u << priority);
+    }
+    return host.ready;
+  }
+
+  FLITLAB_HD void remove_first(u32 n) const {
+    ++control.sent;
+    SourceCursor& oldest = queue(n).oldest;
+    if (is_trace()) {
+      remove_of_trace(v, terminal, oldest.index);
+      for (u32 set = queues(); set; set &= set - 1) {
+        SourceCursor& other = queue(lowest_bit(set)).oldest;
+        other.index -= other.index > oldest.index;
+      }
+    } else {
+      step(oldest);
+    }
+    seek(n);
+  }
+
+  /// Queues that were empty when there was nothing behind a place move on from there.
+  FLITLAB_HD void settle(u32 place) const {
+    for (u32 set = queues(); set; set &= set - 1)
+      if (queue(lowest_bit(set)).oldest.index == place) seek(lowest_bit(set));
+  }
+
   FLITLAB_INLINE bool is_trace() const { return v.t.mode == TrafficMode::kTrace; }
 
   // Places of packets in the order of creation: their numbers; of a trace, how many are before them in its ring.
@@ -137,7 +154,7 @@ struct HostQueues {
   }
 
   /// Moves a queue's cursor on to the first packet of its priority, if it is not there.
-  FLITLAB_INLINE void seek(u32 priority) const {
+  FLITLAB_HD void seek(u32 priority) const {
     SourceCursor& cursor = queue(priority).oldest;
     while (cursor.index != end() && priority_of(packet(cursor.index, cursor.at)) != priority) step(cursor);
   }
