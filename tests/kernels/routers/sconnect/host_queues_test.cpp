@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "kernels/routers/sconnect/host_queues.hpp"
+#include "kernels/routers/sconnect/tic.hpp"
+#include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
 #include "tests/support/sconnect/two_hosts.hpp"
 
