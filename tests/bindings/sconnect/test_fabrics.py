@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
-from flitlab.sconnect.published import bandwidths, fabrics, latencies, priorities
+from flitlab.sconnect.published import bandwidths, fabrics, latencies, priorities, tables
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -137,3 +137,9 @@ def test_rows_of_figure_18():
                             and r["quantity"] == f"accepted when the bound is offered, of the bound{name}")
                        for name in ("", ", hosts held back"))
     assert full < held_back  # a full pool turns back what is on its way
+
+
+def test_small_graphs_keep_all_shortest_ways():
+    first, *larger = tables.single_tics(graphs=4, larger=(64,))
+    assert first["measured"] == 100 and first["verdict"] == "match"
+    assert 98 < larger[0]["measured"] < 100 and larger[0]["kind"] == "context"

@@ -29,6 +29,9 @@ READING = (
     "of its node, and a message that has come by it is not told from one that begins there. A table's entry is a mask "
     "of eight virtual channels or names parallel ports (3.1). Section 2.4: in practice assignments preserve shortest "
     "path routing; judged is whether ours do, for every pair. flitlab's readings until then are side by side.")
+READING_SMALL = (
+    "An assignment that is found exists, so graphs for which one is found need no search of all. Where none is found, "
+    "from about 40 nodes of degree 3 on, there may be one.")
 READING_LOAD = ("Messages that hosts get when all offer one in every cycle, uniform traffic, 32 buffers open to hosts; "
                 "it shows what the options cost, and the paper gives no such number.")
 
@@ -39,9 +42,29 @@ def accepted(settings: dict) -> float:
                                  "run.measure_cycles": 1500})).accepted
 
 
+def kept(nodes: int, degree: int, seed: int) -> float:
+    """Part of the pairs of a random graph of single TICs whose tables keep a shortest way."""
+    return fabric(RANDOM, {"topology.nodes": nodes, "topology.degree": degree, "topology.wiring_seed": seed,
+                           "traffic.load": 0.0}).derived()["shortest_kept"]
+
+
+def single_tics(graphs: int = 30, larger: tuple[int, ...] = (32, 48, 64)) -> list[dict]:
+    """Random graphs in which an assignment that keeps all shortest ways is found, and sizes at which one is not."""
+    small = [kept(n, degree, seed) for degree in (3, 4) for n in (6, 8, 10, 12, 14, 16, 20, 24)
+             for seed in range(1, graphs + 1)]
+    common = {"experiment": "sconnect.tables", "source": f"{PAPER}, 2.4", "unit": "%", "tolerance": 0}
+    rows = [row(quantity="graphs whose tables keep all shortest ways", published=100,
+                measured=100 * sum(k == 1 for k in small) / len(small),
+                setting=f"{len(small)} random graphs of 6 to 24 nodes, degree 3 and 4", reading=READING_SMALL,
+                **common)]
+    return rows + [row(quantity="pairs that keep a shortest way, least of ten graphs", published=None,
+                       measured=100 * min(kept(n, 3, seed) for seed in range(1, 11)),
+                       setting=f"random, degree 3, {n} nodes", reading=READING_SMALL, **common) for n in larger]
+
+
 def tables() -> list[dict]:
     """Shortest ways that tables keep, and what fabrics then carry, by three readings of parallel ports and entries."""
-    rows = []
+    rows = single_tics()
     for name, settings in FABRICS.items():
         for reading, changes in ({"": {}} | READINGS).items():
             e = fabric(settings, changes, {"traffic.load": 0.0})
