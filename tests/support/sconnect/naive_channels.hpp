@@ -85,8 +85,11 @@ class NaiveChannels : public NaiveQueues {
     return false;
   }
 
+  /// What the far end gets. That it came damaged does not cross the channel: only a late abort says so, and of a quad
+  /// only the one in its last part.
   static NaiveMessage on_its_way(const NaiveMessage& m) {
     NaiveMessage copy = m;
+    copy.damaged = false;
     copy.vc = m.next_vc;
     copy.back.reset();
     ++copy.hops;
