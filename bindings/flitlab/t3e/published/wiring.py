@@ -42,12 +42,13 @@ def ports() -> list[dict]:
             ("Figure 6", "Z0", "through", 0x010000, 1), ("Figure 6", "Z0", "alternating", 0x010000, 0)):
         node, back = _far_end(_boards(wiring), port)
         source, setting = f"{MANUAL}, Network Router Ports, {figure}", f"4x4x4, Z {wiring}"
-        ours = port == "Z0"  # the manual says Z0 or Z1 of a router on another board
-        reading = "the manual leaves open which of the two is where" if ours else READING
-        rows += [row("t3e.manual", f"{port} Out of router 00: node", source, setting, place, node, "", 0, check=ours,
+        # The manual says Z0 or Z1 of a router on another board.
+        reading = "the manual leaves open which of the two is where" if port == "Z0" else READING
+        # What the plan was told, read back: a check, however true to the manual.
+        rows += [row("t3e.manual", f"{port} Out of router 00: node", source, setting, place, node, "", 0, check=True,
                      reading=reading),
                  row("t3e.manual", f"{port} Out of router 00: number of the port In", source, setting, far_port, back,
-                     "", 0, check=ours, reading=reading)]
+                     "", 0, check=True, reading=reading)]
     network = _boards("through")
     software = t3e.Machine(network).special_put(0, HERE, "R_ORIENT", 0)
     network.step(60)
