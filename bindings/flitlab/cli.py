@@ -60,7 +60,7 @@ def _sweep(args) -> int:
 def _reproduce(args) -> int:
     from flitlab.reproduction import main
 
-    return main(args.names, args.list, args.json, args.full, args.keep, args.markdown)
+    return main(args.names, args.list, args.json, args.full, args.keep, args.markdown, args.jobs)
 
 
 def _inspect(args) -> int:
@@ -191,6 +191,8 @@ def _parser() -> argparse.ArgumentParser:
                      help="run in the paper's size where the default is smaller; go on when started again")
     sub.add_argument("--keep", metavar="DIR", default="out/reproduce",
                      help="folder for what --full has done (default out/reproduce)")
+    sub.add_argument("--jobs", type=int, default=0, metavar="N",
+                     help="experiments at a time (default: one to a core)")
     form = sub.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the rows as one JSON list")
     form.add_argument("--markdown", action="store_true", help="print a page of tables (docs/published.md)")

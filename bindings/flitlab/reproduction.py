@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from flitlab import _core
 from flitlab._core import ConfigError, __version__
 from flitlab.arguments import did_you_mean
 from flitlab.machines import parts
+from flitlab.runner import TerminateAsInterrupt
+
+Timed = tuple[list[dict], float]  # an experiment's rows, and the seconds it took
 
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,
@@ -71,6 +77,35 @@ def reproduce(*names: str, full: bool = False, keep: str | Path = "out/reproduce
     return [line for run in chosen(names, full, keep).values() for line in run()]
 
 
+def timed(run: Callable[[], list[dict]]) -> Timed:
+    start = time.monotonic()
+    return run(), time.monotonic() - start
+
+
+def timed_by_name(name: str, full: bool, keep: str) -> Timed:
+    """In a process of its own: what `chosen` returns cannot be sent there."""
+    return timed(chosen((name,), full, keep)[name])
+
+
+def each(names: tuple[str, ...], full: bool, keep: str, jobs: int) -> Iterator[tuple[str, Timed]]:
+    """Runs experiments, so many at a time, and yields what they gave in their order. Most keep one core busy."""
+    runs = chosen(names, full, keep)
+    if min(jobs, len(runs)) <= 1:
+        yield from ((name, timed(run)) for name, run in runs.items())
+        return
+    pool = ProcessPoolExecutor(min(jobs, len(runs)), multiprocessing.get_context("spawn"))
+    try:
+        with TerminateAsInterrupt():
+            futures = {name: pool.submit(timed_by_name, name, full, keep) for name in runs}
+            yield from ((name, future.result()) for name, future in futures.items())
+    except BaseException:  # nobody waits for what is still running
+        for process in multiprocessing.active_children():
+            process.terminate()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
 def expected(line: dict) -> str:
     words = {"published": "published", "check": "must be"}
     return f"{words[line['kind']]} {line['published']:g}, " if line["kind"] in words else ""
@@ -95,8 +130,8 @@ def counts(rows: list[dict]) -> dict[str, int]:
     return {v: verdicts.count(v) for v in VERDICTS}
 
 
-def table(done: dict[str, tuple[list[dict], float]]) -> Iterator[str]:
-    """Experiments by name with their rows and seconds: a line each, the sum, and then what is out or broken."""
+def table(done: dict[str, Timed]) -> Iterator[str]:
+    """Experiments by name with their rows and seconds: a line each, the sums, and then what is out or broken."""
     yield f"{'experiment':<26}" + "".join(f"{v:>8}" for v in VERDICTS) + f"{'seconds':>9}"
     everything = [line for rows, _ in done.values() for line in rows]
     for name, (rows, seconds) in [*done.items(), ("all", (everything, sum(s for _, s in done.values())))]:
@@ -107,16 +142,20 @@ def table(done: dict[str, tuple[list[dict], float]]) -> Iterator[str]:
         yield from texts(out, readings=False)
 
 
-def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str, markdown: bool = False) -> int:
+def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str, markdown: bool = False,
+         jobs: int = 1) -> int:
+    """jobs: experiments at a time; 0: as many as there are cores."""
     if list_only:
         for name, (text, *_) in experiments().items():
             print(f"{name:<28} {text}")
         return 0
-    done: dict[str, tuple[list[dict], float]] = {}
-    for name, run in chosen(tuple(names), full, keep).items():
-        start = time.monotonic()
-        rows = run()
-        done[name] = rows, time.monotonic() - start
+    if jobs < 0:
+        raise ConfigError(f"--jobs {jobs}: it must be 1 or more, or 0 for one to a core.")
+    jobs, start = jobs or _core.backends()["cpu"]["threads"], time.monotonic()
+    done: dict[str, Timed] = {}
+    for name, result in each(tuple(names), full, keep, jobs):
+        done[name] = result
+        rows = result[0]
         if markdown:  # the page is all that goes to stdout
             print(f"{name:<26} {done[name][1]:.1f} s", file=sys.stderr, flush=True)
         if as_json or markdown:
@@ -131,7 +170,7 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
         from flitlab.reproduction_page import page
 
         command = " ".join(["flitlab reproduce", *names, *(["--full"] if full else []), "--markdown"])
-        print(*page(done, command, __version__, full), sep="\n")
+        print(*page(done, command, __version__, full, took=time.monotonic() - start), sep="\n")
     else:
         if len(done) > 1:
             print("", *table(done), sep="\n")

@@ -87,15 +87,18 @@ def section(name: str, rows: list[dict]) -> Iterator[str]:
         yield from (f"- {reading}" for reading in readings)
 
 
-def page(done: Done, command: str, version: str, full: bool = False, made: str | None = None) -> Iterator[str]:
-    """The lines of the page. command: what was run; made: the day, as 2026-01-31 (default: today)."""
+def page(done: Done, command: str, version: str, full: bool = False, made: str | None = None,
+         took: float | None = None) -> Iterator[str]:
+    """The lines of the page. command: what was run; made: the day, as 2026-01-31 (default: today); took: seconds, less
+    than the experiments' sum if several ran at a time."""
     known = [s for _, s in done.values() if s is not None]
-    took = f" It took {duration(sum(known))}." if known else ""
+    took = took or sum(known)
+    told = f" It took {duration(took)}." if took else ""
     sizes = "in the papers' sizes" if full else "in their default sizes"
     yield from (
         "# Published experiments", "",
         f"`{command}` of flitlab {version} made this page on {made or date.today().isoformat()}. The experiments ran "
-        f"{sizes}.{took} A row is of one of three kinds. *published*: a number or a relation that the "
+        f"{sizes}.{told} A row is of one of three kinds. *published*: a number or a relation that the "
         "source prints, beside what running the emulator gave; *match*: within the tolerance of the row, *better*: "
         "outside it, on the better side, *out*: outside it. *check*: what must be so by construction (a count, a "
         "formula, another implementation); it *holds* or is *broken*. *context*: measured, with nothing to compare "

@@ -1,6 +1,13 @@
 """The table that `flitlab reproduce` ends with, and the page that it prints with --markdown."""
 
 import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
 
 import flitlab
 import flitlab.reproduction as reproduction
@@ -110,6 +117,47 @@ def test_only_the_page_goes_to_stdout(monkeypatch, capsys):
     assert re.findall(r"^### (.*)", shown.out, re.M) == ["x.one", "x.two"]
     assert [line.split()[0] for line in shown.err.splitlines()] == ["x.one", "x.two"]
     assert reproduction.main(["x.one"], False, False, False, "out", markdown=True) == 0
+
+
+def test_several_at_a_time_print_what_one_at_a_time_does(cli):
+    names = ("t3e.table2", "t3e.sizes", "metro.table3", "bgl.packet")
+    alone, together = (cli("reproduce", *names, "--json", "--jobs", jobs) for jobs in ("1", "3"))
+    assert alone.stdout == together.stdout and len(alone.stdout) > 1000
+    assert alone.returncode == together.returncode
+
+
+def test_so_many_at_a_time(cli):
+    done = cli("reproduce", "t3e.sizes", "--jobs", "-2")
+    assert done.returncode == 2 and "--jobs -2: it must be 1 or more, or 0" in done.stderr
+
+
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_all_of_them(number):
+    command = [sys.executable, "-m", "flitlab", "reproduce", "bgl.hotregion", "bgl.escape", "--jobs", "2"]
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    workers = []
+    for _ in range(300):
+        time.sleep(0.1)
+        workers = [pid for pid in children(run.pid) if "resource_tracker" not in
+                   Path(f"/proc/{pid}/cmdline").read_text()]
+        if len(workers) == 2:
+            break
+    time.sleep(1)
+    run.send_signal(number)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 130 and len(workers) == 2, told
+    for _ in range(100):
+        if not any(Path(f"/proc/{pid}").exists() for pid in workers):
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("they still run")
+    assert "Traceback" not in told
 
 
 def test_a_page_or_json_not_both(cli):
