@@ -43,13 +43,10 @@ struct VcModelBase {
   }
 };
 
+/// What is small can be kept in lanes.
 template <class T>
-struct VcModelOf : VcModelBase<T> {};
-
-/// Those of known sizes can be kept in lanes.
-template <u32 P, u32 kVcs>
-struct VcModelOf<vc::FixedVcTable<P, kVcs>> : VcModelBase<vc::FixedVcTable<P, kVcs>> {
-  using Lanes = vc::lanes::Lanes<vc::FixedVcTable<P, kVcs>>;
+struct VcModelOf : VcModelBase<T> {
+  using Lanes = vc::lanes::Lanes<T>;
 };
 
 using VcModel = VcModelOf<vc::VcTable>;

@@ -90,11 +90,32 @@ FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, RouterControl& co
   return enough;
 }
 
+/// What adaptive routing asks of a router's outputs.
+template <class T, int W>
+struct Outputs {
+  const T& t;
+  const Item<W>& router;
+  RouterControl& control;
+
+  /// As free_vcs().
+  FLITLAB_INLINE u32 free(u32 port, u32 allowed, u32 credits_needed) const {
+    return free_vcs(t, router, control, port, allowed, credits_needed);
+  }
+  FLITLAB_INLINE u32 credits(u32 port, u32 vc) const {
+    return router.at(t.router_fields.output, port * t.vcs + vc).credits;
+  }
+};
+
+template <class T, int W>
+FLITLAB_INLINE Outputs<T, W> outputs_of(const T& t, const Item<W>& router, RouterControl& control) {
+  return {t, router, control};
+}
+
 /// Minimal adaptive routing with escape channels (Duato): the productive port with a free adaptive VC and the most
 /// credits, ties to the lowest dimension; with none free, the escape VC in dimension order. Taken anew every cycle.
-template <class T, int W>
-FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Item<W>& router, RouterControl& control,
-                                      u32 here, u32 in_port, u32 in_vc) {
+template <class T, class Out>
+FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Out& outputs, u32 here, u32 in_port,
+                                      u32 in_vc) {
   const u16* masks = t.class_mask[packet.message_class];
   const u32 adaptive = masks[t.wraps ? 2 : 1];
   const u32 needed = t.atomic_adaptive                          ? t.buffer_flits
@@ -107,11 +128,10 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const It
     differ &= ~(t.dim_mask[dim] << t.dim_shift[dim]);
     const u32 from = coordinate(t, here, dim), to = coordinate(t, packet.dst, dim);
     const u32 port = direction_port(t, dim, goes_minus(t, packet, dim, from, to));
-    const u32 free = free_vcs(t, router, control, port, adaptive, needed);
+    const u32 free = outputs.free(port, adaptive, needed);
     if (!free) continue;
     u32 credits = 1;
-    for (u32 set = adaptive; set; set &= set - 1)
-      credits += router.at(t.router_fields.output, port * t.vcs + lowest_bit(set)).credits;
+    for (u32 set = adaptive; set; set &= set - 1) credits += outputs.credits(port, lowest_bit(set));
     if (credits > most) {
       most = credits;
       best = Route{port, static_cast<u16>(free)};
@@ -121,10 +141,10 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const It
   return dimension_order(t, packet, here, packet.dst, false, 0, in_port, in_vc);
 }
 
-/// The route of the packet at the front of input VC (in_port, in_vc) of `router`.
-template <class T, int W>
-FLITLAB_INLINE Route compute_route(const T& t, const Item<W>& router, RouterControl& control, u32 router_index,
-                                   Packet& packet, u32 in_port, u32 in_vc) {
+/// The route of the packet at the front of input VC (in_port, in_vc) of a router.
+template <class T, class Out>
+FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
+                                   u32 in_vc) {
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
   u32 first_class = 0;
@@ -142,7 +162,7 @@ FLITLAB_INLINE Route compute_route(const T& t, const Item<W>& router, RouterCont
       return Route{t.next_port[std::size_t{router_index} * t.routers + target],
                    t.class_mask[packet.message_class][t.layer[std::size_t{source} * t.routers + target]]};
     }
-    case Algorithm::kMinimalAdaptive: return minimal_adaptive(t, packet, router, control, here, in_port, in_vc);
+    case Algorithm::kMinimalAdaptive: return minimal_adaptive(t, packet, outputs, here, in_port, in_vc);
     case Algorithm::kO1Turn: {
       const bool reverse = packet.route_bits & kReverseOrder;
       return dimension_order(t, packet, here, target, reverse, reverse ? 1 : 0, in_port, in_vc);

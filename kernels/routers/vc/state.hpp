@@ -164,33 +164,44 @@ void for_each_array(VcTable& t, F f) {
   f(t.layer, n * n);
 }
 
-/// The most common router, with its choices known at compile time: the constants hide the members of the same name,
-/// so that code written for any table loses its branches.
-struct PlainVcTable : VcTable {
+/// The most common allocators and arbiters, known at compile time: the constants hide the members of the same name, so
+/// that code written for any table loses its branches.
+struct RoundRobinVcTable : VcTable {
   static constexpr bool kSmall = true;
 
-  PlainVcTable() = default;
-  explicit PlainVcTable(const VcTable& table) : VcTable(table) {}
+  RoundRobinVcTable() = default;
+  explicit RoundRobinVcTable(const VcTable& table) : VcTable(table) {}
 
-  static constexpr FlowControl flow_control = FlowControl::kWormhole;
   static constexpr Allocator vc_allocator = Allocator::kInputFirst;
   static constexpr Allocator switch_allocator = Allocator::kInputFirst;
   static constexpr ArbiterKind arbiter = ArbiterKind::kRoundRobin;
-  static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
   static constexpr TrafficMode mode = TrafficMode::kOpen;
   static constexpr u8 speculative = 0;
-  static constexpr u8 one_port_per_dim = 0;
-  static constexpr u32 atomic_adaptive = 0;
   static constexpr u32 port_words = 1;
   static constexpr u32 set_words = 1;
   static constexpr u32 set_shift = 5;
 
   /// Whether these constants describe a table.
   static bool fits(const VcTable& t) {
-    return t.flow_control == FlowControl::kWormhole && t.vc_allocator == Allocator::kInputFirst &&
-           t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin &&
-           t.algorithm == Algorithm::kDimensionOrder && t.mode == TrafficMode::kOpen && !t.speculative &&
-           !t.one_port_per_dim && t.port_words == 1 && t.set_words == 1;
+    return t.vc_allocator == Allocator::kInputFirst && t.switch_allocator == Allocator::kInputFirst &&
+           t.arbiter == ArbiterKind::kRoundRobin && t.mode == TrafficMode::kOpen && !t.speculative &&
+           t.port_words == 1 && t.set_words == 1;
+  }
+};
+
+/// The most common router: wormhole flow control and dimension order too.
+struct PlainVcTable : RoundRobinVcTable {
+  PlainVcTable() = default;
+  explicit PlainVcTable(const VcTable& table) : RoundRobinVcTable(table) {}
+
+  static constexpr FlowControl flow_control = FlowControl::kWormhole;
+  static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
+  static constexpr u8 one_port_per_dim = 0;
+  static constexpr u32 atomic_adaptive = 0;
+
+  static bool fits(const VcTable& t) {
+    return RoundRobinVcTable::fits(t) && t.flow_control == FlowControl::kWormhole &&
+           t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim;
   }
 };
 

@@ -11,13 +11,27 @@ FLITLAB_INLINE u8 pointer_of(u32 asked_first) { return static_cast<u8>(lowest_bi
 /// The member of a set of one; 0 of an empty one, as before anything has been chosen.
 FLITLAB_INLINE u8 only_member(u32 set) { return static_cast<u8>(set ? lowest_bit(set) : 0); }
 
-/// Mail, by number + 1 there and as a set of one here.
-FLITLAB_INLINE u8 to_set(u32 mail) {
-  return static_cast<u8>(mail ? (1u << ((mail & kVcBits) - 1)) | (mail & (kHeadMark | kTailMark)) : 0);
-}
-FLITLAB_INLINE u8 to_number(u32 mail) {
-  return static_cast<u8>(mail ? (lowest_bit(mail) + 1) | (mail & (kHeadMark | kTailMark)) : 0);
-}
+/// Mail, by number + 1 there and as a set of one here: of credits, and of flits in one plane or two (flits.hpp).
+inline constexpr u32 kMarks = kHeadMark | kTailMark;
+FLITLAB_INLINE u8 to_set(u32 mail) { return static_cast<u8>(mail ? 1u << ((mail & kVcBits) - 1) : 0); }
+FLITLAB_INLINE u8 to_number(u32 set) { return static_cast<u8>(set ? lowest_bit(set) + 1 : 0); }
+
+template <u32 kPlanes>
+struct FlitPlace {
+  u8* byte;  ///< null: nothing arrives there
+  std::size_t planes;
+
+  void write(u32 mail) const {
+    if (!byte) return;
+    byte[0] = static_cast<u8>(to_set(mail) | (kPlanes == 1 ? mail & kMarks : 0));
+    if constexpr (kPlanes == 2) byte[planes] = static_cast<u8>(mail & kMarks);
+  }
+  u8 read() const {
+    if (!byte) return 0;
+    return static_cast<u8>(to_number(kPlanes == 1 ? byte[0] & ~kMarks : byte[0]) |
+                           (byte[kPlanes == 1 ? 0 : planes] & kMarks));
+  }
+};
 
 /// One router and its terminal in both forms.
 template <int L, class S, class V>
@@ -31,15 +45,34 @@ struct Pair {
   Item<1> router = v.routers[index], terminal = v.terminals[index];
 
   const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
+  u32 slots() const { return v.t.slot_mask + 1; }
   u8& of_terminal(u8* mail, u32 slot) const { return mail[std::size_t{slot} * s.blocks * L + index]; }
+  using Place = FlitPlace<FlitsOf<L, S>::planes>;
+  Place flit_of_terminal(u8* mail, u32 slot) const {
+    return {&of_terminal(mail, slot), std::size_t{slots()} * s.blocks * L};
+  }
   /// Where the mail that arrives at a port lies.
-  u8* flit_to(u32 port, u32 slot) const {
-    if (port == S::network_ports) return &of_terminal(s.inject_mail, slot);
-    return peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item;
+  Place flit_to(u32 port, u32 slot) const {
+    if (port == S::network_ports) return flit_of_terminal(s.inject_mail, slot);
+    return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
   }
   u8* credit_to(u32 port, u32 slot) const {
     if (port == S::network_ports) return &of_terminal(s.eject_credits, slot);
     return peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item;
+  }
+
+  /// Input VCs are numbered port by port: here with room for S::vcs at each.
+  u32 to_lanes(u32 flat) const { return flat / v.t.vcs * S::vcs + flat % v.t.vcs; }
+  u32 from_lanes(u32 flat) const { return flat / S::vcs * v.t.vcs + flat % S::vcs; }
+  /// A pointer over them is one past the one served last, 0 at first.
+  u32 pointer_to_lanes(u32 pointer) const { return pointer ? to_lanes(pointer - 1) + 1 : 0; }
+  u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
+  /// Packets queued in (port, vc), in both forms.
+  Packet* ring_here(u32 port, u32 vc) const {
+    return &s.ring[((std::size_t{index} * S::ports + port) * S::vcs + vc) * v.t.ring];
+  }
+  Packet* ring_there(u32 port, u32 vc) const {
+    return &router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring);
   }
 
   void load() const {
@@ -58,21 +91,20 @@ struct Pair {
       lane_of(k.first_vc[port], lane) = asked_first(state.pick_vc);
       lane_of(k.first_input[port], lane) = asked_first(state.pick_input);
       s.flits_sent[std::size_t{index} * S::ports + port] = state.flits_sent;
-      for (u32 vc = 0; vc < S::vcs; ++vc) load(port, vc);
-      for (u32 slot = 0; slot < kSlots; ++slot) {
-        if (u8* flit = flit_to(port, slot)) *flit = to_set(mail_byte(router.at(t.router_fields.flit_mail, slot), port));
+      for (u32 vc = 0; vc < t.vcs; ++vc) load(port, vc);
+      for (u32 slot = 0; slot < slots(); ++slot) {
+        flit_to(port, slot).write(mail_byte(router.at(t.router_fields.flit_mail, slot), port));
         if (u8* credit = credit_to(port, slot))
           *credit = to_set(mail_byte(router.at(t.router_fields.credit_mail, slot), port));
       }
     }
-    std::memcpy(&s.ring[std::size_t{index} * S::flats * t.ring], &router.at(t.router_fields.ring),
-                S::flats * t.ring * sizeof(Packet));
     load_terminal();
   }
 
   void load(u32 port, u32 vc) const {
     const auto& t = v.t;
-    const u32 flat = port * S::vcs + vc, bit = 1u << vc;
+    const u32 flat = port * t.vcs + vc, bit = 1u << vc;
+    std::memcpy(ring_here(port, vc), ring_there(port, vc), t.ring * sizeof(Packet));
     const InputVc& in = router.at(t.router_fields.input, flat);
     k.flits[port].set(lane, vc, in.flits);
     k.left[port].set(lane, vc, in.left);
@@ -82,7 +114,7 @@ struct Pair {
     lane_of(k.out_vc[port][vc], lane) = static_cast<u8>(1u << in.out_vc);
     lane_of(k.pick_out[port][vc], lane) = in.pick;
     lane_of(k.allowed[port][vc], lane) = static_cast<u8>(in.allowed);
-    s.ready_at[std::size_t{index} * S::flats + flat] = in.ready_at;
+    s.ready_at[std::size_t{index} * S::flats + port * S::vcs + vc] = in.ready_at;
     const bool later = in.stage == Stage::kRouting && in.ready_at == now + v.t.routing_delay;
     const bool waits = in.stage == Stage::kRouting || in.stage == Stage::kWaiting;
     const auto put = [&](Bytes<L>& set, bool member) {
@@ -95,8 +127,8 @@ struct Pair {
     const OutputVc& out = router.at(t.router_fields.output, flat);
     k.credits[port].set(lane, vc, out.credits);
     put(k.some_credits[port], out.credits);
-    lane_of(k.owner[port][vc], lane) = static_cast<u8>(out.owner == kNoOwner ? 0 : out.owner);
-    lane_of(k.pick_in[port][vc], lane) = static_cast<u8>(out.pick);
+    lane_of(k.owner[port][vc], lane) = static_cast<u8>(out.owner == kNoOwner ? 0 : to_lanes(out.owner));
+    lane_of(k.pick_in[port][vc], lane) = static_cast<u8>(pointer_to_lanes(out.pick));
     lane_of(k.tail[port][vc], lane) = out.tail;
   }
 
@@ -109,29 +141,29 @@ struct Pair {
     lane_of(k.left_to_send, lane) = static_cast<u8>(control.lane.left);
     lane_of(k.send_vc, lane) = static_cast<u8>(1u << control.lane.vc);
     lane_of(k.first_send_vc, lane) = asked_first(control.lane.pick);
-    for (u32 vc = 0; vc < S::vcs; ++vc) {
+    for (u32 vc = 0; vc < t.vcs; ++vc) {
       const InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
       lane_of(k.injection_credits[vc], lane) = static_cast<u8>(out.credits);
       lane_of(k.injection_tail[vc], lane) = out.tail;
       lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
     }
-    for (u32 slot = 0; slot < kSlots; ++slot) {
-      of_terminal(s.eject_mail, slot) = to_set(terminal.at(t.terminal_fields.flit_mail, slot));
+    for (u32 slot = 0; slot < slots(); ++slot) {
+      flit_of_terminal(s.eject_mail, slot).write(terminal.at(t.terminal_fields.flit_mail, slot));
       of_terminal(s.inject_credits, slot) = to_set(terminal.at(t.terminal_fields.credit_mail, slot));
     }
     std::memcpy(&s.terminal_ring[std::size_t{index} * S::vcs * t.ring], &terminal.at(t.terminal_fields.ring),
-                S::vcs * t.ring * sizeof(Packet));
+                t.vcs * t.ring * sizeof(Packet));
   }
 
   /// Whether mail of a slot is still to arrive if it takes so many cycles: slots are not emptied, but written again.
-  bool coming(u32 slot, u32 delay) const { return (slot - now) % kSlots < delay; }
+  bool coming(u32 slot, u32 delay) const { return ((slot - now) & v.t.slot_mask) < delay; }
 
   void store() const {
     const auto& t = v.t;
     RouterControl& control = router.at(t.router_fields.control);
     control = RouterControl{};
     control.fault = s.fault[index];
-    for (u32 slot = 0; slot < kSlots; ++slot)
+    for (u32 slot = 0; slot < slots(); ++slot)
       router.at(t.router_fields.flit_mail, slot) = router.at(t.router_fields.credit_mail, slot) = 0;
     for (u32 port = 0; port < S::ports; ++port) {
       const auto set = [&](u64& to, u32 from) { to |= u64{from} << bit_of(t, port, 0); };
@@ -146,17 +178,15 @@ struct Pair {
       state.pick_vc = pointer_of(lane_of(k.first_vc[port], lane));
       state.pick_input = pointer_of(lane_of(k.first_input[port], lane));
       state.flits_sent = s.flits_sent[std::size_t{index} * S::ports + port] + lane_of(k.sent[port], lane);
-      for (u32 vc = 0; vc < S::vcs; ++vc) store(port, vc);
+      for (u32 vc = 0; vc < t.vcs; ++vc) store(port, vc);
       const bool to_terminal = port == S::network_ports;
-      for (u32 slot = 0; slot < kSlots; ++slot) {
-        const u8* flit = coming(slot, to_terminal ? t.inject_delay : t.link_delay) ? flit_to(port, slot) : nullptr;
+      for (u32 slot = 0; slot < slots(); ++slot) {
+        const u8 flit = coming(slot, to_terminal ? t.inject_delay : t.link_delay) ? flit_to(port, slot).read() : u8{0};
         const u8* credit = coming(slot, t.credit_delay) ? credit_to(port, slot) : nullptr;
-        if (flit) post(router.at(t.router_fields.flit_mail, slot), port, to_number(*flit));
+        if (flit) post(router.at(t.router_fields.flit_mail, slot), port, flit);
         if (credit) post(router.at(t.router_fields.credit_mail, slot), port, to_number(*credit));
       }
     }
-    std::memcpy(&router.at(t.router_fields.ring), &s.ring[std::size_t{index} * S::flats * t.ring],
-                S::flats * t.ring * sizeof(Packet));
     store_terminal();
   }
 
@@ -170,7 +200,8 @@ struct Pair {
 
   void store(u32 port, u32 vc) const {
     const auto& t = v.t;
-    const u32 flat = port * S::vcs + vc;
+    const u32 flat = port * t.vcs + vc;
+    std::memcpy(ring_there(port, vc), ring_here(port, vc), t.ring * sizeof(Packet));
     InputVc& in = router.at(t.router_fields.input, flat);
     in.flits = static_cast<u16>(k.flits[port].get(lane, vc));
     in.left = static_cast<u16>(k.left[port].get(lane, vc));
@@ -181,14 +212,14 @@ struct Pair {
     in.pick = lane_of(k.pick_out[port][vc], lane);
     in.allowed = lane_of(k.allowed[port][vc], lane);
     in.stage = stage_of(port, vc);
-    in.ready_at = s.ready_at[std::size_t{index} * S::flats + flat];
+    in.ready_at = s.ready_at[std::size_t{index} * S::flats + port * S::vcs + vc];
     if (in.stage == Stage::kRouting) in.ready_at = now + (lane_of(k.fresh[port], lane) >> vc & 1);
     OutputVc& out = router.at(t.router_fields.output, flat);
     out = OutputVc{};
     out.credits = static_cast<u16>(k.credits[port].get(lane, vc));
     const bool taken = lane_of(k.taken[port], lane) >> vc & 1;
-    out.owner = taken ? lane_of(k.owner[port][vc], lane) : kNoOwner;
-    out.pick = lane_of(k.pick_in[port][vc], lane);
+    out.owner = taken ? static_cast<u16>(from_lanes(lane_of(k.owner[port][vc], lane))) : kNoOwner;
+    out.pick = static_cast<u16>(pointer_from_lanes(lane_of(k.pick_in[port][vc], lane)));
     out.tail = lane_of(k.tail[port][vc], lane);
     router.at(t.router_fields.claim, flat) = kNoOwner;
   }
@@ -200,22 +231,22 @@ struct Pair {
     control.lane.left = lane_of(k.left_to_send, lane);
     control.lane.vc = only_member(lane_of(k.send_vc, lane));
     const u8 first = pointer_of(lane_of(k.first_send_vc, lane));
-    control.lane.pick = first == S::vcs ? u8{0} : first;
-    for (u32 vc = 0; vc < S::vcs; ++vc) {
+    control.lane.pick = first == t.vcs ? u8{0} : first;
+    for (u32 vc = 0; vc < t.vcs; ++vc) {
       InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
       out = InjectionVc{};
       out.credits = lane_of(k.injection_credits[vc], lane);
       out.tail = lane_of(k.injection_tail[vc], lane);
       terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
     }
-    for (u32 slot = 0; slot < kSlots; ++slot) {
+    for (u32 slot = 0; slot < slots(); ++slot) {
       terminal.at(t.terminal_fields.flit_mail, slot) =
-          coming(slot, t.eject_delay) ? to_number(of_terminal(s.eject_mail, slot)) : u8{0};
+          coming(slot, t.eject_delay) ? flit_of_terminal(s.eject_mail, slot).read() : u8{0};
       terminal.at(t.terminal_fields.credit_mail, slot) =
           coming(slot, t.credit_delay) ? to_number(of_terminal(s.inject_credits, slot)) : u8{0};
     }
     std::memcpy(&terminal.at(t.terminal_fields.ring), &s.terminal_ring[std::size_t{index} * S::vcs * t.ring],
-                S::vcs * t.ring * sizeof(Packet));
+                t.vcs * t.ring * sizeof(Packet));
   }
 };
 

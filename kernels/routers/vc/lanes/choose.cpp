@@ -3,20 +3,20 @@
 #include "kernels/routers/vc/lanes/lanes.hpp"
 
 extern "C" {
-const void* flitlab_vc_lanes_16(unsigned ports, int long_packets);
+const void* flitlab_vc_lanes_16(unsigned ports, unsigned vcs, int fixed, int roomy);
 #ifdef FLITLAB_WIDE_LANES
-const void* flitlab_vc_lanes_32(unsigned ports, int long_packets);
-const void* flitlab_vc_lanes_64(unsigned ports, int long_packets);
+const void* flitlab_vc_lanes_32(unsigned ports, unsigned vcs, int fixed, int roomy);
+const void* flitlab_vc_lanes_64(unsigned ports, unsigned vcs, int fixed, int roomy);
 #endif
 #ifdef FLITLAB_SLOW_LANES
-const void* flitlab_vc_lanes_64_for_tests(unsigned ports, int long_packets);
+const void* flitlab_vc_lanes_64_for_tests(unsigned ports, unsigned vcs, int fixed, int roomy);
 #endif
 }
 
 namespace flitlab::vc::lanes {
 
-const Code* code_for(u32 ports, bool long_packets) {
-  const void* (*lanes)(unsigned, int) = nullptr;
+const Code* code_for(u32 ports, u32 vcs, bool fixed, bool roomy) {
+  const void* (*lanes)(unsigned, unsigned, int, int) = nullptr;
   const u32 width = lane_width();
   if (width == 16) lanes = flitlab_vc_lanes_16;
 #ifdef FLITLAB_SLOW_LANES
@@ -27,7 +27,7 @@ const Code* code_for(u32 ports, bool long_packets) {
   if (width == 64 && has_vectors(64)) lanes = flitlab_vc_lanes_64;
 #endif
   if (!lanes) return nullptr;
-  return static_cast<const Code*>(lanes(ports, long_packets));
+  return static_cast<const Code*>(lanes(ports, vcs, fixed, roomy));
 }
 
 u32 longest_packet(const TrafficTable& traffic) {

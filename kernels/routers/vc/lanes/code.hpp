@@ -10,7 +10,7 @@ namespace flitlab::vc::lanes {
 
 /// A replica in lanes.
 struct Replica {
-  const void* table;  ///< FixedVcTable
+  const void* table;  ///< FixedVcTable or RoundRobinVcTable, as the code was asked for
   const Wiring* wiring;
   std::byte* memory;
   const ReplicaRow* row;
@@ -18,7 +18,7 @@ struct Replica {
 
 struct Code {
   u32 width;  ///< routers to a block
-  std::size_t (*bytes)(u32 routers, u32 ring);
+  std::size_t (*bytes)(u32 routers, u32 slots, u32 ring);
   /// From a state in canonical order, and back.
   void (*load)(const Replica&, std::byte* canonical, const Placement&, Cycle now);
   void (*store)(const Replica&, std::byte* canonical, const Placement&, Cycle now);

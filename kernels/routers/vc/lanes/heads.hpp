@@ -43,18 +43,65 @@ struct Heads {
     return v.t.traffic.length_law == LengthLaw::kTable && v.t.traffic.packets.count == 1;
   }
 
-  /// Route computation of a packet that has just come to the front.
-  FLITLAB_INLINE void compute_route(u32 lane, u32 port, u32 vc) const {
+  /// What adaptive routing asks of a router's outputs, as vc::Outputs.
+  struct Outputs {
+    const Heads& heads;
+    u32 lane;
+
+    FLITLAB_INLINE u32 free(u32 port, u32 allowed, u32 credits_needed) const {
+      return heads.free(port, lane, allowed, credits_needed);
+    }
+    FLITLAB_INLINE u32 credits(u32 port, u32 vc) const { return heads.k.credits[port].get(lane, vc); }
+  };
+
+  /// As free_vcs().
+  FLITLAB_INLINE u32 free(u32 port, u32 lane, u32 allowed, u32 credits_needed) const {
+    u32 free = allowed & ~u32{lane_of(k.taken[port], lane)};
+    if (credits_needed)
+      for (u32 set = free; set; set &= set - 1)
+        if (k.credits[port].get(lane, lowest_bit(set)) < credits_needed) free ^= set & (0 - set);
+    return free;
+  }
+
+  FLITLAB_INLINE bool is_wormhole() const { return v.t.flow_control == FlowControl::kWormhole; }
+  /// Routes are computed in every cycle until there is an output VC.
+  FLITLAB_INLINE bool adapts() const { return v.t.algorithm == Algorithm::kMinimalAdaptive; }
+
+  /// Route computation; false: there is none.
+  FLITLAB_INLINE bool compute_route(u32 lane, u32 port, u32 vc) const {
     const auto& t = v.t;
     const u32 router = b * L + lane;
-    const Packet& packet = front(router, port, vc, lane);
-    const u32 here = t.address[router];
-    const Route route = here == packet.dst ? Route{packet.dst_port, t.message_mask[packet.message_class]}
-                                           : dimension_order(t, packet, here, packet.dst, false, 0, port, vc);
+    const Route route = vc::compute_route(t, Outputs{*this, lane}, router, front(router, port, vc, lane), port, vc);
+    if (route.port >= S::ports || !route.allowed) [[unlikely]] {
+      raise_fault(s.fault[router], kFaultNoRoute, port);
+      return false;
+    }
     lane_of(k.out_port[port][vc], lane) = static_cast<u8>(1u << route.port);
     lane_of(k.allowed[port][vc], lane) = static_cast<u8>(route.allowed);
-    if (!same_length()) k.left[port].set(lane, vc, packet.flits);
+    return true;
+  }
+
+  /// The first route of a packet, when it has just come to the front.
+  FLITLAB_INLINE bool compute_first_route(u32 lane, u32 port, u32 vc) const {
+    if (!compute_route(lane, port, vc)) return false;
+    const u32 router = b * L + lane;
+    if (!same_length()) k.left[port].set(lane, vc, front(router, port, vc, lane).flits);
     s.ready_at[std::size_t{router} * S::flats + port * S::vcs + vc] = now;
+    return true;
+  }
+
+  /// Whether a packet that is due may bid: of those that adapt, if there is a route now; of those that are stored
+  /// before they go on, if all of it is here.
+  FLITLAB_INLINE bool may_bid(u32 lane, u32 port, u32 vc, bool routed_now) const {
+    if (adapts() && !routed_now && !compute_route(lane, port, vc)) return false;
+    return v.t.flow_control != FlowControl::kStoreAndForward ||
+           k.flits[port].get(lane, vc) >= k.left[port].get(lane, vc);
+  }
+
+  /// Output VCs that a packet that is due may take.
+  FLITLAB_INLINE u32 free_for(u32 lane, u32 port, u32 vc) const {
+    const u32 out = lowest_bit(u32{lane_of(k.out_port[port][vc], lane)}), allowed = lane_of(k.allowed[port][vc], lane);
+    return free(out, lane, allowed, is_wormhole() ? 0 : u32{front(b * L + lane, port, vc, lane).flits});
   }
 
   /// VC allocation, separable and input first, of all that are due.
@@ -65,20 +112,26 @@ struct Heads {
       const Bytes<L> due = k.due[port] & ~k.asleep[port];
       const u64 lanes_due = members(due);
       if (!lanes_due) continue;
-      const Bytes<L> new_ones = due & ~k.routed[port];
+      Bytes<L> new_ones = due & ~k.routed[port], lost{};
       for_each_lane(members(new_ones), [&](u32 lane) __attribute__((always_inline)) {
-        for (u32 set = lane_of(new_ones, lane); set; set &= set - 1) compute_route(lane, port, lowest_bit(set));
+        for (u32 set = lane_of(new_ones, lane); set; set &= set - 1)
+          if (!compute_first_route(lane, port, lowest_bit(set))) [[unlikely]]
+            lane_of(lost, lane) |= static_cast<u8>(set & (0 - set));
       });
+      new_ones &= ~lost;
       k.routed[port] |= new_ones;
       if (same_length()) k.left[port].set(new_ones, v.t.traffic.packets.flits[0]);
+      const Bytes<L> bidding = due & ~lost;
       for_each_lane(lanes_due, [&](u32 lane) __attribute__((always_inline)) {
-        for (u32 set = lane_of(due, lane); set; set &= set - 1) {
-          const u32 vc = lowest_bit(set), out = lowest_bit(u32{lane_of(k.out_port[port][vc], lane)});
-          const u32 free = lane_of(k.allowed[port][vc], lane) & ~u32{lane_of(k.taken[out], lane)};
-          if (!free) {
-            lane_of(k.asleep[port], lane) |= static_cast<u8>(1u << vc);
+        for (u32 set = lane_of(bidding, lane); set; set &= set - 1) {
+          const u32 vc = lowest_bit(set);
+          if (!may_bid(lane, port, vc, lane_of(new_ones, lane) >> vc & 1)) continue;
+          const u32 free = free_for(lane, port, vc);
+          if (!free) {  // an output VC that is freed will wake it; room in one that is free, or elsewhere, would not
+            if (is_wormhole() && !adapts()) lane_of(k.asleep[port], lane) |= static_cast<u8>(1u << vc);
             continue;
           }
+          const u32 out = lowest_bit(u32{lane_of(k.out_port[port][vc], lane)});
           const u32 out_vc = first_at_or_after(free, lane_of(k.pick_out[port][vc], lane));
           bids[n++] = {u8(lane), u8(port), u8(vc), u8(out), u8(out_vc)};
         }
@@ -116,11 +169,12 @@ struct Heads {
   }
 
   /// Heads that cross take their descriptors to the next ring. `out_ports`, `mail`: by input port.
-  FLITLAB_INLINE void take_descriptors(u32 port, Bytes<L> heads, Bytes<L> out_ports, Bytes<L> mail) const {
+  FLITLAB_INLINE void take_descriptors(u32 port, Bytes<L> heads, Bytes<L> out_ports,
+                                       const FlitsOf<L, S>& mail) const {
     const auto& t = v.t;
     for_each_lane(members(heads), [&](u32 lane) __attribute__((always_inline)) {
       const u32 router = b * L + lane, vc = lowest_bit(u32{lane_of(heads, lane)});
-      const u32 out = lowest_bit(u32{lane_of(out_ports, lane)}), out_vc = lowest_bit(u32{lane_of(mail, lane)});
+      const u32 out = lowest_bit(u32{lane_of(out_ports, lane)}), out_vc = mail.vc(lane);
       u8& tail = lane_of(k.tail[out][out_vc], lane);
       const Peer& peer = t.peers[std::size_t{router} * S::ports + out];
       Packet& copy = out == S::network_ports

@@ -20,6 +20,7 @@ FLITLAB_INLINE Bytes<L> look_up(const Wiring& w, u32 list, const u8* rows, u32 r
 template <int L, class S, class V>
 struct Routers {
   using B = Bytes<L>;
+  using F = FlitsOf<L, S>;
   const V& v;
   const State<L, S>& s;
   const Wiring& wiring;
@@ -31,9 +32,9 @@ struct Routers {
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
   FLITLAB_INLINE void receive_credits() const {
-    const u8* rows = s.credit_row(now % kSlots, 0);
+    const u8* rows = s.credit_row(now & v.t.slot_mask, 0);
     for (u32 port = 0; port < S::ports; ++port) {
-      const B vcs = port == S::network_ports ? s.of_terminals(s.eject_credits, now % kSlots, b)
+      const B vcs = port == S::network_ports ? s.of_terminals(s.eject_credits, now & v.t.slot_mask, b)
                                              : look_up<L>(wiring, b * S::network_ports + port, rows, s.row, b);
       const B first = vcs & ~k.some_credits[port] & k.taken[port];
       k.credits[port].add(vcs);
@@ -47,11 +48,13 @@ struct Routers {
 
   /// Returns, in `fresh`, the packets that have come to the front and will be due in the next cycle.
   FLITLAB_INLINE void receive_flits(B (&fresh)[S::ports]) const {
-    const u8* rows = s.flit_row(now % kSlots, 0);
+    const u32 slot = now & v.t.slot_mask;
+    const u8* rows = s.flit_row(slot, 0);
     for (u32 port = 0; port < S::ports; ++port) {
-      const B mail = port == S::network_ports ? s.of_terminals(s.inject_mail, now % kSlots, b)
-                                              : look_up<L>(wiring, b * S::network_ports + port, rows, s.row, b);
-      const B vcs = mail & kVcSet, heads = vcs & nonzero(mail & kHeadMark);
+      const F mail = port == S::network_ports ? s.terminal_flits(s.inject_mail, slot, b) : F::read([&](u32 plane) {
+        return look_up<L>(wiring, b * S::network_ports + port, rows + plane * s.planes, s.row, b);
+      });
+      const B vcs = mail.vcs(), heads = vcs & mail.heads();
       k.filled[port] |= vcs;
       k.flits[port].add(vcs);
       fresh[port] = k.fresh[port] | (heads & ~k.packets[port].some());
@@ -64,15 +67,15 @@ struct Routers {
 
   /// Switch allocation, separable and input first, and traversal.
   FLITLAB_INLINE void allocate_switch() const {
-    B asks[8], vcs[S::ports], mail[S::ports];  // by input port: output port and VC that it asks for, as sets of one
+    B asks[8], vcs[S::ports], to_vc[S::ports];  // by input port: output port and VC that it asks for, as sets of one
     for (u32 port = 0; port < S::ports; ++port) {
       const B ready = k.filled[port] & k.credited[port] & k.granted[port];
       vcs[port] = pick(ready, k.first_vc[port]);
-      asks[port] = mail[port] = B{};
+      asks[port] = to_vc[port] = B{};
       for (u32 vc = 0; vc < S::vcs; ++vc) {
         const B chosen = nonzero(vcs[port] & only(vc));
         asks[port] |= chosen & k.out_port[port][vc];
-        mail[port] |= chosen & k.out_vc[port][vc];
+        to_vc[port] |= chosen & k.out_vc[port][vc];
       }
     }
     B wins[8];  // by output port: the input port that it takes
@@ -85,12 +88,13 @@ struct Routers {
       winners |= input;
       wins[port] = input;
     }
-    traverse(asks, vcs, mail, wins, winners);
+    traverse(asks, vcs, to_vc, wins, winners);
   }
 
-  FLITLAB_INLINE void traverse(const B (&asks)[8], B (&vcs)[S::ports], B (&mail)[S::ports], const B (&wins)[8],
+  FLITLAB_INLINE void traverse(const B (&asks)[8], B (&vcs)[S::ports], const B (&to_vc)[S::ports], const B (&wins)[8],
                                B winners) const {
     const auto& t = v.t;
+    F mail[S::ports];  // by input port
     B heads[S::ports], tails[S::ports], any_head{}, any_tail{};
     u32 moves = 0;
     for (u32 port = 0; port < S::ports; ++port) {
@@ -105,10 +109,10 @@ struct Routers {
       k.granted[port] &= ~tails[port];
       any_head |= heads[port];
       any_tail |= tails[port];
-      mail[port] = (mail[port] | (nonzero(heads[port]) & kHeadMark) | (nonzero(tails[port]) & kTailMark)) & won;
+      mail[port] = F::of(to_vc[port], nonzero(heads[port]), nonzero(tails[port])) & won;
       vcs[port] = vc;
       moves += count_members(won);
-      const u32 slot = (now + t.credit_delay) % kSlots;
+      const u32 slot = (now + t.credit_delay) & t.slot_mask;
       if (port == S::network_ports)
         s.of_terminals(s.inject_credits, slot, b) = vc;
       else
@@ -117,20 +121,23 @@ struct Routers {
     B freed{};  // output ports that have a free VC more
     B spent{};  // input ports whose flits have taken the last credit of their output VCs
     for (u32 port = 0; port < S::ports; ++port) {
-      B out{};
-      for (u32 input = 0; input < S::ports; ++input) out |= nonzero(wins[port] & only(input)) & mail[input];
-      const B vc = out & kVcSet;
+      F out;
+      for (u32 input = 0; input < S::ports; ++input) out |= mail[input] & nonzero(wins[port] & only(input));
+      const B vc = out.vcs();
       k.credits[port].subtract(vc);
       k.some_credits[port] = k.credits[port].some();
       spent |= wins[port] & nonzero(vc & ~k.some_credits[port]);
-      const B tails_out = vc & nonzero(out & kTailMark);
+      const B tails_out = vc & out.tails();
       k.taken[port] &= ~tails_out;
       freed |= nonzero(tails_out) & only(port);
-      k.sent[port] -= nonzero(out);
+      k.sent[port] -= nonzero(out.any());
       if (port == S::network_ports)
-        s.of_terminals(s.eject_mail, (now + t.eject_delay) % kSlots, b) = out;
+        s.put_terminal_flits(s.eject_mail, (now + t.eject_delay) & t.slot_mask, b, out);
       else
-        *reinterpret_cast<B*>(s.flit_row((now + t.link_delay) % kSlots, port) + std::size_t{b} * L) = out;
+        out.write([&](u32 plane, B bytes) {
+          u8* row = s.flit_row((now + t.link_delay) & t.slot_mask, port) + plane * s.planes;
+          *reinterpret_cast<B*>(row + std::size_t{b} * L) = bytes;
+        });
     }
     for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & nonzero(spent & only(port)));
     if (members(any_head)) {

@@ -4,29 +4,28 @@
 /// virtual channels; what packets' heads do is rare, and is done router by router.
 ///
 /// Sets of virtual channels are bits of a byte, one byte for each port. A count of each is kept in planes. Channels and
-/// ports that are chosen are sets of one, so that nothing has to be numbered. Mail stays with its sender: the virtual
-/// channel as a set of one, with marks; receivers look it up at the routers that their ports lead to.
-#include "kernels/common/byte_lanes.hpp"
+/// ports that are chosen are sets of one, so that nothing has to be numbered. Mail stays with its sender (flits.hpp);
+/// receivers look it up at the routers that their ports lead to.
+#include "kernels/routers/vc/lanes/flits.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc::lanes {
 
 using namespace flitlab::lanes;
 
-inline constexpr u8 kVcSet = 0x0F;  ///< of a flit's mail; kHeadMark and kTailMark are as in other mail
-inline constexpr u32 kSlots = 4;    ///< of mail
-inline constexpr u32 kMaxVcs = 4;
 /// A round of mail ends and begins with bytes that nobody reads, but for vectors that overlap.
 inline constexpr u32 kMargin = 64;
 
-/// Numbers of a plan's sizes that are known at compile time: P ports, of which the last leads to a terminal, and the
-/// planes of counts.
-template <u32 P, u32 kLeftPlanes, u32 kPacketPlanes>
+/// Numbers of a plan's sizes that are known at compile time: P ports, of which the last leads to a terminal, room for V
+/// virtual channels each, of which a plan may use fewer, and the planes of counts. Roomy ones have planes for packets of
+/// up to 255 flits, 31 to a buffer, and buffers of up to 63 flits; others for 7, 3 and 15.
+template <u32 P, u32 V, bool kRoomy>
 struct Sizes {
-  static constexpr u32 ports = P, network_ports = P - 1, vcs = 4;
-  static constexpr u32 left_planes = kLeftPlanes, packet_planes = kPacketPlanes, flit_planes = 4;
-  static constexpr u32 flats = P * vcs;
+  static constexpr u32 ports = P, network_ports = P - 1, vcs = V, flats = P * V;
+  static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
 };
+template <int L, class S>
+using FlitsOf = Flits<L, (S::vcs > 4)>;
 
 /// L routers and their terminals.
 template <int L, class S>
@@ -54,7 +53,7 @@ struct Block {
   B allowed[S::ports][S::vcs];                             ///< output VCs that may be asked for
 
   // Output ports.
-  Counts<L, 4> credits[S::ports];
+  Counts<L, S::flit_planes> credits[S::ports];
   B some_credits[S::ports];
   B taken[S::ports];        ///< output VCs that have an owner
   B first_input[S::ports];  ///< who is asked first by the port's arbiter
@@ -86,13 +85,16 @@ struct Wiring {
 /// The memory of a replica: arrays, one after the other.
 template <int L, class S>
 struct State {
-  u32 routers, blocks, row;  ///< row: bytes of a round of mail of one port
+  u32 routers, blocks;
+  u32 slots;           ///< of mail
+  u32 row;             ///< bytes of a round of mail of one port
+  std::size_t planes;  ///< bytes from a plane of network ports' flits to the next (flits.hpp)
   Block<L, S>* block;
-  u8* flit_mail;              ///< [slot][port][router] that leaves network ports, by slot of arrival
+  u8* flit_mail;              ///< [plane][slot][port][router] that leaves network ports, by slot of arrival
   u8* credit_mail;            ///< [slot][port][router] for the sender at the other end of an input port
-  u8* eject_mail;             ///< [slot][router] flits for terminals
+  u8* eject_mail;             ///< [plane][slot][router] flits for terminals
   u8* eject_credits;          ///< [slot][router] credits of terminals
-  u8* inject_mail;            ///< [slot][router] flits of terminals
+  u8* inject_mail;            ///< [plane][slot][router] flits of terminals
   u8* inject_credits;         ///< [slot][router] credits for terminals
   Cycle* next_creation;       ///< [router] control.next.at, in one piece
   TerminalControl* terminal;  ///< [router] but for `lane` and what stands above
@@ -103,8 +105,10 @@ struct State {
   u32* fault;                 ///< [router]
 
   /// Lays out the arrays from `base` on, which starts a cache line; null only measures. Returns the bytes.
-  static std::size_t place(State& s, std::byte* base, u32 routers, u32 ring) {
+  static std::size_t place(State& s, std::byte* base, u32 routers, u32 slots, u32 ring) {
+    constexpr u32 kPlanes = FlitsOf<L, S>::planes;
     s.routers = routers;
+    s.slots = slots;
     s.blocks = (routers + L - 1) / L;
     const u32 lanes = s.blocks * L;
     s.row = lanes + 2 * kMargin;
@@ -114,10 +118,11 @@ struct State {
       at += (elements * sizeof(T) + 63) / 64 * 64;
     };
     take(s.block, s.blocks);
-    take(s.flit_mail, std::size_t{kSlots} * S::network_ports * s.row);
-    take(s.credit_mail, std::size_t{kSlots} * S::network_ports * s.row);
-    for (u8** mail : {&s.eject_mail, &s.eject_credits, &s.inject_mail, &s.inject_credits})
-      take(*mail, std::size_t{kSlots} * lanes);
+    s.planes = std::size_t{slots} * S::network_ports * s.row;
+    take(s.flit_mail, kPlanes * s.planes);
+    take(s.credit_mail, s.planes);
+    for (u8** mail : {&s.eject_mail, &s.inject_mail}) take(*mail, std::size_t{kPlanes} * slots * lanes);
+    for (u8** mail : {&s.eject_credits, &s.inject_credits}) take(*mail, std::size_t{slots} * lanes);
     take(s.next_creation, lanes);
     take(s.terminal, lanes);
     take(s.ready_at, std::size_t{lanes} * S::flats);
@@ -137,6 +142,12 @@ struct State {
   /// A vector of one of the terminals' arrays.
   Bytes<L>& of_terminals(u8* mail, u32 slot, u32 b) const {
     return *reinterpret_cast<Bytes<L>*>(mail + (std::size_t{slot} * blocks + b) * L);
+  }
+  FlitsOf<L, S> terminal_flits(u8* mail, u32 slot, u32 b) const {
+    return FlitsOf<L, S>::read([&](u32 plane) { return of_terminals(mail, plane * slots + slot, b); });
+  }
+  void put_terminal_flits(u8* mail, u32 slot, u32 b, const FlitsOf<L, S>& flits) const {
+    flits.write([&](u32 plane, Bytes<L> bytes) { of_terminals(mail, plane * slots + slot, b) = bytes; });
   }
 };
 

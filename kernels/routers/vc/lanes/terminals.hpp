@@ -32,13 +32,13 @@ template <int L, class S, class V>
 FLITLAB_INLINE void take_arrivals(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
   Block<L, S>& k = s.block[b];
-  const Bytes<L> mail = s.of_terminals(s.eject_mail, now % kSlots, b);
-  s.of_terminals(s.eject_credits, (now + t.credit_delay) % kSlots, b) = mail & kVcSet;
-  const u64 arrived = members(mail);
+  const FlitsOf<L, S> mail = s.terminal_flits(s.eject_mail, now & t.slot_mask, b);
+  s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, b) = mail.vcs();
+  const u64 arrived = members(mail.any());
   if (!arrived) return;
   count(*v.shard, Total::kFlitsDelivered, bit_count64(arrived));
-  for_each_lane(members(mail & kTailMark), [&](u32 lane) {
-    const u32 index = b * L + lane, vc = lowest_bit(lane_of(mail, lane) & u32{kVcSet});
+  for_each_lane(members(mail.tails()), [&](u32 lane) {
+    const u32 index = b * L + lane, vc = mail.vc(lane);
     u8& first = lane_of(k.arriving_first[vc], lane);
     deliver(v, index, s.terminal[index], s.terminal_ring[(std::size_t{index} * S::vcs + vc) * t.ring + first], now);
     first = next_place(first, t.ring);
@@ -88,33 +88,47 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<L, S>& s, u32 b, u32 la
   }
 }
 
+/// Of VCs with credits, those that the oldest packet of each queue may start on: in a wormhole all, else those with room
+/// for all of it.
+template <int L, class S, class V>
+FLITLAB_INLINE Bytes<L> free_to_start(const V& v, const State<L, S>& s, u32 b, Bytes<L> free) {
+  const auto& t = v.t;
+  if (t.flow_control == FlowControl::kWormhole) return free;
+  Block<L, S>& k = s.block[b];
+  for_each_lane(members(k.queued & (Bytes<L>)(k.left_to_send == 0)), [&](u32 lane) {
+    const u32 index = b * L + lane;
+    const u32 flits = packet_flits(t.traffic, *v.row, index, s.terminal[index].oldest.index);
+    for (u32 vc = 0; vc < t.vcs; ++vc)
+      if (lane_of(k.injection_credits[vc], lane) < flits) lane_of(free, lane) &= static_cast<u8>(~(1u << vc));
+  });
+  return free;
+}
+
 /// Packets start where nothing is being sent, and every terminal that can sends a flit.
 template <int L, class S, class V>
 FLITLAB_INLINE void send(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
   Block<L, S>& k = s.block[b];
-  const Bytes<L> returned = s.of_terminals(s.inject_credits, now % kSlots, b);
+  const Bytes<L> returned = s.of_terminals(s.inject_credits, now & t.slot_mask, b);
   Bytes<L> free{};
   for (u32 vc = 0; vc < S::vcs; ++vc) {
     k.injection_credits[vc] -= nonzero(returned & only(vc));
     free |= nonzero(k.injection_credits[vc]) & only(vc);
   }
-  const Bytes<L> may_start = free & static_cast<u8>(t.message_mask[0]);
+  const Bytes<L> may_start = free_to_start(v, s, b, free & static_cast<u8>(t.message_mask[0]));
   const Bytes<L> starts = k.queued & (Bytes<L>)(k.left_to_send == 0) & nonzero(may_start);
-  Bytes<L> mark{};
   if (const u64 set = members(starts)) {
     const Bytes<L> vc = pick(may_start, k.first_send_vc);
     k.send_vc = select(starts, vc, k.send_vc);
     k.first_send_vc = select(starts, above(vc), k.first_send_vc);
-    mark = starts & kHeadMark;
     for_each_lane(set, [&](u32 lane) { start_oldest(v, s, b, lane, lowest_bit(u32{lane_of(vc, lane)}), now); });
     count(*v.shard, Total::kPacketsInjected, bit_count64(set));
   }
   const Bytes<L> sends = nonzero(k.left_to_send) & nonzero(free & k.send_vc);
   k.left_to_send += sends;  // minus 1
-  const Bytes<L> mail = (k.send_vc | mark | ((Bytes<L>)(k.left_to_send == 0) & kTailMark)) & sends;
-  for (u32 vc = 0; vc < S::vcs; ++vc) k.injection_credits[vc] += nonzero(mail & only(vc));
-  s.of_terminals(s.inject_mail, (now + t.inject_delay) % kSlots, b) = mail;
+  const FlitsOf<L, S> mail = FlitsOf<L, S>::of(k.send_vc, starts, (Bytes<L>)(k.left_to_send == 0)) & sends;
+  for (u32 vc = 0; vc < S::vcs; ++vc) k.injection_credits[vc] += nonzero(k.send_vc & sends & only(vc));
+  s.put_terminal_flits(s.inject_mail, (now + t.inject_delay) & t.slot_mask, b, mail);
   count(*v.shard, Total::kFlitsInjected, count_members(sends));
 }
 

@@ -7,12 +7,17 @@
 #include "kernels/routers/vc/lanes/unit.hpp"
 
 /// See code_for() in choose.cpp.
-extern "C" const void* FLITLAB_LANES_NAME(unsigned ports, int long_packets) {
+extern "C" const void* FLITLAB_LANES_NAME(unsigned ports, unsigned vcs, int fixed, int roomy) {
   using namespace flitlab;
-  const auto with = [&]<flitlab::u32 P>() -> const void* {
-    using Table = vc::FixedVcTable<P, 4>;
-    if (long_packets) return &vc::lanes::Unit<FLITLAB_LANES, vc::lanes::Sizes<P, 8, 5>, Table>::code;
-    return &vc::lanes::Unit<FLITLAB_LANES, vc::lanes::Sizes<P, 3, 2>, Table>::code;
+  using vc::lanes::Sizes;
+  const auto code = []<class Sizes, class Table>() -> const void* {
+    return &vc::lanes::Unit<FLITLAB_LANES, Sizes, Table>::code;
+  };
+  const auto with = [&]<u32 P>() -> const void* {
+    if (fixed && !roomy) return code.operator()<Sizes<P, 4, false>, vc::FixedVcTable<P, 4>>();
+    if (fixed) return code.operator()<Sizes<P, 4, true>, vc::FixedVcTable<P, 4>>();
+    if (vcs <= 4) return code.operator()<Sizes<P, 4, true>, vc::RoundRobinVcTable>();
+    return vcs <= 8 ? code.operator()<Sizes<P, 8, true>, vc::RoundRobinVcTable>() : nullptr;
   };
   return ports == 5 ? with.operator()<5>() : ports == 7 ? with.operator()<7>() : nullptr;
 }

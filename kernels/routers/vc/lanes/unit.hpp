@@ -14,13 +14,13 @@ struct Unit {
   static State<L, S> state_of(const Replica& r) {
     const T& t = *static_cast<const T*>(r.table);
     State<L, S> s;
-    State<L, S>::place(s, r.memory, t.routers, t.ring);
+    State<L, S>::place(s, r.memory, t.routers, t.slot_mask + 1, t.ring);
     return s;
   }
 
-  static std::size_t bytes(u32 routers, u32 ring) {
+  static std::size_t bytes(u32 routers, u32 slots, u32 ring) {
     State<L, S> s;
-    return State<L, S>::place(s, nullptr, routers, ring);
+    return State<L, S>::place(s, nullptr, routers, slots, ring);
   }
 
   static View view_of(const Replica& r, CounterShard* shard, std::byte* canonical, const Placement& place) {
@@ -32,7 +32,7 @@ struct Unit {
   static void load(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {
     const View v = view_of(r, nullptr, canonical, place);
     const State<L, S> s = state_of(r);
-    std::memset(r.memory, 0, bytes(v.t.routers, v.t.ring));
+    std::memset(r.memory, 0, bytes(v.t.routers, v.t.slot_mask + 1, v.t.ring));
     for (u32 i = 0; i < v.t.routers; ++i) Pair<L, S, View>{v, s, i, now}.load();
   }
   static void store(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {

@@ -43,7 +43,8 @@ struct Bench {
     return p;
   }
   vc::Route route(u32 router, Packet& p, u32 in_port) {
-    return vc::compute_route(t, routers[router], routers[router].at(t.router_fields.control), router, p, in_port, 0);
+    vc::RouterControl& control = routers[router].at(t.router_fields.control);
+    return vc::compute_route(t, vc::outputs_of(t, routers[router], control), router, p, in_port, 0);
   }
   /// Routers that a packet passes; its route is drawn at the source.
   std::vector<u32> way(u32 source, u32 destination, u32 id) {

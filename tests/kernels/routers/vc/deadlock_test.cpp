@@ -50,7 +50,7 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
           stack.pop_back();
           vc::RouterControl& control = routers[at.router].at(t.router_fields.control);
           const vc::Route route =
-              vc::compute_route(t, routers[at.router], control, at.router, at.packet, at.port, at.vc);
+              vc::compute_route(t, vc::outputs_of(t, routers[at.router], control), at.router, at.packet, at.port, at.vc);
           if (route.port >= t.network_ports) continue;
           const Peer& peer = topology.peer(at.router, route.port);
           EXPECT_NE(peer.item, kNone);

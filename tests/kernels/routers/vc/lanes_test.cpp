@@ -24,7 +24,7 @@ std::vector<u32> widths() {
   std::vector<u32> list;
   for (u32 width : {16u, 32u, 64u}) {
     setenv("FLITLAB_LANES", std::to_string(width).c_str(), 1);
-    if (vc::lanes::code_for(5, false)->width == width) list.push_back(width);
+    if (vc::lanes::code_for(5, 4, true, false)->width == width) list.push_back(width);
   }
   unsetenv("FLITLAB_LANES");
   return list;
@@ -36,7 +36,8 @@ EngineChoice with(LaneUse lanes, u32 threads = 1, u32 grain = 2048) {
   return choice;
 }
 
-/// A plain network of any shape, load, length of packets, delays and kind of traffic.
+/// A network of any shape, load, length of packets, delays and kind of traffic, of plain routers with 4 VCs or of those
+/// with other choices that lanes know.
 RawConfig random_config(u32 seed) {
   std::mt19937 random(seed);
   const auto below = [&](u32 n) { return static_cast<std::int64_t>(random() % n); };
@@ -65,17 +66,28 @@ RawConfig random_config(u32 seed) {
   if (!mesh)
     config["routing.vc_assignment"] =
         word(std::array{"dateline", "balanced", "by_crossing"}[static_cast<std::size_t>(below(3))]);
+  if (below(2)) return config;
+  const bool flat = std::get<IntList>(config["topology.shape"]).size() == 2;
+  std::vector<const char*> algorithms{"dimension_order", "valiant", "minimal_adaptive"};
+  if (mesh) algorithms.push_back("romm");
+  if (mesh && flat) algorithms.push_back("o1turn");
+  const std::size_t algorithm = static_cast<std::size_t>(below(static_cast<u32>(algorithms.size())));
+  const u32 least = (mesh ? 1 : 2) * (algorithm ? 2 : 1);
+  config["routing.algorithm"] = word(algorithms[algorithm]);
+  config["router.vcs"] = integer(least + below(9 - least));
+  if (below(4) == 0) config["router.buffer_flits"] = integer(1 + below(63));
+  if (below(3) == 0) {
+    config["router.flow_control"] = word(below(2) ? "virtual_cut_through" : "store_and_forward");
+    config["traffic.packet_flits"] = below(2) ? Value{mixed} : integer(1 + below(9));
+    config["router.buffer_flits"] = integer(9 + below(20));
+  }
+  if (below(4) == 0) config["topology.channel_delay"] = integer(1 + below(9));
+  if (below(4) == 0) config["router.credit_delay"] = integer(1 + below(20));
   return config;
 }
 
-template <u32 P>
-bool has_lanes(const vc::VcTable& table) {
-  using Table = vc::FixedVcTable<P, 4>;
-  return Table::fits(table) && vc::lanes::Lanes<Table>::fits(Table(table));
-}
 bool has_lanes(const Plan& plan) {
-  const vc::VcTable& table = dynamic_cast<const VcPlan&>(plan).table();
-  return has_lanes<5>(table) || has_lanes<7>(table);
+  return vc::lanes::Lanes<vc::VcTable>::fits(dynamic_cast<const VcPlan&>(plan).table());
 }
 
 void expect_same(const Network& a, const Network& b, const std::string& where) {

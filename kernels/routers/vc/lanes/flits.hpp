@@ -1,0 +1,81 @@
+#pragma once
+/// Flits on their way, one to a lane: the virtual channel as a set of one, and the marks of heads and tails. Up to four
+/// virtual channels fit into a byte with the marks; more take a plane of bytes for the marks.
+#include "kernels/common/byte_lanes.hpp"
+#include "kernels/common/mail.hpp"
+
+namespace flitlab::vc::lanes {
+
+using namespace flitlab::lanes;
+
+template <int L, bool kWide>
+struct Flits;
+
+template <int L>
+struct Flits<L, false> {
+  using B = Bytes<L>;
+  static constexpr u32 planes = 1;
+  static constexpr u8 kVcSet = 0x0F;
+  B bytes{};
+
+  FLITLAB_INLINE B any() const { return bytes; }
+  FLITLAB_INLINE B vcs() const { return bytes & kVcSet; }
+  FLITLAB_INLINE B heads() const { return nonzero(bytes & kHeadMark); }
+  FLITLAB_INLINE B tails() const { return nonzero(bytes & kTailMark); }
+  /// Of a lane that has a flit.
+  FLITLAB_INLINE u32 vc(u32 lane) const { return lowest_bit(u32{lane_of(bytes, lane)}); }
+
+  static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) {
+    return {vcs | (heads & kHeadMark) | (tails & kTailMark)};
+  }
+  FLITLAB_INLINE Flits operator&(B lanes) const { return {bytes & lanes}; }
+  FLITLAB_INLINE Flits& operator|=(const Flits& other) {
+    bytes |= other.bytes;
+    return *this;
+  }
+
+  /// `plane(n)` gives the bytes of a plane; `put(n, bytes)` takes them.
+  template <class Plane>
+  static FLITLAB_INLINE Flits read(Plane&& plane) {
+    return {plane(0)};
+  }
+  template <class Put>
+  FLITLAB_INLINE void write(Put&& put) const {
+    put(0, bytes);
+  }
+};
+
+template <int L>
+struct Flits<L, true> {
+  using B = Bytes<L>;
+  static constexpr u32 planes = 2;
+  B channels{}, marks{};
+
+  FLITLAB_INLINE B any() const { return channels; }
+  FLITLAB_INLINE B vcs() const { return channels; }
+  FLITLAB_INLINE B heads() const { return nonzero(marks & kHeadMark); }
+  FLITLAB_INLINE B tails() const { return nonzero(marks & kTailMark); }
+  FLITLAB_INLINE u32 vc(u32 lane) const { return lowest_bit(u32{lane_of(channels, lane)}); }
+
+  static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) {
+    return {vcs, (heads & kHeadMark) | (tails & kTailMark)};
+  }
+  FLITLAB_INLINE Flits operator&(B lanes) const { return {channels & lanes, marks & lanes}; }
+  FLITLAB_INLINE Flits& operator|=(const Flits& other) {
+    channels |= other.channels;
+    marks |= other.marks;
+    return *this;
+  }
+
+  template <class Plane>
+  static FLITLAB_INLINE Flits read(Plane&& plane) {
+    return {plane(0), plane(1)};
+  }
+  template <class Put>
+  FLITLAB_INLINE void write(Put&& put) const {
+    put(0, channels);
+    put(1, marks);
+  }
+};
+
+}  // namespace flitlab::vc::lanes
