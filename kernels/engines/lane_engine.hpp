@@ -9,8 +9,9 @@
 ///   `std::size_t bytes() const`             memory of a replica
 ///   `load(memory, canonical, placement, row, cycle) const`  lanes from a state in canonical order, and
 ///   `store(...) const`                      back
-///   `run(memory, row, shard, begin, end, cycle, cycles) const`  blocks `begin` to `end` for some cycles; more than one
-///                                           cycle only for all blocks
+///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  blocks `begin` to `end` for some
+///                                           cycles; more than one cycle only for all blocks. What lanes leave in the
+///                                           canonical state is theirs until `store`
 ///   `static constexpr double busy, idle`    moves of flits per item and cycle from which on lanes pay, below which not
 #include "kernels/engines/cpu_engine.hpp"
 
@@ -131,11 +132,13 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
     std::byte* memory = replicas_[replica].memory.get();
     const ReplicaRow& row = this->rows_[replica];
     CounterShard& shard = this->shard(replica, thread);
-    if (!team) return lanes_.run(memory, row, shard, 0, blocks, this->now_, cycles);
+    std::byte* canonical = this->replica_state(replica);
+    if (!team) return lanes_.run(memory, canonical, this->place_, row, shard, 0, blocks, this->now_, cycles);
     for (Cycle now = this->now_, last = now + cycles; now != last; ++now) {
       team->start_cycle(thread, now);
       Team::Shares shares(team, thread, now, 0, blocks * width, width);
-      for (u32 begin, end; shares.next(begin, end);) lanes_.run(memory, row, shard, begin / width, end / width, now, 1);
+      for (u32 begin, end; shares.next(begin, end);)
+        lanes_.run(memory, canonical, this->place_, row, shard, begin / width, end / width, now, 1);
       team->wait();
     }
   }

@@ -175,7 +175,6 @@ struct RoundRobinVcTable : VcTable {
   static constexpr Allocator vc_allocator = Allocator::kInputFirst;
   static constexpr Allocator switch_allocator = Allocator::kInputFirst;
   static constexpr ArbiterKind arbiter = ArbiterKind::kRoundRobin;
-  static constexpr TrafficMode mode = TrafficMode::kOpen;
   static constexpr u8 speculative = 0;
   static constexpr u32 port_words = 1;
   static constexpr u32 set_words = 1;
@@ -184,15 +183,24 @@ struct RoundRobinVcTable : VcTable {
   /// Whether these constants describe a table.
   static bool fits(const VcTable& t) {
     return t.vc_allocator == Allocator::kInputFirst && t.switch_allocator == Allocator::kInputFirst &&
-           t.arbiter == ArbiterKind::kRoundRobin && t.mode == TrafficMode::kOpen && !t.speculative &&
-           t.port_words == 1 && t.set_words == 1;
+           t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && t.port_words == 1 && t.set_words == 1;
   }
 };
 
+/// The same in an open loop.
+struct OpenVcTable : RoundRobinVcTable {
+  OpenVcTable() = default;
+  explicit OpenVcTable(const VcTable& table) : RoundRobinVcTable(table) {}
+
+  static constexpr TrafficMode mode = TrafficMode::kOpen;
+
+  static bool fits(const VcTable& t) { return RoundRobinVcTable::fits(t) && t.mode == TrafficMode::kOpen; }
+};
+
 /// The most common router: wormhole flow control and dimension order too.
-struct PlainVcTable : RoundRobinVcTable {
+struct PlainVcTable : OpenVcTable {
   PlainVcTable() = default;
-  explicit PlainVcTable(const VcTable& table) : RoundRobinVcTable(table) {}
+  explicit PlainVcTable(const VcTable& table) : OpenVcTable(table) {}
 
   static constexpr FlowControl flow_control = FlowControl::kWormhole;
   static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
@@ -200,7 +208,7 @@ struct PlainVcTable : RoundRobinVcTable {
   static constexpr u32 atomic_adaptive = 0;
 
   static bool fits(const VcTable& t) {
-    return RoundRobinVcTable::fits(t) && t.flow_control == FlowControl::kWormhole &&
+    return OpenVcTable::fits(t) && t.flow_control == FlowControl::kWormhole &&
            t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim;
   }
 };

@@ -11,28 +11,6 @@ FLITLAB_INLINE u8 pointer_of(u32 asked_first) { return static_cast<u8>(lowest_bi
 /// The member of a set of one; 0 of an empty one, as before anything has been chosen.
 FLITLAB_INLINE u8 only_member(u32 set) { return static_cast<u8>(set ? lowest_bit(set) : 0); }
 
-/// Mail, by number + 1 there and as a set of one here: of credits, and of flits in one plane or two (flits.hpp).
-inline constexpr u32 kMarks = kHeadMark | kTailMark;
-FLITLAB_INLINE u8 to_set(u32 mail) { return static_cast<u8>(mail ? 1u << ((mail & kVcBits) - 1) : 0); }
-FLITLAB_INLINE u8 to_number(u32 set) { return static_cast<u8>(set ? lowest_bit(set) + 1 : 0); }
-
-template <u32 kPlanes>
-struct FlitPlace {
-  u8* byte;  ///< null: nothing arrives there
-  std::size_t planes;
-
-  void write(u32 mail) const {
-    if (!byte) return;
-    byte[0] = static_cast<u8>(to_set(mail) | (kPlanes == 1 ? mail & kMarks : 0));
-    if constexpr (kPlanes == 2) byte[planes] = static_cast<u8>(mail & kMarks);
-  }
-  u8 read() const {
-    if (!byte) return 0;
-    return static_cast<u8>(to_number(kPlanes == 1 ? byte[0] & ~kMarks : byte[0]) |
-                           (byte[kPlanes == 1 ? 0 : planes] & kMarks));
-  }
-};
-
 /// One router and its terminal in both forms.
 template <int L, class S, class V>
 struct Pair {
@@ -46,18 +24,14 @@ struct Pair {
 
   const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
   u32 slots() const { return v.t.slot_mask + 1; }
-  u8& of_terminal(u8* mail, u32 slot) const { return mail[std::size_t{slot} * s.blocks * L + index]; }
   using Place = FlitPlace<FlitsOf<L, S>::planes>;
-  Place flit_of_terminal(u8* mail, u32 slot) const {
-    return {&of_terminal(mail, slot), std::size_t{slots()} * s.blocks * L};
-  }
   /// Where the mail that arrives at a port lies.
   Place flit_to(u32 port, u32 slot) const {
-    if (port == S::network_ports) return flit_of_terminal(s.inject_mail, slot);
+    if (port == S::network_ports) return s.terminal_flit(s.inject_mail, slot, index);
     return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
   }
   u8* credit_to(u32 port, u32 slot) const {
-    if (port == S::network_ports) return &of_terminal(s.eject_credits, slot);
+    if (port == S::network_ports) return &s.terminal_byte(s.eject_credits, slot, index);
     return peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item;
   }
 
@@ -134,6 +108,11 @@ struct Pair {
 
   void load_terminal() const {
     const auto& t = v.t;
+    for (u32 slot = 0; slot < slots(); ++slot) {
+      s.terminal_flit(s.eject_mail, slot, index).write(terminal.at(t.terminal_fields.flit_mail, slot));
+      s.terminal_byte(s.inject_credits, slot, index) = to_set(terminal.at(t.terminal_fields.credit_mail, slot));
+    }
+    if constexpr (!kTerminalsInLanes<typename V::Table>) return;
     const TerminalControl& control = terminal.at(t.terminal_fields.control);
     s.terminal[index] = control;
     s.next_creation[index] = control.next.at;
@@ -146,10 +125,6 @@ struct Pair {
       lane_of(k.injection_credits[vc], lane) = static_cast<u8>(out.credits);
       lane_of(k.injection_tail[vc], lane) = out.tail;
       lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
-    }
-    for (u32 slot = 0; slot < slots(); ++slot) {
-      flit_of_terminal(s.eject_mail, slot).write(terminal.at(t.terminal_fields.flit_mail, slot));
-      of_terminal(s.inject_credits, slot) = to_set(terminal.at(t.terminal_fields.credit_mail, slot));
     }
     std::memcpy(&s.terminal_ring[std::size_t{index} * S::vcs * t.ring], &terminal.at(t.terminal_fields.ring),
                 t.vcs * t.ring * sizeof(Packet));
@@ -226,6 +201,13 @@ struct Pair {
 
   void store_terminal() const {
     const auto& t = v.t;
+    for (u32 slot = 0; slot < slots(); ++slot) {
+      terminal.at(t.terminal_fields.flit_mail, slot) =
+          coming(slot, t.eject_delay) ? s.terminal_flit(s.eject_mail, slot, index).read() : u8{0};
+      terminal.at(t.terminal_fields.credit_mail, slot) =
+          coming(slot, t.credit_delay) ? to_number(s.terminal_byte(s.inject_credits, slot, index)) : u8{0};
+    }
+    if constexpr (!kTerminalsInLanes<typename V::Table>) return;
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     control = s.terminal[index];
     control.lane.left = lane_of(k.left_to_send, lane);
@@ -238,12 +220,6 @@ struct Pair {
       out.credits = lane_of(k.injection_credits[vc], lane);
       out.tail = lane_of(k.injection_tail[vc], lane);
       terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
-    }
-    for (u32 slot = 0; slot < slots(); ++slot) {
-      terminal.at(t.terminal_fields.flit_mail, slot) =
-          coming(slot, t.eject_delay) ? flit_of_terminal(s.eject_mail, slot).read() : u8{0};
-      terminal.at(t.terminal_fields.credit_mail, slot) =
-          coming(slot, t.credit_delay) ? to_number(of_terminal(s.inject_credits, slot)) : u8{0};
     }
     std::memcpy(&terminal.at(t.terminal_fields.ring), &s.terminal_ring[std::size_t{index} * S::vcs * t.ring],
                 t.vcs * t.ring * sizeof(Packet));

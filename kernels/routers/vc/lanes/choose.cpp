@@ -3,19 +3,19 @@
 #include "kernels/routers/vc/lanes/lanes.hpp"
 
 extern "C" {
-const void* flitlab_vc_lanes_16(unsigned ports, unsigned vcs, int fixed, int roomy);
+const void* flitlab_vc_lanes_16(unsigned ports, unsigned vcs, int table, int roomy);
 #ifdef FLITLAB_WIDE_LANES
-const void* flitlab_vc_lanes_32(unsigned ports, unsigned vcs, int fixed, int roomy);
-const void* flitlab_vc_lanes_64(unsigned ports, unsigned vcs, int fixed, int roomy);
+const void* flitlab_vc_lanes_32(unsigned ports, unsigned vcs, int table, int roomy);
+const void* flitlab_vc_lanes_64(unsigned ports, unsigned vcs, int table, int roomy);
 #endif
 #ifdef FLITLAB_SLOW_LANES
-const void* flitlab_vc_lanes_64_for_tests(unsigned ports, unsigned vcs, int fixed, int roomy);
+const void* flitlab_vc_lanes_64_for_tests(unsigned ports, unsigned vcs, int table, int roomy);
 #endif
 }
 
 namespace flitlab::vc::lanes {
 
-const Code* code_for(u32 ports, u32 vcs, bool fixed, bool roomy) {
+const Code* code_for(u32 ports, u32 vcs, TableKind table, bool roomy) {
   const void* (*lanes)(unsigned, unsigned, int, int) = nullptr;
   const u32 width = lane_width();
   if (width == 16) lanes = flitlab_vc_lanes_16;
@@ -27,14 +27,15 @@ const Code* code_for(u32 ports, u32 vcs, bool fixed, bool roomy) {
   if (width == 64 && has_vectors(64)) lanes = flitlab_vc_lanes_64;
 #endif
   if (!lanes) return nullptr;
-  return static_cast<const Code*>(lanes(ports, vcs, fixed, roomy));
+  return static_cast<const Code*>(lanes(ports, vcs, static_cast<int>(table), roomy));
 }
 
 u32 longest_packet(const TrafficTable& traffic) {
   if (traffic.length_law == LengthLaw::kGeometric) return traffic.max_flits;
   u32 longest = 0;
-  for (u32 i = 0; i < traffic.packets.count; ++i)
-    if (longest < traffic.packets.flits[i]) longest = traffic.packets.flits[i];
+  for (const LengthTable* lengths : {&traffic.packets, &traffic.replies})
+    for (u32 i = 0; lengths->flits && i < lengths->count; ++i)
+      if (longest < lengths->flits[i]) longest = lengths->flits[i];
   return longest;
 }
 

@@ -10,10 +10,17 @@ namespace flitlab::vc::lanes {
 
 /// A replica in lanes.
 struct Replica {
-  const void* table;  ///< FixedVcTable or RoundRobinVcTable, as the code was asked for
+  const void* table;  ///< of the type that the code was asked for
   const Wiring* wiring;
   std::byte* memory;
   const ReplicaRow* row;
+};
+
+/// Tables that there is code for.
+enum class TableKind : int {
+  kFixed,      ///< FixedVcTable
+  kOpen,       ///< OpenVcTable
+  kRoundRobin  ///< RoundRobinVcTable
 };
 
 struct Code {
@@ -22,8 +29,10 @@ struct Code {
   /// From a state in canonical order, and back.
   void (*load)(const Replica&, std::byte* canonical, const Placement&, Cycle now);
   void (*store)(const Replica&, std::byte* canonical, const Placement&, Cycle now);
-  /// Blocks `begin` to `end` for some cycles; all blocks if that is more than one.
-  void (*run)(const Replica&, CounterShard&, u32 begin, u32 end, Cycle now, u32 cycles);
+  /// Blocks `begin` to `end` for some cycles; all blocks if that is more than one. The state in canonical order is where
+  /// terminals are that are not in lanes.
+  void (*run)(const Replica&, std::byte* canonical, const Placement&, CounterShard&, u32 begin, u32 end, Cycle now,
+              u32 cycles);
 };
 
 }  // namespace flitlab::vc::lanes

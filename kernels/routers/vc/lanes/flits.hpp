@@ -78,4 +78,27 @@ struct Flits<L, true> {
   }
 };
 
+/// Mail of routers that are not in lanes has the number + 1 of the virtual channel.
+inline constexpr u32 kMarks = kHeadMark | kTailMark;
+FLITLAB_INLINE u8 to_set(u32 mail) { return static_cast<u8>(mail ? 1u << ((mail & kVcBits) - 1) : 0); }
+FLITLAB_INLINE u8 to_number(u32 set) { return static_cast<u8>(set ? lowest_bit(set) + 1 : 0); }
+
+/// Where a flit lies, or will.
+template <u32 kPlanes>
+struct FlitPlace {
+  u8* byte;  ///< null: nothing arrives there
+  std::size_t planes;
+
+  void write(u32 mail) const {
+    if (!byte) return;
+    byte[0] = static_cast<u8>(to_set(mail) | (kPlanes == 1 ? mail & kMarks : 0));
+    if constexpr (kPlanes == 2) byte[planes] = static_cast<u8>(mail & kMarks);
+  }
+  u8 read() const {
+    if (!byte) return 0;
+    return static_cast<u8>(to_number(kPlanes == 1 ? byte[0] & ~kMarks : byte[0]) |
+                           (byte[kPlanes == 1 ? 0 : planes] & kMarks));
+  }
+};
+
 }  // namespace flitlab::vc::lanes

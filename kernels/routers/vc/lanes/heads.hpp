@@ -38,9 +38,19 @@ struct Heads {
         .ring[((std::size_t{router} * S::ports + port) * S::vcs + vc) * v.t.ring + lane_of(k.first[port][vc], lane)];
   }
 
+  /// Descriptor `place` of those that arrive at a terminal.
+  FLITLAB_INLINE Packet& arriving(u32 terminal, u32 vc, u32 place) const {
+    const auto& t = v.t;
+    if constexpr (kTerminalsInLanes<typename V::Table>)
+      return s.terminal_ring[(std::size_t{terminal} * S::vcs + vc) * t.ring + place];
+    else
+      return v.terminals[terminal].at(t.terminal_fields.ring, vc * t.ring + place);
+  }
+
   /// Whether all packets are of one length.
   FLITLAB_INLINE bool same_length() const {
-    return v.t.traffic.length_law == LengthLaw::kTable && v.t.traffic.packets.count == 1;
+    return v.t.mode == TrafficMode::kOpen && v.t.traffic.length_law == LengthLaw::kTable &&
+           v.t.traffic.packets.count == 1;
   }
 
   /// What adaptive routing asks of a router's outputs, as vc::Outputs.
@@ -178,7 +188,7 @@ struct Heads {
       u8& tail = lane_of(k.tail[out][out_vc], lane);
       const Peer& peer = t.peers[std::size_t{router} * S::ports + out];
       Packet& copy = out == S::network_ports
-                         ? s.terminal_ring[(std::size_t{peer.item} * S::vcs + out_vc) * t.ring + tail]
+                         ? arriving(peer.item, out_vc, tail)
                          : s.ring[((std::size_t{peer.item} * S::ports + peer.port) * S::vcs + out_vc) * t.ring + tail];
       copy = front(router, port, vc, lane);
       copy.hops = static_cast<u16>(copy.hops + (out != S::network_ports));

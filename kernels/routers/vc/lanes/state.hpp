@@ -6,6 +6,8 @@
 /// Sets of virtual channels are bits of a byte, one byte for each port. A count of each is kept in planes. Channels and
 /// ports that are chosen are sets of one, so that nothing has to be numbered. Mail stays with its sender (flits.hpp);
 /// receivers look it up at the routers that their ports lead to.
+#include <type_traits>
+
 #include "kernels/routers/vc/lanes/flits.hpp"
 #include "kernels/routers/vc/state.hpp"
 
@@ -24,6 +26,10 @@ struct Sizes {
   static constexpr u32 ports = P, network_ports = P - 1, vcs = V, flats = P * V;
   static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
 };
+/// Whether terminals are in lanes too: in an open loop. Others stay as everybody sees them, and only their mail is here.
+template <class T>
+inline constexpr bool kTerminalsInLanes = std::is_base_of_v<OpenVcTable, T>;
+
 template <int L, class S>
 using FlitsOf = Flits<L, (S::vcs > 4)>;
 
@@ -142,6 +148,10 @@ struct State {
   /// A vector of one of the terminals' arrays.
   Bytes<L>& of_terminals(u8* mail, u32 slot, u32 b) const {
     return *reinterpret_cast<Bytes<L>*>(mail + (std::size_t{slot} * blocks + b) * L);
+  }
+  u8& terminal_byte(u8* mail, u32 slot, u32 index) const { return mail[std::size_t{slot} * blocks * L + index]; }
+  FlitPlace<FlitsOf<L, S>::planes> terminal_flit(u8* mail, u32 slot, u32 index) const {
+    return {&terminal_byte(mail, slot, index), std::size_t{slots} * blocks * L};
   }
   FlitsOf<L, S> terminal_flits(u8* mail, u32 slot, u32 b) const {
     return FlitsOf<L, S>::read([&](u32 plane) { return of_terminals(mail, plane * slots + slot, b); });

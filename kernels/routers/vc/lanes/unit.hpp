@@ -4,6 +4,7 @@
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"
 #include "kernels/routers/vc/lanes/terminals.hpp"
+#include "kernels/routers/vc/lanes/terminals_outside.hpp"
 
 namespace flitlab::vc::lanes {
 
@@ -41,12 +42,16 @@ struct Unit {
     for (u32 i = 0; i < v.t.routers; ++i) Pair<L, S, View>{v, s, i, now}.store();
   }
 
-  static void run(const Replica& r, CounterShard& shard, u32 begin, u32 end, Cycle now, u32 cycles) {
-    const View v = view_of(r, &shard, nullptr, {});
+  static void run(const Replica& r, std::byte* canonical, const Placement& place, CounterShard& shard, u32 begin,
+                  u32 end, Cycle now, u32 cycles) {
+    const View v = view_of(r, &shard, canonical, place);
     const State<L, S> s = state_of(r);
     for (const Cycle last = now + cycles; now != last; ++now)
       for (u32 b = begin; b < end; ++b) {
-        step_terminals(v, s, b, now);
+        if constexpr (kTerminalsInLanes<T>)
+          step_terminals(v, s, b, now);
+        else
+          step_terminals_outside(v, s, b, now);
         Routers<L, S, View>(v, s, *r.wiring, b, now).step();
       }
   }

@@ -24,7 +24,7 @@ std::vector<u32> widths() {
   std::vector<u32> list;
   for (u32 width : {16u, 32u, 64u}) {
     setenv("FLITLAB_LANES", std::to_string(width).c_str(), 1);
-    if (vc::lanes::code_for(5, 4, true, false)->width == width) list.push_back(width);
+    if (vc::lanes::code_for(5, 4, vc::lanes::TableKind::kFixed, false)->width == width) list.push_back(width);
   }
   unsetenv("FLITLAB_LANES");
   return list;
@@ -80,6 +80,18 @@ RawConfig random_config(u32 seed) {
     config["router.flow_control"] = word(below(2) ? "virtual_cut_through" : "store_and_forward");
     config["traffic.packet_flits"] = below(2) ? Value{mixed} : integer(1 + below(9));
     config["router.buffer_flits"] = integer(9 + below(20));
+  }
+  if (below(3) == 0) {
+    config["traffic.mode"] = word("request_reply");
+    config["traffic.load"] = 0.05 + 0.1 * static_cast<double>(below(9));
+    config["traffic.window"] = integer(1 + below(12));
+    config["traffic.reply_flits"] = below(2) ? Value{mixed} : integer(1 + below(9));
+    config["traffic.reply_delay"] = integer(below(60));
+    for (const char* open : {"traffic.injection", "traffic.burst_load"}) config.erase(open);
+    if (below(2) && least <= 4) {
+      config["traffic.message_classes"] = integer(2);
+      config["router.vcs"] = integer(2 * least + below(9 - 2 * least));
+    }
   }
   if (below(4) == 0) config["topology.channel_delay"] = integer(1 + below(9));
   if (below(4) == 0) config["router.credit_delay"] = integer(1 + below(20));

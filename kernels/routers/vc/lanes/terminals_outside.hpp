@@ -1,0 +1,55 @@
+#pragma once
+/// Terminals that stay as everybody sees them, beside lanes of routers: those of a closed loop, which do more than their
+/// routers. They work one by one (kernels/traffic/terminal.hpp), and only their mail goes into lanes and out of them.
+#include "kernels/routers/vc/lanes/state.hpp"
+#include "kernels/routers/vc/terminal_link.hpp"
+#include "kernels/traffic/terminal.hpp"
+
+namespace flitlab::vc::lanes {
+
+/// What a terminal sees whose router is in lanes.
+template <int L, class S, class T>
+struct OutsideView : vc::View<1, false, T> {
+  const State<L, S>& lanes;
+
+  OutsideView(const vc::View<1, false, T>& view, const State<L, S>& state) : vc::View<1, false, T>(view), lanes(state) {}
+};
+
+// What terminals ask of a router (kernels/traffic/injection.hpp).
+
+template <int L, class S, class T>
+FLITLAB_INLINE Packet& injection_place(const OutsideView<L, S, T>& v, u32 index, u32 vc, u32 place) {
+  return v.lanes.ring[((std::size_t{index} * S::ports + S::network_ports) * S::vcs + vc) * v.t.ring + place];
+}
+
+template <int L, class S, class T>
+FLITLAB_INLINE void send_to_router(const OutsideView<L, S, T>& v, u32 index, u8 mail, Cycle now) {
+  v.lanes.terminal_flit(v.lanes.inject_mail, (now + v.t.inject_delay) & v.t.slot_mask, index).write(mail);
+}
+
+template <int L, class S, class T>
+FLITLAB_INLINE void credit_to_router(const OutsideView<L, S, T>& v, u32 index, u32 vc, Cycle now) {
+  v.lanes.terminal_byte(v.lanes.eject_credits, (now + v.t.credit_delay) & v.t.slot_mask, index) = only(vc);
+}
+
+/// A cycle of the terminals of a block.
+template <int L, class S, class V>
+FLITLAB_INLINE void step_terminals_outside(const V& v, const State<L, S>& s, u32 b, Cycle now) {
+  const auto& t = v.t;
+  const u32 slot = now & t.slot_mask;
+  for_each_lane(members(s.terminal_flits(s.eject_mail, slot, b).any()), [&](u32 lane) {
+    const u32 index = b * L + lane;
+    v.terminals[index].at(t.terminal_fields.flit_mail, slot) = s.terminal_flit(s.eject_mail, slot, index).read();
+  });
+  for_each_lane(members(s.of_terminals(s.inject_credits, slot, b)), [&](u32 lane) {
+    const u32 index = b * L + lane;
+    v.terminals[index].at(t.terminal_fields.credit_mail, slot) =
+        to_number(s.terminal_byte(s.inject_credits, slot, index));
+  });
+  s.put_terminal_flits(s.inject_mail, (now + t.inject_delay) & t.slot_mask, b, {});
+  s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, b) = Bytes<L>{};
+  const OutsideView<L, S, typename V::Table> outside(v, s);
+  for_each_lane(members(s.block[b].valid), [&](u32 lane) { TerminalPhase::run(outside, b * L + lane, now); });
+}
+
+}  // namespace flitlab::vc::lanes
