@@ -47,6 +47,29 @@ FLITLAB_INLINE B select(B mask, B a, B b) {
   return (a & mask) | (b & ~mask);
 }
 
+/// 0xFF in the lanes whose set has a member.
+template <class B>
+FLITLAB_INLINE B has(B set, u32 member) {
+#if defined(__AVX512BW__)
+  return nonzero(set & only(member));
+#else
+  return (B)((set & only(member)) == only(member));  // such masks need not be turned round
+#endif
+}
+
+/// Takes `value` in the lanes whose set has a member.
+template <class B>
+FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
+#if defined(__AVX512BW__)
+  if constexpr (sizeof(B) == 64) {
+    const __mmask64 lanes = _mm512_test_epi8_mask((__m512i)set, _mm512_set1_epi8(static_cast<char>(only(member))));
+    to = (B)_mm512_mask_mov_epi8((__m512i)to, lanes, (__m512i)value);
+    return;
+  }
+#endif
+  to = select(has(set, member), value, to);
+}
+
 /// Round robin in each lane: of a set, the lowest member among `first_asked`, else the lowest of all; 0 of an empty
 /// one.
 template <class B>

@@ -1,22 +1,24 @@
 #pragma once
 /// Transcendentals that give the same bits on every compiler and device: only IEEE + - * / on doubles, evaluated
 /// without contraction (the build passes -ffp-contract=off and --fmad=false).
+#include <cstring>
+
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
-/// Natural logarithm of x in (0, 1], absolute error below 1e-12. Bit-identical on CPU and GPU, unlike std::log.
+/// Natural logarithm of a normal x in (0, 1], absolute error below 1e-12. Bit-identical on CPU and GPU, unlike std::log.
 FLITLAB_HD inline double exact_log(double x) {
-  // Scale into [2/3, 4/3) by exact doublings, then the atanh series of (m-1)/(m+1): |z| <= 1/5.
-  int exponent = 0;
-  while (x < 0x1p-16) {
-    x *= 0x1p16;
-    exponent -= 16;
-  }
-  while (x < 2.0 / 3.0) {
-    x *= 2.0;
-    --exponent;
-  }
+  // Scale into [2/3, 4/3) by a power of two, which is exact, then the atanh series of (m-1)/(m+1): |z| <= 1/5. The
+  // exponent is read from the bits: a loop would end where no processor can foresee it.
+  constexpr u64 kMantissa = (u64{1} << 52) - 1, kOne = u64{1023} << 52, kFourThirds = 0x3FF5555555555555ull;
+  u64 bits;
+  std::memcpy(&bits, &x, sizeof x);
+  const u64 fraction = (bits & kMantissa) | kOne;  // in [1, 2)
+  const u64 halved = fraction >= kFourThirds;
+  const int exponent = static_cast<int>(bits >> 52) - 1023 + static_cast<int>(halved);
+  const u64 scaled = fraction - (halved << 52);
+  std::memcpy(&x, &scaled, sizeof x);
   const double z = (x - 1.0) / (x + 1.0);
   const double z2 = z * z;
   double sum = 1.0 / 17.0;

@@ -35,6 +35,26 @@ TEST(ExactLog, AgreesWithTheLibrary) {
   EXPECT_NEAR(exact_log(0x1p-32), -32 * std::log(2.0), 1e-11);
 }
 
+/// The same series, scaled by doubling.
+double log_by_doubling(double x) {
+  int exponent = 0;
+  for (; x < 2.0 / 3.0; --exponent) x *= 2.0;
+  const double z = (x - 1.0) / (x + 1.0), z2 = z * z;
+  double sum = 1.0 / 17.0;
+  for (int k = 15; k >= 1; k -= 2) sum = sum * z2 + 1.0 / static_cast<double>(k);
+  return 2.0 * z * sum + static_cast<double>(exponent) * 0.693147180559945309417;
+}
+
+TEST(ExactLog, ReadsTheExponentAsDoublingFindsIt) {
+  for (double x : {1.0, 2.0 / 3.0, 0.5, 1.0 / 3.0, 1.0 / 6.0, 0x1p-32, 0x1p-1000})
+    for (double near : {std::nextafter(x, 0.0), x, std::min(1.0, std::nextafter(x, 2.0))})
+      EXPECT_EQ(exact_log(near), log_by_doubling(near)) << near;
+  for (u32 i = 0; i < 200000; ++i) {
+    const double x = unit_interval(philox(8, 0, 0, i).word[0]) * std::ldexp(1.0, -static_cast<int>(i % 40));
+    ASSERT_EQ(exact_log(x), log_by_doubling(x)) << x;
+  }
+}
+
 TEST(GeometricTrials, HaveTheRightMeanAndTail) {
   for (double p : {0.9, 0.25, 0.01}) {
     double sum = 0;

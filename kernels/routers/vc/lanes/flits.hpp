@@ -28,10 +28,10 @@ struct Flits<L, false> {
   static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) {
     return {vcs | (heads & kHeadMark) | (tails & kTailMark)};
   }
-  FLITLAB_INLINE Flits operator&(B lanes) const { return {bytes & lanes}; }
-  FLITLAB_INLINE Flits& operator|=(const Flits& other) {
-    bytes |= other.bytes;
-    return *this;
+  FLITLAB_INLINE Flits operator&(B mask) const { return {bytes & mask}; }
+  /// Takes others' flits in the lanes whose set has a member.
+  FLITLAB_INLINE void put_where(B set, u32 member, const Flits& flits) {
+    flitlab::lanes::put_where(bytes, set, member, flits.bytes);
   }
 
   /// `plane(n)` gives the bytes of a plane; `put(n, bytes)` takes them.
@@ -60,11 +60,10 @@ struct Flits<L, true> {
   static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) {
     return {vcs, (heads & kHeadMark) | (tails & kTailMark)};
   }
-  FLITLAB_INLINE Flits operator&(B lanes) const { return {channels & lanes, marks & lanes}; }
-  FLITLAB_INLINE Flits& operator|=(const Flits& other) {
-    channels |= other.channels;
-    marks |= other.marks;
-    return *this;
+  FLITLAB_INLINE Flits operator&(B mask) const { return {channels & mask, marks & mask}; }
+  FLITLAB_INLINE void put_where(B set, u32 member, const Flits& flits) {
+    flitlab::lanes::put_where(channels, set, member, flits.channels);
+    flitlab::lanes::put_where(marks, set, member, flits.marks);
   }
 
   template <class Plane>

@@ -73,9 +73,8 @@ struct Routers {
       vcs[port] = pick(ready, k.first_vc[port]);
       asks[port] = to_vc[port] = B{};
       for (u32 vc = 0; vc < S::vcs; ++vc) {
-        const B chosen = nonzero(vcs[port] & only(vc));
-        asks[port] |= chosen & k.out_port[port][vc];
-        to_vc[port] |= chosen & k.out_vc[port][vc];
+        put_where(asks[port], vcs[port], vc, k.out_port[port][vc]);
+        put_where(to_vc[port], vcs[port], vc, k.out_vc[port][vc]);
       }
     }
     B wins[8];  // by output port: the input port that it takes
@@ -98,7 +97,7 @@ struct Routers {
     B heads[S::ports], tails[S::ports], any_head{}, any_tail{};
     u32 moves = 0;
     for (u32 port = 0; port < S::ports; ++port) {
-      const B won = nonzero(winners & only(port)), vc = vcs[port] & won;
+      const B won = has(winners, port), vc = vcs[port] & won;
       k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
       k.flits[port].subtract(vc);
       k.left[port].subtract(vc);
@@ -122,7 +121,7 @@ struct Routers {
     B spent{};  // input ports whose flits have taken the last credit of their output VCs
     for (u32 port = 0; port < S::ports; ++port) {
       F out;
-      for (u32 input = 0; input < S::ports; ++input) out |= mail[input] & nonzero(wins[port] & only(input));
+      for (u32 input = 0; input < S::ports; ++input) out.put_where(wins[port], input, mail[input]);
       const B vc = out.vcs();
       k.credits[port].subtract(vc);
       k.some_credits[port] = k.credits[port].some();
@@ -139,7 +138,7 @@ struct Routers {
           *reinterpret_cast<B*>(row + std::size_t{b} * L) = bytes;
         });
     }
-    for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & nonzero(spent & only(port)));
+    for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & has(spent, port));
     if (members(any_head)) {
       const Heads<L, S, V> at(v, s, b, now);
       for (u32 port = 0; port < S::ports; ++port) at.take_descriptors(port, heads[port], asks[port], mail[port]);
@@ -156,7 +155,7 @@ struct Routers {
     k.packets[port].subtract(tails);
     k.fresh[port] = tails & k.packets[port].some();
     for (u32 vc = 0; vc < S::vcs; ++vc) {
-      const B next = k.first[port][vc] - nonzero(tails & only(vc));
+      const B next = k.first[port][vc] - has(tails, vc);
       k.first[port][vc] = next & ~(B)(next == static_cast<u8>(v.t.ring));
     }
   }

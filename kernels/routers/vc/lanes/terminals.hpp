@@ -112,7 +112,7 @@ FLITLAB_INLINE void send(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   const Bytes<L> returned = s.of_terminals(s.inject_credits, now & t.slot_mask, b);
   Bytes<L> free{};
   for (u32 vc = 0; vc < S::vcs; ++vc) {
-    k.injection_credits[vc] -= nonzero(returned & only(vc));
+    k.injection_credits[vc] -= has(returned, vc);
     free |= nonzero(k.injection_credits[vc]) & only(vc);
   }
   const Bytes<L> may_start = free_to_start(v, s, b, free & static_cast<u8>(t.message_mask[0]));
@@ -127,7 +127,7 @@ FLITLAB_INLINE void send(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   const Bytes<L> sends = nonzero(k.left_to_send) & nonzero(free & k.send_vc);
   k.left_to_send += sends;  // minus 1
   const FlitsOf<L, S> mail = FlitsOf<L, S>::of(k.send_vc, starts, (Bytes<L>)(k.left_to_send == 0)) & sends;
-  for (u32 vc = 0; vc < S::vcs; ++vc) k.injection_credits[vc] += nonzero(k.send_vc & sends & only(vc));
+  for (u32 vc = 0; vc < S::vcs; ++vc) k.injection_credits[vc] += has(k.send_vc & sends, vc);
   s.put_terminal_flits(s.inject_mail, (now + t.inject_delay) & t.slot_mask, b, mail);
   count(*v.shard, Total::kFlitsInjected, count_members(sends));
 }

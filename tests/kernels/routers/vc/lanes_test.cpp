@@ -4,11 +4,14 @@
 
 #include <array>
 #include <cstdlib>
+#include <fstream>
+#include <map>
 #include <random>
 
 #include "host/routers/vc/plan.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
 
 namespace flitlab::vc_lanes_test {
 namespace {
@@ -88,10 +91,9 @@ RawConfig random_config(u32 seed) {
     config["traffic.reply_flits"] = below(2) ? Value{mixed} : integer(1 + below(9));
     config["traffic.reply_delay"] = integer(below(60));
     for (const char* open : {"traffic.injection", "traffic.burst_load"}) config.erase(open);
-    if (below(2) && least <= 4) {
-      config["traffic.message_classes"] = integer(2);
-      config["router.vcs"] = integer(2 * least + below(9 - 2 * least));
-    }
+    const u32 messages = 1 + static_cast<u32>(below(2));
+    config["traffic.message_classes"] = integer(messages);
+    config["router.vcs"] = integer(messages * least + below(9 - messages * least));
   }
   if (below(4) == 0) config["topology.channel_delay"] = integer(1 + below(9));
   if (below(4) == 0) config["router.credit_delay"] = integer(1 + below(20));
@@ -121,8 +123,10 @@ class VcLanes : public ::testing::TestWithParam<u32> {
 TEST_P(VcLanes, EveryCycleIsTheSame) {
   u64 delivered = 0;
   u32 in_lanes = 0;
-  for (u32 seed = 0; seed < trials(40); ++seed) {
-    const Experiment e = experiment(random_config(seed));
+  std::map<std::string, u64> moves;  // in lanes, by what the configuration has
+  for (u32 seed = 0; seed < trials(60); ++seed) {
+    const RawConfig config = random_config(seed);
+    const Experiment e = experiment(config);
     Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
     in_lanes += has_lanes(*lanes.plan);
     const std::string where = "seed " + std::to_string(seed);
@@ -133,10 +137,20 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
     }
     if (HasFatalFailure()) return;
     delivered += lanes.total(Total::kPacketsDelivered);
+    if (has_lanes(*lanes.plan)) {
+      for (const char* what : {"routing.algorithm", "router.flow_control", "traffic.mode"})
+        if (const auto given = config.find(what); given != config.end())
+          moves[std::get<std::string>(given->second)] += lanes.total(Total::kFlitMoves);
+    }
     check_conservation(*lanes.engine, *lanes.plan, 0);
   }
   EXPECT_GT(delivered, 10000u);
-  EXPECT_GT(in_lanes, trials(40) * 3 / 4);
+  EXPECT_GT(in_lanes, trials(60) * 3 / 4);
+  if (trials(60) == 60) {
+    for (const char* value : {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive",
+                              "virtual_cut_through", "store_and_forward", "batch", "request_reply"})
+      EXPECT_GT(moves[value], 10000u) << value;
+  }
 }
 
 /// Threads share a network by blocks; a network goes into lanes and out of them as it fills and empties.
@@ -151,6 +165,33 @@ TEST_P(VcLanes, ThreadsAndFormsDoNotShow) {
       expect_same(single, team, "a team");
       expect_same(single, busy, "when busy");
     }
+  }
+}
+
+/// Tables of a graph, some of whose routers have ports that lead nowhere.
+TEST_P(VcLanes, GraphsToo) {
+  const std::string edges = testing::temporary(".csv");
+  {
+    std::ofstream file(edges);
+    for (u32 i = 0; i < 45; ++i)
+      for (u32 step : {1u, 7u})
+        if (step == 1 || i % 9) file << i << ',' << (i + step) % 45 << '\n';
+  }
+  for (const char* mode : {"open", "request_reply"}) {
+    const Experiment e = experiment({{"topology.kind", word("graph")},
+                                     {"topology.file", edges},
+                                     {"routing.algorithm", word("table")},
+                                     {"router.vcs", integer(8)},
+                                     {"traffic.mode", word(mode)},
+                                     {"traffic.load", 0.3}});
+    Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
+    ASSERT_TRUE(has_lanes(*lanes.plan));
+    for (u32 part = 0; part < 60 && !HasFatalFailure(); ++part) {
+      single.step(10);
+      lanes.step(10);
+      expect_same(single, lanes, mode);
+    }
+    EXPECT_GT(lanes.total(Total::kPacketsDelivered), 500u);
   }
 }
 
