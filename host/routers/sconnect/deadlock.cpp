@@ -42,7 +42,6 @@ class Search final : public WaitsFor {
     const LinkKind kind = at.link(p).kind;
     if (!at.control.held[q] || (kind != LinkKind::kSerial && kind != LinkKind::kParallel) || !at.enabled(p))
       return true;
-    if (at.port(p).sending != sconnect::kNoBuffer) return true;
     bool moves = false;
     for_each_message(at, q, [&](u32 buffer) {
       moves |= (at.state(buffer).flags & (sconnect::kBad | sconnect::kComing)) || taken(at, p, buffer);
