@@ -234,7 +234,6 @@ inline std::vector<Experiment> variations(std::string_view kind) {
     add({{"topology.host_ports", integer(2)},
          {"traffic.mode", word("request_reply")},
          {"traffic.load", 0.4},
-         {"traffic.window", integer(12)},
          {"host.queues", word("single")},
          {"host.priorities", IntList{1, 1, 0, 0}},
          {"host.reply_priority", integer(1)}});

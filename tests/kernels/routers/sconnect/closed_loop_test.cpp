@@ -122,6 +122,26 @@ TEST(SconnectLoop, ARequestWaitsForAPlaceForItsReply) {
   EXPECT_NEAR(answers[kReplyId], 420 * 2 / 21, 4);
 }
 
+/// A fabric that is stepped a cycle at a time ends as one that is not, with switches that rest and hosts that do not.
+TEST(SconnectLoop, OfCyclesOneByOne) {
+  for (double load : {0.02, 0.2})
+    for (const char* node : {"single", "dual"}) {
+      const Experiment e = sconnect_experiment({{"topology.kind", word("tree")},
+                                                {"topology.inner", word("switches")},
+                                                {"topology.node", word(node)},
+                                                {"topology.host_ports", integer(2)},
+                                                {"traffic.mode", word("request_reply")},
+                                                {"traffic.load", load}});
+      Network whole(e), pieces(e);
+      for (u32 epoch = 0; epoch < 5; ++epoch) {
+        whole.step(160);
+        for (u32 cycle = 0; cycle < 160; ++cycle) pieces.step(1);
+        ASSERT_EQ(whole.engine->state_hash(0), pieces.engine->state_hash(0)) << node << " at " << load;
+      }
+      EXPECT_GT(whole.total(Total::kTransactions), 30u);
+    }
+}
+
 class SconnectLoops : public ::testing::TestWithParam<u32> {};
 
 /// Whatever the machine: what is asked is answered, once. When sources fall silent every transaction comes to its end,
