@@ -265,6 +265,13 @@ void add_script_fields(ItemKind& kind, TerminalFields& g, const TrafficTable& t,
   kind.add_fields(g.program, terminal_size(t, mode));
 }
 
+void add_loop_fields(ItemKind& kind, TerminalFields& g, const TrafficTable& t, TrafficMode mode) {
+  TerminalFields::for_each_field(g, terminal_size(t, mode), [&](auto& field, auto... text) {
+    const void* const at = &field;
+    if (at == &g.loop || at == &g.transaction || at == &g.reply) kind.add_field(field, text...);
+  });
+}
+
 Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index) {
   std::byte* base = const_cast<std::byte*>(state.data()) + layout.kind_offset(kind, 1);
   return Items<1>{base, layout.kinds[kind].item_bytes}[index];

@@ -78,6 +78,8 @@ ItemKind& add_kind(StateLayout& layout, const char* name, u32 count);
 /// no virtual channels adds fields of its own before, between and behind them.
 void add_terminal_control(ItemKind& kind, TerminalFields& fields);
 void add_script_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
+/// What they need for a closed loop: transactions, and replies that wait.
+void add_loop_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
 
 /// An item of a state, which must not be changed.
 Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index);

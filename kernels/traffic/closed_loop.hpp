@@ -95,6 +95,21 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
+/// A transaction is over: its reply arrived in cycle `arrived`. A source that a full window has stopped goes on in
+/// `now`.
+template <class V>
+FLITLAB_INLINE void close_transaction(const V& v, Transaction& transaction, u32 index, TerminalControl& control,
+                                      LoopControl& loop, Cycle arrived, Cycle now) {
+  if (loop.outstanding-- == v.t.traffic.window) seek_creation(v.t.traffic, *v.row, index, control.next, now);
+  count(*v.shard, Total::kTransactions);
+  if (measured(v, transaction.created)) {
+    count(*v.shard, Total::kRoundTrips);
+    count(*v.shard, Total::kRoundTripSum, arrived - transaction.created);
+    raise_to(*v.shard, Total::kRoundTripMax, arrived - transaction.created);
+  }
+  transaction.id = kNone;
+}
+
 /// A reply has been taken in whole: its transaction is over. Software's tables may lead a reply to another terminal. It
 /// is lost there, and its own transaction stays open for ever, if it bears another's number, or if no request of its
 /// tag has been sent. Where terminals bear the same number (a machine that nobody has booted) it ends the transaction
@@ -106,15 +121,7 @@ FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 ind
   const bool open = transaction.id < control.sent;       // kNone is not
   const bool meant = !is_misdelivered(v, index, reply);  // deliver() has counted it if not
   if (meant && !open) count(*v.shard, Total::kPacketsMisdelivered);
-  if (!open || !meant) return;
-  if (loop.outstanding-- == v.t.traffic.window) seek_creation(v.t.traffic, *v.row, index, control.next, now);
-  count(*v.shard, Total::kTransactions);
-  if (measured(v, transaction.created)) {
-    count(*v.shard, Total::kRoundTrips);
-    count(*v.shard, Total::kRoundTripSum, now - transaction.created);
-    raise_to(*v.shard, Total::kRoundTripMax, now - transaction.created);
-  }
-  transaction.id = kNone;
+  if (open && meant) close_transaction(v, transaction, index, control, loop, now, now);
 }
 
 /// Takes one flit from the ejection buffers, if there is one that may be taken: VCs take turns.

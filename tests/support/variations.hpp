@@ -216,6 +216,27 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"host.queues", word("single")},
          {"host.priorities", priorities},
          {"router.host_buffers", integer(20)}});
+    // Hosts that ask and answer: one port, two of dual nodes, one queue of several priorities.
+    add({{"traffic.mode", word("request_reply")},
+         {"traffic.load", 0.6},
+         {"traffic.reply_flits", mixed},
+         {"traffic.reply_delay", integer(5)},
+         {"channel.error_rate", 1e-3}});
+    add({{"topology.shape", IntList{3, 3, 2}},
+         {"topology.node", word("dual")},
+         {"topology.host_ports", integer(2)},
+         {"traffic.mode", word("request_reply")},
+         {"traffic.load", 1.0},
+         {"traffic.window", integer(6)},
+         {"traffic.reply_queue", integer(2)},
+         {"traffic.reply_delay", integer(0)},
+         {"host.priorities", IntList{2, 1, 0, 0}}});
+    add({{"topology.host_ports", integer(2)},
+         {"traffic.mode", word("request_reply")},
+         {"traffic.load", 0.4},
+         {"host.queues", word("single")},
+         {"host.priorities", IntList{1, 1, 0, 0}},
+         {"host.reply_priority", integer(1)}});
     return list;
   }
   if (kind == "adaptive") {

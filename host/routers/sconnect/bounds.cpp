@@ -7,8 +7,9 @@ namespace sconnect {
 namespace {
 
 void add_message(std::vector<Bound>& bounds, const std::string& where, const Table& t) {
-  bounds.push_back(record_bound<Message>(
-      where, [&t](const Message& m, u32, u32) { return m.control || (m.dst < t.terminals && m.node < t.nodes); }));
+  bounds.push_back(record_bound<Message>(where, [&t](const Message& m, u32, u32) {
+    return m.control || (m.dst < t.terminals && m.node < t.nodes && (!t.loops() || m.tag < t.traffic.window));
+  }));
   bounds.push_back({where + ".src", below(t.terminals)});
   bounds.push_back({where + ".flits", at_most(kQuadParts)});
   bounds.push_back({where + ".priority", below(kPriorities)});
@@ -45,6 +46,28 @@ bool host_queues_end(const Item<1>& terminal, const Table& t) {
   return trace || !t.host_queues() || control.next.index == control.created;
 }
 
+/// A host looks for an unused transaction until it finds one.
+bool transactions_end(const Item<1>& terminal, const Table& t) {
+  u32 used = 0;
+  for (u32 tag = 0; tag < t.traffic.window; ++tag) used += terminal.at(t.terminal_fields.transaction, tag).id != kNone;
+  const TerminalControl& control = terminal.at(t.terminal_fields.control);
+  return used == terminal.at(t.terminal_fields.loop).outstanding && control.created == control.next.index;
+}
+
+void add_loop(std::vector<Bound>& bounds, const Table& t) {
+  if (!t.loops()) return;
+  bounds.push_back(item_bound("terminal", [&t](const Item<1>& item, u32) { return transactions_end(item, t); }));
+  bounds.push_back({"terminal.loop.outstanding", at_most(t.traffic.window)});
+  bounds.push_back({"terminal.loop.reply_first", below(t.traffic.reply_queue)});
+  for (const char* replies : {"terminal.loop.replies", "terminal.loop.created"})
+    bounds.push_back({replies, at_most(t.traffic.reply_queue)});
+  bounds.push_back({"terminal.loop.promised", at_most(0)});
+  bounds.push_back({"terminal.reply.to", below(t.terminals)});
+  bounds.push_back({"terminal.reply.tag", below(t.traffic.window)});
+  bounds.push_back({"terminal.heard.to", below_or(t.terminals, kNone)});
+  bounds.push_back({"terminal.heard.tag", below(t.traffic.window)});
+}
+
 }  // namespace
 }  // namespace sconnect
 
@@ -78,14 +101,15 @@ std::vector<Bound> SconnectPlan::bounds() const {
       {"router.table",
        [&t](u64 options, u32 tic, u32) { return entry_of(t, tic, static_cast<Options>(options)) == options; }},
       {"terminal.host.address", below(t.nodes)},
-      {"terminal.host.ready", below(1u << kPriorities)},
+      {"terminal.host.ready", below(1u << (kPriorities + t.loops()))},
       item_bound("terminal", [&t](const Item<1>& terminal, u32) { return host_queues_end(terminal, t); }),
       {"terminal.host.out_first", below(kMailbox)},
       {"terminal.host.out_count", at_most(kMailbox)},
       {"terminal.host.in_count", at_most(kMailbox)}};
   for (const char* where : {"router.message", "router.arriving", "terminal.host.offered", "terminal.host_queue.offered",
-                            "terminal.outbox", "terminal.inbox"})
+                            "terminal.offered_reply", "terminal.outbox", "terminal.inbox"})
     add_message(bounds, where, t);
+  add_loop(bounds, t);
   add_source(bounds, t.traffic, t.mode, t.terminal_fields);
   bounds.push_back({"router.control.fault", at_most(0)});
   return bounds;

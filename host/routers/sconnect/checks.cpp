@@ -30,10 +30,44 @@ std::vector<u32> sconnect_priorities(const Experiment& e, u32 port) {
   return port && !second.empty() ? second : e.ints(sconnect::param::host.priorities);
 }
 
+namespace {
+
+bool is_loop(const Experiment& e) { return e.str(param::traffic.mode) == "request_reply"; }
+
+bool has_quads(const Experiment& e, const ParamRecord& lengths) {
+  if (!e.has(lengths)) return false;
+  const Lengths& all = e.lengths(lengths);
+  return std::any_of(all.begin(), all.end(), [](const auto& l) { return l.second > 0 && l.first > 1; });
+}
+
+void check_flits(const Experiment& e, const ParamRecord& lengths) {
+  if (!e.has(lengths)) return;
+  for (const auto& [flits, weight] : e.lengths(lengths))
+    if (weight > 0 && flits != 1 && flits != sconnect::kQuadParts)
+      throw ConfigError(std::string(lengths.path) + " contains " + std::to_string(flits) +
+                        ": a message is 1 flit, and a quad is 4 (router.kind = \"sconnect\").");
+}
+
+}  // namespace
+
+u32 sconnect_request_priority(const Experiment& e) {
+  u32 highest = has_quads(e, param::traffic.packet_flits) ? e.u32_of(sconnect::param::host.quad_priority) : 0;
+  for (u32 port = 0; port < 2; ++port) {
+    const std::vector<u32> weights = sconnect_priorities(e, port);
+    for (u32 p = 0; p < weights.size(); ++p)
+      if (weights[p]) highest = std::max(highest, p);
+  }
+  return highest;
+}
+
+u32 sconnect_reply_priority(const Experiment& e) {
+  if (!e.is_auto(sconnect::param::host.reply_priority)) return e.u32_of(sconnect::param::host.reply_priority);
+  return std::min(sconnect_request_priority(e) + 1, sconnect::kPriorities - 1);
+}
+
 SconnectPromises sconnect_promises(const Experiment& e) {
-  bool quads = false;
-  if (e.has(param::traffic.packet_flits))
-    for (const auto& [flits, weight] : e.lengths(param::traffic.packet_flits)) quads |= weight > 0 && flits > 1;
+  const bool quads = has_quads(e, param::traffic.packet_flits), loop = is_loop(e),
+             reply_quads = has_quads(e, param::traffic.reply_flits);
   const u32 buffers = e.u32_of(sconnect::param::router.buffers), hosts = e.u32_of(sconnect::param::topology.host_ports);
   const bool many =
       e.str(sconnect::param::topology.node) == "dual" || e.str(sconnect::param::topology.kind) == "tree" || is_graph(e);
@@ -44,13 +78,17 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   std::vector<u32> weights = sconnect_priorities(e, 0);
   const std::vector<u32> second = sconnect_priorities(e, 1);
   for (u32 p = 0; p < weights.size(); ++p) weights[p] += second[p];
+  const u32 reply_priority = loop ? sconnect_reply_priority(e) : sconnect::kPriorities;
+  if (loop) ++weights[reply_priority];
   const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
   // What keeps any queue from being kept from moving for ever: room for a message, or for a quad.
   const auto least = [&](bool with_quads) {
     std::vector<u32> list;
     for (u32 p = 0; p < weights.size(); ++p)
-      list.push_back(with_quads && p == e.u32_of(sconnect::param::host.quad_priority) ? sconnect::kQuadParts
-                                                                                      : weights[p] > 0);
+      list.push_back((with_quads && p == e.u32_of(sconnect::param::host.quad_priority)) ||
+                             (reply_quads && p == reply_priority)
+                         ? sconnect::kQuadParts
+                         : weights[p] > 0);
     return list;
   };
   const auto sum = [&](const std::vector<u32>& list) { return queues * std::accumulate(list.begin(), list.end(), 0u); };
@@ -90,16 +128,35 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   return {reserve, control};
 }
 
+namespace {
+
+/// A reply of a lower priority than requests would wait behind those that wait for it.
+void check_loop(const Experiment& e) {
+  if (!is_loop(e) && !e.is_auto(sconnect::param::host.reply_priority))
+    throw ConfigError("host.reply_priority = " + std::to_string(sconnect_reply_priority(e)) + ": in traffic.mode = \"" +
+                      e.str(param::traffic.mode) +
+                      "\" hosts send no replies; auto is allowed. Use \"request_reply\", or leave it out.");
+  if (!is_loop(e)) return;
+  if (const u32 highest = sconnect_request_priority(e); sconnect_reply_priority(e) < highest)
+    throw ConfigError("host.reply_priority = " + std::to_string(sconnect_reply_priority(e)) +
+                      ": requests of priority " + std::to_string(highest) +
+                      " would keep replies from moving that they wait for. Give " + std::to_string(highest) +
+                      " or more, or \"auto\".");
+  if (e.u32_of(param::traffic.message_classes) != 2)
+    throw ConfigError("traffic.message_classes = " + std::to_string(e.u32_of(param::traffic.message_classes)) +
+                      ": replies of S-Connect are told from requests by their priority. Leave it at 2, and use "
+                      "host.reply_priority.");
+}
+
+}  // namespace
+
 void check_sconnect(const Experiment& e) {
   if (e.has(param::traffic.packet_length) && e.str(param::traffic.packet_length) == "geometric")
     throw ConfigError(
         "traffic.packet_length = \"geometric\": messages of S-Connect are all of one length, or quads of four. "
         "Use \"list\".");
-  if (e.has(param::traffic.packet_flits))
-    for (const auto& [flits, weight] : e.lengths(param::traffic.packet_flits))
-      if (weight > 0 && flits != 1 && flits != sconnect::kQuadParts)
-        throw ConfigError("traffic.packet_flits contains " + std::to_string(flits) +
-                          ": a message is 1 flit, and a quad is 4 (router.kind = \"sconnect\").");
+  check_flits(e, param::traffic.packet_flits);
+  check_flits(e, param::traffic.reply_flits);
   for (u32 port = 0; port < 2; ++port) {
     const std::vector<u32> weights = sconnect_priorities(e, port);
     if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)
@@ -109,6 +166,7 @@ void check_sconnect(const Experiment& e) {
   if (!e.ints(sconnect::param::host.second_priorities).empty() && e.u32_of(sconnect::param::topology.host_ports) == 1)
     throw ConfigError("host.second_priorities = " + list_text(e.ints(sconnect::param::host.second_priorities)) +
                       ": hosts have one port each. Give topology.host_ports = 2, or leave it out.");
+  check_loop(e);
   sconnect_promises(e);
   if (!e.is_auto(sconnect::param::router.host_buffers) &&
       e.u32_of(sconnect::param::router.host_buffers) > e.u32_of(sconnect::param::router.buffers))

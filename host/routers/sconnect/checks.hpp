@@ -14,6 +14,10 @@ std::vector<u32> sconnect_shape(const Experiment& experiment);
 /// Weights of the priorities of packets that come by a node's first or second parallel port, 0 or 1.
 std::vector<u32> sconnect_priorities(const Experiment& experiment, u32 port);
 
+/// Priority of replies of a closed loop; and the highest that requests have, which is no higher.
+u32 sconnect_reply_priority(const Experiment& experiment);
+u32 sconnect_request_priority(const Experiment& experiment);
+
 /// Buffers that are promised in a TIC.
 struct SconnectPromises {
   std::vector<u32> queue;  ///< [priorities] to each queue of a priority

@@ -1,11 +1,13 @@
 /// Who waits for whom in a state of an S-Connect fabric. Members are queues of TICs: a message in one waits for a
 /// buffer at the far end of a channel. Tables that the plan makes leave no circle of queues; those that software
-/// writes, and requests that name their hops, may (S-Connect, 2.4, 3.4).
+/// writes, and requests that name their hops, may (S-Connect, 2.4, 3.4). In a closed loop the reply queues of hosts are
+/// members as well: a request waits for one, and that for a buffer of the TIC.
 #include <algorithm>
 
 #include "host/plan/deadlock.hpp"
 #include "host/routers/sconnect/plan.hpp"
 #include "kernels/routers/sconnect/control.hpp"
+#include "kernels/routers/sconnect/host_loop.hpp"
 
 namespace flitlab {
 namespace {
@@ -24,25 +26,34 @@ class Search final : public WaitsFor {
       : plan_(plan),
         t_(plan.table()),
         state_(state),
-        view_{{t_, nullptr, nullptr, {}}, Items<1>{state_.data(), layout.kinds[0].item_bytes}, {}} {}
+        view_{{t_, nullptr, nullptr, {}},
+              Items<1>{state_.data(), layout.kinds[0].item_bytes},
+              Items<1>{state_.data() + layout.kind_offset(1, 1), layout.kinds[1].item_bytes}},
+        queues_(u64{t_.routers} * kQueues) {
+    place_.resize(t_.terminals);
+    for (u32 i = 0; i < t_.routers * kPorts; ++i)
+      if (t_.links[i].kind == LinkKind::kHost) place_[t_.links[i].far] = i;
+  }
 
-  u64 size() const override { return u64{t_.routers} * kQueues; }
+  u64 size() const override { return queues_ + u64{t_.loops()} * t_.terminals; }
 
   std::string name(u64 i) const override {
+    if (i >= queues_) return "terminal " + std::to_string(i - queues_) + " reply queue";
     const u32 q = static_cast<u32>(i % kQueues);
     return "TIC " + plan_.router_name(static_cast<u32>(i / kQueues)) + " " + plan_.port_name(q / kQueuesOfPort) +
            " priority " + std::to_string(q % kQueuesOfPort / kVcs) + " VC " + std::to_string(q % kVcs);
   }
 
-  /// A queue moves if it is empty, leads to a host or over a channel that software may switch on, or if one of its
-  /// messages has been taken, is being dealt with, or would find a buffer.
+  /// A queue moves if it is empty, leads to a host that takes messages or over a channel that software may switch on,
+  /// or if one of its messages has been taken, is being dealt with, or would find a buffer.
   bool can_move(u64 i) const override {
+    if (i >= queues_) return host_goes_on(static_cast<u32>(i - queues_));
     const Tic at = tic(i / kQueues);
     const u32 q = static_cast<u32>(i % kQueues), p = q / kQueuesOfPort;
     const LinkKind kind = at.link(p).kind;
+    if (kind == LinkKind::kHost && at.control.held[q]) return host_takes(at, p);
     if (!at.control.held[q] || (kind != LinkKind::kSerial && kind != LinkKind::kParallel) || !at.enabled(p))
       return true;
-    if (at.port(p).sending != sconnect::kNoBuffer) return true;
     bool moves = false;
     for_each_message(at, q, [&](u32 buffer) {
       moves |= (at.state(buffer).flags & (sconnect::kBad | sconnect::kComing)) || taken(at, p, buffer);
@@ -53,9 +64,11 @@ class Search final : public WaitsFor {
 
   /// The queues that it would enter, and those that hold more than they are promised where it would.
   std::vector<u64> waits_for(u64 i) const override {
+    if (i >= queues_) return host_waits_for(static_cast<u32>(i - queues_));
     const Tic at = tic(i / kQueues);
     const u32 q = static_cast<u32>(i % kQueues);
     std::vector<u64> waits;
+    if (const Link& link = at.link(q / kQueuesOfPort); link.kind == LinkKind::kHost) return {queues_ + link.far};
     for_each_message(at, q, [&](u32 buffer) {
       for_each_way(at, q, buffer, [&](u32 port, u32 vc) { add_waits(at, port, vc, buffer, waits); });
     });
@@ -69,6 +82,51 @@ class Search final : public WaitsFor {
   Tic tic(u64 index) const {
     const Item<1> item = view_.tics[static_cast<u32>(index)];
     return Tic{view_, item, static_cast<u32>(index), 0, item.at(t_.fields.control)};
+  }
+
+  sconnect::HostLoop<View, 1> loop(u32 terminal) const { return {view_, view_.terminals[terminal], terminal}; }
+
+  /// Whether a host takes what stands first at its port, or software can have it taken: a closed loop's takes no
+  /// request while it has no place for the reply.
+  bool host_takes(const Tic& at, u32 p) const {
+    const u32 waiting = static_cast<u32>(at.control.waiting >> p * kQueuesOfPort & 0xFF);
+    if (!t_.loops() || !waiting || !at.enabled(p) || at.port(p).sending != sconnect::kNoBuffer) return true;
+    const u32 priority = (bit_width(waiting) - 1) / kVcs;
+    const Message& first = at.message(at.queue(Tic::queue_of(p, priority, 0)).head);
+    return first.control || t_.refuses >> priority & 1 || sconnect::answers(first) || loop(at.link(p).far).has_place();
+  }
+
+  /// Whether a host has a place for a reply, or will have: the oldest one is not due, or finds a buffer.
+  bool host_goes_on(u32 terminal) const {
+    const Tic at = tic(place_[terminal] / kPorts);
+    const u32 p = place_[terminal] % kPorts;
+    const bool offered = view_.terminals[terminal].at(t_.host_fields.host).ready >> sconnect::kReplies & 1;
+    if (loop(terminal).has_place() || !offered || !at.enabled(p) || at.port(p).entering) return true;
+    const u32 q = at.decide(loop(terminal).reply(), p);
+    return q != kNone && (at.control.used < t_.host_buffers || !at.control.held[q]);
+  }
+
+  std::vector<u64> host_waits_for(u32 terminal) const {
+    const Tic at = tic(place_[terminal] / kPorts);
+    const Message& m = loop(terminal).reply();
+    std::vector<u64> waits;
+    add_options(at, m, waits);
+    add_holders(at, at.control.used >= t_.host_buffers, waits);
+    return waits;
+  }
+
+  void add_options(const Tic& at, const Message& m, std::vector<u64>& waits) const {
+    for (u32 set = at.options_of(m); set; set &= set - 1)
+      waits.push_back(u64{at.index} * kQueues +
+                      Tic::queue_of(lowest_bit(set) / kVcs, m.priority, lowest_bit(set) % kVcs));
+  }
+
+  /// Queues of a TIC that hold more than they are promised, or anything.
+  void add_holders(const Tic& at, bool anything, std::vector<u64>& waits) const {
+    for (u32 q = 0; q < kQueues; ++q) {
+      const u32 held = at.control.held[q];
+      if (held && (anything || held > sconnect::promise(t_, at.index, q))) waits.push_back(u64{at.index} * kQueues + q);
+    }
   }
 
   /// Messages that a queue sends again and again: what comes back goes to the head, so behind it nothing else is tried.
@@ -142,16 +200,11 @@ class Search final : public WaitsFor {
     const u32 q = sconnect::ControlUnit<View, 1>{there}.place(m, link.port, here);
     there.control.used = used;
     there.control.reserved = reserved;
-    if (!m.control || m.node != sconnect::kNoAddress) {
-      for (u32 set = there.options_of(m); set; set &= set - 1)
-        waits.push_back(first + Tic::queue_of(lowest_bit(set) / kVcs, m.priority, lowest_bit(set) % kVcs));
-    } else if (q < kQueues) {
+    if (!m.control || m.node != sconnect::kNoAddress)
+      add_options(there, m, waits);
+    else if (q < kQueues)
       waits.push_back(first + q);
-    }
-    for (u32 other = 0; other < kQueues; ++other) {
-      const u32 held = there.control.held[other];
-      if (held && held > sconnect::promise(t_, link.far, other)) waits.push_back(first + other);
-    }
+    add_holders(there, false, waits);
     if (!m.control) return;
     for (u32 b = 0; b < t_.buffers; ++b)
       if (!(there.control.free >> b & 1) && there.message(b).control &&
@@ -163,6 +216,8 @@ class Search final : public WaitsFor {
   const sconnect::Table& t_;
   mutable std::vector<std::byte> state_;  ///< a copy, which trying out where a message would go may write to
   View view_;
+  u64 queues_;
+  std::vector<u32> place_;  ///< [terminals] TIC * kPorts + port
 };
 
 }  // namespace

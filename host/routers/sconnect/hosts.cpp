@@ -40,11 +40,13 @@ void SconnectPlan::set_hosts(const Experiment& e) {
     const bool apart = e.str(sconnect::param::host.queues) == "priorities" && bit_count(used) > 1;
     t.queues[port] = static_cast<u8>(apart ? used : 0);
   }
+  if (t.loops()) t.reply_priority = static_cast<u8>(sconnect_reply_priority(e));
   for (u32 priority : e.ints(sconnect::param::host.refuses)) t.refuses |= 1u << priority;
 }
 
 u32 SconnectPlan::packet_priority(const ReplicaRow& row, u32 terminal, u32 id) const {
   const sconnect::Table& t = table_;
+  if (t.loops() && id & kReplyId) return t.reply_priority;
   u32 port = 0;
   while (fabric_.links[port].kind != sconnect::LinkKind::kHost || fabric_.links[port].far != terminal) ++port;
   const u32 flits = t.mode == TrafficMode::kTrace ? 1 : packet_flits(t.traffic, row, terminal, id);

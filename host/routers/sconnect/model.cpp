@@ -11,7 +11,8 @@ namespace flitlab {
 namespace {
 
 std::string_view default_of(const ParamRecord& record, const Experiment&) {
-  return record.path == param::traffic.packet_flits.path ? "1" : "";
+  const bool flits = record.path == param::traffic.packet_flits.path || record.path == param::traffic.reply_flits.path;
+  return flits ? "1" : "";
 }
 
 }  // namespace
@@ -27,6 +28,7 @@ ModelRecord sconnect_model() {
       .totals = sconnect::kTotalTable,
       .check = check_sconnect,
       .make_plan = plan_of<SconnectPlan>,
+      .modes = {"open", "batch", "request_reply", "trace"},
       .default_of = default_of,
       .tools = sconnect_tools,
       .shape = sconnect_shape,

@@ -84,7 +84,7 @@ SconnectPlan::SconnectPlan(const Experiment& e)
             .longest_packet = quads_fit_ ? sconnect::kQuadParts : 1,
             // A message may come by any of a host's ports, so a trace's line cannot need another if there are two.
             .knows_arrivals = fabric_.host_ports == 1,
-            .warnings = warnings(),
+            .warnings = warnings(e),
             .waits_for_software = waits_for_software()};
 }
 
@@ -101,6 +101,7 @@ void SconnectPlan::set_parameters(const Experiment& e) {
   t.clock = clocks_.table;
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
+  t.host_ports = static_cast<u8>(fabric_.host_ports);
   set_buffers(e);
   set_hosts(e);
   set_nodes(e);
@@ -160,13 +161,18 @@ void SconnectPlan::set_layout() {
   ItemKind& terminal = add_kind(layout_, "terminal", t.terminals);
   add_terminal_control(terminal, t.terminal_fields);
   terminal.add_fields(t.host_fields, t);
+  add_loop_fields(terminal, t.terminal_fields, t.traffic, t.mode);
   add_script_fields(terminal, t.terminal_fields, t.traffic, t.mode);
   terminal.add_fields(t.mailbox_fields, t);
   terminal.finish();
 }
 
-std::vector<std::string> SconnectPlan::warnings() const {
+std::vector<std::string> SconnectPlan::warnings(const Experiment& e) const {
   std::vector<std::string> list;
+  if (table_.loops() && table_.reply_priority == sconnect_request_priority(e))
+    list.push_back("replies have priority " + std::to_string(table_.reply_priority) +
+                   ", as requests have: both may wait for one another for ever. host.reply_priority can be higher if "
+                   "host.priorities and host.quad_priority leave one.");
   if (tables_.tree && table_.table_given && tables_.stretch > 1)
     list.push_back("ways go over a spanning tree and are " + std::to_string(tables_.stretch) +
                    " times as long as the shortest ones.");

@@ -43,7 +43,7 @@ class SconnectPlan final : public Plan, public Inspector {
   const SconnectTables& tables() const { return tables_; }
 
  private:
-  std::vector<std::string> warnings() const;
+  std::vector<std::string> warnings(const Experiment& e) const;
   std::string waits_for_software() const;
   void set_parameters(const Experiment& e);
   void set_buffers(const Experiment& e);

@@ -1,7 +1,7 @@
 #pragma once
 /// A parallel port to a host (S-Connect, 3, 4.1): a message each way in a routing cycle, 5 of its 6 clocks. The host
 /// offers messages until one is accepted (valid, accept), that of the highest priority first, and takes what is
-/// presented unless it refuses the priority.
+/// presented unless it refuses the priority, or is to answer it and has no place for a reply.
 #include "kernels/routers/sconnect/control.hpp"
 #include "kernels/routers/sconnect/host_queues.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
@@ -107,9 +107,11 @@ struct HostPort {
     packet.id = m.id;
     packet.flits = m.flits;
     packet.hops = m.hops;
+    packet.tag = m.tag;
     deliver(v, index, control, packet, tic.now);
     count(*v.shard, Total::kFlitsDelivered, m.flits);
     if (v.t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, tic.now);
+    if (v.t.mode == TrafficMode::kRequestReply) queues().loop().take(packet, tic.now);
     count_of_priority(Count::kDelivered, m.priority, 1);
     if (!measured(v, m.created)) return;
     count_of_priority(Count::kMeasured, m.priority, 1);
@@ -119,6 +121,13 @@ struct HostPort {
 
   FLITLAB_INLINE void count_of_priority(Count total, u32 priority, u64 amount) const {
     count(*tic.v.shard, total, amount, priority);
+  }
+
+  /// Whether the host leaves a message where it is.
+  FLITLAB_INLINE bool refuses(const Message& m, u32 priority) const {
+    if (m.control) return false;
+    if (tic.v.t.refuses >> priority & 1) return true;
+    return tic.v.t.mode == TrafficMode::kRequestReply && !answers(m) && !queues().loop().has_place();
   }
 
   FLITLAB_INLINE void present() const {
@@ -131,7 +140,7 @@ struct HostPort {
     const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF);
     if (!waiting || !tic.enabled(p)) return;
     const u32 priority = (bit_width(waiting) - 1) / kVcs, q = Tic<V, W>::queue_of(p, priority, 0);
-    if (tic.v.t.refuses >> priority & 1 && !tic.message(tic.queue(q).head).control) return;
+    if (refuses(tic.message(tic.queue(q).head), priority)) return;
     const u32 buffer = tic.pop(q);
     const Message& m = tic.message(buffer);
     tic.log(EventKind::kSwitchGranted, m, tic.state(buffer).source, q);

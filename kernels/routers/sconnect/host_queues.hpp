@@ -1,7 +1,9 @@
 #pragma once
 /// What a host has to send by a port: a queue for each priority (S-Connect, 2.3, 3), or one of all. Packets are drawn,
-/// not stored: a queue is a cursor over all that the port's host creates, at the oldest packet of its priority.
+/// not stored: a queue is a cursor over all that the port's host creates, at the oldest packet of its priority. In a
+/// closed loop those are requests, and replies have a queue of their own, which is offered first.
 #include "kernels/common/bits.hpp"
+#include "kernels/routers/sconnect/host_loop.hpp"
 #include "kernels/routers/sconnect/state.hpp"
 #include "kernels/traffic/replay.hpp"
 #include "kernels/traffic/source_queue.hpp"
@@ -32,7 +34,10 @@ struct HostQueues {
   /// Priorities that have queues, as bits; 0: there is one.
   FLITLAB_INLINE u32 queues() const { return v.t.queues[p - kSerial]; }
   FLITLAB_INLINE HostQueue& queue(u32 priority) const { return terminal.at(v.t.host_fields.queue, priority); }
-  FLITLAB_INLINE Message& offered(u32 n) const { return queues() ? queue(n).offered : host.offered; }
+  FLITLAB_INLINE Message& offered(u32 n) const {
+    return n == kReplies ? loop().reply() : queues() ? queue(n).offered : host.offered;
+  }
+  FLITLAB_INLINE HostLoop<V, W> loop() const { return {v, terminal, index}; }
 
   /// Creates what is due. A queue that was empty has its first packet among that, or is still empty.
   FLITLAB_INLINE void create(Cycle now) const {
@@ -40,6 +45,8 @@ struct HostQueues {
       const u32 before = end();
       create_from_trace(v, terminal, index, control, now);
       if (end() != before) settle(before);
+    } else if (is_loop()) {
+      create_in_loop(now);
     } else if (control.next.at <= now) {
       const u32 before = end();
       create_packets(v, index, control, now);
@@ -47,15 +54,15 @@ struct HostQueues {
     }
   }
 
-  /// Queues that have a message to offer, as bits; bit 0 of the only one. Where nothing waits nothing changes: a host
-  /// that rests may be asked, or may not.
+  /// Queues that have a message to offer, as bits; bit 0 of the only one, bit kReplies of replies. Where nothing waits
+  /// nothing changes: a host that rests may be asked, or may not.
   FLITLAB_INLINE u32 offers() const {
-    if (control.sent == control.created) return 0;
+    const u32 replies = is_loop() ? draw_reply() : 0;
+    if (control.sent == control.created) return replies;
     if (queues()) return draw();
-    if (!host.ready) {
-      const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
-      host.offered = message(oldest, oldest_destination(v, terminal, index, control), priority_of(oldest));
-      host.ready = 1;
+    if (!(host.ready & 1)) {
+      draw_oldest();
+      host.ready |= 1;
     }
     return host.ready;
   }
@@ -63,8 +70,12 @@ struct HostQueues {
   /// What a queue has offered has been accepted.
   FLITLAB_INLINE void remove(u32 n) const {
     host.ready = static_cast<u8>(host.ready & ~(1u << n));
-    if (!queues()) return remove_oldest(v, terminal, index, control);
-    remove_first(n);
+    if (n == kReplies) return loop().remove();
+    if (queues()) return remove_first(n);
+    if (is_loop())
+      ++control.sent;
+    else
+      remove_oldest(v, terminal, index, control);
   }
 
   /// Whether a state has queues that can be: what waits is in one of them, and what is offered stands first there.
@@ -81,10 +92,50 @@ struct HostQueues {
       if (priority_of(first) != priority) return false;
       if (m.id == first.id && m.priority == priority) known |= 1u << priority;
     }
+    if (is_loop()) {
+      const auto sent = [&](u32 id) { return is_sent(id); };
+      if (!loop().sound(control, host.ready >> kReplies & 1, sent)) return false;
+      known |= 1u << kReplies;
+    }
     return any == (control.sent != control.created) && !(host.ready & ~known);
   }
 
  private:
+  FLITLAB_HD void create_in_loop(Cycle now) const {
+    loop().end_transactions(control, now, [&](u32 id) { return is_sent(id); });
+    create_replies(v, terminal, index, loop().control(), now);
+    const u32 before = end();
+    create_requests(v, terminal, index, control, loop().control(), now);
+    if (queues() && end() != before) settle(before);
+  }
+
+  FLITLAB_INLINE bool is_sent(u32 id) const {
+    return id < (queues() ? queue(priority_of(packet(id, 0))).oldest.index : control.sent);
+  }
+
+  FLITLAB_HD u32 draw_reply() const {
+    const LoopControl& waiting = loop().control();
+    if (!(host.ready >> kReplies & 1) && waiting.created) {
+      const QueuedReply& oldest = loop().oldest();
+      const QueuedPacket reply{kReplyId | waiting.replies_sent, oldest.created,
+                               reply_flits(v, index, waiting.replies_sent)};
+      loop().reply() = message(reply, oldest.to, v.t.reply_priority);
+      loop().reply().tag = static_cast<u8>(oldest.tag);
+      host.ready = static_cast<u8>(host.ready | 1u << kReplies);
+    }
+    return host.ready & 1u << kReplies;
+  }
+
+  FLITLAB_INLINE void draw_oldest() const {
+    if (is_loop()) {
+      const QueuedPacket oldest = packet(control.sent, 0);
+      host.offered = message(oldest, destination(oldest.id), priority_of(oldest));
+    } else {
+      const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
+      host.offered = message(oldest, oldest_destination(v, terminal, index, control), priority_of(oldest));
+    }
+  }
+
   /// Draws the next message of each queue that has one.
   FLITLAB_HD u32 draw() const {
     for (u32 set = queues() & ~u32{host.ready}; set; set &= set - 1) {
@@ -118,6 +169,7 @@ struct HostQueues {
   }
 
   FLITLAB_INLINE bool is_trace() const { return v.t.mode == TrafficMode::kTrace; }
+  FLITLAB_INLINE bool is_loop() const { return v.t.mode == TrafficMode::kRequestReply; }
 
   // Places of packets in the order of creation: their numbers; of a trace, how many are before them in its ring.
 
@@ -145,7 +197,7 @@ struct HostQueues {
   }
 
   FLITLAB_INLINE void step(SourceCursor& cursor) const {
-    if (is_trace())
+    if (is_trace() || is_loop())
       ++cursor.index;
     else if (cursor.index + 1 == control.next.index)
       cursor = control.next;
@@ -169,6 +221,10 @@ struct HostQueues {
     m.src = index;
     m.node = v.t.table_given ? v.t.terminal_node[dst] : v.terminals[dst].at(v.t.host_fields.host).address;
     m.tried = kPorts;
+    if (is_loop() && !answers(m)) {
+      m.tag = static_cast<u8>(loop().tag_of(m.id));
+      m.created = loop().transaction(m.tag).created;
+    }
     return m;
   }
 };

@@ -21,7 +21,7 @@ struct alignas(16) Message {
     (u8, tried, "", "port of the last attempt; kPorts: none"),
     (u8, entered, "clocks", "turn of the port by which it entered the fabric: its clock, and the phase of its node"),
     (u8, control, "", "Control operation; 0: data"),
-    (u8, tag, "", "number of a control message"))
+    (u8, tag, "", "number of a control message, or of the transaction of a request or reply"))
 };
 static_assert(sizeof(Message) == 32);
 

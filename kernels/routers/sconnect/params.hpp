@@ -252,8 +252,20 @@ inline constexpr struct HostParams {
                             .default_value = "0",
                             .min = 0,
                             .max = 3,
-                            .help = "Priority of all quads; its queues need four buffers each.",
+                            .help = "Priority of all quads but replies; its queues need four buffers each.",
                             .cite = "S-Connect, 3.2 (that quads have one priority is a reading)"};
+  ParamRecord reply_priority{
+      .path = "host.reply_priority",
+      .type = ParamType::kIntOrAuto,
+      .default_value = "auto",
+      .min = 0,
+      .max = 3,
+      .help =
+          "Priority of replies in a closed loop, at least that of any request. auto: one above, so that requests that "
+          "wait keep no "
+          "reply "
+          "from moving; 3 if requests have that. With that of requests both may wait for one another for ever.",
+      .cite = "S-Connect, 2.3; 3.4 (of control messages; hosts' replies are not the paper's)"};
   ParamRecord refuses{.path = "host.refuses",
                       .type = ParamType::kIntList,
                       .default_value = "[]",

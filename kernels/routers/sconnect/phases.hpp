@@ -108,7 +108,7 @@ struct TicPhase {
       if (link.kind != LinkKind::kHost) continue;
       const auto terminal = v.terminals[link.far];
       const TerminalControl& c = terminal.at(t.terminal_fields.control);
-      any |= t.mode == TrafficMode::kTrace || c.sent != c.created || c.next.at <= now ||
+      any |= t.mode != TrafficMode::kOpen || c.sent != c.created || c.next.at <= now ||
              terminal.at(t.host_fields.host).out_count;
     }
     return any;

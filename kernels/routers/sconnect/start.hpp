@@ -52,6 +52,9 @@ struct StartHost {
     control.oldest = control.next;
     for (u32 i = 0; i < t.host_queues(); ++i) v.terminals[index].at(t.host_fields.queue, i).oldest = control.next;
     v.terminals[index].at(t.host_fields.host).address = t.terminal_node[index];
+    for (u32 i = 0; i < t.loops() * t.traffic.window; ++i)
+      v.terminals[index].at(t.terminal_fields.transaction, i).id = kNone;
+    for (u32 i = 0; i < 2 * t.loops(); ++i) v.terminals[index].at(t.host_fields.heard, i).to = kNone;
   }
 };
 

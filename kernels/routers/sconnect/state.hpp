@@ -108,7 +108,7 @@ struct TicFields {
 struct HostControl {
   FLITLAB_MEMBERS(HostControl,
     (Message, offered, "", "the next message, if there is one queue"),
-    (u8, ready, "", "priorities whose next message is known, as bits; of one queue, bit 0"),
+    (u8, ready, "", "priorities whose next message is known, as bits; of one queue, bit 0; of replies, bit 4"),
     (u8, out_first, "", "ring position of the oldest control message that waits to be sent"),
     (u8, out_count, "messages", "control messages that wait to be sent"),
     (u8, in_count, "messages", "replies that the host has not looked at"),
@@ -128,11 +128,21 @@ struct HostQueue {
 };
 static_assert(sizeof(HostQueue) == 48);
 
-/// A host's port. They lie before the fields of traces and programs.
+/// A reply that has come by a port, for the host's other one to see in the next cycle.
+struct HeardReply {
+  FLITLAB_MEMBERS(HeardReply,
+    (u32, to, "", "terminal that asked; kNone: no reply came"),
+    (u32, tag, "", "its transaction"))
+};
+static_assert(sizeof(HeardReply) == 8);
+
+/// A host's port. They lie before the fields of closed loops, traces and programs.
 struct HostFields {
   FLITLAB_FIELDS(HostFields,
     (HostControl, host, 1, "", "the next message, and mailboxes"),
-    (HostQueue, queue, t.host_queues(), "", "[priority] host.queues = priorities: what waits", "host_queue"))
+    (HostQueue, queue, t.host_queues(), "", "[priority] host.queues = priorities: what waits", "host_queue"),
+    (Message, reply, t.loops(), "", "closed loop: the next reply", "offered_reply"),
+    (HeardReply, heard, 2 * t.loops(), "", "[cycle modulo 2] closed loop: the reply that has come by this port"))
 };
 
 /// They lie behind those.
@@ -152,7 +162,9 @@ struct Table {
   u8 reserve[kPriorities] = {};                            ///< buffers promised to each queue of a priority
   u8 control_buffers = 0;                                  ///< promised to control requests, and to replies
   u8 host_buffers = 0;                                     ///< hosts' messages are accepted while fewer are in use
-  u8 quad_priority = 0;                                    ///< of all quads
+  u8 quad_priority = 0;                                    ///< of quads that are no replies
+  u8 reply_priority = 0;                                   ///< of replies
+  u8 host_ports = 1;                                       ///< of a node: terminals one after the other, 1 or 2
   u32 hit_threshold = 0;                                   ///< a 32-bit draw below this hits a slot
   u32 priority_below[kPorts - kSerial][kPriorities] = {};  ///< a 32-bit draw below this gives the priority
   u8 queues[kPorts - kSerial] = {};                        ///< priorities that have queues, as bits; 0: one queue
@@ -177,6 +189,7 @@ struct Table {
 
   /// Of a host's port.
   constexpr u32 host_queues() const { return queues[0] | queues[1] ? kPriorities : 0; }
+  constexpr u32 loops() const { return mode == TrafficMode::kRequestReply; }
 };
 
 template <class F>

@@ -99,3 +99,31 @@ def test_full_fabrics_are_not_called_dead():
             "router.reserve": [1, 0, 0, 0], "router.host_buffers": 40, "channel.error_rate": 1e-4}))
         for _ in range(400):
             net.step(7).check()
+
+
+def busy_hosts(**settings):
+    """Hosts that ask much more than they can hold replies for."""
+    return fl.Network(fl.Experiment.from_dict({
+        "router.kind": "sconnect", "topology.shape": [3, 3], "router.buffers": 24, "traffic.mode": "request_reply",
+        "traffic.load": 1.0, "traffic.window": 64, "traffic.reply_queue": 1, **settings}))
+
+
+def test_requests_and_replies_of_one_priority_can_wait_for_one_another():
+    with pytest.warns(UserWarning, match="replies have priority 0, as requests have"):
+        net = busy_hosts(**{"host.reply_priority": 0})
+    with pytest.raises(fl.RunError, match="reply queue waits for") as error:
+        for _ in range(50):
+            net.step(100).check()
+    assert "waits for\n  terminal" in str(error.value)  # a queue that leads to a host waits for its reply queue
+    net.step(3000)  # the rest of the fabric goes on for a while
+    before = net.totals["transactions"]
+    net.step(2000)
+    assert net.totals["transactions"] == before  # it is one
+
+
+def test_replies_of_a_higher_priority_are_never_kept_from_moving():
+    net = busy_hosts()
+    for _ in range(50):
+        before = net.totals["transactions"]
+        net.step(100).check()
+        assert net.totals["transactions"] > before

@@ -139,6 +139,14 @@ def test_rows_of_figure_18():
     assert full < held_back  # a full pool turns back what is on its way
 
 
+def test_hosts_that_wait_keep_a_fabric_from_collapsing():
+    rows = bandwidths.waiting("random, degree 4", 64, bound=0.64, cycles=500)
+    assert len({r["quantity"] for r in rows}) == len(rows) == len(bandwidths.WINDOWS)
+    accepted = dict(zip(bandwidths.WINDOWS, (r["measured"] for r in rows), strict=True))
+    # By Little's law a port has 4 transactions in a round trip of at least 15 cycles or so; many fill the pool again.
+    assert 0.5 < accepted[4] < accepted[8] and accepted[64] < 0.6 * accepted[8]
+
+
 def test_small_graphs_keep_all_shortest_ways():
     first, *larger = tables.single_tics(graphs=4, larger=(64,))
     assert first["measured"] == 100 and first["verdict"] == "match"

@@ -198,6 +198,33 @@ TEST(ForgedQueues, CursorsAreNotBehindTheNextCreation) {
     }
 }
 
+/// Hosts of S-Connect in a closed loop look for an unused transaction until they find one.
+TEST(ForgedQueues, TransactionsAreThoseOutstanding) {
+  const Experiment e = testing::experiment({{"router.kind", testing::word("sconnect")},
+                                            {"traffic.mode", testing::word("request_reply")},
+                                            {"traffic.load", 1.0}});
+  Source source(e);
+  Network other(e);
+  const StateLayout& layout = other.plan->layout();
+  const ItemKind& kind = layout.kinds[1];
+  const std::vector<std::byte> good = source.state();
+  EXPECT_NO_THROW(source.load_into(other, good));
+  const auto forged = [&](u32 item, const char* field, std::size_t offset, u32 value) {
+    std::vector<std::byte> state = good;
+    std::memcpy(state.data() + layout.kind_offset(1, 1) + std::size_t{item} * kind.item_bytes +
+                    kind.field(field).offset + offset,
+                &value, sizeof value);
+    return state;
+  };
+  for (u32 item : {0u, kind.count - 1}) {
+    EXPECT_THROW(source.load_into(other, forged(item, "loop", offsetof(LoopControl, outstanding), 0)), ConfigError);
+    EXPECT_THROW(source.load_into(other, forged(item, "control", offsetof(TerminalControl, created), 0)), ConfigError);
+    EXPECT_THROW(source.load_into(other, forged(item, "heard", offsetof(sconnect::HeardReply, tag), 4)), ConfigError);
+    EXPECT_THROW(source.load_into(other, forged(item, "reply", offsetof(QueuedReply, tag), 4)), ConfigError);
+    EXPECT_THROW(source.load_into(other, forged(item, "reply", offsetof(QueuedReply, to), kind.count)), ConfigError);
+  }
+}
+
 TEST(ForgedRow, SeedAndLoadAreThoseOfTheConfiguration) {
   const Experiment e = testing::experiment();
   Network net(e), other(e);

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/routers/sconnect/host_loop.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
+#include "kernels/traffic/params.hpp"
 #include "tests/support/sconnect/naive_channels.hpp"
 #include "tests/support/sconnect/naive_parts.hpp"
 
@@ -23,7 +25,8 @@ class NaiveSconnect : public NaiveChannels {
         phases_(e.str(sconnect::param::topology.phases) == "random"),
         phase_(plan.fabric().phase.begin(), plan.fabric().phase.end()),
         hosts_(t_.terminals),
-        single_(e.str(sconnect::param::host.queues) == "single") {
+        single_(e.str(sconnect::param::host.queues) == "single"),
+        loop_(e.str(param::traffic.mode) == "request_reply") {
     const SconnectFabric& f = plan.fabric();
     for (u32 n = 0; n < f.tics; ++n)
       for (u32 p = 0; p < 6; ++p) {
@@ -102,8 +105,10 @@ class NaiveSconnect : public NaiveChannels {
 
   void create(u32 h, u32 p) {
     NaiveHost& host = hosts_[h];
-    while (host.next.at <= now_) {
+    if (loop_) hear(h);
+    while (host.next.at <= now_ && !(loop_ && host.loop.open.size() == t_.traffic.window)) {
       host.queue.push_back(message(h, p, host.next));
+      if (loop_) host.queue.back().created = host.loop.open[host.next.index] = now_;
       ++host.created;
       next_creation(t_.traffic, row_, h, host.next);
     }
@@ -132,7 +137,7 @@ class NaiveSconnect : public NaiveChannels {
       --port.entering;
       return;
     }
-    if (!port.on) return;
+    if (!port.on || answer(tic, p)) return;
     for (u32 priority = 4; priority-- > 0;) {
       const auto first = std::find_if(host.queue.begin(), host.queue.end(),
                                       [&](const NaiveMessage& m) { return single_ || m.priority == priority; });
@@ -163,7 +168,9 @@ class NaiveSconnect : public NaiveChannels {
     for (u32 priority = 4; priority-- > 0;) {
       auto& queue = port.queue[priority][0];
       if (queue.empty()) continue;
-      if (t_.refuses >> priority & 1) return;  // and what has less priority waits behind it
+      // What has less priority waits behind what is refused.
+      if (t_.refuses >> priority & 1) return;
+      if (loop_ && !queue.front()->reply && answers(port).size() == t_.traffic.reply_queue) return;
       const MessageRef m = take(queue);
       ++port.carried;
       if (m->flits == 1) {
@@ -188,12 +195,62 @@ class NaiveSconnect : public NaiveChannels {
     count(Total::kLatencySum, now_ - m->created);
     count(sconnect::Count::kDelivered, 1, m->priority);
     clocks_ += clock(tic, p) - m->entered;
+    if (!loop_) return;
+    if (m->reply)
+      hosts_[m->dst].loop.arrivals.push_back({m->request, now_});
+    else
+      answers(port).push_back({m->name, now_ + t_.traffic.reply_delay});
   }
+
+  // Closed loops.
+
+  std::deque<NaiveLoop::Answer>& answers(const NaiveTicPort& port) { return hosts_[port.link.far].loop.answers; }
+
+  /// A host hears of an answer in the cycle after its arrival.
+  void hear(u32 h) {
+    NaiveLoop& loop = hosts_[h].loop;
+    while (!loop.arrivals.empty() && loop.arrivals.front().cycle < now_) {
+      const auto [request, arrived] = loop.arrivals.front();
+      loop.arrivals.pop_front();
+      if (loop.open.size() == t_.traffic.window) seek_creation(t_.traffic, row_, h, hosts_[h].next, now_);
+      count(Total::kTransactions);
+      count(Total::kRoundTripSum, arrived - loop.open.at(request));
+      loop.open.erase(request);
+    }
+  }
+
+  /// Offers the oldest answer if it is time; whether the TIC has taken it.
+  bool answer(NaiveTic& tic, u32 p) {
+    NaiveTicPort& port = tic.port[p];
+    const u32 h = port.link.far;
+    NaiveLoop& loop = hosts_[h].loop;
+    // What has arrived in this cycle is answered in the next one at the earliest.
+    if (loop.answers.empty() || loop.answers.front().due > now_ || fresh(loop.answers.front())) return false;
+    NaiveMessage m{};
+    m.name = {h, kReplyId | loop.given};
+    m.reply = true;
+    m.request = loop.answers.front().request.id;
+    m.created = loop.answers.front().due;
+    m.injected = now_;
+    m.entered = clock(tic, p);
+    m.dst = loop.answers.front().request.src;
+    m.node = t_.terminal_node[m.dst];
+    m.flits = length_from(t_.traffic.replies, philox(row_.seed, stream::kReply, h, loop.given).word[0]);
+    m.priority = t_.reply_priority;
+    if (!store(tic, m, p, true)) return false;
+    loop.answers.pop_front();
+    ++loop.given;
+    count(Total::kPacketsInjected);
+    port.entering = m.flits - 1;
+    return true;
+  }
+
+  bool fresh(const NaiveLoop::Answer& answer) const { return answer.due - t_.traffic.reply_delay == now_; }
 
   bool phases_;
   std::vector<u32> phase_;
   std::vector<NaiveHost> hosts_;
-  bool single_;
+  bool single_, loop_;
   u64 clocks_ = 0;
   std::vector<std::unique_ptr<NaiveWire>> wires_;
 };

@@ -3,6 +3,7 @@
 #include <array>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,6 +25,8 @@ struct NaiveMessage {
   std::optional<u32> back;  // port that it has come back from
   bool damaged = false;     // that will be known when it has come
   bool waiting = false;     // in a queue
+  bool reply = false;       // of a closed loop
+  u32 request = 0;          // number of the request that it answers
 };
 using MessageRef = std::shared_ptr<NaiveMessage>;
 
@@ -96,7 +99,24 @@ struct NaiveTic {
   }
 };
 
+/// What a host's port does in a closed loop.
+struct NaiveLoop {
+  struct Answer {  // to be given
+    MessageName request;
+    Cycle due;
+  };
+  struct Arrival {  // of an answer to a request of this port, by any port of its host
+    u32 request;
+    Cycle cycle;
+  };
+  std::map<u32, Cycle> open;  // requests without an answer, and when they were created
+  std::deque<Answer> answers;
+  std::deque<Arrival> arrivals;
+  u32 given = 0;  // answers that have left
+};
+
 struct NaiveHost {
+  NaiveLoop loop;
   std::deque<NaiveMessage> queue;
   SourceCursor next;
   u32 created = 0, sent = 0, received = 0;

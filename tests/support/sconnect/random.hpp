@@ -1,5 +1,6 @@
 #pragma once
 /// Random small fabrics: any parameters that fit together.
+#include "kernels/common/error.hpp"
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/sconnect/fabrics.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
@@ -97,6 +98,26 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
     c["traffic.batch_packets"] = draw.between(1, 60);
   } else {
     c["traffic.load"] = draw.one_of({0.02, 0.1, 0.3, 0.6, 1.0});
+  }
+  return c;
+}
+
+/// The same with hosts that ask and answer.
+inline RawConfig random_sconnect_loop(u64 seed, const std::string& graph) {
+  BglDraw draw(seed);
+  RawConfig c = random_sconnect(seed, graph);
+  for (const char* other : {"router.reserve", "router.buffers", "traffic.batch_packets"}) c.erase(other);
+  c["traffic.mode"] = word("request_reply");
+  c["traffic.load"] = draw.one_of({0.02, 0.1, 0.3, 1.0, 1.0});
+  c["traffic.window"] = draw.one_of<std::int64_t>({1, 2, 4, 16, 256});
+  c["traffic.reply_queue"] = draw.one_of<std::int64_t>({1, 2, 8});
+  c["traffic.reply_delay"] = draw.one_of<std::int64_t>({0, 1, 2, 5, 40});
+  c["traffic.reply_flits"] = draw.one_of<Lengths>({{{1, 1.0}}, {{4, 1.0}}, {{1, 1.0}, {4, 1.0}}});
+  if (draw.below(3) == 0) c["host.reply_priority"] = integer(3);
+  try {
+    sconnect_experiment(c);
+  } catch (const ConfigError&) {  // the pool is too small for the queues of so many priorities
+    return random_sconnect_loop(seed + 100000, graph);
   }
   return c;
 }

@@ -28,6 +28,8 @@ TRIED = {  # against that
     "hosts held back at 16": {"router__host_buffers": 16}, "a buffer for each queue": {"router__reserve": [1]},
     "a buffer for each queue, hosts held back at 32": {"router__reserve": [1], "router__host_buffers": 32},
     "two priorities": {"host__priorities": [1, 1, 0, 0]}, "four priorities": {"host__priorities": [1, 1, 1, 1]}}
+WINDOWS = (4, 8, 16, 64)  # requests that a host's port may have without a reply
+WAITING_NODES = 256  # of the fabrics whose hosts wait
 HELD_BACK = {"router__host_buffers": 32}  # ours: hosts' messages wait outside while half of the pool is in use
 
 
@@ -142,12 +144,28 @@ READING_HELD_BACK = (
 READING_FULL = (
     "Hosts may fill the pool, as far as reservation leaves it: what is on its way then finds no room, goes back and "
     "comes again.")
+READING_WAITING = (
+    "Not the paper's, which says nothing of what hosts do: each port asks (traffic.mode = \"request_reply\"), has at "
+    "most so many requests without a reply, and asks again as soon as it may; hosts may fill the pool. Requests go to "
+    "uniform random hosts, and replies count as well. Replies have a priority above requests, so what the pool "
+    "promises is divided among the queues of two priorities; in an open loop that keeps no fabric (two priorities).")
 READING_RANDOM = (
     "The paper prefers random topologies, which have diameters that scale with the logarithm of the number of nodes; "
     "here the ratio to the mesh of as many nodes, and as many channels but at its edges.")
 READING_LOG = (
     "Growth of the mean distance from 256 to 1024 nodes over that from 64 to 256: 1 for the logarithm, 2 for the side "
     "of a square.")
+
+
+def waiting(kind: str, nodes: int, bound: float, cycles: int = 1600) -> list[dict]:
+    """What a fabric accepts whose hosts wait for replies, by the number of requests that a port may have without."""
+    loops = {window: loaded(kind, nodes, cycles, traffic__mode="request_reply", traffic__window=window)
+             for window in WINDOWS}
+    return [row(experiment="sconnect.figure18", source=f"{PAPER}, 4.2, Figure 18", setting=f"{kind}, {nodes} nodes",
+                quantity=f"accepted of the bound, each port has up to {window} requests without a reply",
+                published=None, measured=run(offered(e, 1)).accepted / bound, unit="", tolerance=0,
+                reading=READING_WAITING)
+            for window, e in loops.items()]
 
 
 def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 1600) -> list[dict]:
@@ -184,6 +202,9 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 1600) -> l
                      measured=run(offered(loaded(*COLLAPSES, cycles, **settings), bound)).accepted / bound,
                      setting=", ".join(map(str, COLLAPSES)) + " nodes", tolerance=0, reading=READING_FULL, **common)
                  for name, settings in TRIED.items()]
+    for (kind, n), p in points.items():
+        if n == WAITING_NODES:
+            rows += waiting(kind, n, p.bound, cycles)
     for mesh, graph in (("2D mesh", "random, degree 4"), ("4D mesh", "random, degree 8")):
         for n in sizes.get(mesh, ()):
             if n < 64 or (graph, n) not in points:

@@ -3,6 +3,7 @@
 /// machine and whatever is switched off.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <sstream>
 
 #include "kernels/routers/sconnect/totals.hpp"
@@ -26,11 +27,14 @@ using testing::NaiveTic;
 using testing::NaiveTicPort;
 using testing::Network;
 using testing::random_sconnect;
+using testing::random_sconnect_loop;
 using testing::TextFile;
 
 constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsInjected, "injected"},
                                                             {Total::kPacketsDelivered, "delivered"},
                                                             {Total::kLatencySum, "latency"},
+                                                            {Total::kTransactions, "transactions"},
+                                                            {Total::kRoundTripSum, "round trips"},
                                                             {sconnect::Count::kSlotsSent, "slots sent"},
                                                             {sconnect::Count::kSlotsHit, "slots hit"},
                                                             {sconnect::Count::kRejected, "refused"},
@@ -88,6 +92,7 @@ class Comparison {
         message_(net_, 0, "message"),
         arriving_(net_, 0, "arriving"),
         terminal_(net_, 1, "control") {
+    if (plan_.table().loops()) loop_ = std::make_unique<ItemFields<LoopControl>>(net_, 1, "loop");
     ReplicaRow row = net_.engine->row(0);
     row.window_begin = 0;
     row.window_end = ~Cycle{0};
@@ -180,6 +185,7 @@ class Comparison {
     message_.read();
     arriving_.read();
     terminal_.read();
+    if (loop_) loop_->read();
     for (u32 n = 0; n < naive_.tics().size(); ++n) {
       const NaiveTic& tic = naive_.tics()[n];
       const auto name = [&](const std::string& what) {
@@ -199,6 +205,10 @@ class Comparison {
       same(host.created, terminal_(h).created, name("created"));
       same(host.sent, terminal_(h).sent, name("sent"));
       same(host.received, terminal_(h).received, name("received"));
+      if (!loop_) continue;
+      same(host.loop.open.size(), (*loop_)(h).outstanding, name("has requests without a reply"));
+      same(host.loop.answers.size(), (*loop_)(h).replies, name("has replies that wait"));
+      same(host.loop.given, (*loop_)(h).replies_sent, name("replied"));
     }
     const auto total = [&](TotalIndex which, u32 i, const char* name) {
       same(naive_.total(which, i), net_.engine->counters(0).total[which.value + i], [&] { return name; });
@@ -226,6 +236,7 @@ class Comparison {
   ItemFields<sconnect::Message> message_;
   ItemFields<sconnect::Message> arriving_;
   ItemFields<TerminalControl> terminal_;
+  std::unique_ptr<ItemFields<LoopControl>> loop_;
   u32 differences_ = 0;
   std::ostringstream text_;
 };
@@ -241,6 +252,17 @@ TEST_P(SconnectNaive, AgreesWhateverIsSwitchedOff) {
   const TextFile graph(testing::kSwitchedGraph);
   BglDraw draw(GetParam());
   Comparison(random_sconnect(1000 + GetParam(), graph.path)).run(600, &draw, 1 + draw.below(8));
+}
+
+TEST_P(SconnectNaive, AgreesInClosedLoops) {
+  const TextFile graph(testing::kSwitchedGraph);
+  Comparison(random_sconnect_loop(2000 + GetParam(), graph.path)).run(700);
+}
+
+TEST_P(SconnectNaive, AgreesInClosedLoopsWhateverIsSwitchedOff) {
+  const TextFile graph(testing::kSwitchedGraph);
+  BglDraw draw(GetParam());
+  Comparison(random_sconnect_loop(3000 + GetParam(), graph.path)).run(500, &draw, 1 + draw.below(8));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectNaive, ::testing::Range(0u, 40u));
