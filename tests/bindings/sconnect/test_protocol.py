@@ -66,3 +66,7 @@ def test_undetected_patterns_are_all_of_them():
     with pytest.raises(fl.ConfigError, match="misses errors"):
         published.undetected_patterns(96, 0b10000001001)  # x^10 + x^3 + 1 has no factor x + 1
     assert math.comb(96, 4) > 500 * published.undetected_patterns()
+
+
+def test_what_is_computed_alone_is_no_published_row():
+    assert {line["kind"] for line in published.errors_that_pass()} == {"check", "context"}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import flitlab as fl
 from flitlab import t3e
-from flitlab.t3e.published import balance
+from flitlab.t3e.published import balance, barriers
 from flitlab.t3e.published import paper as published
 from flitlab.t3e.published.balance import TABLE1
 from flitlab.t3e.published.paper import _latencies
@@ -99,8 +99,9 @@ def test_reproduce_table_1():
     rows = balance.table1((4, 8, 16))
     assert [r for r in rows if r["verdict"] in ("out", "broken")] == []
     by = {kind: [r for r in rows if r["kind"] == kind] for kind in ("published", "check", "context")}
-    assert len(by["published"]) == 36 + 6  # a ring of 16 beyond 544 PEs as well
-    assert (len(by["check"]), len(by["context"])) == (0, 12)  # searches: two kinds of tables, three rings
+    assert len(by["published"]) == 36
+    # A ring of 16 beyond 544 PEs as well; searches: two kinds of tables, three rings.
+    assert (len(by["check"]), len(by["context"])) == (6, 12)
     assert all(set(r) == {"experiment", "kind", "quantity", "source", "setting", "published", "measured", "unit",
                           "tolerance", "verdict", "reading"} for r in rows)
 
@@ -148,9 +149,15 @@ def test_the_paper_is_reproduced(name, verdict):
 
 
 def test_barriers_are_faster_than_the_farthest_reference():
-    rows = published.barrier(each=7)
+    rows = barriers.barrier(each=7, cycles=4000)
     assert {r["verdict"] for r in rows if "farthest" in r["quantity"]} == {"better"}
-    assert all(0.9 < r["measured"] < 1.3 for r in rows if "the mean" in r["quantity"])
+    assert all(0.7 < r["measured"] < 1.3 for r in rows if "the mean" in r["quantity"])
+
+
+def test_barriers_are_compared_with_references_of_the_same_load():
+    """Load holds references up and barriers not: each row has a ratio of its own."""
+    idle, *loaded = [r["measured"] for r in barriers.barrier(each=7, cycles=4000) if "the mean" in r["quantity"]]
+    assert idle > loaded[0] > loaded[1]
 
 
 @pytest.fixture

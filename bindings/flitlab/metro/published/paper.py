@@ -76,8 +76,9 @@ def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
     most = max(b / a for a, b in pairwise(latency))
     common = {"experiment": "metro.figure3", "source": f"{PAPER}, Figure 3", "reading": FIGURE3 + READING3}
     return [
+        # The published number is judged in metro.unloaded; here the curve has to begin there.
         row(quantity="latency at almost no load", setting=f"load {loads[0]:g}", published=28, measured=latency[0],
-            unit="clocks", tolerance=1, **common),
+            unit="clocks", tolerance=1, check=True, **common),
         row(quantity="loads at which throughput or latency falls", setting="all", published=0, measured=falls, unit="",
             tolerance=0, check=True, **common),
         row(quantity="most growth of latency from a load to the next", setting="all", published=None, measured=most,

@@ -116,7 +116,7 @@ def _spare(nodes: int) -> list[dict]:
     where = f"{nodes} PEs, one of them a spare"
     return [
         _row("logical number of the spare", where, victim, machine.pes[spare].logical, check=True),
-        _row("gaps in the virtual numbers", where, 0, gaps, reading="virtual numbers stay contiguous"),
+        _row("gaps in the virtual numbers", where, 0, gaps, reading="virtual numbers stay contiguous", check=True),
         _row("packets that do not arrive", where, 0, network.totals["packets_dropped"], check=True),
     ]
 

@@ -72,6 +72,19 @@ TEST(T3eWiring, AWriteThatChangesNothingHereIsTold) {
   for (u32 n = 0; n < 16; ++n) EXPECT_EQ(net.read_register(n, "R_ORIENT"), n / 4 % 2 ? kPlusZ : 0u) << n;
 }
 
+/// Two writes one behind the other: a node hears of the first again, from neighbours that heard later, when it has the
+/// second already. That is old news, and tells nobody anything.
+TEST(T3eWiring, OfTwoWritesTheLaterStays) {
+  for (u64 last : {0u, kPlusY, kPlusY | kPlusZ}) {
+    Stepped net = boards(4);
+    net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", last ^ kPlusY);
+    net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", last);
+    net.step(200);
+    for (u32 n = 0; n < 16; ++n)
+      EXPECT_EQ(net.read_register(n, "R_ORIENT"), n / 4 % 2 ? last ^ kPlusZ : last) << n << ", " << last;
+  }
+}
+
 /// Four boards: Z0-Z0, Z1-Z1, Z0-Z0, Z1-Z1. Without the inversion + is port 0 everywhere, and two boards throw a packet
 /// to and fro.
 TEST(T3eWiring, WithoutTheInversionPacketsGoAstray) {
