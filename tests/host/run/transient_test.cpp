@@ -110,7 +110,7 @@ TEST(Transient, GrowthForEverIsSaturation) {
 TEST(Transient, NothingIsSaturatedBeforeItsLatencyIsKnown) {
   for (const auto& [packets, known] : {std::pair{4.0, false}, {6.0, true}}) {
     const auto few = [packets = packets](u32 i) {
-      return Transient::Epoch{100, 3200, 100, packets, packets * 40, 3000.0 * (i + 1)};
+      return Transient::Epoch{100, 3200, 100, packets, packets * 20, 3000.0 * (i + 1)};
     };
     EXPECT_EQ(first(17, few, saturated) != 0, known && 16 * packets >= 100) << packets;
     EXPECT_NE(first(40, few, saturated), 0u) << packets;
