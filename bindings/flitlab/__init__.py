@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from flitlab.reproduction import reproduce
     from flitlab.result import Result
     from flitlab.runner import run
+    from flitlab.saturation import find_saturation
     from flitlab.shipped import configs
-    from flitlab.sweeps import find_saturation, sweep
+    from flitlab.sweeps import sweep
 
 _WHERE = {
     "Experiment": "experiment",
@@ -33,7 +34,7 @@ _WHERE = {
     "Result": "result",
     "run": "runner",
     "sweep": "sweeps",
-    "find_saturation": "sweeps",
+    "find_saturation": "saturation",
     "Curve": "curve",
     "Network": "network",
     "Program": "programs",

@@ -11,7 +11,7 @@ from typing import Any
 COLUMNS = [
     "offered", "accepted", "saturated", "latency_mean", "latency_ci95", "latency_p50", "latency_p95",
     "latency_p99", "latency_max", "network_latency_mean", "hops_mean", "channel_use_mean", "channel_use_max",
-    "packets_delivered", "warmup_steady", "cycles", "state_hash",
+    "packets_delivered", "warmup_steady", "window_capped", "cycles", "state_hash",
 ]
 
 
@@ -21,7 +21,8 @@ def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
         result["offered"], result["accepted"], result["saturated"], latency["mean"], latency["ci95"],
         latency["p50"], latency["p95"], latency["p99"], latency["max"], result["network_latency_cycles"]["mean"],
         result["hops_mean"], result["channel_utilization"]["mean"], result["channel_utilization"]["max"],
-        packets["delivered"], result["warmup_steady"], result["cycles"], result["state_hash"],
+        packets["delivered"], result["warmup_steady"], result["window_capped"], result["cycles"],
+        result["state_hash"],
     ]
     row = {k: str(v) if isinstance(v, (list, tuple)) else v for k, v in setting.items()}
     special = {f"model.{k}": v for k, v in sorted(result["model"].items())}
@@ -148,7 +149,8 @@ class Curve:
         head = [*keys, "accepted", "latency", "+-", "p99", ""]
         lines = [head]
         for r in self.rows:
-            notes = ["saturated"] * r["saturated"] + ["warm-up not steady"] * (not r["warmup_steady"])
+            notes = (["saturated"] * r["saturated"] + ["warm-up not steady"] * (not r["warmup_steady"])
+                     + ["window capped"] * r["window_capped"])
             lines.append([
                 *(str(r[k]) for k in keys), f"{r['accepted']:.4f}", _number(r["latency_mean"]),
                 _number(r["latency_ci95"]), _number(r["latency_p99"]), ", ".join(notes),

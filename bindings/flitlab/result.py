@@ -121,6 +121,7 @@ class Result(Record):
     accepted: float
     saturated: bool
     warmup_steady: bool
+    window_capped: bool
     latency_cycles: Latency
     network_latency_cycles: Latency
     hops_mean: float | None
@@ -137,7 +138,9 @@ class Result(Record):
             ("run", f"{v['cycles']} cycles ({v['warmup_cycles']} warm-up, {v['measured_cycles']} measured, "
                     f"{v['drain_cycles']} drain), seed {v['seed']}, {v['backend']}, {v['device']}"
                     + ("" if v["warmup_steady"] else
-                       "   WARNING: not steady after the longest automatic warm-up; set run.warmup_cycles")),
+                       "   WARNING: not steady after the longest automatic warm-up; set run.warmup_cycles")
+                    + ("" if not v["window_capped"] else
+                       "   run.precision not reached; set run.longest_window")),
             ("offered load", f"{v['offered']:.4f} flits/cycle/terminal"),
             ("accepted load", f"{v['accepted']:.4f} flits/cycle/terminal"
                               + ("   SATURATED: latency has no steady value" if v["saturated"] else "")),

@@ -8,7 +8,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from flitlab import _core
 from flitlab.arguments import check_backend, check_threads, named
@@ -33,11 +32,11 @@ class TerminateAsInterrupt:
             signal.signal(signal.SIGTERM, self.old)
 
 
-def rounded(flat: dict[str, Any]) -> Iterator[str]:
+def rounded(experiment: Experiment) -> Iterator[str]:
     """What there is to say of windows that are no whole number of epochs: a run looks at its network at their ends."""
-    epoch = flat.get("run.epoch_cycles")
+    flat, epoch = experiment.flat(), experiment.core.epoch_cycles()
     for path in ("run.warmup_cycles", "run.measure_cycles"):
-        if isinstance(cycles := flat.get(path), int) and epoch and cycles % epoch:
+        if isinstance(cycles := flat.get(path), int) and cycles % epoch:
             yield (f"{path} = {cycles} is not a multiple of run.epoch_cycles = {epoch}: {-(-cycles // epoch) * epoch} "
                    "cycles are run.")
 
@@ -78,7 +77,7 @@ def run_keeping(
     check_threads(threads)
     if not every > 0:
         raise _core.ConfigError(f"{named('every', every)}: it must be a positive number of seconds.")
-    for text in rounded(experiment.flat()):
+    for text in rounded(experiment):
         warnings.warn(text, stacklevel=3)
     path = "" if checkpoint is None else os.fspath(checkpoint)
     with TerminateAsInterrupt():

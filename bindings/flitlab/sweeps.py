@@ -19,7 +19,7 @@ from flitlab.arguments import check_backend, check_threads, named, on_command_li
 from flitlab.curve import Curve, is_result
 from flitlab.experiment import Experiment, Given, experiment_of, parse_value, plain
 from flitlab.journal import entry_of, line_of, write_anew
-from flitlab.runner import TerminateAsInterrupt, rounded, run, run_job
+from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
@@ -149,7 +149,7 @@ class _Points:
         told: dict[str, None] = {}  # once, however many points
         for setting in settings:
             point = experiment.set(setting)
-            told.update(dict.fromkeys(rounded(point.flat())))
+            told.update(dict.fromkeys(rounded(point)))
             self.digests.append(digest_of(key_of(point)))
             self.structures.append(numbers.setdefault(point.core.structure_key(), len(numbers)))
         for text in told:
@@ -273,33 +273,3 @@ def _completed(futures):
         yield from as_completed(futures)
     except (AttributeError, TypeError):
         yield from futures
-
-
-def find_saturation(
-    experiment: Given, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: str = "auto"
-) -> float:
-    """Highest load (flits/cycle/terminal) that is not saturated, by bisection to within ``tolerance``.
-
-    Raises ConfigError if ``low`` is saturated, or ``high`` is not: then the border is not between them.
-    """
-    experiment = experiment_of(experiment)
-    if not 0 <= low < high <= 1 or not tolerance > 0:
-        raise _core.ConfigError(f"find_saturation(low={low}, high={high}, tolerance={tolerance}): it needs 0 <= low < "
-                                "high <= 1 and a positive tolerance.")
-
-    def saturated(load: float) -> bool:
-        return run(experiment.set("traffic.load", load), backend).saturated
-
-    if not saturated(high):
-        raise _core.ConfigError(f"find_saturation(high={high}): this load is not saturated; give a higher one."
-                                if high < 1 else "find_saturation: this network is not saturated at any load up to 1 "
-                                "flit/cycle/terminal.")
-    if low and saturated(low):
-        raise _core.ConfigError(f"find_saturation(low={low}): this load is saturated already; give a lower one.")
-    while high - low > tolerance:
-        middle = (low + high) / 2
-        if saturated(middle):
-            high = middle
-        else:
-            low = middle
-    return low

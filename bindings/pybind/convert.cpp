@@ -114,6 +114,7 @@ py::dict to_dict(const Experiment& experiment, const Result& r) {
   d["accepted"] = r.accepted;
   d["saturated"] = r.saturated;
   d["warmup_steady"] = r.warmup_steady;
+  d["window_capped"] = r.window_capped;
   d["latency_cycles"] = to_dict(r.latency);
   d["network_latency_cycles"] = to_dict(r.network_latency);
   d["hops_mean"] = r.hops_mean != r.hops_mean ? py::object(py::none()) : py::object(py::float_(r.hops_mean));

@@ -251,6 +251,7 @@ PYBIND11_MODULE(_core, m) {
            })
       .def("files_hash", &Experiment::files_hash)
       .def("structure_key", &Experiment::structure_key)
+      .def("epoch_cycles", &cycles_of_epoch)
       .def("derived", &derived);
 
   py::class_<SteppedNetwork>(m, "Network")

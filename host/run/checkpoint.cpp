@@ -12,7 +12,7 @@
 namespace flitlab {
 namespace {
 
-constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '4'};
+constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '5'};
 
 struct Header {
   char magic[8];

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "host/config/registry.hpp"
 #include "host/run/params.hpp"
+#include "host/run/run.hpp"
 #include "host/run/statistics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
@@ -19,7 +21,7 @@ u64 settled_packets(const CounterShard& c) {
   return get(c, Total::kMeasuredDelivered) + get(c, Total::kMeasuredDropped);
 }
 
-/// Automatic warm-up: halves of the last 16 epochs must agree; given up after 200 epochs.
+/// Warm-up before a window of fixed length: halves of the last 16 epochs must agree; given up after 200 epochs.
 constexpr std::size_t kSteadyWindow = 8;
 constexpr std::size_t kLongestWarmup = 200;
 constexpr double kSteadyTolerance = 0.01;
@@ -32,7 +34,27 @@ constexpr double kShortfall = 0.02;
 /// A smaller growth, or one that chance explains, does not matter to the mean latency either.
 constexpr double kLongerWait = 0.1;
 
+/// Automatic windows: they are looked at after ten epochs, and then whenever there are a quarter more. They are
+/// believed when they have lasted ten times as long as packets take, and a hundred have arrived.
+constexpr std::size_t kFirstLook = 10;
+constexpr double kLatenciesOfWindow = 10, kPacketsOfWindow = 100;
+
+/// Whether packets go on for ever, so that there is a window.
+bool has_window(const Experiment& e) {
+  const std::string& mode = e.str(param::traffic.mode);
+  return mode == "open" || mode == "request_reply";
+}
+
+bool ends_by_itself(const Experiment& e) { return has_window(e) && e.is_auto(param::run.measure_cycles); }
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
 }  // namespace
+
+u32 cycles_of_epoch(const Experiment& e) {
+  if (!e.is_auto(param::run.epoch_cycles)) return e.u32_of(param::run.epoch_cycles);
+  return ends_by_itself(e) ? 100 : 500;
+}
 
 Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const Plan& plan, const TraceFeed* feed)
     : experiment_(e),
@@ -40,9 +62,10 @@ Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const P
       engine_(engine),
       plan_(plan),
       feed_(feed),
-      epoch_(e.u32_of(param::run.epoch_cycles)) {
+      epoch_(cycles_of_epoch(e)),
+      automatic_(ends_by_itself(e)) {
   last_ = engine_.counters(index_);
-  if (const std::string& mode = e.str(param::traffic.mode); mode != "open" && mode != "request_reply") {
+  if (!has_window(e)) {
     phase_ = Phase::kToTheEnd;
     set_window(0, kNever - 1);
   } else if (!e.is_auto(param::run.warmup_cycles) && e.i64(param::run.warmup_cycles) == 0) {
@@ -67,21 +90,22 @@ void Measurement::look() {
   const double dropped = delta(now, Total::kFlitsDropped);
   const u64 created_packets = get(now, Total::kPacketsCreated);
   const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
+  if (automatic_ && phase_ <= Phase::kMeasure) observe(now);
   switch (phase_) {
-    case Phase::kWarmup: {
+    case Phase::kWarmup:
       if (packets > 0) latency_.push_back(delta(now, Total::kLatencySum) / packets);
       throughput_.push_back(delivered);
       if (warm()) begin_window();
       break;
-    }
     case Phase::kMeasure:
       offered_flits_ += created;
       accepted_flits_ += delivered;
       transactions_ += delta(now, Total::kTransactions);
       shortfall_.push_back(created - delivered - dropped);
       queued_.push_back(static_cast<double>(get(now, Total::kPacketsCreated) - get(now, Total::kPacketsInjected)));
+      accepted_.push_back(delivered);
       add_batch(now);
-      if (engine_.now() - window_begin_ >= window_cycles()) end_window(now);
+      if (window_over()) end_window(now);
       break;
     case Phase::kDrain:
       add_batch(now);
@@ -125,7 +149,8 @@ double Measurement::delta(const CounterShard& now, Total total) const {
 }
 
 u64 Measurement::window_cycles() const {
-  const u64 asked = static_cast<u64>(experiment_.i64(param::run.measure_cycles));
+  const u64 asked =
+      static_cast<u64>(experiment_.i64(automatic_ ? param::run.longest_window : param::run.measure_cycles));
   return (asked + epoch_ - 1) / epoch_ * epoch_;
 }
 
@@ -133,11 +158,24 @@ bool Measurement::warm() {
   if (!experiment_.is_auto(param::run.warmup_cycles))
     return engine_.now() >= static_cast<u64>(experiment_.i64(param::run.warmup_cycles));
   if (steady()) return true;
-  result.warmup_steady = throughput_.size() < kLongestWarmup;
+  result.warmup_steady = automatic_ ? engine_.now() < static_cast<u64>(experiment_.i64(param::run.longest_warmup))
+                                    : throughput_.size() < kLongestWarmup;
   return !result.warmup_steady;
 }
 
+void Measurement::observe(const CounterShard& now) {
+  const double backlog = static_cast<double>(get(now, Total::kFlitsCreated) - get(now, Total::kFlitsDelivered) -
+                                             get(now, Total::kFlitsDropped));
+  transient_.add({static_cast<double>(epoch_), delta(now, Total::kFlitsCreated), delta(now, Total::kFlitsDelivered),
+                  delta(now, Total::kPacketsDelivered), delta(now, Total::kLatencySum), backlog});
+  if (transient_.due()) transient_.judge();
+}
+
 bool Measurement::steady() const {
+  if (automatic_) {
+    const bool latency_matters = !transient_.saturated() && !transient_.falls_behind();
+    return transient_.throughput_settled() && (transient_.latency_settled() || !latency_matters);
+  }
   if (!settled(throughput_, kSteadyWindow, kSteadyTolerance)) return false;
   // Past saturation latency grows for ever, while throughput is steady and below the load.
   const double backlog = static_cast<double>(get(last_, Total::kFlitsCreated) - get(last_, Total::kFlitsDelivered) -
@@ -156,7 +194,8 @@ void Measurement::set_window(Cycle begin, Cycle end) {
 void Measurement::begin_window() {
   phase_ = Phase::kMeasure;
   window_begin_ = engine_.now();
-  set_window(window_begin_, static_cast<Cycle>(window_begin_ + window_cycles()));
+  set_window(window_begin_, automatic_ ? kNever - 1 : static_cast<Cycle>(window_begin_ + window_cycles()));
+  next_judgement_ = kFirstLook;
   channel_start_ = channel_flits(plan_, engine_.state(index_));
 }
 
@@ -178,7 +217,25 @@ void Measurement::add_batch(const CounterShard& now) {
   counts_.push_back(delta(now, Total::kMeasuredDelivered));
 }
 
+/// Past saturation the accepted load is what a window can tell, else the mean latency.
+bool Measurement::window_over() {
+  const u64 cycles = engine_.now() - window_begin_;
+  const bool longest = cycles >= window_cycles();
+  if (!automatic_) return longest;
+  const std::size_t epochs = accepted_.size();
+  if (!longest && epochs < next_judgement_) return false;
+  next_judgement_ = epochs + std::max<std::size_t>(1, epochs / 4);
+  const bool past = transient_.saturated();
+  const MeanOf m = past ? cautious_means(accepted_, std::vector<double>(epochs, 1.0)) : cautious_means(sums_, counts_);
+  const bool believed =
+      past || (sum(counts_) >= kPacketsOfWindow && static_cast<double>(cycles) >= kLatenciesOfWindow * m.mean);
+  const bool enough = believed && m.half_width <= experiment_.f64(param::run.precision) * m.mean;
+  result.window_capped = longest && !enough;
+  return longest || enough;
+}
+
 void Measurement::end_window(const CounterShard& now) {
+  if (automatic_) set_window(window_begin_, engine_.now());
   measured_cycles_ = engine_.now() - window_begin_;
   channel_end_ = channel_flits(plan_, engine_.state(index_));
   double mean = 0, variance = 0;
@@ -190,7 +247,9 @@ void Measurement::end_window(const CounterShard& now) {
       rise(queued_) * static_cast<double>(measured_cycles_) / static_cast<double>(get(now, Total::kMeasuredCreated));
   const double inside = static_cast<double>(get(now, Total::kMeasuredNetworkLatencySum)) /
                         static_cast<double>(get(now, Total::kMeasuredDelivered));
-  result.saturated = falls_short || longer_wait > kLongerWait * inside;
+  // A short window is short because nothing moved in it; its few epochs tell less than all those before.
+  const bool ended_early = automatic_ && !result.window_capped;
+  result.saturated = transient_.saturated() || (!ended_early && (falls_short || longer_wait > kLongerWait * inside));
   if (result.saturated || settled_packets(now) == get(now, Total::kMeasuredCreated))
     finish(now);
   else
@@ -268,7 +327,7 @@ void Measurement::finish(const CounterShard& c) {
 }
 
 LatencyStats Measurement::stats(const std::vector<double>& sums, const u64* histogram, u64 most) const {
-  const MeanOf mean = batch_means(sums, counts_);
+  const MeanOf mean = automatic_ ? cautious_means(sums, counts_) : batch_means(sums, counts_);
   const double largest = static_cast<double>(most);
   return {mean.mean,
           std::min(largest, histogram_quantile(histogram, 0.50)),

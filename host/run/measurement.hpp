@@ -1,10 +1,13 @@
 #pragma once
-/// One replica on its way through warm-up, measurement window and drain.
+/// One replica on its way through warm-up, measurement window and drain. With a window of fixed length the warm-up ends
+/// when the last epochs agree with those before them; an automatic window, and the warm-up before it, ends by what
+/// `Transient` and the interval of the mean say.
 #include <vector>
 
 #include "host/plan/plan.hpp"
 #include "host/run/result.hpp"
 #include "host/run/trace_feed.hpp"
+#include "host/run/transient.hpp"
 
 namespace flitlab {
 
@@ -28,8 +31,9 @@ class Measurement {
   static void visit(Archive& archive, Self& self) {
     archive(self.phase_, self.last_, self.latency_, self.throughput_, self.shortfall_, self.queued_, self.sums_,
             self.network_sums_, self.counts_, self.offered_flits_, self.accepted_flits_, self.transactions_,
-            self.window_begin_, self.measured_cycles_, self.drain_cycles_, self.settled_, self.settled_at_,
-            self.channel_start_, self.channel_end_);
+            self.accepted_, self.next_judgement_, self.window_begin_, self.measured_cycles_, self.drain_cycles_,
+            self.settled_, self.settled_at_, self.channel_start_, self.channel_end_);
+    Transient::visit(archive, self.transient_);
     visit_result(archive, self.result);
   }
 
@@ -38,6 +42,8 @@ class Measurement {
   bool runs_program() const;
   bool warm();
   bool steady() const;
+  void observe(const CounterShard& now);
+  bool window_over();
   void set_window(Cycle begin, Cycle end);
   void begin_window();
   void give_up_if_stalled(u64 created, u64 settled);
@@ -52,12 +58,16 @@ class Measurement {
   const Plan& plan_;
   const TraceFeed* feed_;
   u32 epoch_;
+  bool automatic_;  ///< the window ends by itself
   Phase phase_ = Phase::kWarmup;
   CounterShard last_{};
   std::vector<double> latency_, throughput_;  // per warm-up epoch
   std::vector<double> shortfall_;             // per epoch of the window: flits created minus delivered
   std::vector<double> queued_;                // at the end of every epoch of the window: packets in source queues
   std::vector<double> sums_, network_sums_, counts_;  // per epoch from the window on
+  std::vector<double> accepted_;                      // per epoch of the window: flits delivered
+  std::size_t next_judgement_ = 0;                    // epochs of the window, when its precision is looked at
+  Transient transient_;                               // of automatic windows
   double offered_flits_ = 0, accepted_flits_ = 0, transactions_ = 0;
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;
   u64 settled_ = 0;     // packets that have arrived or are lost

@@ -21,12 +21,41 @@ inline constexpr struct RunParams {
                             .help = "Cycles before the measurement; auto: until latency and throughput have settled.",
                             .cite = "Dally & Towles 24.4"};
   ParamRecord measure_cycles{.path = "run.measure_cycles",
-                             .type = ParamType::kInt,
-                             .default_value = "10000",
+                             .type = ParamType::kIntOrAuto,
+                             .default_value = "auto",
                              .min = 1,
                              .max = 1e9,
                              .unit = "cycles",
-                             .help = "Measurement window: packets created in it are measured."};
+                             .help =
+                                 "Measurement window: packets created in it are measured. auto: until their mean "
+                                 "latency is known to run.precision; past saturation, the accepted load.",
+                             .cite = "Law & Kelton 9.5.3"};
+  ParamRecord precision{.path = "run.precision",
+                        .type = ParamType::kFloat,
+                        .default_value = "0.01",
+                        .min = 0.0001,
+                        .max = 1,
+                        .help =
+                            "An automatic window ends when half of the 95 % confidence interval is at most this "
+                            "part of the mean."};
+  ParamRecord longest_window{.path = "run.longest_window",
+                             .type = ParamType::kInt,
+                             .default_value = "20000",
+                             .min = 1,
+                             .max = 1e9,
+                             .unit = "cycles",
+                             .help =
+                                 "An automatic window ends here at the latest; the result says if run.precision was "
+                                 "not reached (window_capped)."};
+  ParamRecord longest_warmup{.path = "run.longest_warmup",
+                             .type = ParamType::kInt,
+                             .default_value = "100000",
+                             .min = 1,
+                             .max = 1e9,
+                             .unit = "cycles",
+                             .help =
+                                 "An automatic warm-up before an automatic window is given up here; the result says "
+                                 "so (warmup_steady). Before a window of fixed length it is after 200 epochs."};
   ParamRecord drain_cycles{.path = "run.drain_cycles",
                            .type = ParamType::kInt,
                            .default_value = "50000",
@@ -35,12 +64,14 @@ inline constexpr struct RunParams {
                            .unit = "cycles",
                            .help = "Longest wait for measured packets to arrive; load goes on meanwhile."};
   ParamRecord epoch_cycles{.path = "run.epoch_cycles",
-                           .type = ParamType::kInt,
-                           .default_value = "500",
+                           .type = ParamType::kIntOrAuto,
+                           .default_value = "auto",
                            .min = 1,
                            .max = 1e6,
                            .unit = "cycles",
-                           .help = "Cycles between two looks of the host; windows are rounded up to whole epochs."};
+                           .help =
+                               "Cycles between two looks of the host; windows are rounded up to whole epochs. auto: "
+                               "100 with an automatic window, else 500."};
   ParamRecord watchdog_cycles{.path = "run.watchdog_cycles",
                               .type = ParamType::kInt,
                               .default_value = "5000",

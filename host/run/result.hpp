@@ -27,7 +27,8 @@ struct Result {
   u64 state_bytes = 0, state_hash = 0;
   double offered = 0, accepted = 0;  ///< flits/cycle/terminal in the measurement window
   bool saturated = false;
-  bool warmup_steady = true;  ///< false: the automatic warm-up was given up before latency had settled
+  bool warmup_steady = true;   ///< false: the automatic warm-up was given up before latency had settled
+  bool window_capped = false;  ///< true: the automatic window ended at its longest, short of run.precision
   LatencyStats latency, network_latency;
   double hops_mean = kNotMeasured;
   u64 created = 0, injected = 0, delivered = 0, dropped = 0, in_flight = 0, queued = 0;  ///< packets
@@ -41,9 +42,9 @@ template <class Archive, class R>
 void visit_result(Archive& archive, R& r) {
   archive(r.backend, r.device, r.threads, r.seed, r.routers, r.terminals, r.channels, r.cycles, r.wall_seconds,
           r.router_cycles_per_second, r.state_bytes, r.state_hash, r.offered, r.accepted, r.saturated, r.warmup_steady,
-          r.latency, r.network_latency, r.hops_mean, r.created, r.injected, r.delivered, r.dropped, r.in_flight,
-          r.queued, r.channel_utilization_mean, r.channel_utilization_max, r.warmup_cycles, r.measured_cycles,
-          r.drain_cycles, r.model);
+          r.window_capped, r.latency, r.network_latency, r.hops_mean, r.created, r.injected, r.delivered, r.dropped,
+          r.in_flight, r.queued, r.channel_utilization_mean, r.channel_utilization_max, r.warmup_cycles,
+          r.measured_cycles, r.drain_cycles, r.model);
 }
 
 }  // namespace flitlab

@@ -74,7 +74,7 @@ class Job {
   /// Advances all unfinished replicas by an epoch (by all the epochs in which nothing happens), checks them, and says
   /// which have finished.
   Progress advance() {
-    const u32 epoch = experiments_.front().u32_of(param::run.epoch_cycles);
+    const u32 epoch = cycles_of_epoch(experiments_.front());
     const std::vector<u32> running = active();
     const u64 now = engine_->now(), skipped = idle_->skipped();
     const u32 epochs = idle_->until() < now + epoch ? 1 : static_cast<u32>((idle_->until() - now) / epoch);

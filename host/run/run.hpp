@@ -33,6 +33,10 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
                             const std::function<void(const Progress&)>& report,
                             const CheckpointChoice& checkpoint = {});
 
+/// Cycles of an epoch, between two looks of the host: run.epoch_cycles. Automatic ones are short where a window ends by
+/// itself, so that it need not be long.
+u32 cycles_of_epoch(const Experiment& experiment);
+
 /// One feed per experiment that replays a trace; none otherwise. Throws ConfigError if a file cannot be read.
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
 

@@ -18,6 +18,14 @@ Moments moments(const double* x, std::size_t n) {
   return m;
 }
 
+/// Whether two means of neighbouring parts of a series differ by no more than chance or a relative tolerance explains;
+/// Welch's t at 95 %.
+bool agree(const Moments& a, const Moments& b, std::size_t degrees, double tolerance) {
+  const double difference = std::fabs(a.mean - b.mean);
+  if (difference <= tolerance * std::fabs(b.mean)) return true;
+  return difference <= student_t95(degrees) * std::sqrt(a.variance + b.variance);
+}
+
 /// Correlation of neighbours.
 double lag_one(const std::vector<double>& x) {
   const double mean = moments(x.data(), x.size()).mean;
@@ -27,6 +35,34 @@ double lag_one(const std::vector<double>& x) {
     if (i) products += (x[i] - mean) * (x[i - 1] - mean);
   }
   return squares > 0 ? products / squares : 0;
+}
+
+/// The straight line that fits a series best.
+struct Line {
+  double slope;  ///< per sample
+  double error;  ///< standard error of the slope, which allows for neighbours that resemble each other
+  double alike;  ///< correlation of neighbours about the line, 0 to 0.95
+};
+
+Line line_of(const double* x, std::size_t count) {
+  const double n = static_cast<double>(count), middle = (n - 1) / 2, mean = moments(x, count).mean;
+  double spread = 0, slope = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double time = static_cast<double>(i) - middle;
+    spread += time * time;
+    slope += time * (x[i] - mean);
+  }
+  slope /= spread;
+  double squares = 0, products = 0, before = 0;  // of what the line leaves over
+  for (std::size_t i = 0; i < count; ++i) {
+    const double rest = x[i] - mean - slope * (static_cast<double>(i) - middle);
+    squares += rest * rest;
+    products += rest * before;
+    before = rest;
+  }
+  // Neighbours that resemble each other make the samples worth fewer: the variance of a first-order process.
+  const double alike = squares > 0 ? std::clamp(products / squares, 0.0, 0.95) : 0;
+  return {slope, std::sqrt(squares / (n - 2) / spread * (1 + alike) / (1 - alike)), alike};
 }
 
 }  // namespace
@@ -57,8 +93,7 @@ double student_t95(std::size_t degrees) {
   return 1.96 + 2.5 / static_cast<double>(degrees);
 }
 
-MeanOf batch_means(const std::vector<double>& sums, const std::vector<double>& counts) {
-  constexpr std::size_t kBatches = 20;
+MeanOf batch_means(const std::vector<double>& sums, const std::vector<double>& counts, std::size_t most) {
   double all_sum = 0, all_count = 0;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     all_sum += sums[i];
@@ -70,7 +105,7 @@ MeanOf batch_means(const std::vector<double>& sums, const std::vector<double>& c
   for (std::size_t i = 0; i < sums.size(); ++i) {
     sum += sums[i];
     count += counts[i];
-    if (count > 0 && count * kBatches >= all_count) {
+    if (count > 0 && count * static_cast<double>(most) >= all_count) {
       means.push_back(sum / count);
       sum = count = 0;
     }
@@ -85,37 +120,52 @@ MeanOf batch_means(const std::vector<double>& sums, const std::vector<double>& c
   return result;
 }
 
+MeanOf cautious_means(const std::vector<double>& sums, const std::vector<double>& counts) {
+  const MeanOf many = batch_means(sums, counts, 20), few = batch_means(sums, counts, 10);
+  return few.half_width > many.half_width ? few : many;
+}
+
 bool settled(const std::vector<double>& series, std::size_t window, double tolerance) {
   if (series.size() < 2 * window) return false;
   const double* last = series.data() + series.size() - window;
-  const Moments a = moments(last - window, window), b = moments(last, window);
-  const double difference = std::fabs(a.mean - b.mean);
-  if (difference <= tolerance * std::fabs(b.mean)) return true;
-  return difference <= student_t95(2 * window - 2) * std::sqrt(a.variance + b.variance);
+  return agree(moments(last - window, window), moments(last, window), 2 * window - 2, tolerance);
+}
+
+std::size_t mser_truncation(const std::vector<double>& series) {
+  constexpr std::size_t kLeast = 5;
+  if (series.size() <= kLeast) return 0;
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity(), mean = 0, squares = 0;  // of what follows the cut (Welford)
+  for (std::size_t cut = series.size(); cut-- > 0;) {
+    const double n = static_cast<double>(series.size() - cut), away = series[cut] - mean;
+    mean += away / n;
+    squares += away * (series[cut] - mean);
+    if (series.size() - cut < kLeast || squares / (n * n) > least) continue;
+    least = squares / (n * n);
+    best = cut;
+  }
+  return best;
+}
+
+bool steady_from_first_half(const std::vector<double>& series, double tolerance) {
+  if (series.size() < 10) return false;
+  const std::size_t cut = mser_truncation(series);
+  if (cut > series.size() / 2) return false;
+  const std::size_t half = (series.size() - cut) / 2;
+  const double* last = series.data() + series.size() - half;
+  Moments a = moments(last - half, half), b = moments(last, half);
+  // Neighbours that resemble each other make the samples worth fewer (first-order autoregression).
+  // Not by more than a half: a slow approach to the steady state makes them resemble each other too.
+  const double alike = std::min(0.5, line_of(last - half, 2 * half).alike), fewer = (1 + alike) / (1 - alike);
+  a.variance *= fewer;
+  b.variance *= fewer;
+  return agree(a, b, 2 * half - 2, tolerance);
 }
 
 double rise(const std::vector<double>& series) {
-  const double n = static_cast<double>(series.size());
   if (series.size() < 6) return 0;
-  const double middle = (n - 1) / 2, mean = moments(series.data(), series.size()).mean;
-  double spread = 0, slope = 0;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    const double time = static_cast<double>(i) - middle;
-    spread += time * time;
-    slope += time * (series[i] - mean);
-  }
-  slope /= spread;
-  double squares = 0, products = 0, before = 0;  // of what the line leaves over
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    const double rest = series[i] - mean - slope * (static_cast<double>(i) - middle);
-    squares += rest * rest;
-    products += rest * before;
-    before = rest;
-  }
-  // Neighbours that resemble each other make the samples worth fewer: the variance of a first-order process.
-  const double alike = squares > 0 ? std::clamp(products / squares, 0.0, 0.95) : 0;
-  const double error = std::sqrt(squares / (n - 2) / spread * (1 + alike) / (1 - alike));
-  return slope > 3 * error ? slope * n : 0;
+  const Line line = line_of(series.data(), series.size());
+  return line.slope > 3 * line.error ? line.slope * static_cast<double>(series.size()) : 0;
 }
 
 }  // namespace flitlab

@@ -15,7 +15,8 @@ SMALL = {"topology.shape": 6, "topology.radix": 4, "topology.dimensions": 6, "to
          "topology.concentration": 6, "topology.inner_nodes": 20, "topology.levels": 3, "traffic.batch_packets": 40,
          "traffic.rounds": 2, "traffic.in_a_row": 4, "traffic.send_overhead": 2000, "traffic.recv_overhead": 2000,
          "run.epoch_cycles": 500}
-LEFT_ALONE = {"router.kind", "run.measure_cycles", "run.warmup_cycles", "run.drain_cycles"}
+LEFT_ALONE = {"router.kind", "run.measure_cycles", "run.warmup_cycles", "run.drain_cycles", "run.precision",
+              "run.longest_window", "run.longest_warmup"}
 
 
 class Generator:

@@ -75,7 +75,7 @@ def latency(binary: str, period: int) -> None:
     for name, (topology, shape, _, loads, _) in NETWORKS.items():
         for load in loads:
             _, _, theirs, _ = booksim(binary, topology, shape, load, period)
-            ours = fl.run(experiment(topology, shape, load)).latency_cycles
+            ours = fl.run(experiment(topology, shape, load).set("run.measure_cycles", 10000)).latency_cycles
             mean = f"{ours.mean:.2f} +- {ours.ci95:.2f}"
             print(f"| {name} | {load} | {theirs:.2f} | {mean} | {ours.mean - theirs:+.2f} |", flush=True)
 

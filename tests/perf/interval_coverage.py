@@ -8,27 +8,26 @@ import statistics
 
 import flitlab as fl
 
-POINTS = [  # name, settings
-    ("8x8 mesh, 0.1", {"topology.kind": "mesh", "topology.shape": [8, 8], "traffic.load": 0.1}),
-    ("8x8 mesh, 0.3", {"topology.kind": "mesh", "topology.shape": [8, 8], "traffic.load": 0.3}),
-    ("8x8 mesh, 0.38", {"topology.kind": "mesh", "topology.shape": [8, 8], "traffic.load": 0.38}),
-    ("8x8 torus, 0.4", {"topology.kind": "torus", "topology.shape": [8, 8], "traffic.load": 0.4}),
-]
+MESH, TORUS, CUBE = (("mesh", [8, 8]), ("torus", [8, 8]), ("torus", [8, 8, 8]))
+POINTS = [(MESH, 0.1), (MESH, 0.3), (MESH, 0.36), (MESH, 0.38), (TORUS, 0.4), (TORUS, 0.48), (CUBE, 0.1)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     runs = parser.parse_args().runs
-    print("| point | mean latency, cycles | mean half width | runs saturated | interval holds the mean |")
-    print("|---|---|---|---|---|")
-    for name, settings in POINTS:
-        results = [fl.run(fl.Experiment.from_dict(settings | {"run.seed": seed})) for seed in range(runs)]
-        steady = [r.latency_cycles for r in results if not r.saturated]
-        mean = statistics.mean(x.mean for x in steady)
-        held = sum(abs(x.mean - mean) <= x.ci95 for x in steady)
-        print(f"| {name} | {mean:.2f} | {statistics.mean(x.ci95 for x in steady):.2f} | {runs - len(steady)} "
-              f"| {held / len(steady):.1%} |", flush=True)
+    print("| point | mean latency, cycles | mean half width | cycles | saturated | capped | interval holds the mean |")
+    print("|---|---|---|---|---|---|---|")
+    for (kind, shape), load in POINTS:
+        experiment = fl.Experiment.from_dict({"topology.kind": kind, "topology.shape": shape, "traffic.load": load})
+        rows = fl.sweep(experiment, {"run.seed": range(1, runs + 1)}, progress=False).rows
+        steady = [row for row in rows if not row["saturated"]]
+        mean = statistics.mean(row["latency_mean"] for row in steady)
+        held = sum(abs(row["latency_mean"] - mean) <= row["latency_ci95"] for row in steady)
+        print(f"| {'x'.join(map(str, shape))} {kind}, {load} | {mean:.2f} "
+              f"| {statistics.mean(row['latency_ci95'] for row in steady):.2f} "
+              f"| {statistics.mean(row['cycles'] for row in rows):.0f} | {runs - len(steady)} "
+              f"| {sum(row['window_capped'] for row in rows)} | {held / len(steady):.1%} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -98,13 +98,22 @@ TEST(SaturatedSources, AreSeenThoughTheirShortfallIsSmall) {
 
 TEST(Warmup, SaysWhenItWasGivenUp) {
   const TwoToOne network;
-  const RawConfig periodic{{"traffic.injection", word("periodic")}};
+  const RawConfig periodic{{"traffic.injection", word("periodic")}, {"run.measure_cycles", integer(10000)}};
   const Result growing = run(network.at(0.36, periodic)), steady = run(network.at(0.25, periodic));
   EXPECT_FALSE(growing.warmup_steady);
   EXPECT_EQ(growing.warmup_cycles, 200u * 500);
   EXPECT_TRUE(growing.saturated);
   EXPECT_TRUE(steady.warmup_steady);
   EXPECT_LT(steady.warmup_cycles, 200u * 500);
+}
+
+/// Before an automatic window growth for ever is seen for what it is, and nobody waits for latency to settle.
+TEST(Warmup, IsNotGivenUpWhereGrowthIsSeen) {
+  const TwoToOne network;
+  const Result r = run(network.at(0.36, {{"traffic.injection", word("periodic")}}));
+  EXPECT_TRUE(r.saturated);
+  EXPECT_TRUE(r.warmup_steady);
+  EXPECT_LT(r.cycles, 20000u);
 }
 
 /// Bursts fill queues for a while, and no growth must be read into that.

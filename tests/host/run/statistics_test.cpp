@@ -94,6 +94,94 @@ TEST(Settled, SeesATrendThroughNoise) {
   EXPECT_FALSE(settled({1, 1, 1}, 8, 0.01));  // too short to tell
 }
 
+/// MSER by its definition: for every cut the squared standard error of what follows, taken anew.
+std::size_t naive_truncation(const std::vector<double>& series) {
+  std::size_t best = 0;
+  double least = 1e300;
+  for (std::size_t cut = 0; cut + 5 <= series.size(); ++cut) {
+    const double n = static_cast<double>(series.size() - cut);
+    double mean = 0, squares = 0;
+    for (std::size_t i = cut; i < series.size(); ++i) mean += series[i] / n;
+    for (std::size_t i = cut; i < series.size(); ++i) squares += (series[i] - mean) * (series[i] - mean);
+    if (squares / n / n < least - 1e-12) {
+      least = squares / n / n;
+      best = cut;
+    }
+  }
+  return best;
+}
+
+TEST(Mser, LeavesOutTheBeginning) {
+  EXPECT_EQ(mser_truncation({9, 7, 1, 1, 1, 1, 1, 1, 1, 1}), 2u);
+  EXPECT_EQ(mser_truncation({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}), 0u);
+  EXPECT_EQ(mser_truncation({9, 9, 9, 9, 9, 1, 1, 1, 1, 1}), 5u);
+  EXPECT_EQ(mser_truncation({9, 1, 1, 1, 1}), 0u);  // the last five stay
+  for (u32 seed = 0; seed < 200; ++seed) {
+    std::vector<double> series;
+    for (u32 i = 0; i < 12 + seed; ++i)
+      series.push_back(1000 + 100 * std::exp(-(i / (1.0 + seed % 20))) + philox(seed, 0, 0, i).word[0] / 4e8);
+    EXPECT_EQ(mser_truncation(series), naive_truncation(series)) << seed;
+  }
+}
+
+/// A beginning that ends before the middle does not matter; one that ends after it does, and so does a slow rise.
+TEST(SteadyFromFirstHalf, ForgivesTheBeginningAlone) {
+  for (const auto& [until, steady] : {std::pair{0u, true}, {12u, true}, {28u, false}}) {
+    std::vector<double> series;
+    for (u32 i = 0; i < 40; ++i) series.push_back((i < until ? 10 : 50) + i % 2);
+    EXPECT_EQ(steady_from_first_half(series, 0.01), steady) << until;
+  }
+  std::vector<double> rising;  // by 0.4 from one half to the next, of 50, and 2 standard errors are 0.32
+  for (u32 i = 0; i < 40; ++i) rising.push_back(50 + 0.02 * i + i % 2);
+  EXPECT_FALSE(steady_from_first_half(rising, 0.005));
+  EXPECT_TRUE(steady_from_first_half(rising, 0.01));
+  EXPECT_FALSE(steady_from_first_half(std::vector<double>(9, 1.0), 0.01));  // too short to tell
+}
+
+/// Noise that carries over from each sample to the next: halves differ by more than independent samples explain, and
+/// are steady all the same.
+TEST(SteadyFromFirstHalf, AllowsForNeighboursThatResembleEachOther) {
+  u32 steady = 0;
+  for (u32 seed = 0; seed < 400; ++seed) {
+    std::vector<double> series;
+    double carried = 0;
+    for (u32 i = 0; i < 100; ++i) {
+      carried = 0.5 * carried + 20 * (philox(seed, 0, 0, i).word[0] / 4294967296.0 - 0.5);
+      series.push_back(100 + carried);
+    }
+    steady += steady_from_first_half(series, 0);
+  }
+  EXPECT_GT(steady, 320u);
+}
+
+/// Windows that end as soon as the interval is narrow: epochs whose latency carries over to the next, looked at after
+/// ten and then whenever there are a quarter more. The true mean is in the interval about 95 times in 100; with 20
+/// batches alone it is there less often.
+TEST(CautiousMeans, CoverTheTrueMeanThoughTheyChooseWhenToStop) {
+  constexpr u32 kRuns = 1000;
+  u32 covered = 0, alone = 0;
+  for (u32 run = 0; run < kRuns; ++run)
+    for (const bool cautious : {true, false}) {
+      std::vector<double> sums, ones;
+      double carried = 0;
+      for (std::size_t next = 10; sums.size() < 4000;) {
+        const auto i = static_cast<u32>(sums.size());
+        carried = 0.5 * carried + 10 * (philox(run, 0, 0, i).word[0] / 4294967296.0 - 0.5);
+        sums.push_back(100 + carried);
+        ones.push_back(1);
+        if (sums.size() < next) continue;
+        next += next / 4;
+        const MeanOf m = cautious ? cautious_means(sums, ones) : batch_means(sums, ones);
+        if (m.half_width > 0.01 * m.mean) continue;
+        (cautious ? covered : alone) += std::fabs(m.mean - 100) <= m.half_width;
+        break;
+      }
+    }
+  EXPECT_GE(covered, kRuns * 93 / 100);
+  EXPECT_LE(covered, kRuns * 97 / 100);
+  EXPECT_LT(alone, covered);
+}
+
 /// A series of 20 samples whose noise carries over from each to the next by `memory`, and that rises by `slope`.
 std::vector<double> noisy_line(u32 seed, double memory, double slope) {
   std::vector<double> series;

@@ -1,0 +1,122 @@
+"""Where a network saturates: probabilistic bisection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flitlab import _core
+from flitlab.arguments import check_backend
+from flitlab.experiment import Experiment, Given, experiment_of
+from flitlab.runner import run
+
+SEEDS = 2**53 - 1  # as many as run.seed can tell apart
+PRECISION = 0.05  # of automatic windows: what latency is exactly, nobody asks here
+
+
+class Border:
+    """What is believed of where a border lies, after answers each of which may be wrong: a probability for each of many
+    small steps between ``low`` and ``high`` (probabilistic bisection: Horstein 1963; Waeber, Frazier & Henderson,
+    "Bisection search with noisy responses", SIAM J. Control Optim. 51(3), 2013).
+
+    An answer is the more often wrong the closer the load is to the border, where seeds differ. How close is not known
+    before, so several widths of the border are believed in, and answers tell which is right; a border wider than the
+    tolerance cannot be found to within it anyway. Wherever the load, an answer is wrong once in a hundred.
+    """
+
+    STEPS = 20  # for each tolerance
+    WIDTHS = (0.05, 0.2, 0.8)  # tolerances; saturated runs are 73 % one width above the border
+    WRONG = 0.01
+
+    def __init__(self, low: float, high: float, tolerance: float):
+        steps = int(np.ceil((high - low) / tolerance * self.STEPS))
+        self.step = (high - low) / steps
+        self.loads = low + (np.arange(steps) + 0.5) * self.step
+        self.widths = np.array(self.WIDTHS)[:, None] * tolerance
+        self.belief = np.full((len(self.WIDTHS), steps), 1 / steps / len(self.WIDTHS))
+
+    def quantile(self, part: float) -> float:
+        """The load below which the border lies with probability ``part``, to half a step."""
+        below = np.cumsum(self.belief.sum(axis=0))
+        return float(self.loads[np.searchsorted(below, part * below[-1])])
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        half = self.step / 2
+        return self.quantile((1 - confidence) / 2) - half, self.quantile((1 + confidence) / 2) + half
+
+    def told(self, load: float, saturated: bool) -> None:
+        """Takes in an answer."""
+        above = 1 / (1 + np.exp(np.clip((self.loads - load) / self.widths, -50, 50)))
+        likely = self.WRONG + (1 - 2 * self.WRONG) * above
+        self.belief *= likely if saturated else 1 - likely
+        self.belief /= self.belief.sum()
+
+
+class Saturation(float):
+    """A load in flits/cycle/terminal: the lower end of the interval that holds the border of saturation with the
+    probability ``confidence``.
+
+    interval: both ends. runs: how many runs it took. cycles: what those ran, together.
+    """
+
+    interval: tuple[float, float]
+    confidence: float
+    runs: int
+    cycles: int
+
+
+def find_saturation(
+    experiment: Given, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: str = "auto",
+    confidence: float = 0.95,
+) -> Saturation:
+    """Highest load (flits/cycle/terminal) that is not saturated, to within ``tolerance``, by probabilistic bisection.
+
+    A run near the border may be saturated or not, as its seed has it. So each run is an answer that may be wrong: it
+    moves what is believed of the border (``Border``) by as much as such an answer is worth, and the next load is the
+    one that has the border on either side with equal probability. The search ends when the interval that holds the
+    border with probability ``confidence`` is no wider than ``tolerance``; the result is its lower end. The n-th run
+    has the seed run.seed + n, so the same call always gives the same answer. Automatic windows end at a run.precision
+    of 5 %.
+
+    Raises ConfigError if ``low`` is saturated, or ``high`` is not: then the border is not between them.
+    """
+    experiment = experiment_of(experiment)
+    check_backend(backend)
+    if not 0 <= low < high <= 1 or not tolerance > 0:
+        raise _core.ConfigError(f"find_saturation(low={low}, high={high}, tolerance={tolerance}): it needs 0 <= low < "
+                                "high <= 1 and a positive tolerance.")
+    if not 0 < confidence < 1:
+        raise _core.ConfigError(f"find_saturation(confidence={confidence}): it must be between 0 and 1.")
+    tests = _Tests(experiment, backend)
+    if not tests.saturated(high):
+        raise _core.ConfigError(f"find_saturation(high={high}): this load is not saturated; give a higher one."
+                                if high < 1 else "find_saturation: this network is not saturated at any load up to 1 "
+                                "flit/cycle/terminal.")
+    if low and tests.saturated(low):
+        raise _core.ConfigError(f"find_saturation(low={low}): this load is saturated already; give a lower one.")
+    border = Border(low, high, tolerance)
+    while True:
+        left, right = border.interval(confidence)
+        if right - left <= tolerance:
+            break
+        load = border.quantile(0.5)
+        border.told(load, tests.saturated(load))
+    found = Saturation(left)
+    found.interval, found.confidence = (left, right), confidence
+    found.runs, found.cycles = tests.runs, tests.cycles
+    return found
+
+
+class _Tests:
+    """Runs, each with a seed of its own."""
+
+    def __init__(self, experiment: Experiment, backend: str):
+        self.experiment = experiment.set("run.precision", max(PRECISION, experiment["run.precision"]))
+        self.backend = backend
+        self.runs = self.cycles = 0
+
+    def saturated(self, load: float) -> bool:
+        seed = (self.experiment["run.seed"] + self.runs) % SEEDS
+        result = run(self.experiment.set({"traffic.load": load, "run.seed": seed}), self.backend)
+        self.runs += 1
+        self.cycles += result.cycles
+        return result.saturated

@@ -1,0 +1,102 @@
+"""Where a network saturates: what noisy answers are worth, and what a search costs."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+import flitlab as fl
+from flitlab import saturation
+from flitlab.saturation import Border
+
+
+def search(true: float, width: float, tolerance: float, seed: int) -> tuple[float, float, int]:
+    """Of a border at ``true`` where answers turn within ``width``: the interval found, and the answers it took."""
+    draw, border, answers = random.Random(seed), Border(0, 1, tolerance), 0
+    while True:
+        low, high = border.interval(0.95)
+        if high - low <= tolerance:
+            return low, high, answers
+        load = border.quantile(0.5)
+        away = (load - true) / width if width else math.copysign(50, load - true)
+        border.told(load, draw.random() < 1 / (1 + math.exp(-max(-50.0, min(50.0, away)))))
+        answers += 1
+
+
+@pytest.mark.parametrize("width", [0.0, 0.1, 0.3, 0.5])
+def test_the_interval_holds_the_border_as_often_as_it_says(width):
+    """However wide the border is, up to half the tolerance. A grid would take 50 answers."""
+    tolerance, held, took = 0.02, 0, []
+    for seed in range(100):
+        true = random.Random(seed).uniform(0.1, 0.9)
+        low, high, answers = search(true, width * tolerance, tolerance, seed)
+        held += low <= true <= high
+        took.append(answers)
+    assert held >= 93
+    assert np.mean(took) < (20 if width == 0 else 40)
+
+
+def test_an_answer_moves_belief_to_its_side():
+    border = Border(0.2, 0.6, 0.01)
+    assert border.quantile(0.5) == pytest.approx(0.4, abs=0.001)
+    assert border.interval(0.5) == pytest.approx((0.3, 0.5), abs=0.001)
+    border.told(0.4, saturated=True)
+    assert border.quantile(0.5) == pytest.approx(0.3, abs=0.005)
+    border.told(0.3, saturated=False)
+    assert border.quantile(0.5) == pytest.approx(0.35, abs=0.005)
+
+
+def test_a_wrong_answer_is_overcome():
+    """One in a hundred may be wrong anywhere: the first says that the border is below 0.5, and it is at 0.7."""
+    border = Border(0, 1, 0.02)
+    border.told(0.5, saturated=True)
+    for _ in range(60):
+        load = border.quantile(0.5)
+        border.told(load, load > 0.7)
+    low, high = border.interval(0.95)
+    assert low <= 0.7 <= high and high - low < 0.02
+
+
+@pytest.fixture
+def mesh():
+    return fl.Experiment.from_dict({"topology.kind": "mesh", "topology.shape": [8, 8], "run.seed": 5})
+
+
+def test_it_takes_fewer_cycles_than_a_grid_of_the_same_resolution():
+    torus = fl.Experiment.from_dict({"topology.kind": "torus", "topology.shape": [8, 8], "run.seed": 5})
+    found = fl.find_saturation(torus, low=0.3, high=0.8)
+    low, high = found.interval
+    assert isinstance(found, float) and found == low and high - low <= 0.01 and found.confidence == 0.95
+    loads = [round(0.3 + 0.01 * i, 2) for i in range(51)]
+    grid = fl.sweep(torus, {"traffic.load": loads}, progress=False)
+    assert low - 0.02 < grid.saturation <= high + 0.02
+    assert found.cycles < sum(row["cycles"] for row in grid.rows)
+
+
+def test_it_always_finds_the_same(mesh):
+    found, again = (fl.find_saturation(mesh, low=0.2, high=0.6, tolerance=0.1) for _ in range(2))
+    assert (again, again.interval, again.runs, again.cycles) == (found, found.interval, found.runs, found.cycles)
+
+
+def test_every_run_has_a_seed_of_its_own(mesh, monkeypatch):
+    asked = []
+
+    def run(experiment, backend):
+        asked.append((experiment["run.seed"], experiment["traffic.load"]))
+        return type("Run", (), {"saturated": experiment["traffic.load"] > 0.4, "cycles": 1000})
+
+    monkeypatch.setattr(saturation, "run", run)
+    found = fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.05)
+    assert [seed for seed, _ in asked] == list(range(5, 5 + len(asked)))
+    assert [load for _, load in asked[:2]] == [0.9, 0.1]
+    assert found.runs == len(asked) and found.cycles == 1000 * len(asked)
+    assert found.interval[0] <= 0.4 <= found.interval[1]
+    sure = fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.05, confidence=0.999)
+    assert sure.runs > found.runs and sure.interval[0] <= 0.4 <= sure.interval[1]
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, float("nan")])
+def test_a_confidence_is_between_0_and_1(mesh, confidence):
+    with pytest.raises(fl.ConfigError, match=r"find_saturation\(confidence=.*\): it must be between 0 and 1"):
+        fl.find_saturation(mesh, confidence=confidence)
