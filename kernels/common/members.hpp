@@ -3,7 +3,8 @@
 /// what.
 #include <array>
 
-#include "kernels/common/types.hpp"
+#include "kernels/common/bits.hpp"
+#include "kernels/common/mail.hpp"
 
 namespace flitlab {
 
@@ -64,6 +65,49 @@ struct PortList {
     const u64 ports = kMembersOf[low * 0x0102040810204080ull >> 56] + item * 0x0808080808080808ull;
     __builtin_memcpy(entry + count, &ports, sizeof ports);
     count += static_cast<u32>(low * 0x0101010101010101ull >> 56);
+  }
+};
+
+/// Words of a byte for each port of an item, and a list of ports that for_each goes through.
+template <u32 kItems>
+struct PortBytes {
+  u64 word[kItems];
+  PortList<kItems> ports;
+
+  FLITLAB_INLINE void add(u32 item, u64 bytes, u64 present) {
+    word[item] = bytes;
+    ports.add(item, present);
+  }
+  /// Byte of an entry of the list.
+  FLITLAB_INLINE u32 byte(u32 entry) const { return reinterpret_cast<const u8*>(word)[entry]; }
+  /// Calls visit(item, port, byte).
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) const {
+    for (u32 i = 0; i < ports.count; ++i) {
+      const u32 entry = ports.entry[i];
+      visit(entry / 8, entry % 8, byte(entry));
+    }
+  }
+};
+
+/// The same where few items have any.
+template <u32 kItems>
+struct RareBytes {
+  Members<kItems> bytes;
+  u64 word[kItems + 1];
+  u32 count = 0;
+
+  FLITLAB_INLINE void add(u32 item, u64 its_word, u64 present) {
+    word[count] = its_word;
+    count = bytes.add(count, item, present);
+  }
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) {
+    for_each_member(bytes.set, count, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 port = lowest_bit(set) / 8;
+      visit(bytes.who[i], port, mail_byte(word[i], port));
+      return set & (set - 1);
+    });
   }
 };
 
