@@ -150,7 +150,7 @@ class CpuEngine : public Engine {
   /// One worker's work on a replica: all of it, or as a member of a team.
   void run_cycles(u32 replica, u32 thread, u32 cycles, Team* team) {
     if constexpr (offers_batches<View>(static_cast<typename Model::Cycle*>(nullptr))) {
-      if (replica_bytes_ / (team ? team->parts() : 1) <= kBatchBytes)
+      if (kAllInBatches || replica_bytes_ / (team ? team->parts() : 1) <= kBatchBytes)
         return run_cycles_as<true>(replica, thread, cycles, team);
     }
     run_cycles_as<false>(replica, thread, cycles, team);
@@ -170,7 +170,9 @@ class CpuEngine : public Engine {
   static constexpr std::array<bool, kTotals> kMaxima = maxima(totals_of<Model>());
   static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half an L2
 
-  /// Larger replicas wait for memory, which items one by one hide better than batches of them.
+  /// Larger replicas wait for memory, which items one by one hide better than batches of them, unless a model says that
+  /// its batches are for all (kernels/engines/phases.hpp).
+  static constexpr bool kAllInBatches = requires { Model::all_in_batches; };
   static constexpr std::size_t kBatchBytes = std::size_t{1} << 23;
 
   View view(u32 replica, u32 thread) {

@@ -5,6 +5,8 @@
 ///   `Table`                  trivially copyable plan: sizes, parameters, pointers to tables, field handles
 ///   `View<W, Traced>`        what a phase sees of one replica; built by `make_view`
 ///   `fault_of(view, kind, item)`  fault word of an item
+///   `all_in_batches`         optional, a constant: the CPU engine visits items in batches (`work_many`) whatever the
+///                            size of a replica
 ///   `Start`, `Cycle`, `Audit`  lists of stages: run once before cycle 0, every cycle, and between cycles
 /// and a phase is a type with
 ///   `static u32 items(const View&)`                   how many items it runs over

@@ -149,11 +149,12 @@ struct TerminalPhase {
     send_from_lane(v, terminal, index, control.lane, mark, now);
   }
 
-  /// Open loop: whether a terminal has mail or something to send.
+  /// Whether a terminal has mail or something to send: in an open loop, since others are not asked.
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
+    if (t.mode != TrafficMode::kOpen) return true;
     const auto terminal = v.terminals[index];
     const u32 slot = now & t.slot_mask;
     const TerminalControl& control = terminal.at(t.terminal_fields.control);
@@ -163,11 +164,15 @@ struct TerminalPhase {
 
   static constexpr u32 batch = kBatch;
 
-  /// Open loop: `run` for up to `batch` terminals, step by step (see kernels/routers/vc/batch.hpp).
+  /// `run` for up to `batch` terminals; in an open loop step by step (see kernels/routers/vc/batch.hpp).
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
     const auto& t = v.t;
+    if (t.mode != TrafficMode::kOpen) {
+      for (u32 i = 0; i < n; ++i) run(v, list[i], now);
+      return;
+    }
     const u32 slot = now & t.slot_mask;
     const auto control = [&](u32 index) -> TerminalControl& {
       return v.terminals[index].at(t.terminal_fields.control);

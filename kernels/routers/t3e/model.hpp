@@ -18,6 +18,7 @@ struct T3eModelOf {
   template <class T>
   using With = T3eModelOf<T>;
   using Fast = FastTables<t3e::PublishedTable>;
+  static constexpr bool all_in_batches = true;  ///< routers have much to do for each line of memory
   template <int W, bool Traced>
   using View = t3e::View<W, Traced, Table>;
 

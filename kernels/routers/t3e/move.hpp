@@ -1,5 +1,6 @@
 #pragma once
 /// What happens when a flit leaves a router, and when a packet comes to the front of its queue.
+#include "kernels/common/outbox.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/t3e/route.hpp"
 #include "kernels/routers/t3e/streams.hpp"
@@ -29,13 +30,9 @@ FLITLAB_INLINE bool is_stopped(const V& v, u32 index, u32 port, const Choice& ch
   return choice.stopped || v.t.peers[index * kPorts + choice.port].item == kNone || !link_works(v.t, index, port, now);
 }
 
-/// The front packet's choices are made as soon as its head is there.
-template <class V, int W>
-FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
-                                Cycle now) {
-  const Packet& packet = front_packet(v, router, port, vc, in);
-  const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
-  in.stage = is_stopped(v, index, port, choice, now) ? Stage::kStopped : Stage::kAsking;
+/// A packet is at the front, and its choices have been made.
+FLITLAB_INLINE void set_front(InputVc& in, const Packet& packet, const Choice& choice, bool stopped) {
+  in.stage = stopped ? Stage::kStopped : Stage::kAsking;
   in.left = packet.flits;
   in.out_port = choice.port;
   in.out_vc = choice.vc;
@@ -43,24 +40,27 @@ FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u3
   in.adaptive_port = kNoVc;
 }
 
-/// The front packet is gone.
+/// The front packet's choices are made as soon as its head is there.
 template <class V, int W>
-FLITLAB_INLINE void end_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in, Cycle now) {
-  in.first = next_place(in.first, ring_of(v.t, vc));
-  in.stage = Stage::kIdle;
-  if (--in.packets) start_front(v, router, index, port, vc, in, now);
+FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
+                                Cycle now) {
+  const Packet& packet = front_packet(v, router, port, vc, in);
+  const Choice choice = choose(v, router.at(v.t.router_fields.registers), index, packet, port, vc);
+  set_front(in, packet, choice, is_stopped(v, index, port, choice, now));
 }
 
-/// Tells the sender at the far end of an input port that a place of `vc` is free.
+/// The front packet is gone. Returns whether another one comes to the front.
 template <class V>
-FLITLAB_INLINE void return_credit(const V& v, u32 index, u32 port, u32 vc, Cycle now) {
-  const auto& t = v.t;
-  const u32 slot = (now + t.credit_delay) & t.slot_mask;
-  const Peer& peer = t.peers[index * kPorts + port];
-  if (is_terminal_port(port))
-    v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = static_cast<u8>(vc + 1);
-  else
-    post(v.routers[peer.item].at(t.router_fields.credit_mail, slot), peer.port, static_cast<u8>(vc + 1));
+FLITLAB_INLINE bool end_front(const V& v, u32 vc, InputVc& in) {
+  in.first = next_place(in.first, ring_of(v.t, vc));
+  in.stage = Stage::kIdle;
+  return --in.packets != 0;
+}
+
+/// Where the mail of a cycle goes; `Out` is Outbox or BatchOutbox.
+template <class Out, class V>
+FLITLAB_INLINE Out outbox_of(const V& v, Cycle now) {
+  return Out(v, ring_start(v.t, 1, 0), now);
 }
 
 /// An output VC has no owner any more; whoever has asked for it competes anew.
@@ -74,24 +74,6 @@ FLITLAB_INLINE void withdraw(RouterControl& control, OutputVc& out, u32 port, u3
   out.asked_by &= ~(u64{1} << who);
   if (out.owner == who) release(control, out, port, vc);
   if (!out.asked_by) control.asked &= ~(u64{1} << bit_of(port, vc));
-}
-
-/// The descriptor goes ahead with the head, into a place of the next buffer that nobody looks at before it arrives.
-template <class V, int W>
-FLITLAB_INLINE void pass_descriptor(const V& v, const Item<W>& router, const Peer& peer, u32 port, u32 vc, InputVc& in,
-                                    u32 out_port, u32 out_vc, OutputVc& out) {
-  const auto& t = v.t;
-  Packet packet = front_packet(v, router, port, vc, in);
-  if (is_terminal_port(out_port)) {
-    v.terminals[peer.item].at(t.terminal_fields.ring, out_vc * t.ring + out.tail) = packet;
-    out.tail = next_place(out.tail, t.ring);
-    return;
-  }
-  ++packet.hops;
-  const auto next = v.routers[peer.item];
-  take_hop(packet, router.at(t.router_fields.registers).pwho, next.at(t.router_fields.registers).pwho);
-  next.at(t.router_fields.ring, ring_start(t, peer.port, out_vc) + out.tail) = packet;
-  out.tail = next_place(out.tail, ring_of(t, out_vc));
 }
 
 /// Whether a flit of a packet is spoiled on the link of a hop: a pure function, so that the destination can tell again.
@@ -111,26 +93,18 @@ FLITLAB_INLINE void correct_errors(const V& v, const Packet& packet) {
   }
 }
 
-/// One flit of input VC (port, vc) leaves by output VC (out_port, out_vc). Returns whether it was a tail.
-template <class V, int W>
-FLITLAB_INLINE bool send(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
-                         InputVc& in, u32 out_port, u32 out_vc, Cycle now) {
+/// One flit of input VC (port, vc) leaves by output VC (out_port, out_vc): the part that is the same for all flits.
+/// Returns its mail, whose marks say what is left: send_head, and after that send_tail.
+template <class V, class Out, int W>
+FLITLAB_INLINE u32 send_flit(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port, u32 vc,
+                             InputVc& in, u32 out_port, u32 out_vc) {
   const auto& t = v.t;
-  OutputVc& out = output_vc(v, router, out_port, out_vc);
-  const Peer& peer = t.peers[index * kPorts + out_port];
-  u8 mail = static_cast<u8>(out_vc + 1);
-  if (in.stage == Stage::kAsking) {
-    mail |= kHeadMark;
-    pass_descriptor(v, router, peer, port, vc, in, out_port, out_vc, out);
-    in.stage = Stage::kFlowing;
-    in.out_port = static_cast<u8>(out_port);
-    in.out_vc = static_cast<u8>(out_vc);
-    out.owner = static_cast<u8>(bit_of(port, vc));
-  }
+  const Peer* peers = t.peers + std::size_t{index} * kPorts;
+  const bool head = in.stage == Stage::kAsking;
   if constexpr (V::traced) {
     const Packet& packet = front_packet(v, router, port, vc, in);
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
-                             u8(out_vc), u8((mail & kHeadMark ? 1 : 0) | (in.left == 1 ? 2 : 0)), packet.flits});
+                             u8(out_vc), u8((head ? 1 : 0) | (in.left == 1 ? 2 : 0)), packet.flits});
   }
   if (t.error_threshold) {
     const Packet& packet = front_packet(v, router, port, vc, in);
@@ -138,21 +112,54 @@ FLITLAB_INLINE bool send(const V& v, const Item<W>& router, RouterControl& contr
     if (!is_terminal_port(out_port) && is_spoiled(v, packet, packet.flits - in.left, packet.hops))
       count(*v.shard, Count::kChannelErrors);
   }
-  --out.credits;
+  const u32 left = in.left - 1u;
+  in.left = static_cast<u16>(left);
+  --output_vc(v, router, out_port, out_vc).credits;
   ++router.at(t.router_fields.port, out_port).flits_sent;
-  count(*v.shard, Total::kFlitMoves);
-  return_credit(v, index, port, vc, now);
-  const bool tail = --in.left == 0;
-  if (tail) mail |= kTailMark;
-  if (is_terminal_port(out_port))
-    v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = mail;
-  else
-    post(v.routers[peer.item].at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask), peer.port, mail);
-  if (tail) {
-    release(control, out, out_port, out_vc);
-    end_front(v, router, index, port, vc, in, now);
+  const u32 mail = out_vc + 1 + u32{head} * kHeadMark + ((left - 1) >> 25 & kTailMark);
+  outbox.flit(out_port, peers[out_port], static_cast<u8>(mail));
+  outbox.credit(port, peers[port], vc);
+  return mail;
+}
+
+/// The descriptor goes ahead with the head, into a place of the next buffer that nobody looks at before it arrives.
+template <class V, class Out, int W>
+FLITLAB_INLINE void send_head(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port, u32 vc,
+                              InputVc& in, u32 out_port, u32 out_vc) {
+  const auto& t = v.t;
+  OutputVc& out = output_vc(v, router, out_port, out_vc);
+  const Peer& peer = t.peers[index * kPorts + out_port];
+  Packet& copy = outbox.descriptor(out_port, peer, ring_start(t, 0, out_vc) + out.tail);
+  copy = front_packet(v, router, port, vc, in);
+  if (!is_terminal_port(out_port)) {
+    ++copy.hops;
+    take_hop(copy, router.at(t.router_fields.registers).pwho, v.routers[peer.item].at(t.router_fields.registers).pwho);
   }
-  return tail;
+  out.tail = next_place(out.tail, ring_of(t, out_vc));
+  out.owner = static_cast<u8>(bit_of(port, vc));
+  in.stage = Stage::kFlowing;
+  in.out_port = static_cast<u8>(out_port);
+  in.out_vc = static_cast<u8>(out_vc);
+}
+
+/// A tail gives the output VC back. Returns whether another packet comes to the front.
+template <class V, int W>
+FLITLAB_INLINE bool send_tail(const V& v, const Item<W>& router, RouterControl& control, u32 vc, InputVc& in,
+                              u32 out_port, u32 out_vc) {
+  release(control, output_vc(v, router, out_port, out_vc), out_port, out_vc);
+  return end_front(v, vc, in);
+}
+
+/// One flit of input VC (port, vc) leaves by output VC (out_port, out_vc). Returns its mail.
+template <class V, class Out, int W>
+FLITLAB_INLINE u32 send(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control, u32 index,
+                        u32 port, u32 vc, InputVc& in, u32 out_port, u32 out_vc, Cycle now) {
+  const u32 mail = send_flit(v, outbox, router, index, port, vc, in, out_port, out_vc);
+  count(*v.shard, Total::kFlitMoves);
+  if (mail & kHeadMark) send_head(v, outbox, router, index, port, vc, in, out_port, out_vc);
+  if ((mail & kTailMark) && send_tail(v, router, control, vc, in, out_port, out_vc))
+    start_front(v, router, index, port, vc, in, now);
+  return mail;
 }
 
 }  // namespace flitlab::t3e

@@ -5,8 +5,7 @@
 ///   has arrived: may ask from t + 3 on, leaves the router t + 3, reaches the PE's control chip t + 10.
 /// From the PE it takes 7 clocks to the router's arbiter and 3 to the next router (paper, Table 2). Body flits follow a
 /// clock apart.
-#include "kernels/routers/t3e/arbitrate.hpp"
-#include "kernels/routers/t3e/barrier.hpp"
+#include "kernels/routers/t3e/batch.hpp"
 
 namespace flitlab::t3e {
 
@@ -18,12 +17,15 @@ struct RouterPhase {
     return v.t.routers;
   }
 
-  /// Asks for the hot part of a router that will be visited soon.
+  /// Asks for what a router that will be visited soon has for sure to be looked at: in a batch all but its virtual
+  /// channels, of which few are.
   template <class V>
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
+    const auto& fields = v.t.router_fields;
+    const u32 bytes = V::width == 1 ? fields.input.offset : fields.ring.offset;
     const std::byte* hot = v.routers[index].block;
-    for (u32 line = 0; line < v.t.router_fields.ring.offset; line += 64) __builtin_prefetch(hot + line, 1);
+    for (u32 line = 0; line < bytes; line += 64) __builtin_prefetch(hot + line, 1);
 #endif
   }
 
@@ -59,6 +61,16 @@ struct RouterPhase {
     if (t.barrier_units) busy = pass_barriers(v, router, index, busy, now);
     busy |= receive_flits(v, router, control, index, busy, now);
     if (control.ready) arbitrate(v, router, control, index, busy, now);
+  }
+
+  static constexpr u32 batch = kRouters;
+
+  /// `work` for up to `batch` routers, step by step unless they have slow I/O ports.
+  template <class V>
+    requires(V::Table::kSmall && !V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    if (v.t.io_interval == 1) return step_many(v, list, n, now);
+    for (u32 i = 0; i < n; ++i) work(v, list[i], now);
   }
 
   template <class V>

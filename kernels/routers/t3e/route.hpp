@@ -29,7 +29,7 @@ FLITLAB_HD inline void apply_tag(Packet& packet, Tag tag, bool adapt) {
 FLITLAB_HD inline u32 directions_left(u32 here, const Packet& packet) {
   u32 set = 0;
   for (u32 d = 0; d < 3; ++d)
-    if (ordinate(here, d) != ordinate(packet.dst, d)) set |= 1u << (d + 3 * (packet.route_bits >> d & 1));
+    set |= u32{ordinate(here, d) != ordinate(packet.dst, d)} << (d + 3 * (packet.route_bits >> d & 1));
   return set;
 }
 
@@ -82,15 +82,13 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   // Table 10: what has come into a direction-order buffer is not passed on to the next node.
   if (deterministic && (registers.chan[came_by] & kIgnoreNormal)) return {static_cast<u8>(kNodePort), 0, 0, true};
   Choice choice{static_cast<u8>(oriented(registers.turned, direction)), 0, 0, false};
-  if (from_link && opposite(came_by) == direction) {
-    // On in the same direction: VC 0 becomes 1 at the dateline, and 1 must not be there.
-    const bool dateline = registers.vcsel[direction] & kDateline;
-    choice.stopped = dateline && (vc & 1);
-    choice.vc = static_cast<u8>(first_vc + ((vc & 1) | dateline));
-  } else {
-    u32 to = ordinate(packet.dst, dimension_of(direction));
-    choice.vc = static_cast<u8>(first_vc + selected_vc(t, registers, index, direction, to));
-  }
+  // On in the same direction VC 0 becomes 1 at the dateline, and 1 must not be there.
+  const bool straight = from_link & (opposite(came_by) == direction);
+  const u32 dateline = (registers.vcsel[direction] & kDateline) != 0;
+  const u32 to = ordinate(packet.dst, dimension_of(direction));
+  const u32 selected = selected_vc(t, registers, index, direction, to);
+  choice.stopped = straight & ((dateline & vc) != 0);
+  choice.vc = static_cast<u8>(first_vc + select(straight, (vc & 1) | dateline, selected));
   if ((packet.route_bits & kAdaptBit) && left) {
     const u32 wish = t.any_direction ? left : 1u << log2_floor(left);
     for (u32 set = wish; set; set &= set - 1)

@@ -8,6 +8,7 @@
 #include "kernels/common/mail.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
+#include "kernels/common/select.hpp"
 #include "kernels/common/view.hpp"
 #include "kernels/routers/t3e/barrier_state.hpp"
 #include "kernels/routers/t3e/special_state.hpp"
@@ -26,10 +27,11 @@ inline constexpr u32 kIoPort = 7;    ///< to an I/O device; wired at few nodes
 inline constexpr u32 kPorts = 8;
 FLITLAB_HD constexpr bool is_terminal_port(u32 port) { return port >= kNodePort; }
 
-FLITLAB_HD constexpr u32 opposite(u32 direction) { return direction < 3 ? direction + 3 : direction - 3; }
-FLITLAB_HD constexpr u32 dimension_of(u32 direction) { return direction < 3 ? direction : direction - 3; }
+FLITLAB_HD constexpr u32 opposite(u32 direction) { return select(direction < 3, direction + 3, direction - 3); }
+FLITLAB_HD constexpr u32 dimension_of(u32 direction) { return select(direction < 3, direction, direction - 3); }
 /// The port of a direction, or the direction of a port, where + and - of some dimensions (bits) are exchanged.
 FLITLAB_HD constexpr u32 oriented(u32 turned, u32 direction) {
+  if (!turned) return direction;  // as a rule
   return direction < kDirections && (turned >> dimension_of(direction) & 1) ? opposite(direction) : direction;
 }
 
@@ -43,6 +45,8 @@ inline constexpr u32 kLongestPacket = 10;  ///< flits; paper, section 1
 /// Sets of virtual channels have eight bits for each port.
 FLITLAB_HD constexpr u32 bit_of(u32 port, u32 vc) { return port * 8 + vc; }
 inline constexpr u8 kNoVc = 0xFF;
+/// A virtual channel, or none.
+FLITLAB_HD constexpr u8 vc_if(bool condition, u32 vc) { return static_cast<u8>(vc | (u32{condition} - 1)); }
 
 /// A physical node number as in R_PWHO (manual, Table 4): X in bits 2:0, Y in 12:8, Z in 19:16.
 FLITLAB_HD constexpr u32 pack_address(u32 x, u32 y, u32 z) { return x | y << 8 | z << 16; }
@@ -169,9 +173,10 @@ struct TableFields {
 
 /// The plan. Names that terminals use are those of every model's table.
 struct Table {
-  static constexpr bool kSmall = false;
+  static constexpr bool kSmall = true;
   static constexpr u32 concentration = 1;
   static constexpr u32 network_ports = kDirections;
+  static constexpr u32 port_words = 1;
   static constexpr u32 ports = kPorts;
   static constexpr u32 vcs = kDeterministicVcs;  ///< of the node's port
   static constexpr u32 message_classes = 2;
@@ -263,11 +268,11 @@ FLITLAB_HD constexpr u32 port_of(const T& t, u32 terminal) {
 /// Places of an input VC's buffer, flits, and of its ring, packets.
 template <class T>
 FLITLAB_HD constexpr u32 buffer_of(const T& t, u32 vc) {
-  return vc < kDeterministicVcs ? t.buffer_flits : t.adaptive_buffer_flits;
+  return select(vc < kDeterministicVcs, t.buffer_flits, t.adaptive_buffer_flits);
 }
 template <class T>
 FLITLAB_HD constexpr u32 ring_of(const T& t, u32 vc) {
-  return vc < kDeterministicVcs ? t.ring : t.adaptive_ring;
+  return select(vc < kDeterministicVcs, t.ring, t.adaptive_ring);
 }
 /// First descriptor of an input VC in the router's rings.
 template <class T>

@@ -6,45 +6,12 @@
 /// work. Over a batch these loops run long, and what differs between flits (heads, tails) gets loops of its own.
 #include <cstring>
 
+#include "kernels/common/members.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/vc/receive.hpp"
 #include "kernels/routers/vc/vc_allocation.hpp"
 
 namespace flitlab::vc {
-
-/// The routers of a batch that have something, by their number in the batch, and what: a set of bits. Lists have room
-/// for one entry that is written but not kept.
-struct Members {
-  u64 set[kBatch + 2];
-  u32 who[kBatch + 2];
-
-  /// Adds a router as the n-th if its set is not empty; returns how many there are now. No branch.
-  FLITLAB_INLINE u32 add(u32 n, u32 router, u64 its_set) {
-    set[n] = its_set;
-    who[n] = router;
-    return n + (its_set != 0);
-  }
-};
-
-/// Visits the members of n sets, none of them empty, in one loop that ends only once: visit(i, set) deals with the
-/// lowest member of set i and returns what is left of it.
-template <class Visit>
-FLITLAB_INLINE void for_each_member(u64* sets, u32 n, Visit&& visit) {
-  sets[n] = sets[n + 1] = 0;
-  u64 set = sets[0], next = sets[1];
-  for (u32 i = 0; i < n;) {
-    set = visit(i, set);
-    i += set == 0;
-    set = set ? set : next;  // without a branch: the next one has been read
-    next = sets[i + 1];
-  }
-}
-
-/// The highest bit of each byte that is not 0.
-FLITLAB_INLINE u64 bytes_present(u64 word) {
-  constexpr u64 kLow = 0x7F7F7F7F7F7F7F7Full;
-  return (((word & kLow) + kLow) | word) & ~kLow;
-}
 
 /// The routers of a batch.
 template <class V>
@@ -67,7 +34,7 @@ struct Batch {
   FLITLAB_INLINE void receive() const {
     const auto& t = v.t;
     const u32 slot = now & t.slot_mask;
-    Members credits, flits;
+    Members<kBatch> credits, flits;
     u64 credit_mail[kBatch + 1], flit_mail[kBatch + 1];
     u32 with_credits = 0, with_flits = 0;
     for (u32 i = 0; i < n; ++i) {
@@ -102,7 +69,7 @@ struct Batch {
   /// VC allocation, separable and input first: one bid each, and the claims on output VCs stay with the routers.
   FLITLAB_INLINE void allocate_vcs() const {
     const auto& t = v.t;
-    Members waiting;
+    Members<kBatch> waiting;
     u32 with_waiting = 0;
     for (u32 i = 0; i < n; ++i) {
       release_pending(v, router[i], control(i), now);
@@ -144,7 +111,7 @@ struct Batch {
   /// Switch allocation, separable and input first, and switch traversal.
   FLITLAB_INLINE void allocate_switch() const {
     const auto& t = v.t;
-    Members ready;
+    Members<kBatch> ready;
     u32 with_ready = 0;
     alignas(8) u8 contenders[kBatch * 8];  // by output port: input ports
     for (u32 i = 0; i < n; ++i) {
@@ -168,7 +135,7 @@ struct Batch {
       moves[move_count] = m;
       move_count += port == (m & 0xFF) / t.vcs;
     }
-    const BatchOutbox<V> outbox(v, now);
+    const BatchOutbox<V> outbox(v, t.vcs * t.ring, now);
     for (u32 i = 0; i < move_count; ++i) {
       const u32 m = moves[i];
       const Crossing c = crossing(m);

@@ -1,85 +1,10 @@
 #pragma once
 /// Switch traversal: what a flit's crossing does to both ends of it, and where its mail goes (Dally & Towles sections
 /// 16.1 and 17.2).
+#include "kernels/common/outbox.hpp"
 #include "kernels/routers/vc/arbitrate.hpp"
 
 namespace flitlab::vc {
-
-/// Where the mail of a cycle goes. Ports are the sender's own; `peer` is what the port leads to.
-template <class V>
-struct Outbox {
-  const V& v;
-  Cycle now;
-
-  FLITLAB_INLINE Outbox(const V& view, Cycle cycle) : v(view), now(cycle) {}
-
-  /// A flit for the far end of an output port.
-  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 mail) const {
-    const auto& t = v.t;
-    if (port >= t.network_ports)
-      v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = mail;
-    else
-      post(v.routers[peer.item].at(t.router_fields.flit_mail,
-                                   ((now + t.link_delay) & t.slot_mask) * t.port_words + peer.port / 8),
-           peer.port, mail);
-  }
-
-  /// Tells the sender at the far end of an input port that a place of `vc` is free.
-  FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
-    const auto& t = v.t;
-    const u32 slot = (now + t.credit_delay) & t.slot_mask;
-    const u8 mail = static_cast<u8>(vc + 1);
-    if (port >= t.network_ports)
-      v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = mail;
-    else
-      post(v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8), peer.port, mail);
-  }
-
-  /// Place `place` of the rings that an output port's virtual channels feed.
-  FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 place) const {
-    const auto& t = v.t;
-    return port >= t.network_ports ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
-                                   : v.routers[peer.item].at(t.router_fields.ring, peer.port * t.vcs * t.ring + place);
-  }
-};
-
-/// The same for many small routers (W = 1): addresses are computed in one way whether they lead to a router or to a
-/// terminal (whose port is 0), so that nobody has to guess which it will be. Pays over a batch only.
-template <class V>
-struct BatchOutbox {
-  struct Place {
-    std::byte *flits, *credits, *rings;
-    std::size_t item_bytes;
-  };
-  Place place[8];  ///< by port: item 0 of the kind that it leads to
-  u32 port_places;
-
-  FLITLAB_INLINE BatchOutbox(const V& v, Cycle now) : port_places(v.t.vcs * v.t.ring) {
-    const auto& t = v.t;
-    const auto router = v.routers[0];
-    const auto terminal = v.terminals[0];
-    const u32 credit_slot = (now + t.credit_delay) & t.slot_mask;
-    const auto bytes = [](auto& element) { return reinterpret_cast<std::byte*>(&element); };
-    const Place to_router{bytes(router.at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask)),
-                          bytes(router.at(t.router_fields.credit_mail, credit_slot)),
-                          bytes(router.at(t.router_fields.ring)), v.routers.item_bytes};
-    const Place to_terminal{bytes(terminal.at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask)),
-                            bytes(terminal.at(t.terminal_fields.credit_mail, credit_slot)),
-                            bytes(terminal.at(t.terminal_fields.ring)), v.terminals.item_bytes};
-    for (u32 port = 0; port < t.ports; ++port) place[port] = port < t.network_ports ? to_router : to_terminal;
-  }
-
-  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 mail) const {
-    place[port].flits[peer.item * place[port].item_bytes + peer.port] = std::byte{mail};
-  }
-  FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
-    place[port].credits[peer.item * place[port].item_bytes + peer.port] = static_cast<std::byte>(vc + 1);
-  }
-  FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 at) const {
-    std::byte* rings = place[port].rings + peer.item * place[port].item_bytes;
-    return reinterpret_cast<Packet*>(rings)[peer.port * port_places + at];
-  }
-};
 
 /// Makes the packet at the front of an input VC start its route computation; `word` holds the port's sets.
 template <class T>
@@ -157,7 +82,7 @@ FLITLAB_INLINE void release_output(const V& v, const Item<W>& router, RouterCont
 template <class V, int W>
 FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                               u32 out_port, Cycle now) {
-  const Outbox<V> outbox(v, now);
+  const Outbox<V> outbox(v, v.t.vcs * v.t.ring, now);
   const u32 mail = cross(v, outbox, router, control, index, port, vc, out_port);
   if (mail & kHeadMark) take_descriptor(v, outbox, router, index, port, vc, out_port);
   if (mail & kTailMark) release_output(v, router, control, port, vc, out_port, now);

@@ -1,0 +1,114 @@
+#pragma once
+/// What a phase that visits many items at once (`work_many`) lists without branches: which of them have something, and
+/// what.
+#include <array>
+
+#include "kernels/common/bits.hpp"
+#include "kernels/common/mail.hpp"
+
+namespace flitlab {
+
+/// Items of a batch that have something, by their number in the batch, and what: a set of bits. Lists have room for
+/// entries that are written but not kept.
+template <u32 kItems>
+struct Members {
+  u64 set[kItems + 2];
+  u32 who[kItems + 2];
+
+  /// Adds an item as the n-th if its set is not empty; returns how many there are now. No branch.
+  FLITLAB_INLINE u32 add(u32 n, u32 item, u64 its_set) {
+    set[n] = its_set;
+    who[n] = item;
+    return n + (its_set != 0);
+  }
+};
+
+/// Visits the members of n sets, none of them empty, in one loop that ends only once: visit(i, set) deals with the
+/// lowest member of set i and returns what is left of it.
+template <class Visit>
+FLITLAB_INLINE void for_each_member(u64* sets, u32 n, Visit&& visit) {
+  sets[n] = sets[n + 1] = 0;
+  u64 set = sets[0], next = sets[1];
+  for (u32 i = 0; i < n;) {
+    set = visit(i, set);
+    i += set == 0;
+    set = set ? set : next;  // without a branch: the next one has been read
+    next = sets[i + 1];
+  }
+}
+
+/// The highest bit of each byte that is not 0.
+FLITLAB_INLINE u64 bytes_present(u64 word) {
+  constexpr u64 kLow = 0x7F7F7F7F7F7F7F7Full;
+  return (((word & kLow) + kLow) | word) & ~kLow;
+}
+
+/// The members of every set of eight, lowest first, a byte each.
+inline constexpr std::array<u64, 256> kMembersOf = [] {
+  std::array<u64, 256> members{};
+  for (u32 set = 0; set < 256; ++set)
+    for (u32 bit = 0, n = 0; bit < 8; ++bit)
+      if (set >> bit & 1) members[set] |= u64{bit} << (8 * n++);
+  return members;
+}();
+
+/// Ports of items that have eight each and a byte for each: a list of 8 item + port, of up to 32 items.
+template <u32 kItems>
+struct PortList {
+  static_assert(kItems <= 32);
+  u8 entry[kItems * 8 + 8];
+  u32 count = 0;
+
+  /// Adds the ports of an item whose bytes' highest bits are set (bytes_present). No branch.
+  FLITLAB_INLINE void add(u32 item, u64 present) {
+    const u64 low = present >> 7;
+    const u64 ports = kMembersOf[low * 0x0102040810204080ull >> 56] + item * 0x0808080808080808ull;
+    __builtin_memcpy(entry + count, &ports, sizeof ports);
+    count += static_cast<u32>(low * 0x0101010101010101ull >> 56);
+  }
+};
+
+/// Words of a byte for each port of an item, and a list of ports that for_each goes through.
+template <u32 kItems>
+struct PortBytes {
+  u64 word[kItems];
+  PortList<kItems> ports;
+
+  FLITLAB_INLINE void add(u32 item, u64 bytes, u64 present) {
+    word[item] = bytes;
+    ports.add(item, present);
+  }
+  /// Byte of an entry of the list.
+  FLITLAB_INLINE u32 byte(u32 entry) const { return reinterpret_cast<const u8*>(word)[entry]; }
+  /// Calls visit(item, port, byte).
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) const {
+    for (u32 i = 0; i < ports.count; ++i) {
+      const u32 entry = ports.entry[i];
+      visit(entry / 8, entry % 8, byte(entry));
+    }
+  }
+};
+
+/// The same where few items have any.
+template <u32 kItems>
+struct RareBytes {
+  Members<kItems> bytes;
+  u64 word[kItems + 1];
+  u32 count = 0;
+
+  FLITLAB_INLINE void add(u32 item, u64 its_word, u64 present) {
+    word[count] = its_word;
+    count = bytes.add(count, item, present);
+  }
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) {
+    for_each_member(bytes.set, count, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 port = lowest_bit(set) / 8;
+      visit(bytes.who[i], port, mail_byte(word[i], port));
+      return set & (set - 1);
+    });
+  }
+};
+
+}  // namespace flitlab

@@ -1,0 +1,330 @@
+#pragma once
+/// One clock of many routers at once, for one CPU thread: a step of all of them before the next step of any, by lists
+/// that are made without branches (kernels/routers/vc/batch.hpp says why). The steps are those of a single router;
+/// within a step nothing that is done for one port or packet changes what is done for another one.
+#include <cstring>
+
+#include "kernels/common/members.hpp"
+#include "kernels/routers/t3e/arbitrate.hpp"
+#include "kernels/routers/t3e/barrier.hpp"
+
+namespace flitlab::t3e {
+
+/// Routers visited at once: what a clock touches of them should fit a first-level cache.
+inline constexpr u32 kRouters = 32;
+
+template <class V>
+struct Batch {
+  static constexpr int W = V::width;
+  static constexpr u32 kList = kRouters * kPorts + 1;  ///< one entry for each port, and one that is not kept
+
+  /// A virtual channel of a router: its number in the batch << 8 | bit_of.
+  using Channel = u32;
+  /// A flit that goes from an input to an output virtual channel: router << 16 | bit_of << 8 | bit_of.
+  using Move = u32;
+
+  const V& v;
+  const u32* index;  ///< their numbers
+  u32 n;
+  Cycle now;
+  BatchOutbox<V> outbox;
+  Item<W> router[kRouters];
+  u64 busy[kRouters];       ///< output ports that are taken: the highest bits of bytes
+  u32 awake[kRouters + 1];  ///< those with flits that may move
+  u32 awake_count = 0;
+  Channel fronts[kList];
+  u32 front_count = 0;
+
+  FLITLAB_INLINE Batch(const V& view, const u32* list, u32 count, Cycle cycle)
+      : v(view), index(list), n(count), now(cycle), outbox(outbox_of<BatchOutbox<V>>(view, cycle)) {
+    for (u32 i = 0; i < n; ++i) router[i] = v.routers[list[i]], busy[i] = 0;
+  }
+
+  FLITLAB_INLINE RouterControl& control(u32 who) const { return router[who].at(v.t.router_fields.control); }
+  FLITLAB_INLINE InputVc& input(u32 who, u32 port, u32 vc) const { return input_vc(v, router[who], port, vc); }
+  FLITLAB_INLINE InputVc& input(Channel c) const { return input(c >> 8, c >> 3 & 7, c & 7); }
+
+  using Bytes = PortBytes<kRouters>;
+  using Rare = RareBytes<kRouters>;
+
+  /// A packet has come to the front of an input VC, if `if_so`.
+  FLITLAB_INLINE void note_front(bool if_so, Channel c) {
+    fronts[front_count] = c;
+    __builtin_prefetch(&front_packet(v, router[c >> 8], c >> 3 & 7, c & 7, input(c)));
+    front_count += if_so;
+  }
+
+  FLITLAB_INLINE void start_fronts() {
+    for (u32 i = 0; i < front_count; ++i) {
+      const Channel c = fronts[i];
+      start_front(v, router[c >> 8], index[c >> 8], c >> 3 & 7, c & 7, input(c), now);
+    }
+    front_count = 0;
+  }
+
+  FLITLAB_INLINE void buffer(u32 who, u32 port, u32 mail) {
+    const u32 vc = (mail & kVcBits) - 1u;
+    note_front(buffer_flit(input(who, port, vc), mail), who << 8 | bit_of(port, vc));
+  }
+
+  FLITLAB_INLINE void receive() {
+    const auto& t = v.t;
+    constexpr u64 kHeads = 0x0101010101010101ull * kHeadMark;
+    Bytes credits, waking;
+    Rare heads, passing;
+    if (has_others()) take_for_others();
+    for (u32 i = 0; i < n; ++i) {
+      u64& credit = router[i].at(t.router_fields.credit_mail, now & t.slot_mask);
+      u64& slot = router[i].at(t.router_fields.flit_mail, now & t.slot_mask);
+      u64& waited = router[i].at(t.router_fields.flit_mail, (now - t.wait) & t.slot_mask);
+      u32& buffered = control(i).buffered;
+      const u64 closed = (u64{buffered == 0} & t.short_circuit) - 1;
+      const u64 wake = (waited & ~kTerminalBytes) | (slot & kTerminalBytes),
+                arriving = slot & (closed | kTerminalBytes);
+      credits.add(i, credit, bytes_present(credit));
+      passing.add(i, slot & ~arriving, bytes_present(slot & ~arriving));
+      heads.add(i, arriving, arriving & kHeads);
+      waking.add(i, wake, bytes_present(wake));
+      buffered += bytes_in(bytes_present(arriving));
+      credit = 0;
+      slot &= ~kTerminalBytes;
+      waited &= kTerminalBytes;
+    }
+    credits.for_each([&](u32 who, u32 port, u32 byte) __attribute__((always_inline)) {
+      receive_credit(v, router[who], control(who), port, byte - 1);
+    });
+    if (passing.count) pass(passing);
+    // Of other flits than heads buffers take no notice before they may move.
+    heads.for_each([&](u32 who, u32 port, u32 byte) __attribute__((always_inline)) { buffer(who, port, byte); });
+    waking.for_each([&](u32 who, u32 port, u32 byte)
+                        __attribute__((always_inline)) { wake_flit(v, router[who], control(who), port, byte); });
+    start_fronts();
+  }
+
+  /// Special packets and those of barriers go first.
+  FLITLAB_INLINE void take_for_others() {
+    for (u32 i = 0; i < n; ++i) {
+      u32 taken = v.t.special ? router[i].at(v.t.special_fields.busy) : 0;
+      if (v.t.barrier_units) taken = pass_barriers(v, router[i], index[i], taken, now);
+      busy[i] = bytes_present(taken * 0x0101010101010101ull & 0x8040201008040201ull);
+    }
+  }
+
+  FLITLAB_INLINE bool has_others() const { return v.t.special || v.t.barrier_units; }
+  /// Whether such a packet has taken an output port.
+  FLITLAB_INLINE bool is_taken(u32 who, u32 out_port) const {
+    return has_others() && (busy[who] >> (out_port * 8 + 7) & 1);
+  }
+
+  /// Output ports that are bid for, as such a set.
+  FLITLAB_INLINE static u64 outputs_of(const Bids& bids) {
+    u64 word;
+    std::memcpy(&word, bids.output, sizeof word);
+    return bytes_present(word);
+  }
+
+  /// Members of a set of highest bits of bytes.
+  FLITLAB_INLINE static u32 bytes_in(u64 set) { return static_cast<u32>((set >> 7) * 0x0101010101010101ull >> 56); }
+
+  /// Flits in routers that hold none: each goes straight on, or into its buffer.
+  FLITLAB_INLINE void pass(Rare& passing) {
+    Move moves[kList];
+    u32 heads[kList], stay[kList];  // router << 16 | port << 8 | mail
+    u32 head_count = 0, move_count = 0, stay_count = 0;
+    passing.for_each([&](u32 who, u32 port, u32 byte) __attribute__((always_inline)) {
+      const u32 straight = opposite(port), vc = (byte & kVcBits) - 1u;
+      const InputVc& in = input(who, port, vc);
+      const bool open = is_path_open(v, router[who], index[who], straight) & !is_taken(who, straight);
+      const bool head = (byte & kHeadMark) != 0;
+      const bool passes = open & !head & body_passes(v, router[who], in, straight);
+      heads[head_count] = who << 16 | port << 8 | byte;
+      moves[move_count] = who << 16 | bit_of(port, vc) << 8 | bit_of(straight, in.out_vc % kMaxVcs);
+      stay[stay_count] = who << 16 | port << 8 | byte;
+      head_count += open & head;
+      move_count += passes;
+      stay_count += !(open & head) & !passes;
+    });
+    const u32 bodies = move_count;
+    for (u32 i = 0; i < head_count; ++i) {
+      const u32 head = heads[i], who = head >> 16, port = head >> 8 & 7, vc = (head & kVcBits) - 1u;
+      const u32 straight = opposite(port);
+      const u32 out_vc = head_passes(v, router[who], index[who], port, vc, input(who, port, vc), straight, now);
+      moves[move_count] = who << 16 | bit_of(port, vc) << 8 | bit_of(straight, out_vc % kMaxVcs);
+      stay[stay_count] = head;
+      move_count += out_vc != kNoVc;
+      stay_count += out_vc == kNoVc;
+    }
+    for (u32 i = 0; i < move_count; ++i) {
+      const u32 who = moves[i] >> 16;
+      router[who].at(v.t.router_fields.flit_mail, now & v.t.slot_mask) &= ~(u64{0xFF} << (moves[i] >> 8 & 0x38));
+      busy[who] |= u64{0x80} << (moves[i] & 0x38);
+    }
+    send(moves, move_count, moves + bodies, move_count - bodies, [](Move, InputVc&, bool) {}, [](Move, InputVc&) {});
+    for (u32 i = 0; i < stay_count; ++i) {
+      ++control(stay[i] >> 16).buffered;
+      buffer(stay[i] >> 16, stay[i] >> 8 & 7, stay[i] & 0xFF);
+    }
+  }
+
+  /// Flits leave, `heads` among them. `sent(move, in, tail)` follows each; `starts(move, in)` comes before a head's
+  /// descriptor goes.
+  template <class Sent, class Starts>
+  FLITLAB_INLINE void send(const Move* moves, u32 move_count, const Move* heads, u32 head_count, Sent&& sent,
+                           Starts&& starts) {
+    Move tails[kList];
+    u32 tail_count = 0;
+    for (u32 i = 0; i < move_count; ++i) {
+      const Move m = moves[i];
+      const u32 who = m >> 16, port = m >> 11 & 7, vc = m >> 8 & 7;
+      InputVc& in = input(who, port, vc);
+      const u32 mail = send_flit(v, outbox, router[who], index[who], port, vc, in, m >> 3 & 7, m & 7);
+      const u32 tail = mail / kTailMark & 1;
+      sent(m, in, tail != 0);
+      tails[tail_count] = m;
+      tail_count += tail;
+    }
+    for (u32 i = 0; i < head_count; ++i) {
+      const Move m = heads[i];
+      const u32 who = m >> 16, port = m >> 11 & 7, vc = m >> 8 & 7;
+      InputVc& in = input(who, port, vc);
+      starts(m, in);
+      send_head(v, outbox, router[who], index[who], port, vc, in, m >> 3 & 7, m & 7);
+    }
+    for (u32 i = 0; i < tail_count; ++i) {
+      const Move m = tails[i];
+      const u32 who = m >> 16, vc = m >> 8 & 7;
+      note_front(send_tail(v, router[who], control(who), vc, input(m >> 8), m >> 3 & 7, m & 7), m >> 8);
+    }
+    count(*v.shard, Total::kFlitMoves, move_count);
+  }
+
+  FLITLAB_INLINE void arbitrate() {
+    const auto& t = v.t;
+    Bids bids[kRouters];
+    Bytes ready;
+    Channel bidders[kList], askers[kList], starting[kList], adapting[kList], wanted[kList], stopped[kList];
+    Move moves[kList];
+    u32 bidder_count = 0, asker_count = 0, starting_count = 0, adapting_count = 0, wanted_count = 0, stopped_count = 0,
+        move_count = 0;
+    awake_count = 0;
+    for (u32 i = 0; i < n; ++i) {
+      awake[awake_count] = i;
+      awake_count += control(i).ready != 0;
+    }
+    for (u32 i = 0; i < awake_count; ++i) {
+      const u64 vcs = control(awake[i]).ready;
+      bids[awake[i]] = Bids{};
+      ready.add(awake[i], vcs, bytes_present(vcs));
+    }
+    ready.for_each([&](u32 who, u32 port, u32) __attribute__((always_inline)) {
+      const u32 asking = router[who].at(t.router_fields.port, port).asking, vc = asking % kMaxVcs;
+      const InputVc& in = input(who, port, vc);  // of some VC if none has the right yet
+      // Who holds an output port competes with nobody for it.
+      const bool holds = (asking != kNoVc) & holds_output(v, router[who], in) & !is_taken(who, in.out_port);
+      moves[move_count] = who << 16 | bit_of(port, vc) << 8 | bit_of(in.out_port, in.out_vc);
+      move_count += holds;
+      busy[who] |= u64{holds} << (in.out_port * 8 + 7);
+      bidders[bidder_count] = who * kPorts + port;
+      bidder_count += !holds;
+    });
+    for (u32 i = 0; i < bidder_count; ++i) {
+      const u32 who = bidders[i] / kPorts, port = bidders[i] % kPorts;
+      const u32 vc = take_turn(router[who].at(t.router_fields.port, port), ready.byte(bidders[i]));
+      const Channel c = who << 8 | bit_of(port, vc);
+      const InputVc& in = input(c);
+      bids[who].vc[port] = static_cast<u8>(vc);
+      if (in.stage == Stage::kStopped) {
+        stopped[stopped_count++] = c;
+        continue;
+      }
+      askers[asker_count++] = c;
+      starting[starting_count] = c;
+      starting_count += in.stage == Stage::kAsking;
+    }
+    for (u32 i = 0; i < stopped_count; ++i) {
+      const Channel c = stopped[i];
+      throw_away(v, router[c >> 8], control(c >> 8), index[c >> 8], c >> 3 & 7, c & 7, input(c), now);
+    }
+    for (u32 i = 0; i < starting_count; ++i) {
+      const Channel c = starting[i];
+      const InputVc& in = input(c);
+      ask(v, router[c >> 8], control(c >> 8), c & 0xFF, in);
+      adapting[adapting_count] = c;
+      adapting_count += may_adapt(in);
+    }
+    for (u32 i = 0; i < adapting_count; ++i) {
+      const Channel c = adapting[i];
+      const u32 bit = ask_adaptive(v, router[c >> 8], c >> 3 & 7, input(c), bids[c >> 8]);
+      wanted[wanted_count] = (c & ~0xFFu) | (bit & 0xFF);
+      wanted_count += bit != kNone;
+    }
+    Members<kRouters> asked;
+    u32 asked_count = 0;
+    for (u32 i = 0; i < awake_count; ++i) {
+      asked_count = asked.add(asked_count, awake[i], control(awake[i]).asked);
+      control(awake[i]).asked = 0;
+    }
+    for_each_member(asked.set, asked_count, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      grant(v, router[asked.who[i]], lowest_bit(set));
+      return set & (set - 1);
+    });
+    for (u32 i = 0; i < wanted_count; ++i)
+      grant_adaptive(v, router[wanted[i] >> 8], wanted[i] & 0xFF, bids[wanted[i] >> 8]);
+    for (u32 i = 0; i < asker_count; ++i) {
+      const Channel c = askers[i];
+      compete(v, router[c >> 8], c >> 3 & 7, c & 7, 0, bids[c >> 8]);
+    }
+    cross(bids, moves, move_count);
+  }
+
+  /// Output ports choose who sends, and the flits of those who have won cross. `moves`: of those that hold ports.
+  FLITLAB_INLINE void cross(Bids* bids, Move* moves, u32 move_count) {
+    Bytes outputs;
+    u32 winner_count = 0, head_count = 0;
+    Channel winners[kList];
+    Move heads[kList];
+    for (u32 i = 0; i < awake_count; ++i) {
+      const u32 who = awake[i];
+      outputs.add(who, 0, outputs_of(bids[who]) & ~busy[who]);
+    }
+    outputs.for_each([&](u32 who, u32 out_port, u32) __attribute__((always_inline)) {
+      const u32 port = choose_sender(v, router[who], out_port, bids[who]);
+      winners[winner_count] = who << 8 | bit_of(port, bids[who].vc[port]);
+      winner_count += !(bids[who].won[port] & (bids[who].won[port] - 1u));  // at its first win
+    });
+    for (u32 i = 0; i < winner_count; ++i) {
+      const Channel c = winners[i];
+      const Bids& b = bids[c >> 8];
+      const InputVc& in = input(c);
+      const u32 out_port = output_taken(in, b.won[c >> 3 & 7]);
+      const Move m = c << 8 | bit_of(out_port, b.sender[out_port]);
+      moves[move_count++] = m;
+      heads[head_count] = m;
+      head_count += in.stage == Stage::kAsking;
+      // Descriptors are far apart; most winners are heads.
+      const Peer& peer = v.t.peers[index[c >> 8] * kPorts + out_port];
+      const u32 place = ring_start(v.t, 0, m & 7) + output_vc(v, router[c >> 8], out_port, m & 7).tail;
+      __builtin_prefetch(&front_packet(v, router[c >> 8], c >> 3 & 7, c & 7, in));
+      __builtin_prefetch(&outbox.descriptor(out_port, peer, place), 1);
+    }
+    send(
+        moves, move_count, heads, head_count,
+        [&](Move m, InputVc& in, bool tail) __attribute__((always_inline)) {
+          const u32 who = m >> 16;
+          keep_rights(v, router[who], control(who), m >> 11 & 7, m >> 8 & 7, in, m >> 3 & 7, m & 7, tail, now);
+        },
+        [&](Move m, InputVc& in) __attribute__((always_inline)) {
+          settle_wishes(v, router[m >> 16], control(m >> 16), m >> 8 & 0xFF, in, m >> 3 & 7, m & 7);
+        });
+    start_fronts();
+  }
+};
+
+template <class V>
+FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 n, Cycle now) {
+  Batch<V> batch(v, list, n, now);
+  batch.receive();
+  batch.arbitrate();
+}
+
+}  // namespace flitlab::t3e
