@@ -1,0 +1,79 @@
+"""What lanes are worth: the same networks with and without them (FLITLAB_LANES=0), in turns, on one thread.
+
+    python tests/perf/compare_lanes.py [--tries 5]
+
+Processor time, the best of all tries. Prints a Markdown table; the state hashes must agree.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+import flitlab as fl
+from flitlab import _core
+
+MESH = {"topology.kind": "mesh", "topology.shape": [8, 8]}
+NETWORKS = {
+    "8x8 mesh": MESH | {"traffic.load": 0.2},
+    "1 VC": MESH | {"traffic.load": 0.2, "router.vcs": 1},
+    "2 VCs": MESH | {"traffic.load": 0.2, "router.vcs": 2},
+    "8 VCs": MESH | {"traffic.load": 0.2, "router.vcs": 8},
+    "buffers of 32 flits, packets of 16": MESH | {"traffic.load": 0.2, "router.buffer_flits": 32,
+                                                   "traffic.packet_flits": 16},
+    "channels of 5 cycles": MESH | {"traffic.load": 0.2, "topology.channel_delay": 5},
+    "virtual cut-through": MESH | {"traffic.load": 0.2, "router.flow_control": "virtual_cut_through"},
+    "store and forward": MESH | {"traffic.load": 0.2, "router.flow_control": "store_and_forward"},
+    "O1TURN": MESH | {"traffic.load": 0.2, "routing.algorithm": "o1turn"},
+    "Valiant": MESH | {"traffic.load": 0.2, "routing.algorithm": "valiant"},
+    "minimal adaptive": MESH | {"traffic.load": 0.2, "routing.algorithm": "minimal_adaptive"},
+    "requests and replies": MESH | {"traffic.load": 0.2, "traffic.mode": "request_reply"},
+    "16x16 torus, minimal adaptive": {"topology.shape": [16, 16], "traffic.load": 0.03,
+                                      "routing.algorithm": "minimal_adaptive"},
+    "8x8x8 torus": {"topology.shape": [8, 8, 8], "traffic.load": 0.27},
+    "8x8x8 torus, 8 VCs, minimal adaptive": {"topology.shape": [8, 8, 8], "traffic.load": 0.27, "router.vcs": 8,
+                                             "routing.algorithm": "minimal_adaptive"},
+}
+
+
+def rate(flat: dict) -> tuple[float, int]:
+    """Router-cycles per second of processor time, and the state hash at the end."""
+    experiment = fl.Experiment.from_dict(flat)
+    network = _core.Network(experiment.core, "cpu", 1, False)
+    routers, best = int(experiment.derived()["routers"]), 0.0
+    network.step(1000)
+    for _ in range(3):
+        started = time.process_time()
+        network.step(2000)
+        best = max(best, 2000 * routers / (time.process_time() - started))
+    return best, network.state_hash
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tries", type=int, default=5, help="runs of each, in turns")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        print(json.dumps(rate(NETWORKS[args.one])))
+        return
+    print("| network | without lanes, router-cycles/s | with lanes | ratio |\n|---|---|---|---|")
+    for name in NETWORKS:
+        best, hashes = {}, set()
+        for _ in range(args.tries):
+            for lanes in ("0", "64"):
+                out = subprocess.run([sys.executable, __file__, "--one", name], env=os.environ | {"FLITLAB_LANES": lanes},
+                                     capture_output=True, text=True, check=True).stdout
+                speed, state = json.loads(out)
+                best[lanes] = max(best.get(lanes, 0.0), speed)
+                hashes.add(state)
+        if len(hashes) != 1:
+            raise SystemExit(f"{name}: lanes end in another state")
+        without, with_lanes = best["0"], best["64"]
+        print(f"| {name} | {without / 1e6:.2f} M | {with_lanes / 1e6:.2f} M | {with_lanes / without:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
