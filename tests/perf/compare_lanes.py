@@ -38,7 +38,7 @@ NETWORKS = {
 }
 
 
-def rate(flat: dict) -> tuple[float, int]:
+def rate(flat: dict) -> tuple[float, str]:
     """Router-cycles per second of processor time, and the state hash at the end."""
     experiment = fl.Experiment.from_dict(flat)
     network = _core.Network(experiment.core, "cpu", 1, False)
@@ -48,7 +48,7 @@ def rate(flat: dict) -> tuple[float, int]:
         started = time.process_time()
         network.step(2000)
         best = max(best, 2000 * routers / (time.process_time() - started))
-    return best, network.state_hash
+    return best, network.state_hash()
 
 
 def main() -> None:
