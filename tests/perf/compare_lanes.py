@@ -64,8 +64,8 @@ def main() -> None:
         best, hashes = {}, set()
         for _ in range(args.tries):
             for lanes in ("0", "64"):
-                out = subprocess.run([sys.executable, __file__, "--one", name], env=os.environ | {"FLITLAB_LANES": lanes},
-                                     capture_output=True, text=True, check=True).stdout
+                command, environment = [sys.executable, __file__, "--one", name], os.environ | {"FLITLAB_LANES": lanes}
+                out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
                 speed, state = json.loads(out)
                 best[lanes] = max(best.get(lanes, 0.0), speed)
                 hashes.add(state)
