@@ -11,4 +11,9 @@ namespace flitlab {
 void add_sconnect_alternates(const SconnectFabric& fabric, const std::vector<u32>& rank, const std::vector<u16>& length,
                              std::vector<u16>& entry);
 
+/// Takes options away from the busiest channels, and gives others, as long as that lowers what the busiest carry of
+/// uniform traffic (loads.hpp). Ways stay as long as they are. Arguments as before.
+void balance_sconnect_tables(const SconnectFabric& fabric, const std::vector<u32>& rank, const std::vector<u16>& length,
+                             std::vector<u16>& entry);
+
 }  // namespace flitlab

@@ -57,6 +57,7 @@ std::vector<u16> SconnectPlacing::tables() {
     for (u32 tic = 0; tic < f_.tics; ++tic)
       if (level(tic, d)) entry(tic, d) = static_cast<u16>(1u << label(tic, d));
   add_sconnect_alternates(f_, order_.ranks(), length_, entry_);
+  balance_sconnect_tables(f_, order_.ranks(), length_, entry_);
   return std::move(entry_);
 }
 
