@@ -206,6 +206,7 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"stretch", t.table_given ? tables_.stretch : kNotMeasured},
           {"shortest_kept", t.table_given ? tables_.kept : kNotMeasured},
           {"alternates", t.table_given ? tables_.alternates : kNotMeasured},
+          {"busiest_channel", t.table_given ? tables_.busiest : kNotMeasured},
           {"diameter", small ? metrics.diameter : kNotMeasured},
           {"channels_mean", small ? metrics.mean_channels : kNotMeasured},
           {"bisection_links", small ? metrics.bisection : kNotMeasured},

@@ -10,35 +10,40 @@ namespace flitlab {
 
 using sconnect::kPorts;
 
-SconnectQueueOrder::SconnectQueueOrder(const SconnectFabric& f)
+std::vector<u32> sconnect_first_ranks(const SconnectFabric& f) {
+  const std::vector<u32> depth = sconnect_hops(f, {sconnect_centre(f)});
+  std::vector<std::pair<u64, u32>> keys;
+  std::vector<u32> rank(std::size_t{f.tics} * kQueueBits);
+  for (u32 queue = 0; queue < rank.size(); ++queue) {
+    const u32 from = queue / kQueueBits;
+    const sconnect::Link& link = f.link(from, queue % kQueueBits / 2);
+    if (!leads_to_tic(link)) {
+      keys.emplace_back(~u64{0}, queue);
+      continue;
+    }
+    const bool up = depth[from] != depth[link.far] ? depth[from] > depth[link.far] : from > link.far;
+    const u64 place = u64{depth[from]} << 20 | from, part = (up ? 0 : 1) + 2 * (queue % 2);
+    keys.emplace_back(part << 60 | (up ? (u64{1} << 52) - place : place), queue);
+  }
+  std::sort(keys.begin(), keys.end());
+  for (u32 i = 0; i < keys.size(); ++i) rank[keys[i].second] = i;
+  return rank;
+}
+
+SconnectQueueOrder::SconnectQueueOrder(const SconnectFabric& f, std::vector<u32> rank)
     : far_(std::size_t{f.tics} * kPorts, kNone),
       near_(far_.size(), kNone),
       after_(2 * far_.size()),
       before_(after_.size()),
       users_(kQueueBits * after_.size()),
       refused_(users_.size()),
-      rank_(after_.size()),
+      rank_(std::move(rank)),
       seen_(after_.size()) {
   for (u32 channel = 0; channel < far_.size(); ++channel) {
     if (!leads_to_tic(f.links[channel])) continue;
     far_[channel] = f.links[channel].far;
     near_[channel] = f.links[channel].far * kPorts + f.links[channel].port;
   }
-  // To begin with, on virtual channel 0 first toward a TIC in the middle and then away from it, and so again on 1.
-  const std::vector<u32> depth = sconnect_hops(f, {sconnect_centre(f)});
-  std::vector<std::pair<u64, u32>> keys;
-  for (u32 queue = 0; queue < rank_.size(); ++queue) {
-    const u32 from = queue / kQueueBits, to = far_[queue / 2];
-    if (to == kNone) {
-      keys.emplace_back(~u64{0}, queue);
-      continue;
-    }
-    const bool up = depth[from] != depth[to] ? depth[from] > depth[to] : from > to;
-    const u64 place = u64{depth[from]} << 20 | from, part = (up ? 0 : 1) + 2 * (queue % 2);
-    keys.emplace_back(part << 60 | (up ? (u64{1} << 52) - place : place), queue);
-  }
-  std::sort(keys.begin(), keys.end());
-  for (u32 i = 0; i < keys.size(); ++i) rank_[keys[i].second] = i;
 }
 
 bool SconnectQueueOrder::use(u32 queue, u32 bit) {
@@ -93,13 +98,13 @@ bool SconnectQueueOrder::make_room(u32 queue, u32 next_queue) {
   const auto by_rank = [&](u32 a, u32 b) { return rank_[a] < rank_[b]; };
   std::sort(forward_.begin(), forward_.end(), by_rank);
   std::sort(backward_.begin(), backward_.end(), by_rank);
-  ranks_.clear();
-  for (u32 q : backward_) ranks_.push_back(rank_[q]);
-  for (u32 q : forward_) ranks_.push_back(rank_[q]);
-  std::sort(ranks_.begin(), ranks_.end());
+  places_.clear();
+  for (u32 q : backward_) places_.push_back(rank_[q]);
+  for (u32 q : forward_) places_.push_back(rank_[q]);
+  std::sort(places_.begin(), places_.end());
   std::size_t place = 0;
-  for (u32 q : backward_) rank_[q] = ranks_[place++];
-  for (u32 q : forward_) rank_[q] = ranks_[place++];
+  for (u32 q : backward_) rank_[q] = places_[place++];
+  for (u32 q : forward_) rank_[q] = places_[place++];
   return true;
 }
 

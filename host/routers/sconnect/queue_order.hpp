@@ -11,14 +11,20 @@ namespace flitlab {
 
 inline constexpr u32 kQueueBits = 2 * sconnect::kPorts;  ///< queues of a TIC
 
+/// An order to begin with: on virtual channel 0 first toward a TIC in the middle and then away from it, and so again on
+/// 1.
+std::vector<u32> sconnect_first_ranks(const SconnectFabric& fabric);
+
 /// Which queues messages go to from which, and an order of all queues that agrees. Queues by 12 TIC + 2 port + virtual
 /// channel; the next one by its 2 port + virtual channel at the far end.
 class SconnectQueueOrder {
  public:
-  explicit SconnectQueueOrder(const SconnectFabric& fabric);
+  /// `rank`: the order to begin with, a place for each queue.
+  SconnectQueueOrder(const SconnectFabric& fabric, std::vector<u32> rank);
 
   u32 next(u32 queue, u32 bit) const { return 12 * far_[queue / 2] + bit; }
   u32 rank(u32 queue) const { return rank_[queue]; }
+  const std::vector<u32>& ranks() const { return rank_; }
   bool used(u32 queue, u32 bit) const { return after_[queue] >> bit & 1; }
   /// One more destination whose messages go from a queue to another, unless that would close a circle.
   bool use(u32 queue, u32 bit);
@@ -39,7 +45,7 @@ class SconnectQueueOrder {
   std::vector<u32> users_;           ///< [queues][bit] destinations
   std::vector<u32> refused_;         ///< [queues][bit] epoch
   std::vector<u32> rank_, seen_;
-  std::vector<u32> forward_, backward_, ranks_;
+  std::vector<u32> forward_, backward_, places_;
   u32 search_ = 0, epoch_ = 1;
 };
 

@@ -5,6 +5,7 @@
 #include "host/config/experiment.hpp"
 #include "host/plan/interrupt.hpp"
 #include "host/routers/sconnect/grid.hpp"
+#include "host/routers/sconnect/loads.hpp"
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
 #include "host/routers/sconnect/queues.hpp"
@@ -66,6 +67,7 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
       }
     }
   }
+  t.busiest = SconnectLoads(f, t.entry, stride).busiest();
   if (pairs) t.kept = static_cast<double>(kept) / static_cast<double>(pairs);
   if (pairs) t.mean_hops = static_cast<double>(hops) / static_cast<double>(pairs);
   if (direct_hops) t.stretch = static_cast<double>(hops) / static_cast<double>(direct_hops);

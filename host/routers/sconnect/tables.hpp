@@ -16,6 +16,7 @@ struct SconnectTables {
   /// 1024 to 2048 destinations if there are more, by the shortest ways that tables allow.
   double mean_hops = 0;
   double stretch = 1;  ///< mean_hops, divided by the same of the graph's shortest ways
+  double busiest = 0;  ///< channel under uniform traffic, over the mean of all serial ones (loads.hpp)
   double kept = 1;     ///< pairs of which the tables keep a shortest way, part of all
   double alternates =
       0;  ///< options of a message on such a way: mean over destinations, TICs, and how it has come there

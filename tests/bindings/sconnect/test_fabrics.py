@@ -150,16 +150,15 @@ def test_hosts_that_wait_keep_a_fabric_from_collapsing():
 def test_small_graphs_keep_all_shortest_ways():
     first, *larger = tables.single_tics(graphs=4, larger=(64,))
     assert first["measured"] == 100 and first["verdict"] == "match"
-    assert 98 < larger[0]["measured"] < 100 and larger[0]["kind"] == "context"
+    assert larger[0]["measured"] == 100 and larger[0]["kind"] == "context"
 
 
-def test_small_dual_graphs_may_have_tables_that_are_not_found():
-    """One pair of 72 loses its shortest ways, though an assignment that keeps all exists and has no circle."""
-    e = fl.Experiment.from_dict({"router.kind": "sconnect", "topology.kind": "random", "topology.nodes": 9,
-                                 "topology.degree": 4, "topology.node": "dual", "topology.wiring_seed": 19,
+@pytest.mark.parametrize("nodes, degree, seed", [(9, 4, 19), (16, 6, 4)])
+def test_small_dual_graphs_keep_all_shortest_ways(nodes, degree, seed):
+    """Placing ways one after the other loses a pair in these; the search for another order of queues finds it."""
+    e = fl.Experiment.from_dict({"router.kind": "sconnect", "topology.kind": "random", "topology.nodes": nodes,
+                                 "topology.degree": degree, "topology.node": "dual", "topology.wiring_seed": seed,
                                  "traffic.load": 0.1, "run.warmup_cycles": 500, "run.measure_cycles": 500})
-    assert e.derived()["shortest_kept"] == pytest.approx(71 / 72)
-    known = e.set({"routing.tables": "file", "routing.file": str(Path(__file__).parent / "nine_nodes.csv")})
-    assert known.derived()["shortest_kept"] == 1
-    result = fl.run(known)
+    assert e.derived()["shortest_kept"] == 1
+    result = fl.run(e)
     assert result.packets.delivered == result.packets.created - result.packets.in_flight

@@ -188,8 +188,11 @@ TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestWays) {
   const SconnectFabric f = make_sconnect_random(256, 4, 1, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
   expect_good(f, t);
-  EXPECT_LT(t.stretch, 1.03);
-  EXPECT_GT(t.alternates, 1.2);
+  EXPECT_GT(t.kept, 0.98);
+  EXPECT_LT(t.stretch, 1.005);
+  // Options that load the busiest channel are gone: 1.53 with all, and 1.31 options.
+  EXPECT_LT(t.busiest, 1.25);
+  EXPECT_GT(t.alternates, 1.1);
 }
 
 TEST(SconnectTables, StretchIsThatOfTheWays) {

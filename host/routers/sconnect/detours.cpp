@@ -1,0 +1,120 @@
+/// Longer ways where no shortest one is left.
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "host/plan/interrupt.hpp"
+#include "host/routers/sconnect/placing.hpp"
+
+namespace flitlab {
+
+namespace {
+constexpr u32 kOthers = 8;       ///< destinations that begin anew with one whose ways obstruct themselves
+constexpr u32 kMostForced = 20;  ///< detours for each destination that displace others
+}  // namespace
+
+bool SconnectPlacing::make_detours() {
+  for (u32 d = 0; d < f_.nodes; ++d) set_lengths(d);
+  if (!make_detours(true)) return false;
+  for (u32 d = 0; d < f_.nodes; ++d)
+    for (u32 tic = 0; tic < f_.tics; ++tic)
+      if (!has_way(tic, d)) squeeze_in(tic, d);
+  return make_detours(false);
+}
+
+bool SconnectPlacing::make_detours(bool hosts_only) {
+  std::vector<u32> todo(f_.nodes);
+  std::iota(todo.rbegin(), todo.rend(), 0u);
+  for (u32 tries = 0; !todo.empty();) {
+    check_interrupt();
+    const u32 d = todo.back();
+    std::vector<u32> stuck = go_round(d);
+    if (hosts_only) std::erase_if(stuck, [&](u32 tic) { return !is_host_[tic]; });
+    if (stuck.empty()) {
+      todo.pop_back();
+      continue;
+    }
+    if (++tries > kMostForced * f_.nodes || work_ > 2 * kMostWork) return false;
+    // One of them is forced in, and what that displaces looks for other ways.
+    const u32 tic = stuck[random(static_cast<u32>(stuck.size()))];
+    std::vector<u32> ends, touched;
+    for (u32 bit = 0; bit < kQueueBits; ++bit)
+      if (has_queue(f_, tic, bit) && has_way(far(tic, bit), d)) ends.push_back(bit);
+    if (ends.empty()) return false;
+    const u32 bit = ends[random(static_cast<u32>(ends.size()))];
+    std::vector<std::vector<u8>> old;
+    if (force(tic, bit, d, touched, old)) {
+      length_[place(tic, d)] = static_cast<u16>(length_[place(far(tic, bit), d)] + 1);
+    } else {  // its own ways are in the way: it begins anew, before some others
+      touched.insert(touched.begin(), d);
+      for (u32 i = 0; i < kOthers; ++i) touched.push_back(random(f_.nodes));
+      for (u32 x : touched) rip_up(x);
+      order_.forget_refusals();
+    }
+    for (u32 x : touched) {
+      complete(x, true);
+      set_lengths(x);
+      todo.push_back(x);
+    }
+  }
+  return true;
+}
+
+std::pair<u64, u32> SconnectPlacing::cost() {
+  std::pair<u64, u32> sum{0, 0};
+  for (u32 d = 0; d < f_.nodes; ++d)
+    for (u32 tic = 0; tic < f_.tics; ++tic) {
+      if (is_host_[tic]) sum.first += has_way(tic, d) ? length_[place(tic, d)] : kNoWay;
+      sum.second += !has_way(tic, d);
+    }
+  return sum;
+}
+
+void SconnectPlacing::squeeze_in(u32 tic, u32 d) {
+  const auto before = std::tuple(order_, label_, length_);
+  const auto [hops, without] = cost();
+  for (u32 bit = 0; bit < kQueueBits; ++bit) {
+    if (!has_queue(f_, tic, bit) || !has_way(far(tic, bit), d)) continue;
+    std::vector<u32> touched;
+    std::vector<std::vector<u8>> old;
+    if (force(tic, bit, d, touched, old)) {
+      length_[place(tic, d)] = static_cast<u16>(length_[place(far(tic, bit), d)] + 1);
+      for (u32 x : touched) {
+        complete(x, true);
+        set_lengths(x);
+        go_round(x);
+      }
+      if (const auto [now, still] = cost(); now <= hops && still < without) return;
+    }
+    std::tie(order_, label_, length_) = before;
+  }
+}
+
+std::vector<u32> SconnectPlacing::go_round(u32 d) {
+  std::vector<u32> left;
+  for (u32 tic = 0; tic < f_.tics; ++tic)
+    if (!has_way(tic, d)) left.push_back(tic);
+  for (bool found = true; !left.empty() && found;) {
+    found = false;
+    // The shortest first.
+    for (u32 length = 2; length <= 2 * f_.tics && !found; ++length) {
+      bool any = false;
+      for (std::size_t i = 0; i < left.size() && !found; ++i) {
+        const u32 tic = left[i];
+        for (u32 bit = 0; bit < kQueueBits && !found; ++bit) {
+          if (!has_queue(f_, tic, bit) || !has_way(far(tic, bit), d)) continue;
+          const u32 mine = length_[place(far(tic, bit), d)] + 1u;
+          any |= mine >= length;
+          if (mine != length || !use(tic, bit, d)) continue;
+          length_[place(tic, d)] = static_cast<u16>(mine);
+          left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+          found = true;
+        }
+      }
+      if (!any) break;
+    }
+  }
+  return left;
+}
+
+}  // namespace flitlab
