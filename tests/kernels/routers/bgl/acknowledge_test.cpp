@@ -177,6 +177,8 @@ TEST(BglAcknowledge, MovesWhatIsSentAgain) {
   EXPECT_EQ(kept(torus, 0, kPlusX), 3u);
   torus.run(1);
   EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
+  torus.run(1026 + 53 + 1 - 1060);
+  lose(torus, 0);  // of the third packet, which goes again
   torus.run(200);
   EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
   EXPECT_EQ(torus.net().total(Count::kRepeated), 1u);
