@@ -114,6 +114,7 @@ void SconnectPlan::set_buffers(const Experiment& e) {
   std::copy(reserve.begin(), reserve.end(), t.reserve);
   t.control_buffers = static_cast<u8>(control_buffers);
   t.host_buffers = static_cast<u8>(host_buffers(e));
+  t.age = static_cast<sconnect::Age>(e.choice(sconnect::param::routing.age));
   t.quad_priority = static_cast<u8>(e.u32_of(sconnect::param::host.quad_priority));
   quads_fit_ = reserve[t.quad_priority] >= sconnect::kQuadParts;
 }

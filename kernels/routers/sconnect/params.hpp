@@ -156,6 +156,16 @@ inline constexpr struct RoutingParams {
                           "What an entry of a table may hold. either: virtual channels of serial ports, or parallel "
                           "ports; mixed: both at once, which is not the paper's.",
                       .cite = "S-Connect, 3.1"};
+  ParamRecord age{
+      .path = "routing.age",
+      .type = ParamType::kChoice,
+      .default_value = "requeued",
+      .choices = "requeued|head|all",
+      .help =
+          "What a message's age decides, which is how often it has come back. requeued: what comes back goes to the "
+          "head of a queue, behind what has come back there and is older; head: before that too, so no age decides; "
+          "all: the oldest is first in every queue, wherever it came back.",
+      .cite = "S-Connect, 2.2, Figure 4; 3; 3.2"};
   ParamRecord file{.path = "routing.file",
                    .type = ParamType::kFile,
                    .default_value = "",

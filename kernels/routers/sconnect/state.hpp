@@ -171,6 +171,7 @@ struct Table {
   u32 refuses = 0;                                         ///< priorities that hosts do not take, as bits
   u8 clocks = 0;                                           ///< clocks are emulated
   u8 parallel_vcs = 1;                                     ///< of parallel ports between TICs
+  Age age = Age::kRequeued;                                ///< what it decides
   u8 mixed_entries = 0;                                    ///< of tables: serial and parallel ports in one
   u8 table_given = 1;                                      ///< TICs start with tables and addresses
   ClockTable clock;

@@ -102,17 +102,33 @@ struct Tic {
 
   FLITLAB_INLINE static u32 queue_of(u32 p, u32 priority, u32 vc) { return p * kQueuesOfPort + priority * kVcs + vc; }
 
-  FLITLAB_INLINE void push(u32 q, u32 buffer, bool at_head) const {
+  /// Messages of a queue that go before one of its priority. They are its first ones, in all readings of age.
+  FLITLAB_INLINE u32 ahead(u32 q, const Message& m) const {
+    const Queue& list = queue(q);
+    if (m.tried >= kPorts && (v.t.age != Age::kAll || !m.age)) return list.messages;
+    u32 n = 0;
+    for (u32 b = list.head; n < list.messages && goes_before(v.t.age, message(b), m); b = state(b).next) ++n;
+    return n;
+  }
+
+  /// A buffer's message enters a queue where its turn is.
+  FLITLAB_INLINE void push(u32 q, u32 buffer) const {
     Queue& list = queue(q);
+    const u32 before = ahead(q, message(buffer));
     BufferState& b = state(buffer);
     b.queue = static_cast<u8>(q);
     b.flags |= kWaiting;
-    b.next = at_head && list.messages ? list.head : kNoBuffer;
-    if (at_head || !list.messages)
-      list.head = static_cast<u8>(buffer);
+    u32 last = list.tail;
+    if (before && before < list.messages) {
+      last = list.head;
+      for (u32 i = 1; i < before; ++i) last = state(last).next;
+    }
+    b.next = before == list.messages ? kNoBuffer : before ? state(last).next : list.head;
+    if (before)
+      state(last).next = static_cast<u8>(buffer);
     else
-      state(list.tail).next = static_cast<u8>(buffer);
-    if (!at_head || !list.messages) list.tail = static_cast<u8>(buffer);
+      list.head = static_cast<u8>(buffer);
+    if (before == list.messages) list.tail = static_cast<u8>(buffer);
     ++list.messages;
     control.waiting |= u64{1} << q;
   }
@@ -142,12 +158,14 @@ struct Tic {
     state(buffer).flags &= static_cast<u8>(~kWaiting);
   }
 
-  /// Messages that go before one of this priority over a port; those that have come back go before all of their own.
-  FLITLAB_INLINE u32 pending(u32 p, u32 priority, bool came_back) const {
+  /// Messages that go before another one over a port: all of higher priority, and of its own those that are ahead.
+  FLITLAB_INLINE u32 pending(u32 p, const Message& m) const {
     u32 sum = port(p).sending != kNoBuffer;
-    const u32 first = came_back ? priority + 1 : priority;
-    u32 waiting = static_cast<u32>(control.waiting >> p * kQueuesOfPort & 0xFF) >> first * kVcs << first * kVcs;
-    for (; waiting; waiting &= waiting - 1) sum += queue(p * kQueuesOfPort + lowest_bit(waiting)).messages;
+    u32 waiting = static_cast<u32>(control.waiting >> p * kQueuesOfPort & 0xFF) >> m.priority * kVcs;
+    for (u32 first = p * kQueuesOfPort + m.priority * kVcs; waiting; waiting &= waiting - 1) {
+      const u32 place = lowest_bit(waiting);
+      sum += place < kVcs ? ahead(first + place, m) : queue(first + place).messages;
+    }
     return sum;
   }
 
@@ -181,7 +199,7 @@ struct Tic {
       const u32 p = source + i < kPorts ? source + i : source + i - kPorts;
       const u32 vcs = options >> kVcs * p & 3;
       if (!vcs) continue;
-      const u32 load = pending(p, m.priority, m.tried < kPorts);
+      const u32 load = pending(p, m);
       if (load >= least) continue;
       const u32 q = shorter_queue(p, m, vcs);
       if (q == kNone) continue;
@@ -206,11 +224,11 @@ struct Tic {
     hold_buffers(q, m, m.flits);
     message(buffer) = m;
     state(buffer) = BufferState{kNoBuffer, 0, flags, static_cast<u8>(source)};
-    push(q, buffer, false);
+    push(q, buffer);
     return buffer;
   }
 
-  /// A message that has come back is routed anew, to the head of a queue.
+  /// A message that has come back is routed anew, to the head of a queue, behind those only that are older.
   FLITLAB_INLINE void route_again(u32 buffer, u32 p) const {
     // Taken out of a queue while it was in doubt, it would be forgotten that it is bad.
     if (state(buffer).flags & kBad) return annihilate(buffer);
@@ -221,7 +239,7 @@ struct Tic {
     u32 q = m.control && m.node == kNoAddress ? old : decide(m, p);
     if (q == kNone) q = old;
     hold_buffers(q, m, m.flits);
-    push(q, buffer, true);
+    push(q, buffer);
   }
 
   FLITLAB_INLINE void log(EventKind kind, const Message& m, u32 p, u32 q) const {

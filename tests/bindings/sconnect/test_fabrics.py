@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
-from flitlab.sconnect.published import bandwidths, fabrics, latencies, priorities, tables
+from flitlab.sconnect.published import ages, bandwidths, fabrics, latencies, priorities, tables
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -162,3 +162,10 @@ def test_small_dual_graphs_keep_all_shortest_ways(nodes, degree, seed):
     assert e.derived()["shortest_kept"] == 1
     result = fl.run(e)
     assert result.packets.delivered == result.packets.created - result.packets.in_flight
+
+
+def test_readings_of_age_are_side_by_side():
+    rows = ages.ages((16,), cycles=500, batch=40)
+    assert len(rows) == 18 and {r["kind"] for r in rows} == {"context"}
+    longest = {r["quantity"]: r["measured"] for r in rows if "longest way" in r["quantity"]}
+    assert len(longest) == 3 and len(set(longest.values())) > 1  # the readings are not the same

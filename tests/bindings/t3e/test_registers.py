@@ -106,6 +106,18 @@ def test_no_fast_closes_the_short_circuit(machine, no_fast, latency):
     assert net.totals["latency_sum"] == latency
 
 
+@pytest.mark.parametrize(("channel", "latency"), [(0, 10 + 6 + 3 * 3 + 10), (3, 10 + 4 * 3 + 10)])
+def test_no_fast_is_of_the_channel_not_of_the_port(machine, channel, latency):
+    """With R_ORIENT turned about in X, + leads down from node 0, by 7, 6, 5 and 4 to 3, out of what was the - port. It
+    is still channel +X (R_CHAN0) that the packet leaves node 7 by."""
+    net = machine([8, 4, 2], [(400, 0, 3, 1)])
+    Machine(net).write_register(0, "R_ORIENT", Machine(net).read_register(0, "R_ORIENT") ^ 1)
+    Machine(net).write_register(7, f"R_CHAN{channel}", 8)
+    net.step(600)
+    assert way(net) == ([0, 7, 6, 5, 4], [3])
+    assert net.totals["latency_sum"] == latency
+
+
 def test_no_adapt_closes_an_adaptive_channel(machine):
     """+X and +Y to go: the adaptive wish is +Y, unless that channel does not adapt."""
     for no_adapt, second in ((False, 8), (True, 1)):

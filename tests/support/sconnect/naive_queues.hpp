@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/routers/sconnect/params.hpp"
@@ -19,6 +20,7 @@ class NaiveQueues {
   NaiveQueues(const Experiment& e, const SconnectPlan& plan)
       : t_(plan.table()), tables_(plan.tables()), tics_(plan.fabric().tics) {
     buffers_ = e.u32_of(sconnect::param::router.buffers);
+    age_ = e.str(sconnect::param::routing.age);
     parallel_ = e.u32_of(sconnect::param::topology.parallel_vcs);
     host_buffers_ =
         e.is_auto(sconnect::param::router.host_buffers) ? buffers_ : e.u32_of(sconnect::param::router.host_buffers);
@@ -57,7 +59,7 @@ class NaiveQueues {
     if (!place) return nullptr;
     if (from_host && tic.used() >= host_buffers_ && tic.held(place->port, m->priority, place->vc)) return nullptr;
     tic.pool.push_back(m);
-    enqueue(tic, m, *place, false);
+    enqueue(tic, m, *place);
     return m;
   }
 
@@ -68,13 +70,25 @@ class NaiveQueues {
     return m;
   }
 
+  /// Where a message stands in its queue: the lower, the earlier. Of those that stand alike, what has come back is
+  /// put before the others, and what has not behind them.
+  int rank(const NaiveMessage& m) const {
+    if (age_ == "all") return -static_cast<int>(m.failures);
+    if (!m.back) return 1;
+    return age_ == "requeued" ? -static_cast<int>(m.failures) : 0;
+  }
+  std::list<MessageRef>::iterator place_in(std::list<MessageRef>& queue, const NaiveMessage& m) const {
+    return std::find_if(queue.begin(), queue.end(), [&](const MessageRef& other) {
+      return m.back ? rank(*other) >= rank(m) : rank(*other) > rank(m);
+    });
+  }
+
   /// Messages ahead of one at a port, if it were sent there.
-  static u32 ahead(const NaiveTicPort& port, const NaiveMessage& m) {
+  u32 ahead(NaiveTicPort& port, const NaiveMessage& m) const {
     u32 n = port.leaving ? 1 : 0;
-    for (u32 priority = 0; priority < 4; ++priority) {
-      const bool before = priority > m.priority || (priority == m.priority && !m.back);
-      if (before) n += port.queue[priority][0].size() + port.queue[priority][1].size();
-    }
+    for (u32 priority = m.priority; priority < 4; ++priority)
+      for (auto& queue : port.queue[priority])
+        n += priority > m.priority ? queue.size() : static_cast<u32>(std::distance(queue.begin(), place_in(queue, m)));
     return n;
   }
 
@@ -131,14 +145,11 @@ class NaiveQueues {
     return best;
   }
 
-  void enqueue(NaiveTic& tic, const MessageRef& m, const Place& place, bool at_head) {
+  void enqueue(NaiveTic& tic, const MessageRef& m, const Place& place) {
     m->next_port = place.port;
     m->next_vc = place.vc;
     auto& queue = tic.port[place.port].queue[m->priority][place.vc];
-    if (at_head)
-      queue.push_front(m);
-    else
-      queue.push_back(m);
+    queue.insert(place_in(queue, *m), m);
     m->waiting = true;
   }
 
@@ -148,7 +159,7 @@ class NaiveQueues {
     tic.pool.remove(m);
     const Place old{m->next_port, m->next_vc}, place = choose(tic, *m, p).value_or(old);
     tic.pool.push_back(m);
-    enqueue(tic, m, place, true);
+    enqueue(tic, m, place);
   }
 
   void annihilate(NaiveTic& tic, const MessageRef& m) {
@@ -160,6 +171,7 @@ class NaiveQueues {
   const SconnectTables& tables_;
   std::vector<NaiveTic> tics_;
   std::map<u32, u64> totals_;
+  std::string age_;
   u32 buffers_ = 0, host_buffers_ = 0, parallel_ = 0;
 };
 

@@ -99,6 +99,7 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   } else {
     c["traffic.load"] = draw.one_of({0.02, 0.1, 0.3, 0.6, 1.0});
   }
+  c["routing.age"] = word(draw.one_of({"requeued", "requeued", "head", "all"}));
   return c;
 }
 

@@ -166,6 +166,25 @@ TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
   EXPECT_EQ(torus.delivered(0), kWhole + 1);
 }
 
+/// Three packets leave in cycles 3, 988 and 1026; the acknowledgment of the first is lost, so all that is kept is to be
+/// sent again from 3 + 38 + 1000 on, once the link is free, in 1026 + 38. The second's comes in 985 + 56 + 18, and is
+/// the first's too: what goes again begins behind both.
+TEST(BglAcknowledge, MovesWhatIsSentAgain) {
+  BglTorus torus({5}, {{0, 0, 1, 1}, {985, 0, 1, 1}, {1000, 0, 1, 1}}, packets());
+  torus.run(kWhole + 1);
+  lose(torus, 0);
+  torus.run(985 + kKnown - 1);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 3u);
+  torus.run(1);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
+  torus.run(1026 + 53 + 1 - 1060);
+  lose(torus, 0);  // of the third packet, which goes again
+  torus.run(200);
+  EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
+  EXPECT_EQ(torus.net().total(Count::kRepeated), 1u);
+  EXPECT_EQ(torus.net().total(Count::kOutOfSequence), 1u);
+}
+
 /// What is sent again waits for an acknowledgment like any packet: one of 8 cycles that begins when the link is wanted,
 /// or less than 8 cycles before.
 TEST(BglAcknowledge, GoesBeforeWhatIsSentAgain) {

@@ -18,6 +18,7 @@ using testing::SconnectScript;
 using testing::ScriptLine;
 using testing::sends;
 using testing::TextFile;
+using testing::word;
 using testing::two_hosts::graph;
 using testing::two_hosts::held_for_hosts;
 using testing::two_hosts::line;
@@ -192,6 +193,35 @@ TEST(SconnectRouter, WhatCameBackSomewhereElseDoesNot) {
   EXPECT_EQ(net.sent(1, 2).second.age, 1u);
   net.deliver(9);
   net.check();
+}
+
+/// A comes back twice, and then B once, while higher ones hold up both: A, which is older, goes first. At the head
+/// whatever its age B would.
+TEST(SconnectRouter, OfTwoThatCameBackTheOlderGoesFirst) {
+  const TextFile file("0,1\n");
+  for (const auto& [age, order] : {std::pair{"requeued", std::vector<u32>{0, 1}}, {"all", {0, 1}}, {"head", {1, 0}}}) {
+    SCOPED_TRACE(age);
+    RawConfig c = graph(file, 5);
+    c["routing.age"] = word(age);
+    std::vector<ScriptLine> lines{{10, 0, 2, 0}, {24, 0, 2, 0}};
+    for (u32 cycle = 36; cycle < 39; ++cycle) lines.push_back({cycle, 1, 2, 1});
+    const SconnectScript script(c, lines, 2);
+    SconnectNet net(c, script.text);
+    net.set_table(0, 1, option(0, 0));
+    for (u32 cycle : {11u, 24u, 25u}) {  // A, back in 23; A again, back in 36; B, back in 37
+      net.step(cycle + 1 - net.now());
+      net.hit(0, 0);
+    }
+    net.step(39 - net.now());
+    const auto waiting = net.queue(0, 0, 0, 0);
+    ASSERT_EQ(waiting.size(), 2u);
+    EXPECT_EQ(waiting[order[0]].age, 2u);
+    EXPECT_EQ(waiting[order[1]].age, 1u);
+    net.deliver(5);
+    const std::vector<u32> sent = sent_by(net, 0, 0);
+    EXPECT_EQ(std::vector<u32>(sent.end() - 2, sent.end()), order);
+    net.check();
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 namespace flitlab::sconnect_control_test {
 namespace {
 
+using sconnect::kPorts;
 using sconnect::option;
 using testing::integer;
 using testing::SconnectNet;
@@ -39,6 +40,29 @@ TEST(SconnectControl, RepliesGoOnVirtualChannelOneAPriorityHigher) {
     EXPECT_EQ(reply.vc, 1);
     EXPECT_EQ(reply.priority, std::min(priority + 1, 3u));
     EXPECT_EQ(reply.tag, 7);
+  }
+}
+
+/// A parallel port between TICs has one queue for each priority, and it is the first: there replies wait as well.
+TEST(SconnectControl, RepliesOverAParallelPortWaitInItsQueue) {
+  for (std::int64_t vcs : {1, 2}) {
+    RawConfig c = line(2);
+    c["topology.node"] = word("dual");
+    c["topology.parallel_vcs"] = vcs;
+    SconnectNet net(c);
+    const u32 p = kPorts - 1, far = net.fabric().link(0, p).far, back = net.fabric().link(0, p).port;
+    ASSERT_EQ(net.fabric().link(0, p).kind, sconnect::LinkKind::kParallel);
+    ASSERT_EQ(
+        send_sconnect_control(net.engine(), net.plan().table(), 0, {{"read_register", kAddress, 0, kNone, {p}, 1, 7}}),
+        1u);
+    const u32 vc = vcs == 2;
+    for (u32 i = 0; i < 20 && net.queue(far, back, 2, vc).empty(); ++i) {
+      EXPECT_TRUE(net.queue(far, back, 2, 1 - vc).empty());
+      net.step();
+    }
+    ASSERT_EQ(net.queue(far, back, 2, vc).size(), 1u);
+    EXPECT_EQ(net.queue(far, back, 2, vc)[0].tag, 7);
+    EXPECT_EQ(reply_sent(net, far, back).vc, vc);
   }
 }
 

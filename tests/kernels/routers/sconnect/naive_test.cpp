@@ -45,14 +45,14 @@ constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsInje
                                                             {sconnect::Count::kAborted, "aborted"}};
 
 /// What crosses a channel, as text.
-std::string text_of(u8 bits, MessageName name, u32 priority, u32 vc, u32 hops) {
+std::string text_of(u8 bits, MessageName name, u32 priority, u32 vc, u32 hops, u32 age) {
   if (!bits) return "nothing";
   std::string text;
   for (u32 i = 0; i < 8; ++i)
     if (bits >> i & 1) text += "PSABQLHO"[i];
   if (bits & sconnect::kPresent)
     text += " " + std::to_string(name.src) + "#" + std::to_string(name.id) + " priority " + std::to_string(priority) +
-            " vc " + std::to_string(vc) + " hops " + std::to_string(hops);
+            " vc " + std::to_string(vc) + " hops " + std::to_string(hops) + " age " + std::to_string(age);
   return text;
 }
 
@@ -66,7 +66,8 @@ std::string text_of(const std::optional<NaiveParcel>& parcel) {
   if (c.quad) bits |= sconnect::kQuad;
   if (c.last || c.asks) bits |= sconnect::kLast;
   if (c.hit) bits |= sconnect::kHit;
-  return text_of(static_cast<u8>(bits), c.message.name, c.message.priority, c.message.vc, c.message.hops);
+  return text_of(static_cast<u8>(bits), c.message.name, c.message.priority, c.message.vc, c.message.hops,
+                 c.message.failures);
 }
 
 std::string text_of(const std::vector<MessageName>& list) {
@@ -155,7 +156,7 @@ class Comparison {
       const u32 place = (naive_.now() - 1 + port.delay) & t.slot_mask;
       const u8 bits = static_cast<u8>(mail_(port.link.far, place) >> 8 * port.link.port);
       const sconnect::Message& m = arriving_(port.link.far, place * kPorts + port.link.port);
-      same(text_of(port.out->back()), text_of(bits, {m.src, m.id}, m.priority, m.vc, m.hops), name("sends"));
+      same(text_of(port.out->back()), text_of(bits, {m.src, m.id}, m.priority, m.vc, m.hops, m.age), name("sends"));
       const sconnect::Port& registers = port_(n, p);
       same(port.carried, registers.carried, name("carried"));
       same(port.damaged, registers.damaged, name("damaged"));
