@@ -198,6 +198,7 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
   options.balanced = e.str(flitlab::t3e::param::routing.half_way) == "balanced";
   options.optimised = select != "time_of_crossing";
   options.full_select = select == "full";
+  if (options.optimised) options.seed = e.u32_of(flitlab::t3e::param::routing.vc_seed);
   options.lut_mode = mode_of(e, shape.nodes());
   options.logical = number_pes(shape, options.lut_mode, e.ints(flitlab::t3e::param::topology.logical_format),
                                e.file(flitlab::t3e::param::topology.logical_file));

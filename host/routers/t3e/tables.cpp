@@ -12,10 +12,11 @@ namespace {
 /// direction. `half_way(source)`: whether its half-way routes go in this direction, which all even nodes have in
 /// common, and all odd ones.
 template <class HalfWay>
-std::vector<u32> select_bits(u32 ring, u32 dateline, bool search, bool limited, HalfWay half_way) {
+std::vector<u32> select_bits(u32 ring, u32 dateline, bool search, const TableOptions& options, HalfWay half_way) {
   std::vector<u32> select(ring, 0);
   if (!search || !std::has_single_bit(ring) || ring < 4) return select;
-  const VcTable& table = machine_table(ring, limited, u32{half_way(0)} | u32{half_way(1)} << 1, dateline);
+  const VcTable& table =
+      machine_table(ring, !options.full_select, u32{half_way(0)} | u32{half_way(1)} << 1, dateline, options.seed);
   for (u32 s = 0; s < ring; ++s)
     for (u32 d = 0; d < ring; ++d) select[s] |= u32{table.bit(s, d)} << d;
   return select;
@@ -67,13 +68,12 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
     const u32 d = dimension_of(direction), k = shape.radix(d);
     const bool search = options.optimised && shape.ring(d);
     if (direction < 3) {
-      select[direction] =
-          select_bits(k, dateline(d), search, !options.full_select, [&](u32 s) { return plus_half_way(d, s); });
+      select[direction] = select_bits(k, dateline(d), search, options, [&](u32 s) { return plus_half_way(d, s); });
       continue;
     }
     // The mirror image: what a packet sees as node n of its ring is k - 1 - n.
     const std::vector<u32> seen =
-        select_bits(k, dateline(d), search, !options.full_select, [&](u32 s) { return !plus_half_way(d, k - 1 - s); });
+        select_bits(k, dateline(d), search, options, [&](u32 s) { return !plus_half_way(d, k - 1 - s); });
     select[direction].assign(k, 0);
     for (u32 s = 0; s < k; ++s)
       for (u32 e = 0; e < k; ++e) select[direction][k - 1 - s] |= (seen[s] >> e & 1) << (k - 1 - e);

@@ -12,6 +12,7 @@ struct TableOptions {
   bool balanced = true;           ///< half-way routes: + from even nodes; false: always +
   bool optimised = true;          ///< SELECT bits searched for; false: all 0
   bool full_select = false;       ///< with an entry for every node of a ring
+  u64 seed = 52;                  ///< of the search for SELECT bits
   u32 lut_mode = 0;               ///< of R_NET_LUT: 0, 1 or 2
   std::vector<u32> logical = {};  ///< [nodes] logical PE numbers
   std::vector<u8> broken = {};    ///< [nodes] directions in which a node's link does not work (bits)

@@ -151,7 +151,8 @@ Datum optimise_vcs(const Experiment*, const Arguments& a) {
 
 Datum machine_vcs(const Experiment*, const Arguments& a) {
   const u32 ring = a.u32_of("ring");
-  return to_bits(t3e::machine_table(ring, a.flag("limited"), a.u32_of("half_way"), a.flag("last") ? ring - 1 : 0));
+  return to_bits(t3e::machine_table(ring, a.flag("limited"), a.u32_of("half_way"), a.flag("last") ? ring - 1 : 0,
+                                    t3e::TableOptions{}.seed));
 }
 
 constexpr ArgumentRecord count(std::string_view name, std::string_view help) {

@@ -213,7 +213,7 @@ VcTable optimise(const VcTable& blank, const std::vector<Balance>& goals, u64 se
   return best;
 }
 
-const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline) {
+const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline, u64 seed) {
   // Table 1 of the paper. Subring, average and maximum, for tables of 8 entries and for full ones.
   static const std::map<u32, std::array<std::vector<Balance>, 2>> kPublished{
       {4, {}},
@@ -225,18 +225,17 @@ const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline)
          {{32, .173, .797}, {16, .062, .25}, {8, .031, .063}, {4, .125, .25}}}}}};
   if (!kPublished.contains(ring))
     throw ConfigError("ring = " + std::to_string(ring) + ": machines have tables for rings of 4, 8, 16 and 32.");
-  static std::map<std::tuple<u32, bool, u32, u32>, VcTable> found;
+  static std::map<std::tuple<u32, bool, u32, u32, u64>, VcTable> found;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  const auto key = std::tuple{ring, limited, half_way, dateline};
+  const auto key = std::tuple{ring, limited, half_way, dateline, seed};
   const auto at = found.find(key);
   if (at != found.end()) return at->second;
   std::vector<Balance> goals = kPublished.at(ring)[!limited];
   for (Balance& goal : goals) goal.average += 0.0005, goal.maximum += 0.0005;  // they are rounded to three decimals
   const u32 restarts = limited ? 200 : 60, steps = limited ? 20'000 : 100'000;
-  constexpr u64 kSeed = 52;  // most miss the full table of the ring of 32 by a link or two
   const VcTable blank = time_of_crossing(ring, limited, half_way, dateline);
-  return found.emplace(key, optimise(blank, goals, kSeed, restarts, steps)).first->second;
+  return found.emplace(key, optimise(blank, goals, seed, restarts, steps)).first->second;
 }
 
 }  // namespace flitlab::t3e

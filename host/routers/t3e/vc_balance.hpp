@@ -53,7 +53,7 @@ Balance vc_balance(const VcTable& table, u32 subring);
 VcTable optimise(const VcTable& blank, const std::vector<Balance>& goals, u64 seed, u32 restarts, u32 steps);
 
 /// The table that machines are loaded with, found once per process: `optimise` with the balances of the paper's Table 1
-/// as goals. A ring of 4, 8, 16 or 32.
-const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline);
+/// as goals. A ring of 4, 8, 16 or 32. `seed`: of the search (routing.vc_seed).
+const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline, u64 seed);
 
 }  // namespace flitlab::t3e

@@ -165,7 +165,7 @@ def test_small_dual_graphs_keep_all_shortest_ways(nodes, degree, seed):
 
 
 def test_readings_of_age_are_side_by_side():
-    rows = ages.ages((16,), cycles=500, batch=40)
+    rows = ages.ages((64,), cycles=500, batch=60)
     assert len(rows) == 18 and {r["kind"] for r in rows} == {"context"}
-    longest = {r["quantity"]: r["measured"] for r in rows if "longest way" in r["quantity"]}
-    assert len(longest) == 3 and len(set(longest.values())) > 1  # the readings are not the same
+    returns = [r["measured"] for r in rows if r["quantity"].startswith("a batch, returns")]
+    assert len(set(returns)) == 3  # the readings are not the same

@@ -59,3 +59,6 @@ def test_the_verdict_comes_from_the_errors():
     common = {"experiment": "x", "quantity": "q", "source": "s", "setting": "", "higher_is_better": True}
     assert row(**common, **published.apart(exact, published.Sample([1.0] * 10)))["verdict"] == "better"
     assert row(**common, **published.apart(near, far) | {"tolerance": 0})["verdict"] == "out"  # ahead by chance
+    assert row(**common, **published.apart(near, far))["verdict"] == "match"  # so no difference
+    behind = published.Sample([0.9, 0.91] * 5)
+    assert row(**common, **published.apart(behind, published.Sample([0.92, 0.93] * 5)))["verdict"] == "out"

@@ -3,6 +3,7 @@ lost: what is compared is what the text says of them."""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable
 from itertools import pairwise
@@ -12,6 +13,7 @@ from flitlab.bgl.published.torus import CHUNK, FULL, PAPER, SIMULATOR, links_int
 from flitlab.courses import Course, Sample, follow
 from flitlab.experiment import Experiment
 from flitlab.network import Network
+from flitlab.plot import student
 from flitlab.reproduction import row
 
 RANDOM = {"router__jsq": False, "router__slq": 0.0}  # arbitration of the early studies
@@ -35,33 +37,46 @@ def response_time(samples: list[Sample]) -> float:
     return (end["latency_sum"] - begin["latency_sum"]) / (end["packets_delivered"] - begin["packets_delivered"])
 
 
+def interval(values: list[float]) -> tuple[float, float]:
+    """Mean, and half of its 95 % interval; 0 of one value."""
+    mean = statistics.mean(values)
+    return mean, student(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values)) if values[1:] else 0.0
+
+
 def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5, 0.8, 0.9),
-             keep: Path | None = None) -> list[dict]:
-    """Response times of routing, numbers of dynamic VCs and of paths."""
+             keep: Path | None = None, seeds: int = 5) -> list[dict]:
+    """Response times of routing, numbers of dynamic VCs and of paths. seeds: at the lowest use, where designs differ
+    least; one elsewhere."""
     designs = {"deterministic": (0, 1), "1 VC, 1 path": (1, 1), "2 VCs, 1 path": (2, 1), "2 VCs, 2 paths": (2, 2),
                "4 VCs, 1 path": (4, 1), "4 VCs, 2 paths": (4, 2), "4 VCs, 4 paths": (4, 4)}
-    courses = {f"{name}, {use}": response(shape, use, *design, **RANDOM)
-               for use in uses for name, design in designs.items()}
+    seeds_at = {use: range(1, 1 + (seeds if use == uses[0] else 1)) for use in uses}
+    courses = {f"{name}, {use}, seed {seed}": response(shape, use, *design, **RANDOM, run__seed=seed)
+               for use in uses for name, design in designs.items() for seed in seeds_at[use]}
     samples = follow(courses, keep)
     source, rows = f"{PAPER}, Figure 2", []
     for use in uses:
-        time = {name: response_time(samples[f"{name}, {use}"]) for name in designs}
+        time = {name: [response_time(samples[f"{name}, {use}, seed {seed}"]) for seed in seeds_at[use]]
+                for name in designs}
         setting = f"{times(shape)}, use {use:g}"
-        rows += [row("bgl.response", f"response time, {name}", source, setting, None, t, "cycles", 0,
+        rows += [row("bgl.response", f"response time, {name}", source, setting, None, statistics.mean(t), "cycles", 0,
                      reading=f"{EARLY}; cycles 60000 to 140000; what the links cannot carry waits, and its time grows")
                  for name, t in time.items()]
         small, large = time["2 VCs, 2 paths"], time["4 VCs, 4 paths"]
-        rows += [
-            row("bgl.response", "deterministic over dynamic with 1 VC", source, setting, 1,
-                time["deterministic"] / time["1 VC, 1 path"], "times", 0, higher_is_better=True,
-                reading="the paper: a clear benefit"),
-            row("bgl.response", "4 VCs with 1 path over 2 VCs with 2 paths", source, setting, 1,
-                time["4 VCs, 1 path"] / small, "times", 0, higher_is_better=True,
-                reading="the paper: more VCs do little unless there are more paths"),
-            row("bgl.response", "saved by 4 VCs and paths instead of 2, over saved by 2 instead of 1", source, setting,
-                0.5, (small - large) / (time["1 VC, 1 path"] - small), "times", 0, lower_is_better=True,
-                reading="the paper: a marginal benefit"),
-        ]
+        for quantity, published, ratios, better, said in (
+                ("deterministic over dynamic with 1 VC", 1,
+                 [a / b for a, b in zip(time["deterministic"], time["1 VC, 1 path"], strict=True)],
+                 {"higher_is_better": True}, "a clear benefit"),
+                ("4 VCs with 1 path over 2 VCs with 2 paths", 1,
+                 [a / b for a, b in zip(time["4 VCs, 1 path"], small, strict=True)],
+                 {"higher_is_better": True}, "more VCs do little unless there are more paths"),
+                ("saved by 4 VCs and paths instead of 2, over saved by 2 instead of 1", 0.5,
+                 [(b - c) / (a - b) for a, b, c in zip(time["1 VC, 1 path"], small, large, strict=True)],
+                 {"lower_is_better": True}, "a marginal benefit")):
+            mean, half = interval(ratios)
+            over = (f"; {len(ratios)} seeds, 95 % interval {mean - half:.3f} to {mean + half:.3f}, which must lie on "
+                    "that side" if half else "")
+            rows.append(row("bgl.response", quantity, source, setting, published, mean, "times", 0, uncertainty=half,
+                            reading=f"the paper: {said}{over}", **better))
     return rows
 
 
@@ -274,7 +289,7 @@ def unblocking(samples: list[Sample]) -> dict[str, list[float]]:
 
 EXPERIMENTS = {
     "bgl.response": ("response times in light traffic (Figure 2; 8x8x8, full 32x32x32)", figure_2,
-                     lambda keep: figure_2(LARGE, keep=keep)),
+                     lambda keep: figure_2(LARGE, keep=keep, seeds=1)),
     "bgl.hotregion": ("throughput under hot-region traffic (Figure 3; 16x16x16, full a million cycles)", figure_3,
                       lambda keep: figure_3(HOT_16, 10000, 100, keep)),
     "bgl.arbitration": ("JSQ and SLQ (Figures 4 and 5; 8x8x8, full 32x32x32 and 16x16x16)", figures_4_5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flitlab.reproduction import row
+from flitlab.result import Result
 from flitlab.runner import run
 from flitlab.sconnect.published.bandwidths import kept_up_with, loaded, offered
 from flitlab.sconnect.published.fabrics import PAPER
@@ -17,13 +18,18 @@ ABOUT = ("routing.age. The paper has no numbers. Loads in parts of the bound of 
          "the longest way is that of the message that took longest from the first TIC to the end")
 
 
+def returns(result: Result) -> float:
+    """How often a message came back, on average."""
+    return result.model.came_back / result.model.delivered_priority_0
+
+
 def ages(sizes: tuple[int, ...] = (64, 256), cycles: int = 2000, batch: int = 200) -> list[dict]:
     """Random graphs of degree 4 whose hosts fill them, under each reading."""
     rows = []
     for nodes in sizes:
         e = loaded("random, degree 4", nodes, cycles)
         d = e.derived()
-        bound = int(d["channels"]) / (2 * (nodes - 1) * d["channels_mean"])
+        bound = min(1.0, int(d["channels"]) / (2 * (nodes - 1) * d["channels_mean"]))
         for age, what in READINGS.items():
             mine = e.set("routing.age", age)
             over = run(offered(mine, bound))
@@ -35,11 +41,10 @@ def ages(sizes: tuple[int, ...] = (64, 256), cycles: int = 2000, batch: int = 20
                      for quantity, measured, unit in (
                          ("highest load kept up with, of the bound", kept_up_with(mine, bound), ""),
                          ("accepted when the bound is offered, of the bound", over.accepted / bound, ""),
-                         ("returns of a message when the bound is offered",
-                          over.model.came_back / over.model.delivered_priority_0, ""),
+                         ("returns of a message when the bound is offered", returns(over), ""),
                          ("a batch, until the last delivery", whole.model.batch_cycles, "cycles"),
                          ("a batch, longest way", whole.network_latency_cycles.max, "cycles"),
-                         ("a batch, returns of a message", whole.model.came_back / whole.model.delivered_priority_0, ""))]
+                         ("a batch, returns of a message", returns(whole), ""))]
     return rows
 
 

@@ -102,13 +102,13 @@ def offered(e: Experiment, load: float) -> Experiment:
     return e.set("traffic.load", round(load, 6))
 
 
-def loaded(kind: str, nodes: int, cycles: int = 1600, warmup: int = 1000, **settings) -> Experiment:
+def loaded(kind: str, nodes: int, cycles: int = 2000, warmup: int = 1000, **settings) -> Experiment:
     """Settings are dotted paths, with ``__``."""
     return fabric(figure18_fabric(kind, nodes), {"run.warmup_cycles": warmup, "run.measure_cycles": cycles},
                   dotted(settings))
 
 
-def point(kind: str, nodes: int, cycles: int = 1600, warmup: int = 1000, **settings) -> Point:
+def point(kind: str, nodes: int, cycles: int = 2000, warmup: int = 1000, **settings) -> Point:
     e = loaded(kind, nodes, cycles, warmup, **settings)
     d = e.derived()
     terminals = 2 * nodes
@@ -157,7 +157,7 @@ READING_LOG = (
     "of a square.")
 
 
-def waiting(kind: str, nodes: int, bound: float, cycles: int = 1600) -> list[dict]:
+def waiting(kind: str, nodes: int, bound: float, cycles: int = 2000) -> list[dict]:
     """What a fabric accepts whose hosts wait for replies, by the number of requests that a port may have without."""
     loops = {window: loaded(kind, nodes, cycles, traffic__mode="request_reply", traffic__window=window)
              for window in WINDOWS}
@@ -168,7 +168,7 @@ def waiting(kind: str, nodes: int, bound: float, cycles: int = 1600) -> list[dic
             for window, e in loops.items()]
 
 
-def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 1600) -> list[dict]:
+def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 2000) -> list[dict]:
     """Bandwidth and latency of meshes and random graphs by size."""
     points = {(kind, n): point(kind, n, cycles) for kind, listed in sizes.items() for n in listed}
     held_back = {key: point(*key, cycles, **HELD_BACK) for key in points}

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 
 from flitlab import t3e
 from flitlab.network import Network
 from flitlab.reproduction import row
 from flitlab.runner import run
-from flitlab.t3e.published.paper import PAPER, _latencies, _machine
+from flitlab.t3e.published.paper import GAP, PAPER, _latencies, _machine
+
+
+def reference(shape: tuple[int, int, int], others: range, name: str = "get") -> dict[int, int]:
+    """Clocks of an operation of PE 0 on each of some PEs, in an idle machine: both ways, and the flits that follow the
+    first one."""
+    operation = t3e.OPERATIONS[name]
+    there, back = [(0, pe) for pe in others], [(pe, 0) for pe in others]
+    return {pe: a + b + operation.request_flits + operation.response_flits - 2
+            for pe, a, b in zip(others, _latencies(shape, there), _latencies(shape, back), strict=True)}
+
+
+def of_a_barrier(shape: tuple[int, int, int], cycles: int, **settings) -> float:
+    """Clocks from one completion to the next, when every PE joins again at once."""
+    network = Network(_machine(shape, barrier__units=1, **settings)).step(3000)
+    before = network.totals["barriers"]
+    return cycles * math.prod(shape) / (network.step(cycles).totals["barriers"] - before)
 
 
 def barrier(each: int = 1, cycles: int = 20000) -> list[dict]:
@@ -19,29 +36,62 @@ def barrier(each: int = 1, cycles: int = 20000) -> list[dict]:
     farthest = 4 + 8 * (4 + 8 * 4)
     get = t3e.OPERATIONS["get"]
     others = range(farthest % each or each, nodes, each)
-    there, back = [(0, pe) for pe in others], [(pe, 0) for pe in others]
-    ways = {pe: a + b + get.request_flits + get.response_flits - 2
-            for pe, a, b in zip(others, _latencies(shape, there), _latencies(shape, back), strict=True)}
-
-    def of_a_barrier(cycles: int, **settings) -> float:
-        network = Network(_machine(shape, barrier__units=1, **settings)).step(3000)
-        before = network.totals["barriers"]
-        return cycles * nodes / (network.step(cycles).totals["barriers"] - before)
-
-    idle = of_a_barrier(cycles, traffic__load=0.0)
+    ways = reference(shape, others)
+    idle = of_a_barrier(shape, cycles, traffic__load=0.0)
     rows = [("idle", "the farthest", idle, ways[farthest]), ("idle", "the mean", idle, statistics.mean(ways.values()))]
     for load in (0.1, 1.0):
         gets = {"traffic__mode": "request_reply", "traffic__packet_flits": get.request_flits, "traffic__window": 16,
                 "traffic__reply_flits": get.response_flits, "traffic__load": load}
         windows = {"run__warmup_cycles": 1000, "run__measure_cycles": 2000}
-        reference = run(_machine(shape, barrier__units=1, **windows, **gets)).model.round_trip_cycles_mean
-        rows.append((f"Gets, load {load:g}", "the mean", of_a_barrier(cycles // 2, **gets), reference))
-    return [row("t3e.barrier", f"barrier over remote reference, {which}", f"{PAPER}, section 6",
-                f"{nodes} PEs, {name}", 1, clocks / reference, "times", 0, lower_is_better=True,
-                reading=f"{clocks:.1f} and {reference:.1f} clocks; {READING_BARRIER}")
-            for name, which, clocks, reference in rows]
+        loaded = run(_machine(shape, barrier__units=1, **windows, **gets)).model.round_trip_cycles_mean
+        rows.append((f"Gets, load {load:g}", "the mean", of_a_barrier(shape, cycles // 2, **gets), loaded))
+    judged = [row("t3e.barrier", f"barrier over remote reference, {which}", f"{PAPER}, section 6",
+                  f"{nodes} PEs, {name}", 1, clocks / reference, "times", 0, lower_is_better=True,
+                  reading=f"{clocks:.1f} and {reference:.1f} clocks; {READING_BARRIER}")
+              for name, which, clocks, reference in rows]
+    return judged + tried(others, cycles)
 
 
+def from_the_last_join(shape: tuple[int, int, int], last: list[int]) -> list[int]:
+    """Clocks from a PE's join, all others having joined, until that PE's unit says that the barrier is complete."""
+    network = Network(_machine(shape, barrier__units=1, barrier__operation="by_hand", traffic__load=0.0))
+    machine, clocks = t3e.Machine(network), []
+    for pe in last:
+        for other in range(math.prod(shape)):
+            if other != pe:
+                machine.barrier_operation(other, "OP_BAR")
+        network.step(GAP)
+        machine.barrier_operation(pe, "OP_BAR")
+        start = network.cycle
+        while machine.barrier_state(pe) == "S_ARM":
+            network.step(1)
+        clocks.append(network.cycle - start)
+        network.step(GAP)  # until all others know
+    return clocks
+
+
+def tried(others: range, cycles: int) -> list[dict]:
+    """What could make the mean reference of an idle machine the longer one."""
+    def line(setting: str, quantity: str, clocks: float, ways: dict[int, int]) -> dict:
+        return row("t3e.barrier", f"barrier over {quantity}", f"{PAPER}, section 6", f"{setting}, idle", None,
+                   clocks / statistics.mean(ways.values()), "times", 0,
+                   reading="what could explain the mean reference: other operations and sizes, and what is counted")
+
+    shape = t3e.SHAPES[512]
+    gets, clocks = reference(shape, others), of_a_barrier(shape, cycles, traffic__load=0.0)
+    with_memory = {pe: way + MEMORY for pe, way in gets.items()}
+    rows = [line("512 PEs", f"the mean {name}", clocks, reference(shape, others, name))
+            for name in ("vector get", "put", "vector put")]
+    rows.append(line("512 PEs", f"the mean get with {MEMORY} clocks of memory", clocks, with_memory))
+    last = list(others)[::max(1, len(others) // LAST)]
+    rows.append(line("512 PEs", f"the mean get, from the last PE's join until it knows, {len(last)} PEs",
+                     statistics.mean(from_the_last_join(shape, last)), gets))
+    return rows + [line(f"{nodes} PEs", "the mean get", of_a_barrier(t3e.SHAPES[nodes], cycles, traffic__load=0.0),
+                        reference(t3e.SHAPES[nodes], range(1, nodes))) for nodes in (64, 128, 256)]
+
+
+MEMORY = 8  # clocks, 107 ns
+LAST = 16  # PEs that join last
 READING_BARRIER = (
     "a barrier packet passes a router in the 3 clocks of one that needs no arbitration, and goes before all others, so "
     "that load hardly holds it up; references are Gets of one word, without memory, in a machine that is idle but for "
