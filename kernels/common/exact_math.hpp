@@ -7,7 +7,8 @@
 
 namespace flitlab {
 
-/// Natural logarithm of a normal x in (0, 1], absolute error below 1e-12. Bit-identical on CPU and GPU, unlike std::log.
+/// Natural logarithm of a normal x in (0, 1], absolute error below 1e-12. Bit-identical on CPU and GPU, unlike
+/// std::log.
 FLITLAB_HD inline double exact_log(double x) {
   // Scale into [2/3, 4/3) by a power of two, which is exact, then the atanh series of (m-1)/(m+1): |z| <= 1/5. The
   // exponent is read from the bits: a loop would end where no processor can foresee it.

@@ -33,8 +33,9 @@ READING_SMALL = (
     "An assignment that is found exists, so graphs for which one is found need no search of all. Where none is found, "
     "from about 80 nodes of degree 3 on, there may be one.")
 READING_LOADS = (
-    "Uniform traffic, expected: every message takes any of its options with the same chance. Serial channels. What fills "
-    "a fabric whose channels are not alike is the busiest; tables by an order of queues take options away from it.")
+    "Uniform traffic, expected: every message takes any of its options with the same chance. Serial channels. What "
+    "fills a fabric whose channels are not alike is the busiest; tables by an order of queues take options away from "
+    "it.")
 READING_LOAD = ("Messages that hosts get when all offer one in every cycle, uniform traffic, 32 buffers open to hosts; "
                 "it shows what the options cost, and the paper gives no such number.")
 

@@ -29,8 +29,8 @@ struct Code {
   /// From a state in canonical order, and back.
   void (*load)(const Replica&, std::byte* canonical, const Placement&, Cycle now);
   void (*store)(const Replica&, std::byte* canonical, const Placement&, Cycle now);
-  /// Blocks `begin` to `end` for some cycles; all blocks if that is more than one. The state in canonical order is where
-  /// terminals are that are not in lanes.
+  /// Blocks `begin` to `end` for some cycles; all blocks if that is more than one. The state in canonical order is
+  /// where terminals are that are not in lanes.
   void (*run)(const Replica&, std::byte* canonical, const Placement&, CounterShard&, u32 begin, u32 end, Cycle now,
               u32 cycles);
 };

@@ -25,9 +25,7 @@ struct Flits<L, false> {
   /// Of a lane that has a flit.
   FLITLAB_INLINE u32 vc(u32 lane) const { return lowest_bit(u32{lane_of(bytes, lane)}); }
 
-  static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) {
-    return {vcs | (heads & kHeadMark) | (tails & kTailMark)};
-  }
+  static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) { return {vcs | (heads & kHeadMark) | (tails & kTailMark)}; }
   FLITLAB_INLINE Flits operator&(B mask) const { return {bytes & mask}; }
   /// Takes others' flits in the lanes whose set has a member.
   FLITLAB_INLINE void put_where(B set, u32 member, const Flits& flits) {
@@ -57,9 +55,7 @@ struct Flits<L, true> {
   FLITLAB_INLINE B tails() const { return nonzero(marks & kTailMark); }
   FLITLAB_INLINE u32 vc(u32 lane) const { return lowest_bit(u32{lane_of(channels, lane)}); }
 
-  static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) {
-    return {vcs, (heads & kHeadMark) | (tails & kTailMark)};
-  }
+  static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) { return {vcs, (heads & kHeadMark) | (tails & kTailMark)}; }
   FLITLAB_INLINE Flits operator&(B mask) const { return {channels & mask, marks & mask}; }
   FLITLAB_INLINE void put_where(B set, u32 member, const Flits& flits) {
     flitlab::lanes::put_where(channels, set, member, flits.channels);

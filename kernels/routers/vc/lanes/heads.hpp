@@ -179,8 +179,7 @@ struct Heads {
   }
 
   /// Heads that cross take their descriptors to the next ring. `out_ports`, `mail`: by input port.
-  FLITLAB_INLINE void take_descriptors(u32 port, Bytes<L> heads, Bytes<L> out_ports,
-                                       const FlitsOf<L, S>& mail) const {
+  FLITLAB_INLINE void take_descriptors(u32 port, Bytes<L> heads, Bytes<L> out_ports, const FlitsOf<L, S>& mail) const {
     const auto& t = v.t;
     for_each_lane(members(heads), [&](u32 lane) __attribute__((always_inline)) {
       const u32 router = b * L + lane, vc = lowest_bit(u32{lane_of(heads, lane)});

@@ -19,14 +19,15 @@ using namespace flitlab::lanes;
 inline constexpr u32 kMargin = 64;
 
 /// Numbers of a plan's sizes that are known at compile time: P ports, of which the last leads to a terminal, room for V
-/// virtual channels each, of which a plan may use fewer, and the planes of counts. Roomy ones have planes for packets of
-/// up to 255 flits, 31 to a buffer, and buffers of up to 63 flits; others for 7, 3 and 15.
+/// virtual channels each, of which a plan may use fewer, and the planes of counts. Roomy ones have planes for packets
+/// of up to 255 flits, 31 to a buffer, and buffers of up to 63 flits; others for 7, 3 and 15.
 template <u32 P, u32 V, bool kRoomy>
 struct Sizes {
   static constexpr u32 ports = P, network_ports = P - 1, vcs = V, flats = P * V;
   static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
 };
-/// Whether terminals are in lanes too: in an open loop. Others stay as everybody sees them, and only their mail is here.
+/// Whether terminals are in lanes too: in an open loop. Others stay as everybody sees them, and only their mail is
+/// here.
 template <class T>
 inline constexpr bool kTerminalsInLanes = std::is_base_of_v<OpenVcTable, T>;
 

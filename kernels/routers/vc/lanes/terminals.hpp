@@ -88,8 +88,8 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<L, S>& s, u32 b, u32 la
   }
 }
 
-/// Of VCs with credits, those that the oldest packet of each queue may start on: in a wormhole all, else those with room
-/// for all of it.
+/// Of VCs with credits, those that the oldest packet of each queue may start on: in a wormhole all, else those with
+/// room for all of it.
 template <int L, class S, class V>
 FLITLAB_INLINE Bytes<L> free_to_start(const V& v, const State<L, S>& s, u32 b, Bytes<L> free) {
   const auto& t = v.t;

@@ -1,6 +1,7 @@
 #pragma once
-/// Terminals that stay as everybody sees them, beside lanes of routers: those of a closed loop, which do more than their
-/// routers. They work one by one (kernels/traffic/terminal.hpp), and only their mail goes into lanes and out of them.
+/// Terminals that stay as everybody sees them, beside lanes of routers: those of a closed loop, which do more than
+/// their routers. They work one by one (kernels/traffic/terminal.hpp), and only their mail goes into lanes and out of
+/// them.
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
 #include "kernels/traffic/terminal.hpp"
@@ -12,7 +13,8 @@ template <int L, class S, class T>
 struct OutsideView : vc::View<1, false, T> {
   const State<L, S>& lanes;
 
-  OutsideView(const vc::View<1, false, T>& view, const State<L, S>& state) : vc::View<1, false, T>(view), lanes(state) {}
+  OutsideView(const vc::View<1, false, T>& view, const State<L, S>& state)
+      : vc::View<1, false, T>(view), lanes(state) {}
 };
 
 // What terminals ask of a router (kernels/traffic/injection.hpp).

@@ -49,8 +49,8 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
           At at = stack.back();
           stack.pop_back();
           vc::RouterControl& control = routers[at.router].at(t.router_fields.control);
-          const vc::Route route =
-              vc::compute_route(t, vc::outputs_of(t, routers[at.router], control), at.router, at.packet, at.port, at.vc);
+          const vc::Route route = vc::compute_route(t, vc::outputs_of(t, routers[at.router], control), at.router,
+                                                    at.packet, at.port, at.vc);
           if (route.port >= t.network_ports) continue;
           const Peer& peer = topology.peer(at.router, route.port);
           EXPECT_NE(peer.item, kNone);

@@ -148,8 +148,8 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
   EXPECT_GT(delivered, 10000u);
   EXPECT_GT(in_lanes, trials(60) * 3 / 4);
   if (trials(60) == 60) {
-    for (const char* value : {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive",
-                              "virtual_cut_through", "store_and_forward", "batch", "request_reply"})
+    for (const char* value : {"dimension_order", "o1turn", "valiant", "romm", "minimal_adaptive", "virtual_cut_through",
+                              "store_and_forward", "batch", "request_reply"})
       EXPECT_GT(moves[value], 10000u) << value;
   }
 }
