@@ -95,14 +95,18 @@ void check_item(const Numbers& numbers, const Bound& bound, u32 item, const std:
                  });
 }
 
-/// A source looks for the transaction of its next request, and for one that is unused, until it finds them.
+/// A source looks for the transaction of its next request, and for one that is unused, until it finds them. Those of
+/// requests that wait must be as many as these, and no two the same.
 bool transactions_fit(const Item<1>& terminal, const TerminalFields& fields, u32 window) {
   const TerminalControl& control = terminal.at(fields.control);
   u32 used = 0, waiting = 0;
   for (u32 i = 0; i < window; ++i) {
     const u32 id = terminal.at(fields.transaction, i).id;
     used += id != kNone;
-    waiting += id - control.sent < control.created - control.sent;
+    const bool waits = id - control.sent < control.created - control.sent;
+    waiting += waits;
+    for (u32 other = 0; waits && other < i; ++other)
+      if (terminal.at(fields.transaction, other).id == id) return false;
   }
   return control.created == control.next.index && used == terminal.at(fields.loop).outstanding &&
          waiting == control.created - control.sent;

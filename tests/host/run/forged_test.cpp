@@ -225,6 +225,34 @@ TEST(ForgedQueues, TransactionsAreThoseOutstanding) {
   }
 }
 
+/// A source looks for its next request among its transactions: two of one number would leave another one out.
+TEST(ForgedQueues, RequestsThatWaitHaveNumbersOfTheirOwn) {
+  const Experiment e = testing::experiment({{"traffic.mode", testing::word("request_reply")},
+                                            {"traffic.load", 1.0},
+                                            {"traffic.window", testing::integer(16)},
+                                            {"traffic.packet_flits", testing::integer(20)}});
+  Source source(e);
+  Network other(e);
+  const StateLayout& layout = other.plan->layout();
+  const ItemKind& kind = layout.kinds[1];
+  const std::vector<std::byte> good = source.state();
+  EXPECT_NO_THROW(source.load_into(other, good));
+  u32 tried = 0;
+  for (u32 item = 0; item < kind.count; ++item) {
+    std::vector<std::byte> state = good;
+    std::byte* terminal = state.data() + layout.kind_offset(1, 1) + std::size_t{item} * kind.item_bytes;
+    TerminalControl control;
+    std::memcpy(&control, terminal + kind.field("control").offset, sizeof control);
+    if (control.created - control.sent < 2) continue;
+    ++tried;
+    auto* transactions = reinterpret_cast<Transaction*>(terminal + kind.field("transaction").offset);
+    for (u32 i = 0; i < kind.field("transaction").count; ++i)
+      if (transactions[i].id == control.sent) transactions[i].id = control.sent + 1;
+    EXPECT_THROW(source.load_into(other, state), ConfigError) << item;
+  }
+  EXPECT_GT(tried, 0u);
+}
+
 TEST(ForgedRow, SeedAndLoadAreThoseOfTheConfiguration) {
   const Experiment e = testing::experiment();
   Network net(e), other(e);
