@@ -8,6 +8,10 @@
 namespace flitlab {
 
 EngineChoice resolve_backend(EngineChoice choice) {
+  if (choice.backend == "cuda" && choice.traced)
+    throw ConfigError(
+        "--backend cuda: only CPU engines write events. Use --backend cpu or auto for a trace; its states "
+        "are the same.");
   const std::string why_not = choice.backend == "cpu" ? "" : cuda_unavailable();
   if (choice.backend == "cuda" && !why_not.empty())
     throw ConfigError("--backend cuda cannot be used: " + why_not + " Use --backend cpu or auto.");
