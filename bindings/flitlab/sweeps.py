@@ -203,7 +203,7 @@ def sweep(
         folder = Path(out)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "experiment.toml").write_text(experiment.to_toml(), encoding="utf-8")
+            experiment.save(folder / "experiment.toml")
         except OSError as error:
             raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror}.") from None
         if (folder / "points.jsonl").exists() and not resume:
