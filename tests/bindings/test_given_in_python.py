@@ -156,6 +156,27 @@ def test_a_mesh_takes_routes_by_its_numbers(mesh):
     assert fl.run(ours).latency_cycles.mean == pytest.approx(fl.run(mesh).latency_cycles.mean, rel=0.03)
 
 
+def test_a_torus_keeps_the_channels_around():
+    """x first, the shorter way round; a dimension of two has two channels each way."""
+    torus = short(topology__shape=[5, 2], traffic__load=0.1)
+
+    def shortest(router, destination):
+        x, y, to = router % 5, router // 5, destination % 5
+        if x != to:
+            return y * 5 + (x + (1 if (to - x) % 5 <= 2 else -1)) % 5
+        return (1 - y) * 5 + x
+
+    ours = torus.with_routes(shortest)
+    assert sorted((a, b) for a, _, b, _ in fl.Network(ours).links()) == sorted(
+        (a, b) for a, _, b, _ in fl.Network(torus).links())
+    assert ours.derived()["hops_mean"] == torus.derived()["hops_mean"]
+
+
+def test_a_file_takes_the_place_of_a_function(mesh, tmp_path):
+    name = write(tmp_path / "m.csv", MIXED)
+    assert same(mesh.with_pattern(half_way).set("traffic.matrix_file", name), mesh.with_pattern(mixed))
+
+
 def test_it_goes_to_other_processes(mesh, ring):
     over = {"traffic.load": [0.05, 0.1]}
     for experiment in (mesh.with_pattern(half_way), ring.with_routes(clockwise)):

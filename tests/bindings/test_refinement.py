@@ -69,6 +69,7 @@ def test_a_sweep_refines_each_of_its_lines(small):
     curve = fl.sweep(small, {"traffic.load": fl.adaptive(0, 1, 0.02), "router.vcs": [1, 4]}, seeds=2, progress=False)
     points = [(row["traffic.load"], row["router.vcs"], row["run.seed"]) for row in curve.rows]
     assert points == sorted(points) and len(points) == len(set(points))
+    assert len(points) == 2 * len({point[:2] for point in points})  # each with both seeds
     borders = {}
     for vcs in (1, 4):
         rows = [row for row in curve.rows if row["router.vcs"] == vcs]
