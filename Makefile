@@ -1,7 +1,8 @@
 # `make demo` and `make test` work in .venv and build/, and install what they need there. What follows needs `make test`
-# first: `make races` looks for data races among threads; `make campaign` fuzzes, soaks and tries random networks for some
-# hours: make campaign HOURS=2 SEED=1
-.PHONY: demo test races campaign
+# first: `make docs` builds the documentation site, with executed notebooks, into out/site; `make races` looks for data
+# races among threads; `make campaign` fuzzes, soaks and tries random networks for some hours:
+# make campaign HOURS=2 SEED=1
+.PHONY: demo test docs races campaign
 HOURS ?= 2
 SEED ?= 1
 
@@ -13,6 +14,10 @@ demo:
 test:
 	@python3 tests/tools/venv.py tests
 	@.venv/bin/python tests/tools/run_all.py
+
+docs:
+	@.venv/bin/python -m sphinx -q -W --keep-going -c docs/site -d build/site . out/site
+	@echo out/site/docs/site/index.html
 
 races:
 	@.venv/bin/python tests/tools/run_all.py races

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from flitlab.experiment import Experiment, load
     from flitlab.network import Network
     from flitlab.programs import Program
+    from flitlab.refinement import adaptive
     from flitlab.reproduction import reproduce
     from flitlab.result import Result
     from flitlab.runner import run
     from flitlab.saturation import find_saturation
     from flitlab.shipped import configs
+    from flitlab.styles import style
     from flitlab.sweeps import sweep
 
 _WHERE = {
@@ -35,7 +37,9 @@ _WHERE = {
     "run": "runner",
     "sweep": "sweeps",
     "find_saturation": "saturation",
+    "adaptive": "refinement",
     "Curve": "curve",
+    "style": "styles",
     "Network": "network",
     "Program": "programs",
     "reproduce": "reproduction",
@@ -43,7 +47,7 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "Curve", "Network", "Program", "reproduce",
+    "find_saturation", "adaptive", "Curve", "style", "Network", "Program", "reproduce",
 ]
 
 

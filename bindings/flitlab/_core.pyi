@@ -80,6 +80,8 @@ def run(
     progress: Callable[[dict[str, Any]], None] | None,
     checkpoint: str = "",
     every_seconds: float = 60.0,
+    channels: bool = False,
 ) -> list[dict[str, Any]]:
     """Runs experiments of one structure as replicas of one job; ``progress`` is called after every epoch. With a
-    checkpoint path the job goes on from that file if there is one, and saves itself now and then."""
+    checkpoint path the job goes on from that file if there is one, and saves itself now and then. channels: results
+    have "channel_flits", the flits of each channel in the measurement window, in the order of ``Network.links``."""

@@ -57,6 +57,22 @@ def _sweep(args) -> int:
     return 0
 
 
+def _plot(args) -> int:
+    from flitlab.curve import Curve
+    from flitlab.plot import save_curves
+    from flitlab.styles import style
+
+    labels = args.labels.split(",") if args.labels else args.dirs
+    if len(labels) != len(args.dirs):
+        raise ConfigError(f"--labels {args.labels}: {len(labels)} names are not one for each of {len(args.dirs)} "
+                          "curves.")
+    curves = [Curve.read(folder) for folder in args.dirs]
+    with style(args.style) if args.style else contextlib.nullcontext():
+        save_curves(curves, args.out, labels)
+    print(f"{args.out} written")
+    return 0
+
+
 def _reproduce(args) -> int:
     from flitlab.reproduction import main
 
@@ -178,10 +194,18 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = command("sweep", _sweep, "Run all combinations of parameter values and draw the curves.", engine=True)
     sub.add_argument("--over", action="append", required=True, metavar="KEY=VALUES",
-                     help="values START:STOP:STEP or a,b,c of a parameter (repeatable: all combinations)")
+                     help="values START:STOP:STEP or a,b,c of a parameter (repeatable: all combinations); "
+                          "traffic.load=adaptive:LOW:HIGH finds where the network saturates")
     sub.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per point, one a seed (default 1)")
     sub.add_argument("--out", metavar="DIR", help="folder for curve.csv, curve.png, points.jsonl, experiment.toml")
     sub.add_argument("--resume", action="store_true", help="keep the finished points in --out and run the others")
+
+    sub = command("plot", _plot, "Draw the curves of sweeps into one picture.", config=False)
+    sub.add_argument("dirs", nargs="+", metavar="DIR", help="folder of a sweep, or a CSV or Parquet file of a curve")
+    sub.add_argument("--out", default="curves.png", metavar="FILE",
+                     help="the picture: .png, .svg or .pdf (default curves.png)")
+    sub.add_argument("--labels", metavar="A,B", help="names in the legend (default: those of the folders)")
+    sub.add_argument("--style", metavar="NAME", help="ieee: for a column of a two-column paper")
 
     sub = command("reproduce", _reproduce, "Run published experiments and compare with the source.", config=False)
     sub.add_argument("names", nargs="*", metavar="NAME",

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = [
     "offered", "accepted", "saturated", "latency_mean", "latency_ci95", "latency_p50", "latency_p95",
@@ -42,28 +48,49 @@ class Curve:
 
     Columns: the keys that were varied, run.seed, those of ``COLUMNS``, and ``model.*``, what is special to the router
     or the traffic. ``mode`` is the traffic.mode of its runs, "mixed" if they differ: loads of closed loops count
-    replies too. ``kind`` is their router.kind, "" if they differ.
+    replies too. ``kind`` is their router.kind, "" if they differ. ``configs``: of each row, the parameters that were
+    not varied; empty if nobody knows them.
     """
 
     def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = "", mode: str = "open",
-                 kind: str = ""):
+                 kind: str = "", configs: Sequence[dict[str, Any]] = ()):
         self.keys = keys
         self.rows = rows
         self.name = name
         self.mode = mode
         self.kind = kind
-        self._frame = None
+        self.configs = configs
+        self._frame: pd.DataFrame | None = None
 
     @classmethod
-    def from_results(cls, keys, settings, results, experiment) -> Curve:
+    def from_results(cls, keys: Iterable[str], settings: Iterable[Mapping[str, Any]],
+                     results: Iterable[dict[str, Any]], name: str = "") -> Curve:
         """``results`` may be made one by one: what is not in a row is not kept."""
-        modes, kinds, rows = set(), set(), []
+        rows, configs = [], []
+        known: dict[str, dict[str, Any]] = {}  # rows share what they have in common
         for setting, result in zip(settings, results, strict=True):
-            modes.add(result["config"]["traffic.mode"])
-            kinds.add(result["config"]["router.kind"])
-            rows.append(_row(setting, result))
-        return cls(list(keys), rows, experiment.name, modes.pop() if len(modes) == 1 else "mixed",
-                   kinds.pop() if len(kinds) == 1 else "")
+            rows.append(_row(dict(setting), result))
+            config = {path: value for path, value in result["config"].items() if path not in setting}
+            configs.append(known.setdefault(json.dumps(config, sort_keys=True), config))
+        return cls.of_rows(list(keys), rows, name, configs)
+
+    @classmethod
+    def of_rows(cls, keys: list[str], rows: list[dict[str, Any]], name: str,
+                configs: Sequence[dict[str, Any]]) -> Curve:
+        """Mode and kind are those of the rows and configurations."""
+        return cls(keys, rows, name, _only(configs, rows, "traffic.mode", "mixed" if configs else "open"),
+                   _only(configs, rows, "router.kind", ""), configs)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> Curve:
+        """A curve that was kept: a sweep's folder, or a file of :meth:`to_csv` or :meth:`to_parquet`.
+
+        A CSV file does not say that seeds were a key of their own; they are read as repeats of a point. Raises
+        ConfigError if there is no curve.
+        """
+        from flitlab.curve_files import read
+
+        return read(Path(path))
 
     @property
     def axis(self) -> str:
@@ -79,7 +106,7 @@ class Curve:
         return groups
 
     @property
-    def frame(self):
+    def frame(self) -> pd.DataFrame:
         """pandas.DataFrame; latencies are NaN where the point is saturated."""
         if self._frame is None:
             import pandas as pd
@@ -119,35 +146,59 @@ class Curve:
                          "flits/cycle/terminal")
         return lines
 
-    def csv_text(self) -> str:
+    def table_rows(self, configuration: bool = False) -> list[dict[str, Any]]:
+        """The rows; with the configuration, a column for every parameter that was not varied is behind the others."""
+        if not configuration or not self.configs:
+            return self.rows
+        columns = dict.fromkeys(name for row in self.rows for name in row)  # rows may differ in model.* columns
+        return [{**dict.fromkeys(columns), **row, **{p: _cell(v) for p, v in config.items()}}
+                for row, config in zip(self.rows, self.configs, strict=True)]
+
+    def csv_text(self, configuration: bool = False) -> str:
+        """The table as CSV, with the whole configuration if asked for."""
         text = io.StringIO()
-        names = list(dict.fromkeys(name for row in self.rows for name in row))  # rows may differ in model.* columns
+        rows = self.table_rows(configuration)
+        names = list(dict.fromkeys(name for row in rows for name in row))
         writer = csv.DictWriter(text, fieldnames=names, restval="", lineterminator="\n")
         writer.writeheader()
-        for row in self.rows:
+        for row in rows:
             writer.writerow({k: "" if v is None else repr(v) if isinstance(v, float) else v for k, v in row.items()})
         return text.getvalue()
 
-    def to_csv(self, path: str | os.PathLike) -> None:
-        Path(path).write_text(self.csv_text(), encoding="utf-8")
+    def to_csv(self, path: str | os.PathLike, configuration: bool = True) -> None:
+        """Writes the table, and behind it a column for every parameter of the configuration that was not varied."""
+        Path(path).write_text(self.csv_text(configuration), encoding="utf-8")
 
-    def plot(self, axes=None, label: str | None = None):
-        """Latency and accepted load against offered load; returns the two axes."""
+    def to_parquet(self, path: str | os.PathLike) -> None:
+        """As :meth:`to_csv`, with types kept. Needs pyarrow (``pip install 'flitlab[results]'``)."""
+        from flitlab.curve_files import write_parquet
+
+        write_parquet(self, path)
+
+    def to_xarray(self) -> Any:
+        """xarray.Dataset over the keys and run.seed, units and configuration in the attributes. Points that were not
+        run are NaN. Needs xarray (``pip install 'flitlab[results]'``)."""
+        from flitlab.curve_files import dataset
+
+        return dataset(self)
+
+    def plot(self, axes: Any = None, label: str | None = None) -> Any:
+        """Latency and accepted load against offered load; returns the two axes, into which other curves can go."""
         from flitlab.plot import plot_curve
 
         return plot_curve(self, axes, label)
 
     def save_plot(self, path: str | os.PathLike) -> None:
+        """Draws the curve into a file: PNG, SVG or PDF, by its ending. :class:`flitlab.style` makes it fit a paper."""
         from flitlab.plot import save_curve
 
         save_curve(self, path)
 
-    def table(self) -> str:
-        """The main columns as text."""
+    def _cells(self) -> list[list[str]]:
+        """The main columns as text, the head first."""
         seeds = {r["run.seed"] for r in self.rows}
         keys = [*self.keys, *(["run.seed"] if len(seeds) > 1 and "run.seed" not in self.keys else [])]
-        head = [*keys, "accepted", "latency", "+-", "p99", ""]
-        lines = [head]
+        lines = [[*keys, "accepted", "latency", "+-", "p99", ""]]
         for r in self.rows:
             notes = (["saturated"] * r["saturated"] + ["warm-up not steady"] * (not r["warmup_steady"])
                      + ["window capped"] * r["window_capped"])
@@ -155,7 +206,12 @@ class Curve:
                 *(str(r[k]) for k in keys), f"{r['accepted']:.4f}", _number(r["latency_mean"]),
                 _number(r["latency_ci95"]), _number(r["latency_p99"]), ", ".join(notes),
             ])
-        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+        return lines
+
+    def table(self) -> str:
+        """The main columns as text."""
+        lines = self._cells()
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         padded = [[cell.rjust(w) for cell, w in zip(line, widths, strict=True)] for line in lines]
         return "\n".join("  ".join(line).rstrip() for line in padded)
 
@@ -163,7 +219,31 @@ class Curve:
         return self.table()
 
     def _repr_html_(self) -> str:
-        return self.frame._repr_html_()
+        """The main columns, at most ``SHOWN`` rows of them, and what there is to say of the whole."""
+        head, *lines = self._cells()
+        if left_out := max(0, len(lines) - SHOWN):
+            lines[SHOWN // 2 : SHOWN // 2 + left_out] = [["..."] * len(head)]
+        title = (f"<b>{html.escape(self.name or 'curve')}</b>: {len(self.rows)} runs; latency in cycles, accepted load "
+                 "in flits/cycle/terminal; all columns in <code>.frame</code>")
+        said = "".join(f"<br>{html.escape(line)}" for line in self.summary())
+        return f"<p>{title}{said}</p><table>{_html('th', head)}{''.join(_html('td', line) for line in lines)}</table>"
+
+
+SHOWN = 20  # rows
+
+
+def _html(tag: str, cells: Iterable[str]) -> str:
+    return "<tr>" + "".join(f'<{tag} style="text-align:right">{html.escape(c)}</{tag}>' for c in cells) + "</tr>"
+
+
+def _cell(value: Any) -> Any:
+    return str(value) if isinstance(value, (list, tuple)) else value
+
+
+def _only(configs: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]], path: str, otherwise: str) -> str:
+    """The value of a parameter in all of the runs; ``otherwise`` if they differ."""
+    values = {c[path] for c in configs if path in c} | {r[path] for r in rows if path in r}
+    return values.pop() if len(values) == 1 else otherwise
 
 
 def _saturation(rows: list[dict[str, Any]]) -> float | None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from flitlab import _core, shipped
+from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean
 from flitlab.booksim import check_words
+from flitlab.compiled import GRAPH, MATRIX, TABLE, Graph, Pattern, Routes
 from flitlab.programs import program_text
+from flitlab.records import applies, parameters_of
 from flitlab.toml import tomllib
 
 
@@ -50,6 +53,7 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 
 _PROGRAM = "traffic.program_file"
+_OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")  # fit no other graph
 
 
 @cache
@@ -62,10 +66,13 @@ class Experiment:
     """A checked configuration. Immutable: :meth:`set` gives a new one.
 
     ``traffic.program_file`` names a file of calls or a program in TOML, or is a :class:`flitlab.Program`.
+    :meth:`with_pattern`, :meth:`with_routes` and :meth:`with_topology` take traffic, routes and a graph from Python.
     """
 
-    def __init__(self, given: Mapping[str, Any], base_dir: str = ".", name: str = "experiment"):
+    def __init__(self, given: Mapping[str, Any], base_dir: str = ".", name: str = "experiment",
+                 texts: Mapping[str, bytes] | None = None):
         self._given = dict(given)
+        self._texts = dict(texts or {})  # of files that are in memory, by the parameter that names them
         self.base_dir = os.path.abspath(base_dir)
         self.name = name
         self.core = self._resolved()
@@ -74,10 +81,11 @@ class Experiment:
         check_words(self._given, known_paths())
         program = self._given.get(_PROGRAM)
         if program is None or (isinstance(program, str) and not program.endswith(".toml")):
-            return _core.Experiment(self._given, self.base_dir)
+            return _core.Experiment(self._given, self.base_dir, self._texts)
         given = {**self._given, _PROGRAM: getattr(program, "name", program)}
-        terminals = _core.Experiment(given, self.base_dir).terminals()
-        return _core.Experiment(given, self.base_dir, {_PROGRAM: program_text(program, self.base_dir, terminals)})
+        terminals = _core.Experiment(given, self.base_dir, self._texts).terminals()
+        program_calls = {_PROGRAM: program_text(program, self.base_dir, terminals)}
+        return _core.Experiment(given, self.base_dir, self._texts | program_calls)
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:
@@ -87,7 +95,83 @@ class Experiment:
     def set(self, key: str | Mapping[str, Any], value: Any = None) -> Experiment:
         """A copy with one dotted path changed, or with all paths of a mapping changed."""
         changes = flatten(key) if isinstance(key, Mapping) else {key: plain(value)}
-        return Experiment({**self._given, **changes}, self.base_dir, self.name)
+        texts = {path: text for path, text in self._texts.items() if path not in changes}
+        return Experiment({**self._given, **changes}, self.base_dir, self.name, texts)
+
+    def with_pattern(self, pattern: Pattern | Any) -> Experiment:
+        """A copy whose destinations are those of a function, compiled once to a traffic matrix.
+
+        ``pattern(source, terminals)`` is a terminal; a dictionary of terminals and weights; a weight for every
+        terminal; or None, and the source sends nothing. An array of weights [source][destination] will do too.
+
+        >>> import flitlab as fl
+        >>> exp = fl.load("vc-mesh-8x8").with_pattern(lambda source, terminals: (source + 3) % terminals)
+        >>> exp["traffic.pattern"]
+        'matrix'
+
+        Raises ConfigError if a destination or weight is none, or if the router refuses the matrix.
+        """
+        terminals = self.core.terminals() or int(self.derived()["terminals"])  # only a file may know
+        text = compiled.matrix_text(pattern, terminals)
+        changes = {"traffic.pattern": "matrix", MATRIX: compiled.name_of(pattern, "pattern")}
+        return self._compiled(changes, {MATRIX: text})
+
+    def with_topology(self, graph: Graph) -> Experiment:
+        """A copy on the routers and channels of a networkx graph, compiled once to a list of edges.
+
+        Each edge is a channel in both directions. Nodes called 0, 1, ... keep their numbers; others count in the order
+        of ``graph.nodes``, so ``list(graph)[5]`` is router 5. The order of ``graph.edges`` numbers the ports. What was
+        set of the old topology and its routes and does not apply to graphs is dropped.
+
+        Raises ConfigError if the graph is directed or not connected, or the router takes none.
+        """
+        self._needs(GRAPH, "with_topology", "takes no graph")
+        changes = {"topology.kind": "graph", GRAPH: compiled.name_of(graph, "graph")}
+        return self._compiled(changes, {GRAPH: compiled.graph_text(graph)}, _OF_ONE_GRAPH)
+
+    def with_routes(self, routes: Routes) -> Experiment:
+        """A copy routed by a function, compiled once to a routing table.
+
+        ``routes(router, destination)`` is the next router on the way to a destination router, by the first channel that
+        leads there; or that and the layer of virtual channels for packets that start at ``router``. Layers that are not
+        given are found, so that no packets can wait for one another in a circle. A mesh, torus or hypercube becomes the
+        graph of its channels, with its numbers; its patterns by coordinates then need :meth:`with_pattern`.
+
+        Raises ConfigError if a next router is no neighbour, packets never arrive, or they can deadlock.
+        """
+        self._needs(TABLE, "with_routes", "has no routing table")
+        if self["topology.kind"] != "graph":
+            return self._graph_of_channels().with_routes(routes)
+        text = self._texts.get(GRAPH)
+        if text is None:
+            self.core.files_hash()  # raises if there is no such file
+            text = Path(self.base_dir, self[GRAPH]).read_bytes()
+        table = compiled.table_text(routes, compiled.ports_of(text))
+        changes = {"routing.algorithm": "table", TABLE: compiled.name_of(routes, "routes")}
+        return self._compiled(changes, {TABLE: table})
+
+    def _needs(self, path: str, method: str, lack: str) -> None:
+        kind = self["router.kind"]
+        if path not in parameters_of(kind) or "graph" not in parameters_of(kind)["topology.kind"]["choices"]:
+            raise ConfigError(f'{method}: router.kind = "{kind}" {lack}.')
+
+    def _graph_of_channels(self) -> Experiment:
+        changes = {"topology.kind": "graph", GRAPH: self["topology.kind"]}
+        return self._compiled(changes, {GRAPH: compiled.links_text(self.core)}, _OF_ONE_GRAPH, check=False)
+
+    def _compiled(self, changes: dict[str, Any], texts: dict[str, bytes], without: Iterable[str] = (),
+                  check: bool = True) -> Experiment:
+        """A copy with changes and texts, without the keys of ``without`` and those that apply no longer."""
+        records, values = parameters_of(self["router.kind"]), {**self.flat(), **changes}
+        given = {path: value for path, value in self._given.items()
+                 if path not in without and applies(records[path], values)}
+        kept = {path: text for path, text in self._texts.items() if path in given}
+        made = Experiment({**given, **changes}, self.base_dir, self.name, kept | texts)
+        if check:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a run says it again
+                made.core.derived()
+        return made
 
     def __getitem__(self, path: str) -> Any:
         values = self.flat()
@@ -108,15 +192,37 @@ class Experiment:
     def to_toml(self) -> str:
         """The resolved configuration as TOML; file names become absolute, so that it can be kept anywhere.
 
-        Raises ConfigError if the program is not in a file.
+        Raises ConfigError if traffic, routes, a graph or a program are in memory: :meth:`save` writes them too.
         """
         if not isinstance(self._given.get(_PROGRAM, ""), str):
             raise ConfigError(f"{_PROGRAM} is a program in memory, which a configuration cannot name: save it with "
                               "Program.save(path), and set the key to that path.")
+        for path in self._texts:
+            raise ConfigError(f"{path} is in memory, which a configuration cannot name: save all of it with "
+                              "Experiment.save(path).")
+        return self._toml({})
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the resolved configuration to a TOML file, and what is in memory to CSV files beside it that the
+        configuration names: ``mine.toml`` and ``mine-matrix.csv``."""
+        path = Path(path)
+        texts = {key: text for key, text in self._texts.items() if key in self.flat()}
+        program = self._given.get(_PROGRAM, "")
+        if not isinstance(program, str):
+            texts[_PROGRAM] = program.text()
+        names = {key: f"{path.stem}-{compiled.FILE_NAMES[key]}.csv" for key in texts}
+        for key, name in names.items():
+            path.with_name(name).write_bytes(texts[key])
+        path.write_text(self._toml(names), encoding="utf-8")
+
+    def _toml(self, names: Mapping[str, str]) -> str:
+        """``names``: of files that lie beside the configuration."""
         lines: list[str] = []
         section = None
         for path, value in self.flat().items():
-            if path.endswith("file") and value:
+            if path in names:
+                value = names[path]
+            elif path.endswith("file") and value:
                 value = os.path.join(self.base_dir, value)
             table, _, key = path.partition(".")
             if table != section:
@@ -126,10 +232,10 @@ class Experiment:
         return "\n".join(lines) + "\n"
 
     def __getstate__(self):
-        return {"given": self._given, "base_dir": self.base_dir, "name": self.name}
+        return {"given": self._given, "base_dir": self.base_dir, "name": self.name, "texts": self._texts}
 
     def __setstate__(self, state):
-        self.__init__(state["given"], state["base_dir"], state["name"])
+        self.__init__(state["given"], state["base_dir"], state["name"], state["texts"])
 
     def __repr__(self) -> str:
         flat = self.flat()

@@ -36,6 +36,7 @@ class Network:
             warnings.warn(text, stacklevel=2)
 
     def step(self, cycles: int = 1) -> Network:
+        """Goes on by some cycles; returns the network, so that calls can follow one another."""
         if cycles < 0:
             raise _core.ConfigError(f"step({cycles}): the number of cycles must not be negative.")
         self._core.step(min(cycles, 1 << 63))  # more than time has, whatever it is
@@ -43,10 +44,12 @@ class Network:
 
     @property
     def cycle(self) -> int:
+        """The cycle that comes next."""
         return self._core.cycle
 
     @property
     def state_hash(self) -> str:
+        """Hash of all state: the same on every engine, whatever the number of threads."""
         return self._core.state_hash()
 
     @property

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from flitlab import _core
 
 
@@ -29,3 +32,13 @@ def totals_of(kind: str) -> list[dict]:
 def with_unit(record: dict) -> str:
     """The help of a parameter or total, and its unit."""
     return f"{record['help']} ({record['unit']})" if record["unit"] else record["help"]
+
+
+def applies(record: dict, values: Mapping[str, Any]) -> bool:
+    """Whether the conditions of a parameter hold, such as ``topology.kind=mesh|torus&traffic.mode!=trace``."""
+    for condition in filter(None, record["only_if"].split("&")):
+        key, _, words = condition.partition("=")
+        value = str(values.get(key.removesuffix("!"), ""))
+        if (value.lower() in words.split("|")) == key.endswith("!"):
+            return False
+    return True

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean
+
+if TYPE_CHECKING:
+    from flitlab.channels import Channels
+    from flitlab.experiment import Experiment
 
 # Names that people try first.
 NEARLY = {
@@ -108,7 +113,6 @@ class Result(Record):
     config: dict[str, Any]
     routers: int
     terminals: int
-    channels: int
     cycles: int
     warmup_cycles: int
     measured_cycles: int
@@ -128,6 +132,22 @@ class Result(Record):
     packets: Packets
     channel_utilization: Use
     model: Model
+
+    def __init__(self, values: dict[str, Any], experiment: Experiment | None = None):
+        """``experiment``: what was run, if ``values`` has the flits of its channels (channel_flits)."""
+        super().__init__({key: value for key, value in values.items() if key != "channel_flits"})
+        self._experiment = experiment
+        self._channel_flits = values.get("channel_flits")
+
+    @property
+    def channels(self) -> Channels:
+        """What each channel between routers carried in the measurement window: ``result.channels.frame`` is a table,
+        ``result.channels.plot()`` a heat map. How many there are is ``len(result.channels)``."""
+        from flitlab.channels import Channels
+
+        if self._experiment is None or self._channel_flits is None:
+            raise ConfigError("result.channels: only the result of fl.run knows its channels.")
+        return Channels(self._experiment, self._channel_flits, self._values["measured_cycles"])
 
     def rows(self) -> list[tuple[str, str]]:
         """The main numbers as (name, text) for people."""

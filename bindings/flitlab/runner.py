@@ -82,12 +82,12 @@ def run_keeping(
     path = "" if checkpoint is None else os.fspath(checkpoint)
     with TerminateAsInterrupt():
         if not progress:
-            return Result(_core.run([experiment.core], backend, threads, None, path, every)[0])
+            return Result(_core.run([experiment.core], backend, threads, None, path, every, True)[0], experiment)
         from tqdm.auto import tqdm
 
         with tqdm(unit="cycle", unit_scale=True, delay=1) as bar:
             return Result(_core.run([experiment.core], backend, threads, lambda p: bar.update(p["cycle"] - bar.n), path,
-                                    every)[0])
+                                    every, True)[0], experiment)
 
 
 def run_job(

@@ -19,17 +19,21 @@ from flitlab.arguments import check_backend, check_threads, named, on_command_li
 from flitlab.curve import Curve, is_result
 from flitlab.experiment import Experiment, Given, experiment_of, parse_value, plain
 from flitlab.journal import entry_of, line_of, write_anew
+from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
 
 
-def parse_over(text: str) -> tuple[str, list[Any]]:
-    """``KEY=START:STOP:STEP`` (stop included, steps exact in decimal) or ``KEY=a,b,c``."""
+def parse_over(text: str) -> tuple[str, list[Any] | Adaptive]:
+    """``KEY=START:STOP:STEP`` (stop included, steps exact in decimal), ``KEY=a,b,c`` or
+    ``traffic.load=adaptive:LOW:HIGH``."""
     key, equals, values = text.partition("=")
     if not equals or not values:
         raise _core.ConfigError(f"--over {text}: it must be KEY=START:STOP:STEP or KEY=a,b,c.")
+    if values.startswith("adaptive:"):
+        return key, parse_adaptive(values)
     if ":" in values and "[" not in values:
         try:
             start, stop, step = (Decimal(part) for part in values.split(":"))
@@ -60,7 +64,11 @@ def _split(text: str) -> list[str]:
 
 
 def _values(key: str, values: Any) -> list[Any]:
-    """The values of one key of a sweep as plain Python; a word is not a list of letters."""
+    """The values of one key of a sweep as plain Python; a word is not a list of letters. Of an Adaptive, the first."""
+    if isinstance(values, Adaptive):
+        if key != "traffic.load":
+            raise _core.ConfigError(f"over {key}: only traffic.load has a border of saturation to refine; give a list.")
+        return values.first()
     try:
         listed = [] if isinstance(values, str) else [plain(v) for v in values]
     except TypeError:
@@ -165,7 +173,7 @@ def _run_group(experiments: list[Experiment], backend: str, threads: int) -> lis
 
 def sweep(
     experiment: Given,
-    over: Mapping[str, Iterable[Any]],
+    over: Mapping[str, Iterable[Any] | Adaptive],
     seeds: int = 1,
     out: str | os.PathLike | None = None,
     resume: bool = False,
@@ -177,10 +185,11 @@ def sweep(
     """Runs the product of all values of ``over``, each with ``seeds`` seeds.
 
     experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
-    over: dotted path -> list of values. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for
-    points.jsonl (every finished point, at once), curve.csv, curve.png and experiment.toml. resume: keep the points of
-    an interrupted sweep in ``out``. executor: anything with ``submit`` (concurrent.futures, a Dask client); without
-    one, this machine's GPU or cores. Ctrl-C keeps the finished points.
+    over: dotted path -> list of values; ``traffic.load`` may have :func:`flitlab.adaptive`, which finds where it
+    saturates. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for points.jsonl (every finished point,
+    at once), curve.csv, curve.png and experiment.toml. resume: keep the points of an interrupted sweep in ``out``.
+    executor: anything with ``submit`` (concurrent.futures, a Dask client); without one, this machine's GPU or cores.
+    Ctrl-C keeps the finished points.
     """
     experiment = experiment_of(experiment)
     if seeds < 1:
@@ -192,18 +201,15 @@ def sweep(
         raise _core.ConfigError(f"a sweep needs something to vary: {named('over')} names no parameter.")
     if "run.seed" in keys and seeds > 1:
         raise _core.ConfigError(f"{named('over')} run.seed and {named('seeds')} both choose seeds; use one.")
-    first_seed = experiment["run.seed"]
-    settings = []
-    for values in itertools.product(*(_values(k, v) for k, v in over.items())):
-        setting = dict(zip(keys, values, strict=True))
-        settings += [setting] if "run.seed" in keys else [setting | {"run.seed": first_seed + s} for s in range(seeds)]
+    own_seeds = [] if "run.seed" in keys else [experiment["run.seed"] + s for s in range(seeds)]
+    settings = _settings({k: _values(k, v) for k, v in over.items()}, own_seeds)
     points = _Points(experiment, settings)  # everything is checked before anything runs
     folder = None
     if out is not None:
         folder = Path(out)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "experiment.toml").write_text(experiment.to_toml(), encoding="utf-8")
+            experiment.save(folder / "experiment.toml")
         except OSError as error:
             raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror}.") from None
         if (folder / "points.jsonl").exists() and not resume:
@@ -214,13 +220,29 @@ def sweep(
     try:
         journal = _Journal(folder / "points.jsonl" if folder else None, resume)
         _run_missing(points, journal, backend, threads, executor, progress)
-        curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment)
+        if isinstance(loads := over.get("traffic.load"), Adaptive):
+            while more := refined(loads, settings, map(journal.result, points.digests)):
+                settings = [*settings, *more]
+                _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
+                points = _Points(experiment, settings)
+            order = in_order(settings, keys)
+            settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
+        curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment.name)
         if folder:
-            curve.to_csv(folder / "curve.csv")
+            curve.to_csv(folder / "curve.csv", configuration=False)  # experiment.toml has it
             curve.save_plot(folder / "curve.png")
     except OSError as error:
         raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror}.") from None
     return curve
+
+
+def _settings(values: Mapping[str, list[Any]], own_seeds: list[int]) -> list[dict[str, Any]]:
+    """The product of all values, each with all seeds."""
+    settings = []
+    for chosen in itertools.product(*values.values()):
+        setting = dict(zip(values, chosen, strict=True))
+        settings += [setting | {"run.seed": seed} for seed in own_seeds] if own_seeds else [setting]
+    return settings
 
 
 def _groups(points: _Points, done: _Journal) -> list[list[int]]:

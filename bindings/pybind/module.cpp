@@ -178,7 +178,7 @@ py::object call_tool_of(const std::string& kind, const std::string& name, const 
 }
 
 py::list run(const std::vector<Experiment>& experiments, const std::string& backend, u32 threads,
-             const py::object& progress, const std::string& checkpoint, double every_seconds) {
+             const py::object& progress, const std::string& checkpoint, double every_seconds, bool channels) {
   std::vector<Result> results;
   try {
     py::gil_scoped_release released;
@@ -201,7 +201,11 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
     throw RunError(std::string("the run could not go on: ") + e.what() + ".");
   }
   py::list list;
-  for (std::size_t i = 0; i < results.size(); ++i) list.append(to_dict(experiments[i], results[i]));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    py::dict d = to_dict(experiments[i], results[i]);
+    if (channels) d["channel_flits"] = py::cast(results[i].channel_flits);
+    list.append(d);
+  }
   return list;
 }
 
@@ -224,11 +228,10 @@ PYBIND11_MODULE(_core, m) {
       "common_totals", [] { return totals_to_list(kCommonTotalTable); },
       "common_totals() -> list[dict]: what networks of all kinds count.");
   m.def("backends", &backends, "backends() -> dict: what this build can run on.");
-  m.def(
-      "run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
-      py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0,
-      "run(experiments, backend, threads, progress, checkpoint, every_seconds) -> list[dict]: runs experiments of one "
-      "structure as replicas.");
+  m.def("run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
+        py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0, py::arg("channels") = false,
+        "run(experiments, backend, threads, progress, checkpoint, every_seconds, channels) -> list[dict]: runs "
+        "experiments of one structure as replicas.");
 
   m.def("program_calls", &program_calls, py::arg("text"), py::arg("name"), py::arg("ranks"),
         "program_calls(text, name, ranks) -> list[list[tuple]]: what every rank of a program does.");

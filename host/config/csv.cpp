@@ -1,25 +1,18 @@
 #include "host/config/csv.hpp"
 
 #include <charconv>
-#include <cstring>
-#include <fstream>
 
 #include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
 
-void read_csv(std::string_view key, const std::string& path,
+void read_csv(std::string_view key, const TextSource& source,
               const std::function<void(const std::vector<double>&, std::size_t)>& line) {
-  std::ifstream file(path);
-  const auto unreadable = [&] {
-    return ConfigError(std::string(key) + " = " + to_text(Value{path}) + " cannot be read: " + std::strerror(errno) +
-                       ". Give the name of a CSV file, relative to the configuration's folder.");
-  };
-  if (!file) throw unreadable();
+  const std::unique_ptr<std::istream> in = source.open(std::string(key));
   std::string text;
   std::vector<double> numbers;
-  for (std::size_t number = 1; std::getline(file, text); ++number) {
+  for (std::size_t number = 1; std::getline(*in, text); ++number) {
     if (!text.empty() && text.back() == '\r') text.pop_back();
     if (text.empty() || text[0] == '#') continue;
     numbers.clear();
@@ -32,7 +25,8 @@ void read_csv(std::string_view key, const std::string& path,
       const char* rest = next;
       while (rest < end && *rest == ' ') ++rest;
       if (error != std::errc{} || (rest < end && *rest != ','))
-        throw ConfigError(std::string(key) + ": " + path + ":" + std::to_string(number) + ": " + shown(Value{text}) +
+        throw ConfigError(std::string(key) + ": " + source.path() + ":" + std::to_string(number) + ": " +
+                          shown(Value{text}) +
                           " is not a line of comma-separated numbers. Correct it, or start it with # to skip it.");
       numbers.push_back(x);
       if (rest >= end) break;
@@ -40,7 +34,6 @@ void read_csv(std::string_view key, const std::string& path,
     }
     line(numbers, number);
   }
-  if (file.bad()) throw unreadable();  // a folder can be opened, but not read
 }
 
 }  // namespace flitlab

@@ -144,7 +144,7 @@ std::string Experiment::file(const ParamRecord& p) const {
 
 TextSource Experiment::text(const ParamRecord& p) const {
   const auto shared = texts_.find(std::string(p.path));
-  return shared == texts_.end() ? TextSource(file(p)) : TextSource(str(p) + ", as calls", shared->second);
+  return shared == texts_.end() ? TextSource(file(p)) : TextSource(str(p) + " (compiled)", shared->second);
 }
 
 u64 Experiment::files_hash() const {

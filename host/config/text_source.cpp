@@ -27,7 +27,8 @@ std::unique_ptr<std::istream> TextSource::open(const std::string& key) const {
   // A folder opens, but cannot be read.
   if (!*file || (file->peek(), file->bad()))
     throw ConfigError(key + " = " + to_text(Value{path_}) +
-                      " cannot be read: " + std::strerror(errno ? errno : EISDIR) + ".");
+                      " cannot be read: " + std::strerror(errno ? errno : EISDIR) +
+                      ". Give the name of a file, relative to the configuration's folder.");
   file->clear();
   return file;
 }

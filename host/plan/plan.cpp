@@ -20,7 +20,7 @@ double inverse_log_miss(double p) { return p < 1 ? 1 / std::log1p(-p) : 0; }
 Topology make_topology(const Experiment& e) {
   const std::string& kind = e.str(param::topology.kind);
   const u32 concentration = e.u32_of(param::topology.concentration);
-  if (kind == "graph") return make_graph(e.file(param::topology.file), concentration);
+  if (kind == "graph") return make_graph(e.text(param::topology.file), concentration);
   if (kind == "hypercube") return make_hypercube(e.u32_of(param::topology.dimensions), concentration);
   if (kind == "mesh") return make_mesh(e.ints(param::topology.shape), concentration);
   return make_torus(e.ints(param::topology.shape), concentration);

@@ -160,7 +160,7 @@ void TerminalPlan::set_pattern(const Experiment& e, const Topology& topology, co
 }
 
 void TerminalPlan::read_matrix_of(const Experiment& e) {
-  set_matrix(read_matrix(e.file(param::traffic.matrix_file), table.terminals));
+  set_matrix(read_matrix(e.text(param::traffic.matrix_file), table.terminals));
   for (u32 s = 0; s < table.terminals; ++s)
     for (u32 i = matrix_.row_start[s]; i < matrix_.row_start[s + 1]; ++i) {
       require_active(param::traffic.matrix_file.path, s);

@@ -109,14 +109,15 @@ RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
   return table;
 }
 
-RouteTable read_table(std::string_view key, const std::string& path, const Topology& t, u32 max_layers) {
+RouteTable read_table(std::string_view key, const TextSource& text, const Topology& t, u32 max_layers) {
+  const std::string& path = text.path();
   check_size(t);
   RouteTable table;
   const std::size_t pairs = std::size_t{t.routers} * t.routers;
   table.port.assign(pairs, 0xFF);
   table.layer.assign(pairs, 0);
   bool with_layers = false;
-  read_csv(key, path, [&](const std::vector<double>& f, std::size_t line) {
+  read_csv(key, text, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = std::string(key) + ": " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3 && f.size() != 4) throw ConfigError(where + "a line is router,destination,port[,layer].");
     for (double x : f)

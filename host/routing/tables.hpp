@@ -22,6 +22,6 @@ RouteTable shortest_path_table(const Topology& topology, u32 max_layers);
 /// A user's table, which a parameter `key` names: CSV lines router,destination,port or router,destination,port,layer
 /// (the layer of packets that start at `router`). Refused if a pair is missing or loops, or if its dependencies have a
 /// cycle that `max_layers` layers cannot break (with layers given: any cycle); the message shows the cycle.
-RouteTable read_table(std::string_view key, const std::string& path, const Topology& topology, u32 max_layers);
+RouteTable read_table(std::string_view key, const TextSource& text, const Topology& topology, u32 max_layers);
 
 }  // namespace flitlab

@@ -317,8 +317,10 @@ void Measurement::finish(const CounterShard& c) {
     r.model["transactions_per_cycle_per_terminal"] = transactions_ / flit_slots;
   }
   double sum = 0, most = 0;
+  r.channel_flits.clear();
   for (std::size_t i = 0; i < channel_end_.size(); ++i) {
-    const double use = static_cast<u32>(channel_end_[i] - channel_start_[i]) / static_cast<double>(measured_cycles_);
+    r.channel_flits.push_back(channel_end_[i] - channel_start_[i]);  // counters wrap around
+    const double use = r.channel_flits.back() / static_cast<double>(measured_cycles_);
     sum += use;
     most = std::max(most, use);
   }

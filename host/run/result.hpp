@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "kernels/common/types.hpp"
 
@@ -33,6 +34,7 @@ struct Result {
   double hops_mean = kNotMeasured;
   u64 created = 0, injected = 0, delivered = 0, dropped = 0, in_flight = 0, queued = 0;  ///< packets
   double channel_utilization_mean = 0, channel_utilization_max = 0;  ///< flits/cycle in the measurement window
+  std::vector<u32> channel_flits;  ///< [channels] in the measurement window, by router and port
   u64 warmup_cycles = 0, measured_cycles = 0, drain_cycles = 0;
   std::map<std::string, double> model;  ///< special to the router or the traffic
 };
@@ -43,8 +45,8 @@ void visit_result(Archive& archive, R& r) {
   archive(r.backend, r.device, r.threads, r.seed, r.routers, r.terminals, r.channels, r.cycles, r.wall_seconds,
           r.router_cycles_per_second, r.state_bytes, r.state_hash, r.offered, r.accepted, r.saturated, r.warmup_steady,
           r.window_capped, r.latency, r.network_latency, r.hops_mean, r.created, r.injected, r.delivered, r.dropped,
-          r.in_flight, r.queued, r.channel_utilization_mean, r.channel_utilization_max, r.warmup_cycles,
-          r.measured_cycles, r.drain_cycles, r.model);
+          r.in_flight, r.queued, r.channel_utilization_mean, r.channel_utilization_max, r.channel_flits,
+          r.warmup_cycles, r.measured_cycles, r.drain_cycles, r.model);
 }
 
 }  // namespace flitlab

@@ -9,10 +9,11 @@
 
 namespace flitlab {
 
-Topology make_graph(const std::string& path, u32 concentration) {
+Topology make_graph(const TextSource& text, u32 concentration) {
+  const std::string& path = text.path();
   std::vector<std::pair<u32, u32>> edges;
   u32 routers = 0;
-  read_csv(param::topology.file.path, path, [&](const std::vector<double>& fields, std::size_t line) {
+  read_csv(param::topology.file.path, text, [&](const std::vector<double>& fields, std::size_t line) {
     const std::string where = "topology.file: " + path + ":" + std::to_string(line) + ": ";
     if (fields.size() != 2) throw ConfigError(where + "an edge is two router numbers, a,b.");
     for (double x : fields)

@@ -155,10 +155,11 @@ TrafficMatrix even_matrix(const std::vector<std::vector<u32>>& rows) {
   return matrix;
 }
 
-TrafficMatrix read_matrix(const std::string& path, u32 terminals) {
+TrafficMatrix read_matrix(const TextSource& text, u32 terminals) {
+  const std::string& path = text.path();
   std::vector<std::vector<std::pair<u32, double>>> rows(terminals);
   std::vector<bool> listed(terminals, false);
-  read_csv(param::traffic.matrix_file.path, path, [&](const std::vector<double>& f, std::size_t line) {
+  read_csv(param::traffic.matrix_file.path, text, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = "traffic.matrix_file: " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3) throw ConfigError(where + "a line is source,destination,weight.");
     for (int i = 0; i < 2; ++i)

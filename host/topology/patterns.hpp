@@ -44,7 +44,7 @@ struct TrafficMatrix {
 TrafficMatrix even_matrix(const std::vector<std::vector<u32>>& rows);
 
 /// Reads CSV lines source,destination,weight. Every terminal needs a line; one with weight 0 alone sends nothing.
-TrafficMatrix read_matrix(const std::string& path, u32 terminals);
+TrafficMatrix read_matrix(const TextSource& text, u32 terminals);
 
 /// Rising thresholds for weights that add up to anything positive.
 std::vector<u32> cumulative_thresholds(const std::vector<double>& weights);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "host/config/text_source.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/types.hpp"
 
@@ -55,6 +56,6 @@ Topology make_torus(const std::vector<u32>& shape, u32 concentration);
 Topology make_hypercube(u32 dimensions, u32 concentration);
 /// Any connected undirected graph from an edge list: CSV lines "a,b" of router indices 0..n-1, '#' comments.
 /// Parallel edges are allowed; a self-loop, an isolated router or a disconnected graph is refused by name.
-Topology make_graph(const std::string& path, u32 concentration);
+Topology make_graph(const TextSource& text, u32 concentration);
 
 }  // namespace flitlab

@@ -173,13 +173,13 @@ def test_swept_seeds_are_the_seeds_that_run(small):
 
 
 def test_bands_over_seeds_are_student_s():
-    from flitlab.plot import _points, student
+    from flitlab.plot import points, student
 
     exact = {1: 12.706, 2: 4.303, 10: 2.228, 11: 2.201, 15: 2.131, 20: 2.086, 30: 2.042, 120: 1.980}
     for freedom, quantile in exact.items():
         assert student(freedom) == pytest.approx(quantile, abs=0.0025)
     rows = [{"x": 1, "saturated": False, "accepted": 0.1, "latency_mean": m, "latency_ci95": 9.0} for m in (1, 2, 3)]
-    ((_, mean, half, *_),) = _points(rows, "x", "accepted")
+    ((_, mean, half, *_),) = points(rows, "x", "accepted")
     assert mean == 2 and half == pytest.approx(4.303 / 3**0.5)
 
 

@@ -32,6 +32,35 @@ load: float = fl.find_saturation(exp)
 net: fl.Network = fl.Network(exp, trace=True).step(100)
 name: str | None = net.router(5).ports[0].name
 names: list[str] = fl.configs()
+
+
+def half_way(source: int, terminals: int) -> int:
+    return (source + terminals // 2) % terminals
+
+
+def clockwise(router: int, destination: int) -> tuple[int, int]:
+    return router + 1, int(router > destination)
+
+
+class Ring:
+    nodes = range(3)
+    edges = [(0, 1), (1, 2), (2, 0)]
+
+    def is_directed(self) -> bool:
+        return False
+
+
+mine: fl.Experiment = exp.with_pattern(half_way).with_topology(Ring()).with_routes(clockwise)
+mine.with_pattern(lambda source, terminals: {0: 0.5, terminals - 1: 1}).save("mine.toml")
+mine.with_pattern([[0, 1], [1, 0]])
+refined: fl.Curve = fl.sweep(mine, {"traffic.load": fl.adaptive(0, 1), "router.vcs": [2, 4]})
+again: fl.Curve = fl.Curve.read("out/sweep")
+again.to_csv("curve.csv", configuration=True)
+many: int = len(res.channels)
+use: list[float] = res.channels.use.tolist()
+busiest = res.channels.frame.nlargest(3, "use")
+with fl.style("ieee"):
+    again.save_plot("curve.pdf")
 """
 SLIPS = {
     "res.acepted": "acepted",
@@ -44,6 +73,12 @@ SLIPS = {
     "fl.run(exp, thread=2)": "thread",
     "fl.sweep(exp, over=[0.1])": "list",
     "load.nothing": "nothing",
+    "exp.with_routes(half_way).with_topology([(0, 1)])": "list",
+    "exp.with_routes(lambda router: router)": "",
+    "fl.sweep(exp, {'traffic.load': fl.adaptive(0, 1, tolerence=0.1)})": "tolerence",
+    "res.channels.frames": "frames",
+    "fl.style(1)": "str",
+    "again.to_parket('x')": "to_parket",
 }
 
 

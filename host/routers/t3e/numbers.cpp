@@ -19,16 +19,17 @@ std::string shown_address(u32 address) {
 
 std::vector<u32> from_file(const Shape& shape, const std::string& file) {
   std::vector<u32> logical(shape.nodes(), kNone);
-  read_csv(flitlab::t3e::param::topology.logical_file.path, file, [&](const std::vector<double>& f, std::size_t line) {
-    const std::string where = "topology.logical_file: " + file + ":" + std::to_string(line) + ": ";
-    bool whole = f.size() == 4;
-    for (double x : f) whole = whole && x >= 0 && x < 4096 && x == static_cast<u32>(x);
-    if (!whole) throw ConfigError(where + "a line is x,y,z,number, the number from 0 to 4095.");
-    const u32 address = pack_address(static_cast<u32>(f[0]), static_cast<u32>(f[1]), static_cast<u32>(f[2]));
-    const u32 node = f[0] < 8 && f[1] < 32 && f[2] < 16 ? shape.node_at(address) : kNone;
-    if (node == kNone) throw ConfigError(where + "there is no such node.");
-    logical[node] = static_cast<u32>(f[3]);
-  });
+  read_csv(flitlab::t3e::param::topology.logical_file.path, TextSource(file),
+           [&](const std::vector<double>& f, std::size_t line) {
+             const std::string where = "topology.logical_file: " + file + ":" + std::to_string(line) + ": ";
+             bool whole = f.size() == 4;
+             for (double x : f) whole = whole && x >= 0 && x < 4096 && x == static_cast<u32>(x);
+             if (!whole) throw ConfigError(where + "a line is x,y,z,number, the number from 0 to 4095.");
+             const u32 address = pack_address(static_cast<u32>(f[0]), static_cast<u32>(f[1]), static_cast<u32>(f[2]));
+             const u32 node = f[0] < 8 && f[1] < 32 && f[2] < 16 ? shape.node_at(address) : kNone;
+             if (node == kNone) throw ConfigError(where + "there is no such node.");
+             logical[node] = static_cast<u32>(f[3]);
+           });
   for (u32 n = 0; n < shape.nodes(); ++n)
     if (logical[n] == kNone)
       throw ConfigError("topology.logical_file: " + file + ": node " + shown_address(shape.address(n)) +

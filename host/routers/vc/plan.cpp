@@ -44,7 +44,7 @@ void VcPlan::set_classes(const Experiment& e) {
     routes_ =
         e.str(vc::param::routing.table_file).empty()
             ? shortest_path_table(topology_, layers)
-            : read_table(vc::param::routing.table_file.path, e.file(vc::param::routing.table_file), topology_, layers);
+            : read_table(vc::param::routing.table_file.path, e.text(vc::param::routing.table_file), topology_, layers);
     t.next_port = routes_.port.data();
     t.layer = routes_.layer.data();
   }

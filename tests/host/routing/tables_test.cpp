@@ -72,7 +72,7 @@ TEST(Tables, AreShortestAndFreeOfCycles) {
                                       {9, 6},
                                       {6, 8},
                                       {8, 5}}));
-  const Topology t = make_graph(petersen.path, 1);
+  const Topology t = make_graph(TextSource(petersen.path), 1);
   expect_consistent(t);
   expect_good_table(t, shortest_path_table(t, 8));
   for (u32 seed = 0; seed < 10; ++seed) {
@@ -83,18 +83,18 @@ TEST(Tables, AreShortestAndFreeOfCycles) {
       if (w.word[0] % 24 != w.word[1] % 24) edges.emplace_back(w.word[0] % 24, w.word[1] % 24);
     }
     const TextFile file(graph_text(edges));
-    const Topology g = make_graph(file.path, 1);
+    const Topology g = make_graph(TextSource(file.path), 1);
     expect_good_table(g, shortest_path_table(g, 16));
   }
 }
 
 TEST(Tables, NeedOneLayerOnATreeAndTwoOnARing) {
   const TextFile tree(graph_text({{0, 1}, {0, 2}, {1, 3}, {1, 4}, {2, 5}}));
-  EXPECT_EQ(shortest_path_table(make_graph(tree.path, 1), 4).layers, 1u);
+  EXPECT_EQ(shortest_path_table(make_graph(TextSource(tree.path), 1), 4).layers, 1u);
   const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}));
-  EXPECT_EQ(shortest_path_table(make_graph(ring.path, 1), 4).layers, 2u);
+  EXPECT_EQ(shortest_path_table(make_graph(TextSource(ring.path), 1), 4).layers, 2u);
   try {
-    shortest_path_table(make_graph(ring.path, 1), 1);
+    shortest_path_table(make_graph(TextSource(ring.path), 1), 1);
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_NE(std::string(error.what()).find("would close the cycle"), std::string::npos) << error.what();
@@ -104,7 +104,7 @@ TEST(Tables, NeedOneLayerOnATreeAndTwoOnARing) {
 
 TEST(Tables, OfTheUserAreChecked) {
   const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 0}}));
-  const Topology t = make_graph(ring.path, 1);
+  const Topology t = make_graph(TextSource(ring.path), 1);
   // Port toward the next higher router (mod 4), by peer.
   const auto port_to = [&](u32 r, u32 next) {
     for (u32 p = 0; p < t.network_ports; ++p)
@@ -121,11 +121,11 @@ TEST(Tables, OfTheUserAreChecked) {
       layered += line + ",0\n";
     }
   const TextFile good(clockwise), bad(layered), partial("0,1,0\n");
-  const RouteTable table = read_table("routing.table_file", good.path, t, 4);  // the tool finds the layers
+  const RouteTable table = read_table("routing.table_file", TextSource(good.path), t, 4);  // the tool finds the layers
   EXPECT_EQ(table.layers, 2u);
   const auto message = [&](const std::string& path) -> std::string {
     try {
-      read_table("routing.table_file", path, t, 4);
+      read_table("routing.table_file", TextSource(path), t, 4);
     } catch (const ConfigError& error) {
       return error.what();
     }

@@ -104,14 +104,14 @@ TEST(Patterns, ThatAreNoPermutationAreRefused) {
   };
   const TextFile eight(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}}));
   const TextFile six(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}));
-  refused("transpose", make_graph(eight.path, 1), "power of four");  // three address bits have no halves
+  refused("transpose", make_graph(TextSource(eight.path), 1), "power of four");  // three address bits have no halves
   refused("transpose", make_mesh({4, 8}, 1), "power of four");
   refused("transpose", make_mesh({4, 3}, 1), "power of four");
-  refused("bit_complement", make_graph(six.path, 1), "power-of-two");
+  refused("bit_complement", make_graph(TextSource(six.path), 1), "power-of-two");
   refused("shuffle", make_hypercube(3, 3), "power-of-two");
   EXPECT_EQ(make_permutation("transpose", make_mesh({2, 8}, 1), 1)[1], 4u);
   EXPECT_EQ(make_permutation("transpose", make_mesh({3, 3}, 2), 1)[2], 6u);
-  EXPECT_EQ(make_permutation("shuffle", make_graph(eight.path, 1), 1)[4], 1u);
+  EXPECT_EQ(make_permutation("shuffle", make_graph(TextSource(eight.path), 1), 1)[4], 1u);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(Shapes, AreConsistentAtRandom) {
 TEST(Addresses, LeadBackToTheirRouter) {
   const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}}));
   for (const Topology& t :
-       {make_mesh({3, 1, 5}, 2), make_torus({8, 8}, 1), make_hypercube(5, 1), make_graph(ring.path, 1)})
+       {make_mesh({3, 1, 5}, 2), make_torus({8, 8}, 1), make_hypercube(5, 1), make_graph(TextSource(ring.path), 1)})
     for (u32 r = 0; r < t.routers; ++r) EXPECT_EQ(t.router_at(t.address[r]), r) << t.kind;
 }
 
@@ -86,7 +86,7 @@ TEST(Graph, RefusesWhatIsNoNetwork) {
   const auto refused = [](const std::string& text, const std::string& says) {
     const TextFile file(text);
     try {
-      make_graph(file.path, 1);
+      make_graph(TextSource(file.path), 1);
       FAIL() << text;
     } catch (const ConfigError& error) {
       EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();

@@ -1,0 +1,214 @@
+"""What the channels of a network carried in a run: a table, and a heat map on a drawing of the network."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flitlab import _core
+from flitlab._core import ConfigError
+from flitlab.styles import NARROW
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from flitlab.experiment import Experiment
+
+MOST_DRAWN = 20000  # channels; more are a carpet
+MOST_NUMBERED = 64  # routers whose numbers are written on them
+_LANE = 0.09  # of the way to a neighbour: channels keep to the right of the line between two routers
+_GAP = 0.16  # between a router and its channels
+_STUB = 0.46  # of channels that do not lead to a neighbour in the drawing
+
+
+class Channels:
+    """Channels between routers and what they carried in the measurement window: ``len(channels)``, ``channels.frame``,
+    ``channels.plot()``."""
+
+    def __init__(self, experiment: Experiment, flits: list[int], cycles: int):
+        self._experiment = experiment
+        self._flits = flits
+        self._cycles = cycles
+        self._links: np.ndarray | None = None
+
+    @property
+    def links(self) -> np.ndarray:
+        """[channels][4]: router and port where each channel begins, router and port where it ends."""
+        if self._links is None:
+            links = _core.Network(self._experiment.core, "cpu", 1, False).links()
+            self._links = np.array(links, dtype=np.int64).reshape(-1, 4)
+        return self._links
+
+    @property
+    def use(self) -> np.ndarray:
+        """[channels] in flits/cycle, in the order of ``links``; where packets take a channel for longer than their
+        flits, the part of the time in which it was occupied."""
+        return np.array(self._flits, dtype=float) / max(1, self._cycles)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """pandas.DataFrame: router, port, to_router, to_port, flits, use (flits/cycle)."""
+        import pandas as pd
+
+        table = pd.DataFrame(self.links, columns=["router", "port", "to_router", "to_port"])
+        return table.assign(flits=np.array(self._flits, dtype=np.int64), use=self.use)
+
+    def __len__(self) -> int:
+        return len(self._flits)
+
+    def _summary(self) -> str:
+        use = self.use if len(self) else np.zeros(1)
+        return (f"{len(self)} channels, {use.mean():.4f} flits/cycle on average, {use.max():.4f} at most; "
+                "the busiest:")
+
+    def __repr__(self) -> str:
+        return f"{self._summary()}\n{self.frame.nlargest(10, 'use').to_string(index=False)}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self._summary()}</p>{self.frame.nlargest(10, 'use').to_html(index=False, border=0)}"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Arrows coloured by use. Networks with coordinates are drawn by them, dimensions from the third on as planes
+        in rows; channels that wrap around, or lead to another plane, are stubs. Others are drawn by how near their
+        routers are to one another. Returns the axes.
+
+        Raises ConfigError if there are more than 20000 channels, or none.
+        """
+        if not 0 < len(self) <= MOST_DRAWN:
+            raise ConfigError(f"channels.plot(): {len(self)} channels; 1 to {MOST_DRAWN} can be drawn. All are in "
+                              "channels.frame.")
+        shape = _shape(self._experiment)
+        places = _grid(shape) if shape else _by_distance(self.links, _routers(self.links))
+        starts, ways = _arrows(self.links, places, shape)
+        return _draw(axes, places, starts, ways, self.use, shape)
+
+
+def _routers(links: np.ndarray) -> int:
+    return int(links[:, [0, 2]].max()) + 1
+
+
+def _shape(experiment: Experiment) -> list[int]:
+    """Routers in each dimension, dimension 0 fastest; empty if routers have no coordinates."""
+    flat, routers = experiment.flat(), int(experiment.derived()["routers"])
+    shape = flat.get("topology.shape") or [2] * flat.get("topology.dimensions", 0)
+    return list(shape) if math.prod(shape) == routers and shape else []
+
+
+def _coordinates(shape: list[int]) -> np.ndarray:
+    """[routers][dimensions]"""
+    return np.stack(np.unravel_index(np.arange(math.prod(shape)), shape, order="F"), axis=1)
+
+
+def _grid(shape: list[int]) -> np.ndarray:
+    """[routers][2]: dimension 0 goes right and dimension 1 up; the planes of the others lie in rows, as near to a
+    square as they can."""
+    at = _coordinates(shape)[:, :2].astype(float)
+    width, height = shape[0] + 1.0, (shape[1] if len(shape) > 1 else 1) + 1.0
+    planes = math.prod(shape[2:])
+    in_a_row = min(planes, max(1, round(math.sqrt(planes * height / width))))
+    plane = np.arange(len(at)) // math.prod(shape[:2])
+    rest = np.zeros((len(at), 2 - at.shape[1]))
+    return np.hstack([at, rest]) + np.stack([plane % in_a_row * width, -(plane // in_a_row) * height], axis=1)
+
+
+def _by_distance(links: np.ndarray, routers: int) -> np.ndarray:
+    """[routers][2]: as far from one another as their hops are, a unit each, as well as that can be (stress by
+    majorisation, Gansner, Koren & North 2004, from a circle by classical scaling); a circle if they are too many."""
+    turn = 2 * np.pi * np.arange(routers) / routers
+    circle = np.stack([np.sin(turn), np.cos(turn)], axis=1) * max(1.0, routers / 6)
+    if routers > 1024 or routers < 3:
+        return circle
+    hops = _hops(links, routers)
+    centre = np.eye(routers) - 1 / routers
+    values, vectors = np.linalg.eigh(-centre @ hops**2 @ centre / 2)
+    places = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 1e-9)) + 0.05 * circle
+    far = hops + np.eye(routers)
+    weights = np.where(np.eye(routers) > 0, 0, far**-2)
+    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    for _ in range(100):
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(routers)
+        pull = weights * hops / np.maximum(apart, 1e-9)
+        places = inverse @ (np.diag(pull.sum(axis=1)) - pull) @ places
+    return places
+
+
+def _hops(links: np.ndarray, routers: int) -> np.ndarray:
+    """[routers][routers], both directions of a channel alike; those that cannot be reached are far."""
+    near = np.eye(routers, dtype=np.float32)
+    near[links[:, 0], links[:, 2]] = near[links[:, 2], links[:, 0]] = 1
+    hops = np.full((routers, routers), np.inf)
+    reached = np.eye(routers, dtype=np.float32)
+    for hop in range(routers):
+        hops[(reached > 0) & (hops > hop)] = hop
+        wider = np.minimum(reached @ near, 1)
+        if ((wider > 0) == (reached > 0)).all():
+            break
+        reached = wider
+    return np.where(np.isinf(hops), hop + 1.0, hops)
+
+
+def _arrows(links: np.ndarray, places: np.ndarray, shape: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """[channels][2] each: where an arrow begins and where it goes."""
+    start, way = places[links[:, 0]].copy(), places[links[:, 2]] - places[links[:, 0]]
+    stub = np.zeros(len(links), dtype=bool)
+    if shape:
+        at = _coordinates(shape)
+        step = at[links[:, 2]] - at[links[:, 0]]
+        dimension = np.abs(step).argmax(axis=1)
+        along = np.take_along_axis(step, dimension[:, None], axis=1)[:, 0]
+        wraps = np.abs(along) > 1
+        stub = wraps | (dimension > 1)
+        angles = np.where(dimension < 2, dimension * 90.0, 45.0 + 90.0 * (dimension % 2))
+        sign = np.where(wraps, -np.sign(along), np.sign(along))
+        directions = np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))], axis=1) * sign[:, None]
+        way[stub] = directions[stub]
+    length = np.linalg.norm(way, axis=1, keepdims=True)
+    unit = way / np.maximum(length, 1e-9)
+    right = np.stack([unit[:, 1], -unit[:, 0]], axis=1)
+    reach = np.where(stub[:, None], _STUB - _GAP, length - 2 * _GAP)
+    lane = _LANE if shape else _LANE / 2  # there may be channels on all sides
+    return start + _GAP * unit + lane * right, unit * np.maximum(reach, 0.1)
+
+
+def _draw(axes: Any, places: np.ndarray, starts: np.ndarray, ways: np.ndarray, use: np.ndarray,
+          shape: list[int]) -> Any:
+    import matplotlib.pyplot as plt
+
+    low, high = places.min(axis=0) - 0.6, places.max(axis=0) + 0.6
+    across, up = high - low
+    if axes is None:
+        width = plt.rcParams["figure.figsize"][0]
+        width = width if width < NARROW else min(7.0, max(4.0, 0.6 * across + 0.9))
+        axes = plt.subplots(figsize=(width, min(max((width - 0.9) * up / across, 0.8), 1.3 * width) + 0.7),
+                            layout="constrained")[1]
+    figure = axes.figure
+    points = 60 * min((figure.get_figwidth() - 0.9) / across, figure.get_figheight() / up)  # to a unit, about
+    arrows = axes.quiver(starts[:, 0], starts[:, 1], ways[:, 0], ways[:, 1], use, cmap="viridis_r", angles="xy",
+                         scale_units="xy", scale=1, units="xy", width=min(0.055, 2 / points), headwidth=3.2,
+                         headlength=3.5, headaxislength=3.2, zorder=2)
+    arrows.set_clim(0, max(float(use.max()), 1e-9))
+    axes.scatter(*places.T, s=min(0.17 * points, 8) ** 2, marker="s", color="0.75", zorder=1, lw=0)
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xticks=[], yticks=[])
+    for side in axes.spines.values():
+        side.set_visible(False)
+    axes.tick_params(length=0)
+    if 1 <= len(shape) <= 2:
+        axes.set(xlabel="x (router)", xticks=_ticks(shape[0]))
+    if len(shape) == 2:
+        axes.set(ylabel="y (router)", yticks=_ticks(shape[1]))
+    for router, place in enumerate(places if not shape and len(places) <= MOST_NUMBERED else ()):
+        axes.text(*place, str(router), ha="center", va="center", fontsize=min(0.16 * points, 7), zorder=3)
+    for plane in range(0, len(places), math.prod(shape[:2])) if len(shape) > 2 else ():
+        at = _coordinates(shape[2:])[plane // math.prod(shape[:2])]
+        said = f"z = {at[0]}" if len(at) == 1 else f"z... = {', '.join(map(str, at))}"
+        top = places[plane] + [(shape[0] - 1) / 2, shape[1] - 0.45]
+        axes.text(*top, said, ha="center", va="bottom", fontsize=plt.rcParams["xtick.labelsize"])
+    figure.colorbar(arrows, ax=axes, label="channel use (flits/cycle)" if up > 3 else "use (flits/cycle)", shrink=0.9,
+                    aspect=25, pad=0.02)
+    return axes
+
+
+def _ticks(k: int) -> list[int]:
+    return list(range(0, k, max(1, k // 8)))

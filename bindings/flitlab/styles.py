@@ -1,0 +1,65 @@
+"""Looks of figures: for a column of a two-column paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flitlab._core import ConfigError
+from flitlab.arguments import did_you_mean
+
+# Colours of Okabe and Ito, which most people can tell apart; markers and dashes do for print without colour.
+_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00"]
+_MARKERS = ["o", "s", "^", "D", "v", "x", "+"]
+_DASHES: list[Any] = ["-", "--", "-.", ":", (0, (3, 1, 1, 1, 1, 1)), (0, (5, 1)), (0, (1, 1))]
+
+
+def _ieee() -> dict[str, Any]:
+    """IEEE's column of 3.5 inches, Times, 8 points; fonts embedded as fonts, and SVG with its text as text."""
+    from cycler import cycler
+
+    cycle = cycler(color=_COLOURS) + cycler(marker=_MARKERS) + cycler(linestyle=_DASHES)
+    return {
+        "figure.figsize": (3.5, 2.4), "figure.dpi": 150, "savefig.dpi": 600, "savefig.bbox": None,
+        "font.family": "serif", "font.serif": ["Times New Roman", "Nimbus Roman", "STIXGeneral", "DejaVu Serif"],
+        "mathtext.fontset": "stix", "font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8, "xtick.labelsize": 7,
+        "ytick.labelsize": 7, "legend.fontsize": 7, "legend.frameon": True, "legend.handlelength": 2.6,
+        "legend.borderpad": 0.3, "legend.labelspacing": 0.25, "legend.framealpha": 0.9, "legend.edgecolor": "none",
+        "axes.linewidth": 0.6, "axes.prop_cycle": cycle, "lines.linewidth": 1.0, "lines.markersize": 3.0,
+        "grid.linewidth": 0.4, "xtick.direction": "in", "ytick.direction": "in", "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6, "pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none",
+        "svg.hashsalt": "flitlab",
+    }
+
+
+_STYLES = {"ieee": _ieee}
+NARROW = 5  # inches: figures less wide have one picture above the other
+
+
+class style:
+    """``fl.style("ieee")``: from now on figures fit a column of a two-column paper; ``with fl.style("ieee"):`` only
+    those that are drawn inside. Save them as PDF or SVG: ``curve.save_plot("latency.pdf")``.
+
+    Raises ConfigError for a style that there is not.
+    """
+
+    def __init__(self, name: str):
+        if name not in _STYLES:
+            raise ConfigError(f"style = {name!r}: there is none of that name; there is {', '.join(_STYLES)}."
+                              f"{did_you_mean(str(name), _STYLES)}")
+        import matplotlib as mpl
+
+        self.name = name
+        settings = _STYLES[name]()
+        self._before = {key: mpl.rcParams[key] for key in settings}
+        mpl.rcParams.update(settings)
+
+    def __enter__(self) -> style:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        import matplotlib as mpl
+
+        mpl.rcParams.update(self._before)
+
+    def __repr__(self) -> str:
+        return f"<style {self.name}>"

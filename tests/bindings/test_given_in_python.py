@@ -1,0 +1,276 @@
+"""Traffic, routes and graphs from Python: the same as the file, wherever the experiment goes, and checked."""
+
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import flitlab as fl
+
+RING = 6
+CLOCKWISE_PORT = [0, 1, 1, 1, 1, 0]  # edges of the cycle in networkx' order: 0-1, 0-5, 1-2, 2-3, 3-4, 4-5
+GRAPHS = ["vc", "adaptive", "sconnect"]  # that take any
+
+
+def short(kind="vc", **settings):
+    given = {"router.kind": kind, "run.warmup_cycles": 500, "run.measure_cycles": 2000}
+    return fl.Experiment.from_dict(given | {k.replace("__", "."): v for k, v in settings.items()})
+
+
+@pytest.fixture
+def mesh():
+    return short(topology__kind="mesh", topology__shape=[4, 4], traffic__load=0.2)
+
+
+@pytest.fixture
+def ring():
+    """A graph of six routers in a ring: port 0 or 1 leads to whichever neighbour an edge named first."""
+    return short(traffic__load=0.1).with_topology(nx.cycle_graph(RING))
+
+
+def half_way(source, terminals):
+    return (source + terminals // 2) % terminals
+
+
+def mixed(source, terminals):
+    """All forms of destinations there are."""
+    if source == 0:
+        return None
+    if source == 1:
+        return np.eye(terminals)[3] * 2.5
+    return {0: 1, terminals - 1: 0.5} if source % 2 else np.int64(0)
+
+
+MIXED = "".join(["0,0,0\n", "1,3,2.5\n", *(f"{s},0,1\n" + f"{s},15,0.5\n" * (s % 2) for s in range(2, 16))])
+
+
+def clockwise(router, destination):
+    return (router + 1) % RING
+
+
+def hash_of(experiment):
+    return fl.run(experiment, threads=1).state_hash
+
+
+def same(one, other):
+    return hash_of(one) == hash_of(other) and one.core.files_hash() != 0
+
+
+def write(path, text):
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(("pattern", "lines"), [
+    (half_way, "".join(f"{s},{(s + 8) % 16},1\n" for s in range(16))),
+    (mixed, MIXED),
+    (1 - np.eye(16), "".join(f"{s},{d},1\n" for s in range(16) for d in range(16) if s != d)),
+], ids=["one", "mixed", "array"])
+def test_a_pattern_is_its_matrix(mesh, tmp_path, pattern, lines):
+    file = mesh.set({"traffic.pattern": "matrix", "traffic.matrix_file": write(tmp_path / "m.csv", lines)})
+    assert same(mesh.with_pattern(pattern), file)
+    assert hash_of(file) != hash_of(mesh)
+
+
+def test_terminals_of_a_graph_are_counted(ring):
+    two = ring.set("topology.concentration", 2)
+    asked = []
+    two.with_pattern(lambda source, terminals: asked.append((source, terminals)) or (source + 1) % terminals)
+    assert asked == [(s, 12) for s in range(12)]
+
+
+def test_a_pattern_takes_the_place_of_another(mesh):
+    hot = mesh.set({"traffic.pattern": "hot_spot", "traffic.hot_terminals": [5], "traffic.hot_fraction": 0.5})
+    assert same(hot.with_pattern(half_way), mesh.with_pattern(half_way))
+    assert same(mesh.with_pattern(mixed).with_pattern(half_way), mesh.with_pattern(half_way))
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_a_graph_is_its_list_of_edges(tmp_path, kind):
+    graph = nx.petersen_graph()
+    edges = write(tmp_path / "g.csv", "".join(f"{a},{b}\n" for a, b in graph.edges))
+    load = 0.02
+    file = short(kind, topology__kind="graph", topology__file=edges, traffic__load=load)
+    old = {"topology.kind": "mesh", "topology.shape": [3, 3]}
+    assert same(short(kind, traffic__load=load).set(old).with_topology(graph), file)
+
+
+def test_nodes_may_be_called_anything(ring):
+    named = nx.Graph()
+    named.add_nodes_from("abcdef")
+    named.add_edges_from(("abcdef"[a], "abcdef"[b]) for a, b in nx.cycle_graph(RING).edges)
+    assert same(ring.with_topology(named), ring)
+    shuffled = nx.Graph()
+    shuffled.add_nodes_from([3, 1, 0, 5, 4, 2])  # numbers keep their meaning, whatever came first
+    shuffled.add_edges_from(nx.cycle_graph(RING).edges)
+    links = fl.Network(ring.with_topology(shuffled)).links()
+    assert {(a, b) for a, _, b, _ in links if a < b} == set(nx.cycle_graph(RING).edges)
+
+
+def test_parallel_edges_are_parallel_channels(ring):
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    assert ring.with_topology(graph).derived()["channels"] == 6
+    assert [line[1] for line in sorted(fl.Network(ring.with_topology(graph)).links())] == [0, 1, 0, 1, 2, 0]
+
+
+def test_routes_are_their_table(ring, tmp_path):
+    lines = "".join(f"{r},{d},{CLOCKWISE_PORT[r]}\n" for r in range(RING) for d in range(RING) if r != d)
+    file = ring.set("routing.table_file", write(tmp_path / "t.csv", lines))
+    assert same(ring.with_routes(clockwise), file)
+    assert hash_of(file) != hash_of(ring)
+    # One way round: the mean of 0 to 5 hops.
+    longer = ring.with_routes(clockwise).set("run.measure_cycles", 20000)
+    assert fl.run(longer).hops_mean == pytest.approx(2.5, abs=0.05)
+
+
+def test_layers_may_be_given(ring, tmp_path):
+    """The shorter way round; packets between 5 and 0, either way, take layer 1."""
+    def right(router, destination):
+        return (destination - router) % RING <= RING // 2
+
+    def crosses(router, destination):
+        return int((destination < router) == right(router, destination))
+
+    def layered(router, destination):
+        return (router + (1 if right(router, destination) else -1)) % RING, crosses(router, destination)
+
+    lines = "".join(f"{r},{d},{CLOCKWISE_PORT[r] if right(r, d) else 1 - CLOCKWISE_PORT[r]},{crosses(r, d)}\n"
+                    for r in range(RING) for d in range(RING) if r != d)
+    assert same(ring.with_routes(layered), ring.set("routing.table_file", write(tmp_path / "t.csv", lines)))
+    with pytest.raises(fl.ConfigError, match="layer 0 can deadlock"):
+        ring.with_routes(lambda router, destination: (clockwise(router, destination), 0))
+
+
+def test_a_mesh_takes_routes_by_its_numbers(mesh):
+    """First along x, as dimension order does; packets in the empty network take as long."""
+    def xy(router, destination):
+        (x, y), (to_x, to_y) = (router % 4, router // 4), (destination % 4, destination // 4)
+        return router + (1 if to_x > x else -1) if x != to_x else router + (4 if to_y > y else -4)
+
+    ours = mesh.with_routes(xy)
+    assert ours["topology.kind"] == "graph"
+    for name in ("routers", "channels", "hops_mean", "zero_load_latency_cycles"):
+        assert ours.derived()[name] == mesh.derived()[name]
+    assert fl.run(ours).latency_cycles.mean == pytest.approx(fl.run(mesh).latency_cycles.mean, rel=0.03)
+
+
+def test_a_torus_keeps_the_channels_around():
+    """x first, the shorter way round; a dimension of two has two channels each way."""
+    torus = short(topology__shape=[5, 2], traffic__load=0.1)
+
+    def shortest(router, destination):
+        x, y, to = router % 5, router // 5, destination % 5
+        if x != to:
+            return y * 5 + (x + (1 if (to - x) % 5 <= 2 else -1)) % 5
+        return (1 - y) * 5 + x
+
+    ours = torus.with_routes(shortest)
+    assert sorted((a, b) for a, _, b, _ in fl.Network(ours).links()) == sorted(
+        (a, b) for a, _, b, _ in fl.Network(torus).links())
+    assert ours.derived()["hops_mean"] == torus.derived()["hops_mean"]
+
+
+def test_a_file_takes_the_place_of_a_function(mesh, tmp_path):
+    name = write(tmp_path / "m.csv", MIXED)
+    assert same(mesh.with_pattern(half_way).set("traffic.matrix_file", name), mesh.with_pattern(mixed))
+
+
+def test_it_goes_to_other_processes(mesh, ring):
+    over = {"traffic.load": [0.05, 0.1]}
+    for experiment in (mesh.with_pattern(half_way), ring.with_routes(clockwise)):
+        assert hash_of(pickle.loads(pickle.dumps(experiment))) == hash_of(experiment)
+        with ProcessPoolExecutor(1) as pool:
+            there = fl.sweep(experiment, over, executor=pool, progress=False)
+        assert there.csv_text() == fl.sweep(experiment, over, progress=False).csv_text()
+
+
+def test_it_is_saved_and_belongs_to_a_point_of_a_sweep(ring, tmp_path):
+    experiment = ring.with_routes(clockwise).with_pattern(half_way)
+    over = {"traffic.load": [0.05, 0.1]}
+    curve = fl.sweep(experiment, over, out=tmp_path / "out", progress=False)
+    assert {p.name for p in (tmp_path / "out").glob("experiment*")} == {
+        "experiment.toml", "experiment-graph.csv", "experiment-routes.csv", "experiment-matrix.csv"}
+    again = fl.load(tmp_path / "out" / "experiment.toml")
+    assert hash_of(again) == hash_of(experiment)
+    assert fl.sweep(again, over, progress=False).csv_text() == curve.csv_text()
+    with pytest.raises(fl.ConfigError, match=r"topology.file is in memory.*Experiment\.save"):
+        experiment.to_toml()
+    # Another function of the same name is another point.
+    def half_way_back(source, terminals):
+        return (source - 1) % terminals
+
+    half_way_back.__name__ = "half_way"
+    other = fl.sweep(experiment.with_pattern(half_way_back), over, out=tmp_path / "out", resume=True, progress=False)
+    assert other.csv_text() != curve.csv_text()
+
+
+def test_a_program_in_memory_is_saved_too(tmp_path):
+    program = fl.Program(16)
+    for rank in program:
+        rank.barrier()
+    experiment = fl.Experiment.from_dict({"router.kind": "bgl", "topology.shape": [4, 2, 2],
+                                          "traffic.mode": "program", "traffic.program_file": program})
+    experiment.save(tmp_path / "p.toml")
+    assert (tmp_path / "p-program.csv").read_bytes() == program.text()
+    assert fl.load(tmp_path / "p.toml")["traffic.program_file"] == "p-program.csv"
+
+
+def refused(make, *words):
+    with pytest.raises(fl.ConfigError) as error:
+        make()
+    for word in words:
+        assert word in str(error.value), str(error.value)
+
+
+@pytest.mark.parametrize(("pattern", "words"), [
+    (lambda s, n: n, ["with_pattern: pattern(0, 16) sends to 16", "0 to 15"]),
+    (lambda s, n: {s: -1}, ["sends to 0 with weight -1", "not negative"]),
+    (lambda s, n: {s: float("nan")}, ["weight nan"]),
+    (lambda s, n: {s: "much"}, ["weight 'much'"]),
+    (lambda s, n: 1.5, ["pattern(0, 16) is 1.5: it must be a terminal, a dictionary"]),
+    (lambda s, n: True, ["is True"]),
+    (lambda s, n: [1, 2], ["is [1, 2]", "each of the 16 terminals"]),
+    (lambda s, n: "abcdefghijklmnop", ["is 'abc"]),
+    (np.ones((3, 3)), ["3 rows of weights are not one for each of 16 terminals"]),
+    (7, ["0 rows", "Give a function"]),
+])
+def test_patterns_are_checked(mesh, pattern, words):
+    refused(lambda: mesh.with_pattern(pattern), *words)
+
+
+def test_what_the_router_refuses_is_told_at_once():
+    refused(lambda: fl.load("t3e-16").with_pattern(lambda s, n: s), "terminal 0 sends to itself")
+    refused(lambda: short(traffic__mode="trace", traffic__trace_file="x").with_pattern(half_way), "traffic.pattern",
+            "traffic.mode")
+
+
+@pytest.mark.parametrize(("routes", "words"), [
+    (lambda r, d: r, ["routes(1, 0) is 1: it must be a neighbour of router 1, which are 0, 2"]),
+    (lambda r, d: 0.5, ["is 0.5"]),
+    (lambda r, d: ((r + 1) % RING, -1), ["layer of virtual channels from 0"]),
+    (lambda r, d: (r + 1) % RING if r else ((r + 1) % RING, 0), ["a layer for every pair of routers, or for none"]),
+    (lambda r, d: r + 1 if r < 3 else r - 1, ["by routes packets from router 1 to 0 go around in a loop",
+                                              "2 -> 3 -> 2"]),
+    (lambda r, d: ((r + 1) % RING, 7), ["layer 7 needs more than the 4 virtual channels"]),
+])
+def test_routes_are_checked(ring, routes, words):
+    refused(lambda: ring.with_routes(routes), *words)
+
+
+def test_graphs_are_checked(mesh):
+    two = nx.Graph([("a", "b"), ("c", "d")])
+    refused(lambda: mesh.with_topology(two), "node 'c' cannot be reached from node 'a'", "connected")
+    two = nx.path_graph(3)
+    two.add_node("x")
+    refused(lambda: mesh.with_topology(two), "node 'x' has no edge")
+    refused(lambda: mesh.with_topology(nx.Graph([(0, 1), (1, 1)])), "node 1 is joined to itself")
+    refused(lambda: mesh.with_topology(nx.DiGraph([(0, 1)])), "directed", "to_undirected()")
+    refused(lambda: mesh.with_topology(nx.empty_graph(1)), "1 nodes")
+    refused(lambda: mesh.with_topology(nx.star_graph(40)), "a router has 40 channels")
+    refused(lambda: mesh.set("traffic.pattern", "tornado").with_topology(nx.path_graph(4)), "needs coordinates")
+    refused(lambda: fl.load("t3e-16").with_topology(nx.path_graph(4)), 'with_topology: router.kind = "t3e"')
+    refused(lambda: fl.load("bless-mesh-8x8").with_topology(nx.path_graph(4)), "ports go by dimensions")
+    refused(lambda: fl.load("t3e-16").with_routes(clockwise), 'with_routes: router.kind = "t3e"')
+    refused(lambda: fl.load("bless-mesh-8x8").with_routes(clockwise), 'with_routes: router.kind = "bless"')

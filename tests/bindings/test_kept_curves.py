@@ -1,0 +1,131 @@
+"""Curves that are kept and read again: folders, CSV, Parquet, xarray, and what a notebook shows of them."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+
+import flitlab as fl
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A sweep's folder, and its curve: two lines, one of which saturates, two seeds."""
+    path = tmp_path_factory.mktemp("sweep") / "mesh"
+    experiment = fl.Experiment.from_dict({"topology.kind": "mesh", "topology.shape": [4, 4],
+                                          "run.warmup_cycles": 500, "run.measure_cycles": 2000}, name="small mesh")
+    over = {"router.vcs": [1, 4], "traffic.load": [0.1, 0.9]}
+    return path, fl.sweep(experiment, over, seeds=2, out=path, progress=False)
+
+
+def alike(one, other):
+    assert one.csv_text() == other.csv_text()
+    assert (one.keys, one.mode, one.kind) == (other.keys, other.mode, other.kind)
+    assert one.table() == other.table() and one.saturation_by_group == other.saturation_by_group
+
+
+def test_a_folder_is_read_as_it_was(folder):
+    path, curve = folder
+    again = fl.Curve.read(path)
+    alike(again, curve)
+    assert again.name == "mesh"  # the folder's: several sweeps of one configuration are told apart by it
+    assert list(again.configs) == list(curve.configs)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_has_the_whole_configuration(folder, tmp_path, ending):
+    _, curve = folder
+    file = tmp_path / f"kept.{ending}"
+    getattr(curve, f"to_{ending}")(file)
+    again = fl.Curve.read(file)
+    alike(again, curve)
+    assert again.csv_text(configuration=True) == curve.csv_text(configuration=True)
+    # Each row's own experiment, out of the file alone.
+    row, config = again.rows[2], again.configs[2]
+    varied = {key: row[key] for key in (*again.keys, "run.seed")}
+    settings = {path: json.loads(value) if str(value).startswith("[") else value
+                for path, value in (config | varied).items()}
+    assert fl.run(settings).state_hash == row["state_hash"]
+
+
+def test_columns_of_the_configuration_are_behind_the_results(folder, tmp_path):
+    _, curve = folder
+    curve.to_csv(tmp_path / "whole.csv")
+    head, *rows = list(csv.reader((tmp_path / "whole.csv").open()))
+    short = curve.csv_text().splitlines()[0].split(",")
+    assert head[: len(short)] == short
+    assert "router.vcs" not in head[len(short):] and head.count("router.vcs") == 1
+    assert set(head) >= set(fl.load("vc-mesh-8x8").flat()) and len(head) == len(set(head))
+    at = head.index("router.buffer_flits")
+    assert {row[at] for row in rows} == {"8"}
+
+
+def test_configurations_that_differ_beyond_the_keys(tmp_path):
+    """hypercubes have no shape: a column of which some rows have nothing."""
+    experiment = {"run.warmup_cycles": 500, "run.measure_cycles": 500, "router.vcs": 4, "traffic.load": 0.1}
+    curve = fl.sweep(experiment, {"topology.kind": ["mesh", "hypercube"], "run.measure_cycles": [500, "auto"]},
+                     progress=False)
+    for ending in ("csv", "parquet"):
+        file = tmp_path / f"kept.{ending}"
+        getattr(curve, f"to_{ending}")(file)
+        again = fl.Curve.read(file)
+        assert ["topology.shape" in c for c in again.configs] == [True, True, False, False]
+        assert ["topology.dimensions" in c for c in again.configs] == [False, False, True, True]
+        assert [str(row["run.measure_cycles"]) for row in again.rows] == ["500", "auto"] * 2
+
+
+def test_hashes_that_look_like_numbers_stay_text(folder, tmp_path):
+    _, curve = folder
+    rows = [row | {"state_hash": "1234567890123e45"} for row in curve.rows]
+    kept = fl.Curve(curve.keys, rows, "c", curve.mode, curve.kind, curve.configs)
+    kept.to_csv(tmp_path / "c.csv")
+    assert fl.Curve.read(tmp_path / "c.csv").rows[0]["state_hash"] == "1234567890123e45"
+
+
+def test_what_is_no_curve_is_told(tmp_path):
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / "points.jsonl").write_text("")
+    (tmp_path / "broken.parquet").write_text("PAR")
+    for name, word in (("table.csv", "no column offered"), ("half", "has not come to an end"), ("", "no curve.csv"),
+                       ("nowhere.csv", "No such file"), ("broken.parquet", "cannot be read")):
+        with pytest.raises(fl.ConfigError, match=word):
+            fl.Curve.read(tmp_path / name)
+
+
+def test_packages_that_are_not_there_are_asked_for(folder, tmp_path, monkeypatch):
+    import sys
+
+    for name in ("pyarrow", "xarray"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(fl.ConfigError, match=r"to_parquet needs pyarrow: pip install 'flitlab\[results\]'"):
+        folder[1].to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(fl.ConfigError, match=r"to_xarray needs xarray"):
+        folder[1].to_xarray()
+
+
+def test_xarray_has_the_axes_of_the_sweep(folder):
+    _, curve = folder
+    data = curve.to_xarray()
+    assert dict(data.sizes) == {"router.vcs": 2, "traffic.load": 2, "run.seed": 2}
+    for row in curve.rows:
+        cell = data.sel({"router.vcs": row["router.vcs"], "traffic.load": row["traffic.load"],
+                         "run.seed": row["run.seed"]})
+        assert float(cell.accepted) == row["accepted"] and str(cell.state_hash.item()) == row["state_hash"]
+        assert np.isnan(cell.latency_mean) if row["saturated"] else float(cell.latency_mean) == row["latency_mean"]
+    assert data.latency_mean.attrs["units"] == "cycles" and data.accepted.attrs["units"] == "flits/cycle/terminal"
+    assert data["traffic.load"].attrs["units"] == "flits/cycle/terminal"
+    assert data.attrs["topology.shape"] == "[4, 4]" and "router.vcs" not in data.attrs
+
+
+def test_a_notebook_shows_little(folder):
+    _, curve = folder
+    shown = curve._repr_html_()
+    text = re.sub(r"<[^>]*>", " ", shown)
+    assert "small mesh" in text and "8 runs" in text and shown.count("<tr>") == 9
+    assert shown.count("<th") == 8  # vcs, load, seed, accepted, latency, +-, p99, notes
+    assert "vcs 1: saturated from traffic.load = 0.9" in text and "channel_use_max" not in text
+    long = fl.Curve(curve.keys, curve.rows * 10, "<b>", curve.mode, curve.kind)._repr_html_()
+    assert long.count("<tr>") == 22 and "..." in long and "80 runs" in long and "&lt;b&gt;" in long

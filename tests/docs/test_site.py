@@ -1,0 +1,54 @@
+"""The documentation site is built without a warning: no link among pages is broken, no page is left out, every name of
+the Python interface is on its page. Notebooks run elsewhere (tests/notebooks); here they are as they are committed."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import flitlab as fl
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs/site", "-d",
+                           folder / "doctrees", ".", folder / "html"], cwd=ROOT, capture_output=True, text=True,
+                          env=os.environ | {"FLITLAB_SITE_NOTEBOOKS": "off"})
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+def test_every_page_and_notebook_is_in_the_contents(site):
+    index = (site / "docs/site/index.html").read_text(encoding="utf-8")
+    linked = set(re.findall(r'class="reference internal" href="([^"#]*)', index))
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]
+    assert {f"../{p.stem}.html" if p.suffix == ".md" else f"../../notebooks/{p.stem}.html" for p in pages} <= linked
+
+
+def test_every_name_is_on_the_page_of_the_interface(site):
+    text = (site / "docs/site/api.html").read_text(encoding="utf-8")
+    named = set(re.findall(r'id="flitlab\.([\w.]+)"', text))
+    assert set(fl.__all__) - {"__version__", "Result"} <= named and "result.Result" in named
+    assert {"Experiment.with_pattern", "Curve.read", "Network.step", "channels.Channels.plot"} <= named
+
+
+def test_the_citation_is_of_this_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == fl.__version__ and cited["license"] == "Apache-2.0" and cited["authors"]
+
+
+def test_templates_of_issues_ask_for_something():
+    forms = [p for p in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if p.stem != "config"]
+    assert len(forms) == 2
+    for form in forms:
+        parsed = yaml.safe_load(form.read_text(encoding="utf-8"))
+        assert parsed["name"] and parsed["description"]
+        assert len({part["id"] for part in parsed["body"]}) == len(parsed["body"])
+        assert any(part.get("validations", {}).get("required") for part in parsed["body"])
