@@ -12,6 +12,14 @@ _COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
 _STAGE = re.compile(r"^(\d+)\.(\d+)(?::(\d+))?$")
 
 
+def planes_of(names: Sequence[str]) -> list[int]:
+    """The plane in which each router is drawn: its third coordinate if it has three."""
+    found = [_COORDINATES.search(name) for name in names]
+    if not all(match and match[1].count(",") == 2 for match in found):
+        return [0] * len(names)
+    return [int(match[1].split(",")[2]) for match in found if match]
+
+
 def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]]) -> tuple[Places, str]:
     """Places of the routers of these names, and one sentence that says how they are laid out.
 
@@ -40,20 +48,21 @@ def _line(coordinates: list[list[int]]) -> Places:
 
 
 def _grid(coordinates: list[list[int]]) -> tuple[Places, str]:
-    """Two dimensions are a grid; of the others each third one puts such grids side by side, each fourth one below
-    one another, and so on."""
+    """Two dimensions are a grid, three are planes; of more, each odd one puts such grids side by side, each even one
+    above one another."""
     dimensions = len(coordinates[0])
     extent = [max(c[d] for c in coordinates) + 1 for d in range(dimensions)]
+    if dimensions == 3:
+        columns = min(extent[2], max(1, math.ceil(math.sqrt(extent[2] * extent[1] / extent[0]))))
+        wide, high = extent[0] + 0.6, extent[1] + 0.6
+        return [(x + z % columns * wide, y - z // columns * high) for x, y, z in coordinates], \
+            f"{extent[2]} planes, z = 0 first"
     stride = [1.0, 1.0]
     for d in range(2, dimensions):
         stride.append(stride[d - 2] * extent[d - 2] + 0.8)
     places = [(sum(c[d] * stride[d] for d in range(0, dimensions, 2)),
                sum(c[d] * stride[d] for d in range(1, dimensions, 2))) for c in coordinates]
-    if dimensions == 2:
-        return places, "a grid"
-    if dimensions == 3:
-        return places, f"{extent[2]} planes side by side, z = 0 on the left"
-    return places, f"{dimensions} dimensions as grids of grids"
+    return places, "a grid" if dimensions == 2 else f"{dimensions} dimensions as grids of grids"
 
 
 def _columns(routers: list[tuple[int, int, int]]) -> tuple[Places, str]:
@@ -62,7 +71,7 @@ def _columns(routers: list[tuple[int, int, int]]) -> tuple[Places, str]:
     for stage, number, _ in routers:
         most[stage] = max(most.get(stage, 0), number + 1)
     tallest = max(most.values())
-    apart = max(2.0, tallest / 4)
+    apart = max(2.0, tallest / len(most))
     return [(stage * apart + part * 0.3, -(number + 0.5) * tallest / most[stage]) for stage, number, part in routers], \
         f"{len(most)} stages as columns"
 

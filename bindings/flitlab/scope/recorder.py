@@ -19,7 +19,7 @@ import numpy as np
 
 from flitlab._core import ConfigError, RunError
 from flitlab.inspection import VirtualChannel
-from flitlab.scope.places import places_of
+from flitlab.scope.places import places_of, planes_of
 
 if TYPE_CHECKING:
     from flitlab.network import Network
@@ -194,6 +194,7 @@ class Recorder:
             "seed": flat["run.seed"], "note": self.note, "window": self.window, "layout": layout, "terminals": net.experiment.core.terminals(),
             "columns": COLUMNS[3:], "kinds": list(KINDS), "stages": [],
             "routers": self.routers, "names": names, "x": [p[0] for p in places], "y": [p[1] for p in places],
+            "planes": planes_of(names),
             "ports": [[p.name for p in of_router] for of_router in ports],
             "peers": [[[-1 if p.peer is None else p.peer, int(p.to_terminal)] for p in of_router] for of_router in ports],
             "links": inside, "buffer": flat.get("router.buffer_flits"), "settings": settings_of(net)}

@@ -38,13 +38,27 @@ class NetworkView {
     const [dx, dy] = [to[0] - from[0], to[1] - from[1]], length = Math.hypot(dx, dy) || 1;
     const aside = Math.max(1.5, this.size * 0.16), far = length > this.unit * 1.6;
     const [ox, oy] = [(-dy / length) * aside, (dx / length) * aside];
+    const plane = (r) => this.recording.meta.planes[this.recording.place.get(r)];
+    if (plane(a) !== plane(b)) return this.stubs({ channel, a, p, b, q, far }, from, to);
     const bow = far ? Math.min(this.unit * 0.55, length * 0.15) : 0;
     const start = [from[0] + ox, from[1] + oy], end = [to[0] + ox, to[1] + oy];
     const bend = [(start[0] + end[0]) / 2 + (ox / aside) * 2 * bow, (start[1] + end[1]) / 2 + (oy / aside) * 2 * bow];
     return { channel, a, p, b, q, start, end, bend, far };
   }
 
+  // Between planes a channel is two ends: one that leads away, and one that leads here.
+  stubs(wire, from, to) {
+    const along = this.recording.place.get(wire.b) > this.recording.place.get(wire.a) ? 1 : -1;
+    const [dx, dy] = [along * this.unit * 0.36, -along * this.unit * 0.36];
+    const start = from, out = [from[0] + dx, from[1] + dy], end = to, back = [to[0] - dx, to[1] - dy];
+    return { ...wire, start, end, out, back };
+  }
+
   point(wire, t) {
+    if (wire.out) {
+      const [from, to, u] = t < 0.5 ? [wire.start, wire.out, 2 * t] : [wire.back, wire.end, 2 * t - 1];
+      return [0, 1].map((k) => from[k] + (to[k] - from[k]) * u);
+    }
     const u = 1 - t;
     return [0, 1].map((k) => u * u * wire.start[k] + 2 * u * t * wire.bend[k] + t * t * wire.end[k]);
   }
@@ -96,7 +110,11 @@ class NetworkView {
     const stroke = (wire) => {
       draw.beginPath();
       draw.moveTo(...wire.start);
-      draw.quadraticCurveTo(...wire.bend, ...wire.end);
+      if (wire.out) {
+        draw.lineTo(...wire.out);
+        draw.moveTo(...wire.back);
+        draw.lineTo(...wire.end);
+      } else draw.quadraticCurveTo(...wire.bend, ...wire.end);
       draw.stroke();
     };
     for (const wire of this.wires) {

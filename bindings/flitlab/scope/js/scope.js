@@ -248,8 +248,7 @@ class Scope {
 
 // Routers that a description of a deadlock names.
 function routers_in(text, meta) {
-  const named = new Set([...text.matchAll(/(?:router|node|TIC) (\S+)/g)].map((m) => m[1]));
-  return new Set(meta.routers.filter((r, i) => named.has(meta.names[i])));
+  return new Set(meta.routers.filter((r, i) => text.includes(` ${meta.names[i]} `)));
 }
 
 // anywidget calls this for each place in which the widget is shown.
