@@ -119,7 +119,7 @@ class Recording {
   state(cycle) {
     if (this.shown?.cycle === cycle) return this.shown.state;
     let from = cycle;
-    while (!this.keys.has(from)) --from;
+    while (from > this.first && !this.keys.has(from)) --from;
     let state = this.keys.get(from).copy();
     if (this.shown && this.shown.cycle < cycle && this.shown.cycle >= from) {
       state = this.shown.state.copy(); // nearer than the kept one

@@ -67,7 +67,7 @@ class Scope {
   }
 
   play(on) {
-    if (on && !this.ask && this.cycle >= this.recording.last) this.cycle = this.recording.first;
+    if (on && !this.live && this.cycle >= this.recording.last) this.cycle = this.recording.first;
     this.playing = on;
     if (!on) this.part = 0;
     this.controls.play.textContent = on ? "❚❚ pause" : "▶ play";
@@ -133,16 +133,31 @@ class Scope {
   request(message) {
     if (!this.ask) return;
     this.waiting = performance.now();
-    this.ask(message);
+    try {
+      this.ask(message);
+    } catch {
+      this.lose_kernel();
+    }
   }
+
+  // Without a kernel what is recorded goes on to replay. One that was only busy is heard again when it answers.
+  lose_kernel() {
+    this.waiting = this.running = null;
+    this.lost = true;
+    this.progress();
+    this.say("The kernel does not answer. What is recorded can still be replayed.");
+  }
+
+  get live() { return this.ask && !this.lost; }
 
   keep_soon() {
     clearTimeout(this.keeping);
-    if (this.ask) this.keeping = setTimeout(() => this.ask({ do: "keep" }), 1500);
+    if (this.live) this.keeping = setTimeout(() => this.ask({ do: "keep" }), 1500);
   }
 
   receive(message) {
     this.waiting = null;
+    this.lost = false;
     if (message.error) return this.say(message.error);
     if (message.tree) {
       this.tree = message;
@@ -180,17 +195,14 @@ class Scope {
     const passed = Math.min(0.25, (time - (this.before ?? time)) / 1000);
     this.before = time;
     const { last, first } = this.recording;
-    if (this.waiting && performance.now() - this.waiting > PATIENCE) {
-      this.waiting = null;
-      this.say("The kernel does not answer. What is recorded can still be replayed.");
-    }
+    if (this.waiting && performance.now() - this.waiting > PATIENCE) this.lose_kernel();
     if (this.playing) {
       let place = Math.max(first, this.cycle + this.part + passed * this.speed);
       const wanted = Math.min(100, Math.ceil(this.speed * AHEAD) + 1);
-      if (this.ask && !this.waiting && last - place < wanted) this.request({ do: "step", cycles: wanted });
+      if (this.live && !this.waiting && last - place < wanted) this.request({ do: "step", cycles: wanted });
       if (place >= last) {
         place = last;
-        if (!this.ask) this.play(false);
+        if (!this.live) this.play(false);
       }
       const cycle = Math.floor(place);
       this.part = place - cycle;
@@ -255,8 +267,7 @@ function routers_in(text, meta) {
 async function render({ model, el }) {
   const place = make("div");
   el.append(place);
-  const live = model.get("recording") !== "" && model.comm_live !== false;
-  const scope = new Scope(place, new Recording(await unpack(model.get("recording"))), live ? (m) => model.send(m) : null);
+  const scope = new Scope(place, new Recording(await unpack(model.get("recording"))), (message) => model.send(message));
   const receive = (message) => scope.receive(message);
   model.on("msg:custom", receive);
   return () => {
