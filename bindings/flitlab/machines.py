@@ -15,7 +15,6 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-
 SHARED = {"scope"}  # sub-packages of no machine
 
 

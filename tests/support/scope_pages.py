@@ -22,7 +22,8 @@ class Live:
         self.page, self.view, self.outbox = page, view, []
         view.send = lambda content, buffers=None: self.outbox.append(content)
         page.expose_function("ask", self.answer)
-        page.set_content(LIVE.format(style=style_text(), module=mutated(module_text(), mutant), recording=view.recording))
+        module = mutated(module_text(), mutant)
+        page.set_content(LIVE.format(style=style_text(), module=module, recording=view.recording))
         self.root = page.locator(".flitlab-scope[data-cycle]")
         self.root.wait_for()
 
@@ -62,9 +63,9 @@ def check_cycle(page, network):
 
 def check_buffers(page, network, router):
     """Every virtual channel: flits, as a number and as cells, stage, credits and front packet."""
-    shown = page.evaluate("""() => [...document.querySelectorAll(".scope-ports [data-vc]")].map((row) => ({ vc: row.dataset.vc,
-        flits: Number(row.dataset.flits), stage: row.dataset.stage, credits: Number(row.dataset.credits),
-        front: row.dataset.front, cells: row.querySelectorAll(".scope-full").length }))""")
+    shown = page.evaluate("""() => [...document.querySelectorAll(".scope-ports [data-vc]")].map((row) => ({
+        vc: row.dataset.vc, flits: Number(row.dataset.flits), stage: row.dataset.stage, front: row.dataset.front,
+        credits: Number(row.dataset.credits), cells: row.querySelectorAll(".scope-full").length }))""")
     expected = []
     for p, port in enumerate(network.router(router).ports):
         for v, vc in enumerate(port.vcs):

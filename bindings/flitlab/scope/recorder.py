@@ -1,8 +1,9 @@
 """Frames of a network, cycle by cycle, from its inspector and its events; what the scope replays.
 
 A recording is one object of plain numbers and words: ``meta`` says what does not change, ``frames`` what changes from
-cycle to cycle. Frame c has the state before cycle c, as ``net.cycle == c`` and ``net.router(i)`` show it, and the events
-of cycle c - 1, which led there. No machine is known here: ports, virtual channels and values are what inspectors name.
+cycle to cycle. Frame c has the state before cycle c, as ``net.cycle == c`` and ``net.router(i)`` show it, and the
+events of cycle c - 1, which led there. No machine is known here: ports, virtual channels and values are what inspectors
+name.
 """
 
 from __future__ import annotations
@@ -191,12 +192,14 @@ class Recorder:
         ports = [net.router(r).ports for r in self.routers]
         return {
             "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
-            "seed": flat["run.seed"], "note": self.note, "window": self.window, "layout": layout, "terminals": net.experiment.core.terminals(),
+            "seed": flat["run.seed"], "note": self.note, "window": self.window, "layout": layout,
+            "terminals": net.experiment.core.terminals(),
             "columns": COLUMNS[3:], "kinds": list(KINDS), "stages": [],
             "routers": self.routers, "names": names, "x": [p[0] for p in places], "y": [p[1] for p in places],
             "planes": planes_of(names),
             "ports": [[p.name for p in of_router] for of_router in ports],
-            "peers": [[[-1 if p.peer is None else p.peer, int(p.to_terminal)] for p in of_router] for of_router in ports],
+            "peers": [[[-1 if p.peer is None else p.peer, int(p.to_terminal)] for p in of_router]
+                      for of_router in ports],
             "links": inside, "buffer": flat.get("router.buffer_flits"), "settings": settings_of(net)}
 
 

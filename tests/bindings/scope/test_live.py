@@ -65,7 +65,7 @@ def test_a_widget_that_shows_something_else_is_caught(page, mutant):
 
 
 def test_who_has_not_won_is_told_why(page):
-    """Of every virtual channel with a flit and a channel to send it on that has not sent: no credit, or the port taken."""
+    """Of every virtual channel that could have sent a flit and has not: no credit, or the port taken."""
     network, twin = busy()
     live = Live(page, network.view())
     choose(page, ROUTER)
@@ -74,8 +74,8 @@ def test_who_has_not_won_is_told_why(page):
         live.do("step1")
         live.wait_for(twin.cycle + 1)
         events = [e for e in check_all(page, network, twin) if e["item"] == "router" and e["index"] == ROUTER]
-        said = page.evaluate('() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map((row) => '
-                             '[row.dataset.vc, row.querySelector(".scope-why").textContent]))')
+        said = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
+            (row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
         ports = twin.router(ROUTER).ports
         moved = {(e["port"], e["vc"]): e["kind"] for e in events if e["kind"] in ("switch_granted", "vc_granted")}
         taken = {e["out_port"] for e in events if e["kind"] == "switch_granted"}
@@ -143,8 +143,9 @@ def test_load_pattern_and_routing_make_a_new_network_of_the_same_seed(page):
     page.wait_for_timeout(200)
     live.do("step10")
     live.wait_for(10)
-    assert (view.network.experiment["traffic.pattern"], view.network.experiment["routing.algorithm"]) == ("transpose", "o1turn")
-    assert view.network.experiment["run.seed"] == 7 and view.cycle == 10 and network.cycle == 200
+    exp = view.network.experiment
+    assert (exp["traffic.pattern"], exp["routing.algorithm"], exp["run.seed"]) == ("transpose", "o1turn", 7)
+    assert view.cycle == 10 and network.cycle == 200
     page.select_option('[data-setting="routing.algorithm"]', "table")  # which needs a file: refused, with what is wrong
     page.wait_for_function("() => document.querySelector('.scope-note').textContent.includes('routing.algorithm')")
     assert view.network.experiment["routing.algorithm"] == "o1turn"

@@ -53,11 +53,15 @@ def test_a_packet_is_followed_to_its_end(page, tmp_path):
     choose(page, routers[0])
     page.keyboard.press("Home")
     there = page.locator(f'.scope-ports [data-packet="{src}#{number}"]')
-    while not there.count():
+    for _ in range(250):
+        if there.count():
+            break
         page.keyboard.press("ArrowRight")
     there.first.click()
     panel = page.locator(".scope-panel")
-    while panel.get_attribute("data-done") != "true":
+    for _ in range(250):
+        if panel.get_attribute("data-done") == "true":
+            break
         page.keyboard.press("ArrowRight")
     latency = done[src, number]["cycle"] - created
     hops = len(routers) - 1
@@ -87,7 +91,7 @@ def test_machines_of_every_kind_are_shown(page, tmp_path, name):
     path, twin = recorded(tmp_path, fl.load(name), 150, 12)
     twin.step(12)
     open_page(page, path)
-    for router in range(0, int(twin.experiment.derived()["routers"]), 5):
+    for router in range(0, min(12, int(twin.experiment.derived()["routers"])), 5):
         choose(page, router)
         shown = page.evaluate('() => [...document.querySelectorAll(".scope-ports [data-vc]")].map((r) => '
                               '[r.dataset.vc, Number(r.dataset.flits), r.dataset.stage])')
@@ -100,7 +104,7 @@ def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
     network.view().inspect(3).step(5).save(tmp_path / "demo.html")
     open_page(page, tmp_path / "demo.html")
     choose(page, 3)
-    said = dict(zip(*(page.evaluate(f'() => [...document.querySelectorAll(".scope-tree {tag}")].map((e) => e.textContent)')
+    said = dict(zip(*(page.locator(f".scope-tree {tag}").evaluate_all("(all) => all.map((e) => e.textContent)")
                       for tag in ("dt", "dd")), strict=True))
     for name in ("lut_mode", "pwho", "vcsel"):
         value = network.inspect("router", 3).part("registers")[name]
@@ -122,7 +126,7 @@ def test_text_stands_out_in_light_and_dark(browser, tmp_path, scheme):
 def test_a_page_is_one_file_that_names_no_other(tmp_path):
     path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)
     text = path.read_text(encoding="utf-8")
-    assert not re.findall(r"(?:src|href)\s*=|@import|\bimport\b.*from|fetch\(", text)
+    assert not re.findall(r"<[^>]*\s(?:src|href)=|@import|^import\b|\bimport\(|fetch\(", text)
     assert set(re.findall(r"https?://[^\s\"']+", text)) <= {"http://www.w3.org/2000/svg"}
     assert json.dumps(str(tmp_path))[1:-1] not in text
 

@@ -1,4 +1,4 @@
-"""Frames without a browser: what they say is the network's state, whatever has been forgotten; places; what is refused."""
+"""Frames without a browser: they say the network's state, whatever has been forgotten; places; what is refused."""
 
 import base64
 import gzip
@@ -37,7 +37,8 @@ def rows_of(network, recording):
                 yield [r, p, v, stages.index(values[0]), *(-1 if x is None else int(x) for x in values[1:])]
 
 
-@pytest.mark.parametrize(("name", "seed"), [("vc-mesh-8x8", 1), ("vc-torus-8x8", 2), ("t3e-16", 3), ("bless-mesh-8x8", 1)])
+@pytest.mark.parametrize(("name", "seed"), [
+    ("vc-mesh-8x8", 1), ("vc-torus-8x8", 2), ("t3e-16", 3), ("bless-mesh-8x8", 1)])
 @pytest.mark.parametrize("window", [300, 8])
 def test_frames_are_the_networks_states(name, seed, window):
     network = fl.Network(fl.load(name).set("run.seed", seed)).step(100)

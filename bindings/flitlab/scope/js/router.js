@@ -75,13 +75,17 @@ function winners(recording, router, cycle, { wins, fates }, follow) {
   return make("div", {}, make("p", {}, text), list);
 }
 
+function text_of(value) {
+  return Array.isArray(value) ? value.slice(0, 32).join(", ") + (value.length > 32 ? " …" : "") : `${value}`;
+}
+
 // All that the inspector says of a router, in the machine's own terms.
 function draw_tree(el, tree, cycle) {
   if (!tree) return el.replaceChildren();
   const part = ([kind, name, values, parts], place, open) => make("details", { open },
     make("summary", {}, `${kind} ${name || place}`),
     make("dl", {}, ...values.flatMap(([label, value, unit, help]) => [make("dt", { title: help }, label),
-      make("dd", {}, `${Array.isArray(value) && value.length > 32 ? `${value.slice(0, 32).join(", ")} …` : value} ${unit}`)])),
+      make("dd", {}, `${text_of(value)} ${unit}`)])),
     ...parts.map((p, i) => part(p, i, false)));
   el.replaceChildren(make("h4", {}, `All of its state at cycle ${cycle}`), part(tree, "", true));
 }

@@ -96,6 +96,7 @@ class Scope {
   select(sel) {
     this.sel = sel;
     this.tree = null;
+    this.el.focus({ preventScroll: true }); // what was clicked may be gone, and keys with it
     if (sel.router !== undefined && this.ask) this.request({ do: "inspect", router: sel.router });
     this.show();
   }
@@ -103,7 +104,6 @@ class Scope {
   click(event) {
     const box = this.canvas.getBoundingClientRect();
     const found = this.view.hit(event.clientX - box.left, event.clientY - box.top, this.cycle, this.part);
-    this.el.focus({ preventScroll: true });
     this.select(found);
   }
 
@@ -133,8 +133,12 @@ class Scope {
   request(message) {
     if (!this.ask) return;
     this.waiting = performance.now();
+    this.send(message);
+  }
+
+  async send(message) {
     try {
-      this.ask(message);
+      await this.ask(message);
     } catch {
       this.lose_kernel();
     }
@@ -152,7 +156,7 @@ class Scope {
 
   keep_soon() {
     clearTimeout(this.keeping);
-    if (this.live) this.keeping = setTimeout(() => this.ask({ do: "keep" }), 1500);
+    if (this.live) this.keeping = setTimeout(() => this.send({ do: "keep" }), 1500);
   }
 
   receive(message) {
