@@ -82,9 +82,10 @@ class View(anywidget.AnyWidget):
 
     # Messages.
 
-    def _send_frames(self, frames: list[dict]) -> None:
+    def _send_frames(self, frames: list[dict], more: bool = False) -> None:
+        """more: not all that were asked for."""
         meta = self._recorder.meta
-        self.send({"frames": frames, "kinds": meta["kinds"] if len(meta["kinds"]) > len(KINDS) else None,
+        self.send({"frames": frames, "more": more, "kinds": meta["kinds"] if len(meta["kinds"]) > len(KINDS) else None,
                    "stages": meta["stages"], "deadlock": self._recorder.deadlock})
 
     def _send_anew(self) -> None:
@@ -103,7 +104,7 @@ class View(anywidget.AnyWidget):
             if not recorder.in_step():
                 recorder.restart()
                 self._send_anew()
-            self._send_frames(recorder.step(min(cycles, MOST_AT_ONCE)))
+            self._send_frames(recorder.step(min(cycles, MOST_AT_ONCE)), more=cycles > MOST_AT_ONCE)
         elif wish == "skip":
             recorder.skip(min(cycles, MOST_SKIPPED))
             self._send_anew()

@@ -78,7 +78,7 @@ class Scope {
 
   move(by) {
     this.play(false);
-    this.go_to(this.cycle + by);
+    this.go_to((this.target ?? this.cycle) + by); // a second click before the answer to the first is one more step
   }
 
   // Shows a cycle; of a live network one that has not been yet is asked for.
@@ -87,10 +87,17 @@ class Scope {
     this.part = 0;
     if (cycle > last && this.ask) {
       this.target = cycle;
-      this.request({ do: "step", cycles: cycle - last });
-    }
+      this.ask_up_to(cycle);
+    } else this.target = null;
     this.cycle = Math.min(last, Math.max(first, cycle));
     this.show();
+  }
+
+  // Frames up to a cycle, but for those that have been asked for already.
+  ask_up_to(cycle) {
+    const asked = Math.max(this.recording.last, this.asked ?? 0);
+    if (cycle > asked) this.request({ do: "step", cycles: cycle - asked });
+    this.asked = Math.max(asked, cycle);
   }
 
   select(sel) {
@@ -148,6 +155,7 @@ class Scope {
   lose_kernel() {
     this.waiting = this.running = null;
     this.lost = true;
+    this.target = this.asked = null;
     this.progress();
     this.say("The kernel does not answer. What is recorded can still be replayed.");
   }
@@ -171,6 +179,7 @@ class Scope {
       this.recording = new Recording(message.anew);
       this.cycle = this.recording.last;
       this.target = null;
+      this.asked = this.cycle;
       this.part = 0;
       this.view.fit(this.recording);
     } else if (message.frames) {
@@ -179,8 +188,10 @@ class Scope {
         deadlock: message.deadlock });
       this.recording.append(message.frames, this.recording.meta.window);
       if (this.target) this.cycle = Math.min(this.target, this.recording.last);
-      if (this.target > this.recording.last) this.request({ do: "step", cycles: this.target - this.recording.last });
-      else this.target = null;
+      if (message.more) { // an answer has so many frames at most
+        this.asked = this.recording.last;
+        this.ask_up_to(this.target);
+      } else if (this.target <= this.recording.last) this.target = null;
       if (!this.playing) this.cycle = Math.max(this.cycle, this.recording.first);
     }
     if (this.running) {
@@ -203,7 +214,7 @@ class Scope {
     if (this.playing) {
       let place = Math.max(first, this.cycle + this.part + passed * this.speed);
       const wanted = Math.min(100, Math.ceil(this.speed * AHEAD) + 1);
-      if (this.live && !this.waiting && last - place < wanted) this.request({ do: "step", cycles: wanted });
+      if (this.live && !this.waiting && last - place < wanted) this.ask_up_to(last + wanted);
       if (place >= last) {
         place = last;
         if (!this.live) this.play(false);
