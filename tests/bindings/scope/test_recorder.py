@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import sys
 
 import nbformat
 import pytest
@@ -82,6 +83,23 @@ def test_a_network_that_is_viewed_goes_on_as_before():
     view.step(5)
     assert network.cycle == view.cycle == 105 and network.state_hash == other.step(55).state_hash
     assert [f["c"] for f in unpacked(view.recording)["frames"]] == list(range(100, 106))
+
+
+def test_a_machine_keeps_its_console_and_its_registers():
+    network, other = (fl.Network(fl.load("t3e-16").set("traffic.load", 0.3)).step(100) for _ in range(2))
+    machine = fl.t3e.Machine(network)
+    for net in (network, other):
+        net.console.write_register(node=3, name="R_VCSEL0", value=5)
+    network.view().step(50)
+    assert network.state_hash == other.step(50).state_hash
+    assert machine.read_register(3, "R_VCSEL0") == 5
+
+
+def test_without_anywidget_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "flitlab.scope.widget", raising=False)
+    with pytest.raises(fl.ConfigError, match="pip install"):
+        fl.Network("vc-mesh-8x8").view()
 
 
 def test_of_a_large_network_a_region_is_drawn():

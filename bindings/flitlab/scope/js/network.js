@@ -23,7 +23,7 @@ class NetworkView {
     this.canvas.height = this.height * scale;
     this.pixels = scale;
     const [left, right, low, high] = [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)];
-    const unit = Math.min(90, (this.width - 70) / Math.max(1, right - left), (this.height - 70) / Math.max(1, high - low));
+    const unit = Math.min(90, (this.width - 80) / Math.max(1, right - left), (this.height - 90) / Math.max(1, high - low));
     const at = (i) => [this.width / 2 + (x[i] - (left + right) / 2) * unit, this.height / 2 - (y[i] - (low + high) / 2) * unit];
     this.unit = unit;
     this.places = routers.map((_, i) => at(i));
