@@ -15,10 +15,13 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
+SHARED = {"scope"}  # sub-packages of no machine
+
 
 def machines() -> list[str]:
-    """Names of the sub-packages."""
-    return [module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg]
+    """Names of the machines' sub-packages."""
+    names = [module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg]
+    return [name for name in names if name not in SHARED]
 
 
 def part(machine: str, name: str) -> ModuleType | None:

@@ -16,6 +16,11 @@ from flitlab.inspection import Router, Terminal, Tree
 from flitlab.inspection import VirtualChannel as VirtualChannel
 from flitlab.inspection import packet_name as packet_name
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flitlab.scope.widget import View
+
 
 class Network:
     """A network under your hands: ``net.step(10); net.router(5)``.
@@ -111,6 +116,24 @@ class Network:
         if not self._traced:
             raise _core.ConfigError("events(): this network keeps none. Make it with Network(..., trace=True).")
         return self._core.events()
+
+    def view(self, window: int = 300, routers: Iterable[int] | None = None) -> View:
+        """The router scope: this network drawn by its topology, moving, with everything in it to click.
+
+        A widget for notebooks; ``net.view().step(200).save("demo.html")`` makes a page that replays without Python.
+        window: cycles that are kept, to go back to. routers: those to draw; None: all, or of a large network the first
+        1024. The view takes the network's events for itself, and the network goes on as a traced one. ConfigError if
+        anywidget is not installed.
+        """
+        try:
+            from flitlab.scope.widget import View
+        except ImportError:
+            raise _core.ConfigError("view() needs anywidget: pip install 'flitlab[notebook]'.") from None
+        if not self._traced:
+            traced = Network(self.experiment, trace=True).go_on_from(self)
+            self._core, self._traced = traced._core, True
+            self.console = Console(self._core)
+        return View(self, window, routers)
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes a checkpoint."""

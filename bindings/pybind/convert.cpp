@@ -4,6 +4,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/common/error.hpp"
@@ -190,6 +191,43 @@ py::list to_list(const StateLayout& layout) {
     kinds.append(d);
   }
   return kinds;
+}
+
+namespace {
+
+struct AsNumber {
+  std::vector<std::string>& names;
+
+  std::int64_t operator()(const std::string& name) const {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return names.push_back(name), static_cast<std::int64_t>(names.size()) - 1;
+    return found - names.begin();
+  }
+  std::int64_t operator()(bool x) const { return x; }
+  std::int64_t operator()(std::int64_t x) const { return x; }
+  std::int64_t operator()(u64 x) const { return static_cast<std::int64_t>(x); }
+  template <class Other>
+  std::int64_t operator()(const Other&) const {
+    return -1;
+  }
+};
+
+}  // namespace
+
+py::tuple vcs_of_routers(const SteppedNetwork& network, const std::vector<u32>& routers) {
+  std::vector<std::string> stages;
+  std::vector<std::int64_t> rows;
+  for (const u32 router : routers) {
+    const InspectNode node = network.router(router);
+    for (std::size_t p = 0; p < node.parts.size(); ++p)
+      for (std::size_t v = 0; v < node.parts[p].parts.size(); ++v) {
+        rows.insert(rows.end(), {std::int64_t{router}, static_cast<std::int64_t>(p), static_cast<std::int64_t>(v)});
+        for (const InspectValue& value : node.parts[p].parts[v].values)
+          rows.push_back(std::visit(AsNumber{stages}, value.value.value));
+      }
+  }
+  return py::make_tuple(stages,
+                        py::bytes(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int64_t)));
 }
 
 py::list events_to_list(const std::vector<TimedEvent>& events, std::string_view own) {

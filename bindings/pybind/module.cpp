@@ -275,6 +275,7 @@ PYBIND11_MODULE(_core, m) {
       .def("warnings", &SteppedNetwork::warnings)
       .def(
           "router", [](const SteppedNetwork& n, u32 router) { return to_dict(n.router(router)); }, py::arg("router"))
+      .def("vcs", &vcs_of_routers, py::arg("routers"))
       .def("router_name", &SteppedNetwork::router_name, py::arg("router"))
       .def(
           "terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },

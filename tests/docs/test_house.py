@@ -44,13 +44,13 @@ RULES = [
     Rule("only the registry names all routers", r"host/routers/(?!registry\.cpp$)[^/]+$",
          "(host|kernels)/routers/{any}/"),
     Rule("the extension module knows no router", "bindings/pybind/", "(host|kernels)/routers/"),
-    Rule("shared Python knows no machine", "bindings/flitlab/[^/]+$", "bindings/flitlab/{any}(/|$)"),
+    Rule("shared Python knows no machine", "bindings/flitlab/(scope/)?[^/]+$", "bindings/flitlab/{any}(/|$)"),
     Rule("a machine's Python knows no other", "bindings/flitlab/{one}/", "bindings/flitlab/(?!{one}(/|$)){any}(/|$)"),
 ]
 
 # The base: it has no file, identifier or string (by which code could branch) that is called after a machine.
 BASE = (r"kernels/(common|engines|traffic)/|host/(config|topology|routing|programs|plan|run)/"
-        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/pybind/|bindings/flitlab/[^/]+$")
+        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/pybind/|bindings/flitlab/(scope/)?[^/]+$")
 # Models whose names are also the field's words: virtual channel, adaptive routing, crossbar switch.
 WORDS = {"vc", "adaptive", "switch"}
 
@@ -247,7 +247,7 @@ def test_all_floors_have_the_same_wings():
     assert known == sorted(folder.name for folder in (ROOT / "host/routers").iterdir() if folder.is_dir())
     registry = (ROOT / "host/routers/registry.cpp").read_text(encoding="utf-8")
     assert known == sorted(re.findall(r"\bMODEL\((\w+)\)", registry.replace("FLITLAB_MODELS(MODEL)", "")))
-    packages = {file.parent.name for file in (ROOT / "bindings/flitlab").glob("*/__init__.py")}
+    packages = {file.parent.name for file in (ROOT / "bindings/flitlab").glob("*/__init__.py")} - {"scope"}
     assert packages and packages <= set(known)
 
 

@@ -1,0 +1,185 @@
+// The network on a canvas: routers by how full they are, channels by how much they carry, flits on their way.
+
+const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"]; // Okabe & Ito, nearly
+const USE_WINDOW = 32; // cycles over which the use of channels is counted
+
+function packet_colour(src, id) {
+  return src < 0 ? "#999999" : PALETTE[(src * 31 + (id % FIRST_REPLY) * 7) % PALETTE.length];
+}
+
+class NetworkView {
+  constructor(canvas) {
+    this.canvas = canvas;
+  }
+
+  // Places of routers and channels on the canvas, in CSS pixels.
+  fit(recording) {
+    const { x, y, links, routers } = recording.meta;
+    this.recording = recording;
+    this.width = this.canvas.clientWidth || 640;
+    this.height = this.canvas.clientHeight || 480;
+    const scale = Math.min(2, window.devicePixelRatio || 1);
+    this.canvas.width = this.width * scale;
+    this.canvas.height = this.height * scale;
+    this.pixels = scale;
+    const [left, right, low, high] = [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)];
+    const unit = Math.min(90, (this.width - 80) / Math.max(1, right - left), (this.height - 90) / Math.max(1, high - low));
+    const at = (i) => [this.width / 2 + (x[i] - (left + right) / 2) * unit, this.height / 2 - (y[i] - (low + high) / 2) * unit];
+    this.unit = unit;
+    this.places = routers.map((_, i) => at(i));
+    this.size = Math.max(4, Math.min(30, unit * 0.42));
+    this.wires = links.map(([channel, a, p, b, q]) => this.wire(channel, a, p, b, q));
+    this.by_port = new Map(this.wires.map((w) => [`${w.a}.${w.p}`, w]));
+  }
+
+  // Neighbours are joined by straight lines, one for each direction, others by bows.
+  wire(channel, a, p, b, q) {
+    const [from, to] = [this.places[this.recording.place.get(a)], this.places[this.recording.place.get(b)]];
+    const [dx, dy] = [to[0] - from[0], to[1] - from[1]], length = Math.hypot(dx, dy) || 1;
+    const aside = Math.max(1.5, this.size * 0.16), far = length > this.unit * 1.6;
+    const [ox, oy] = [(-dy / length) * aside, (dx / length) * aside];
+    const plane = (r) => this.recording.meta.planes[this.recording.place.get(r)];
+    if (plane(a) !== plane(b)) return this.stubs({ channel, a, p, b, q, far }, from, to);
+    const bow = far ? Math.min(this.unit * 0.55, length * 0.15) : 0;
+    const start = [from[0] + ox, from[1] + oy], end = [to[0] + ox, to[1] + oy];
+    const bend = [(start[0] + end[0]) / 2 + (ox / aside) * 2 * bow, (start[1] + end[1]) / 2 + (oy / aside) * 2 * bow];
+    return { channel, a, p, b, q, start, end, bend, far };
+  }
+
+  // Between planes a channel is two ends: one that leads away, and one that leads here.
+  stubs(wire, from, to) {
+    const along = this.recording.place.get(wire.b) > this.recording.place.get(wire.a) ? 1 : -1;
+    const [dx, dy] = [along * this.unit * 0.36, -along * this.unit * 0.36];
+    const start = from, out = [from[0] + dx, from[1] + dy], end = to, back = [to[0] - dx, to[1] - dy];
+    return { ...wire, start, end, out, back };
+  }
+
+  point(wire, t) {
+    if (wire.out) {
+      const [from, to, u] = t < 0.5 ? [wire.start, wire.out, 2 * t] : [wire.back, wire.end, 2 * t - 1];
+      return [0, 1].map((k) => from[k] + (to[k] - from[k]) * u);
+    }
+    const u = 1 - t;
+    return [0, 1].map((k) => u * u * wire.start[k] + 2 * u * t * wire.bend[k] + t * t * wire.end[k]);
+  }
+
+  terminal_place(router) {
+    const [x, y] = this.places[this.recording.place.get(router)];
+    return [x + this.size * 0.95, y - this.size * 0.95];
+  }
+
+  // Flits that are under way `part` of a cycle after `cycle`: { src, id, at, head }.
+  flits(cycle, part) {
+    const recording = this.recording, flight = recording.flight, found = [];
+    for (let sent = Math.max(recording.first, cycle - flight); sent < cycle; ++sent) {
+      const t = Math.min(1, (cycle - sent - 1 + part) / flight);
+      for (const e of recording.events(sent)) {
+        if (e.kind !== "switch_granted" || e.at_terminal) continue;
+        const wire = this.by_port.get(`${e.index}.${e.out_port}`);
+        let at = null;
+        if (wire) at = this.point(wire, t);
+        else if (recording.peer(e.index, e.out_port)[1]) {
+          const [from, to] = [this.places[recording.place.get(e.index)], this.terminal_place(e.index)];
+          at = [from[0] + (to[0] - from[0]) * t, from[1] + (to[1] - from[1]) * t];
+        }
+        if (at) found.push({ src: e.src, id: e.id, at, head: !!(e.flit & HEAD) });
+      }
+    }
+    return found;
+  }
+
+  use(cycle) {
+    const sums = new Map(), from = Math.max(this.recording.first + 1, cycle - USE_WINDOW + 1);
+    for (let c = from; c <= cycle; ++c) {
+      const { u } = this.recording.frame(c);
+      for (let i = 0; i < u.length; i += 2) sums.set(u[i], (sums.get(u[i]) ?? 0) + u[i + 1]);
+    }
+    const cycles = Math.max(1, cycle - from + 1);
+    for (const [channel, sum] of sums) sums.set(channel, Math.min(1, sum / cycles));
+    return sums;
+  }
+
+  draw(cycle, part, { router, packet, way, deadlock }) {
+    const draw = this.canvas.getContext("2d"), css = getComputedStyle(this.canvas);
+    const ink = css.getPropertyValue("--scope-ink").trim(), quiet = css.getPropertyValue("--scope-quiet").trim();
+    const used = css.getPropertyValue("--scope-used").trim(), paper = css.getPropertyValue("--scope-paper").trim();
+    const alarm = css.getPropertyValue("--scope-alarm").trim();
+    draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
+    draw.clearRect(0, 0, this.width, this.height);
+    const use = this.use(cycle), state = this.recording.state(cycle);
+    const stroke = (wire) => {
+      draw.beginPath();
+      draw.moveTo(...wire.start);
+      if (wire.out) {
+        draw.lineTo(...wire.out);
+        draw.moveTo(...wire.back);
+        draw.lineTo(...wire.end);
+      } else draw.quadraticCurveTo(...wire.bend, ...wire.end);
+      draw.stroke();
+    };
+    for (const wire of this.wires) {
+      const share = use.get(wire.channel) ?? 0;
+      draw.strokeStyle = share ? used : quiet;
+      draw.globalAlpha = share ? 0.35 + 0.65 * share : wire.far ? 0.35 : 0.8;
+      draw.lineWidth = share ? 1 + share * Math.min(5, this.size * 0.22) : 1;
+      stroke(wire);
+    }
+    draw.globalAlpha = 1;
+    for (const hop of way?.hops ?? []) {
+      const wire = this.by_port.get(`${hop.router}.${hop.out_port}`);
+      if (!wire || hop.granted >= cycle) continue;
+      draw.strokeStyle = packet_colour(packet.src, packet.id);
+      draw.lineWidth = Math.max(3, this.size * 0.3);
+      stroke(wire);
+    }
+    const most = Math.max(4, (this.recording.meta.buffer ?? 4) * 4), half = this.size / 2;
+    this.recording.meta.routers.forEach((r, i) => {
+      const [x, y] = this.places[i], full = Math.min(1, state.flits_in(r) / most);
+      draw.fillStyle = paper;
+      draw.fillRect(x - half, y - half, this.size, this.size);
+      draw.globalAlpha = full * 0.85;
+      draw.fillStyle = used;
+      draw.fillRect(x - half, y + half - this.size * full, this.size, this.size * full);
+      draw.globalAlpha = 1;
+      const blocked = deadlock?.has(r);
+      draw.strokeStyle = blocked ? alarm : ink;
+      draw.lineWidth = blocked ? 4 : 1;
+      draw.strokeRect(x - half, y - half, this.size, this.size);
+      if (r === router) {
+        draw.strokeStyle = ink;
+        draw.lineWidth = 3;
+        draw.strokeRect(x - half - 4, y - half - 4, this.size + 8, this.size + 8);
+      }
+      if (this.size >= 22) {
+        draw.fillStyle = ink;
+        draw.font = "9px sans-serif";
+        draw.textAlign = "center";
+        draw.fillText(this.recording.meta.names[i], x, y + half + 10);
+      }
+    });
+    const radius = Math.max(1.6, this.size * 0.13);
+    for (const flit of this.flits(cycle, part)) {
+      const followed = packet && flit.src === packet.src && flit.id === packet.id;
+      draw.beginPath();
+      draw.arc(...flit.at, radius * (followed ? 1.8 : flit.head ? 1.25 : 1), 0, 7);
+      draw.fillStyle = packet_colour(flit.src, flit.id);
+      draw.fill();
+      if (followed || flit.head) {
+        draw.strokeStyle = ink;
+        draw.lineWidth = followed ? 2 : 0.7;
+        draw.stroke();
+      }
+    }
+  }
+
+  // What is at a place of the canvas: a flit first, then a router.
+  hit(x, y, cycle, part) {
+    const near = (at) => Math.hypot(at[0] - x, at[1] - y);
+    const flit = this.flits(cycle, part).map((f) => [near(f.at), f]).sort((a, b) => a[0] - b[0])[0];
+    const routers = this.places.map((at, i) => [near(at), this.recording.meta.routers[i]]);
+    const [far, router] = routers.reduce((best, one) => (one[0] < best[0] ? one : best), [Infinity, null]);
+    if (far <= this.size * 0.55) return { router };
+    if (flit && flit[0] <= 7) return { packet: { src: flit[1].src, id: flit[1].id } };
+    return far <= Math.max(this.size, 10) ? { router } : {};
+  }
+}

@@ -1,0 +1,57 @@
+// A packet that is followed: where it has been, and its time by stage as a Gantt line.
+
+const STAGE_COLOURS = { queue: "#999999", inject: "#CC79A7", "behind others": "#F0E442", route: "#56B4E9", "VC allocation": "#E69F00",
+  "switch allocation": "#D55E00", router: "#E69F00", link: "#009E73", tail: "#0072B2" };
+
+function draw_packet(el, recording, way, cycle, choose) {
+  const name = packet_name(way.src, way.id), past = way.spans.filter((s) => s.from < cycle);
+  const from = way.created ?? past[0]?.from ?? cycle, to = Math.max(from + 1, Math.min(cycle, way.delivered ?? cycle));
+  const facts = make("p", { "data-latency": way.latency !== null && cycle > way.delivered ? way.latency : "" });
+  const since = way.created === null ? "created before the recording begins" : `created in cycle ${way.created}`;
+  const done = way.delivered !== null && cycle > way.delivered;
+  facts.append(`${since}; ${done ? `tail delivered in cycle ${way.delivered}` : "under way"}` +
+    (done && way.latency !== null ? `: latency ${way.latency} cycles` : ""));
+  el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}), ` of ${way.length} flits`), facts);
+  if (done && way.latency !== null) {
+    const sums = totals_by_stage(way);
+    el.append(make("p", { class: "scope-sum" }, `${sums.map(([s, n]) => `${s} ${n}`).join(" + ")} = ${way.latency} cycles, ` +
+      `over ${way.hops.length - 1} channels between routers`));
+  }
+  el.append(gantt(recording, past, from, to, cycle), legend(past), steps(recording, way, cycle, choose));
+  el.dataset.packet = name;
+  el.dataset.done = done;
+}
+
+function gantt(recording, spans, from, to, cycle) {
+  const lines = Math.max(1, ...spans.map((s) => s.hop + 2)), high = 14, wide = 560;
+  const x = (c) => ((c - from) / (to - from)) * (wide - 10) + 5;
+  const svg = svg_of(wide, lines * high + 18, `time by stage, cycles ${from} to ${to}`);
+  for (const { stage, from: begin, to: end, hop } of spans) {
+    const bar = svg_part("rect", { x: x(begin), y: (hop + 1) * high + 1, width: Math.max(1, x(Math.min(end, cycle)) - x(begin)),
+      height: high - 2, fill: STAGE_COLOURS[stage], "data-stage": stage, "data-cycles": end - begin });
+    bar.append(svg_part("title", {}, `${stage}: ${end - begin} cycles (${begin} to ${end - 1})`));
+    svg.append(bar);
+  }
+  svg.append(svg_part("text", { x: 5, y: lines * high + 13 }, `${from}`),
+    svg_part("text", { x: wide - 5, y: lines * high + 13, "text-anchor": "end" }, `${to}`));
+  return svg;
+}
+
+function legend(spans) {
+  const stages = STAGES.filter((s) => spans.some((span) => span.stage === s));
+  return make("p", { class: "scope-legend" }, ...stages.map((s) =>
+    make("span", {}, make("i", { style: `background: ${STAGE_COLOURS[s]}` }), s)));
+}
+
+function steps(recording, way, cycle, choose) {
+  const list = make("ol", { class: "scope-way" });
+  for (const hop of way.hops) {
+    if ((hop.arrived ?? hop.granted) >= cycle) break;
+    const out = hop.granted == null || hop.granted >= cycle ? "is here"
+      : `→ ${recording.port_name(hop.router, hop.out_port)} VC ${hop.out_vc} in cycle ${hop.granted}`;
+    list.append(make("li", { "data-router": hop.router }, make("button", { type: "button", onclick: () => choose(hop.router) },
+      recording.name(hop.router)), ` ${recording.port_name(hop.router, hop.port)} VC ${hop.vc}` +
+      `${hop.arrived == null ? "" : `, arrived in cycle ${hop.arrived}`}, ${out}`));
+  }
+  return list;
+}

@@ -1,0 +1,160 @@
+// A recording: frames that hold what has changed, and the state in any of them. Frame c has the state before cycle c and
+// the events of cycle c - 1. See recorder.py, which writes them.
+
+const KEY_EVERY = 16; // frames between two states that are kept whole; between them changes are applied again
+const [ROUTER, PORT, VC, STAGE, FLITS, PACKETS, LEFT, OUT_PORT, OUT_VC, SRC, ID, DST, CREDITS, OWNER_PORT, OWNER_VC] =
+  Array.from({ length: 15 }, (_, i) => i);
+const HEAD = 1, TAIL = 2; // bits of an event's flit
+const FIRST_REPLY = 2 ** 31;
+
+function packet_name(src, id) {
+  return id >= FIRST_REPLY ? `${src}#r${id - FIRST_REPLY}` : `${src}#${id}`;
+}
+
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// Virtual channels by router, and packets behind the front one of each, in the order of their arrival.
+class State {
+  constructor(rows, queues) {
+    this.queues = queues;
+    this.behind = new Map();
+    this.set_rows(rows);
+  }
+
+  set_rows(rows) {
+    this.rows = rows;
+    this.of_router = new Map();
+    rows.forEach((row, i) => {
+      if (!this.of_router.has(row[ROUTER])) this.of_router.set(row[ROUTER], []);
+      this.of_router.get(row[ROUTER]).push(i);
+    });
+  }
+
+  copy() {
+    const copy = Object.create(State.prototype);
+    return Object.assign(copy, { rows: this.rows.slice(), of_router: this.of_router, queues: new Map(this.queues),
+      behind: new Map(this.behind) });
+  }
+
+  apply(frame, meta) {
+    if (frame.rows) this.set_rows(frame.rows.slice());
+    for (const [i, ...values] of frame.v ?? []) this.rows[i] = [...this.rows[i].slice(0, 3), ...values];
+    for (let i = 0; i < frame.q.length; i += 2) this.queues.set(frame.q[i], frame.q[i + 1]);
+    const arrived = meta.kinds.indexOf("arrived"), granted = meta.kinds.indexOf("switch_granted");
+    for (const [kind, , router, port, vc, , , src, id, flit, flits] of frame.e) {
+      const key = `${router}.${port}.${vc}`, list = this.behind.get(key) ?? [];
+      if (kind === arrived) this.behind.set(key, [...list, { src, id, flits }]);
+      else if (kind === granted && flit & TAIL)
+        this.behind.set(key, list.filter((p) => p.src !== src || p.id !== id));
+    }
+  }
+
+  rows_of(router) {
+    return (this.of_router.get(router) ?? []).map((i) => this.rows[i]);
+  }
+
+  flits_in(router) {
+    let sum = 0;
+    for (const i of this.of_router.get(router) ?? []) sum += this.rows[i][FLITS];
+    return sum;
+  }
+
+  // The flits of an input buffer, front first: runs of { src, id, flits }; src is -1 where the packet is not known.
+  runs(row) {
+    const runs = [];
+    let rest = row[FLITS];
+    const add = (src, id, flits) => {
+      if (rest > 0 && flits > 0) runs.push({ src, id, flits: Math.min(flits, rest) });
+      rest -= Math.min(flits, rest);
+    };
+    if (row[SRC] < 0) return rest > 0 ? [{ src: -1, id: 0, flits: rest }] : [];
+    const list = this.behind.get(`${row[ROUTER]}.${row[PORT]}.${row[VC]}`) ?? [];
+    const front = list.findIndex((p) => p.src === row[SRC] && p.id === row[ID]);
+    const others = list.filter((p, i) => i > front && (p.src !== row[SRC] || p.id !== row[ID]));
+    const alone = row[PACKETS] <= 1;
+    add(row[SRC], row[ID], alone ? rest : Math.max(1, row[LEFT]));
+    for (const p of others) add(p.src, p.id, p.flits);
+    add(-1, 0, rest);
+    return runs;
+  }
+}
+
+class Recording {
+  constructor({ meta, frames }) {
+    this.meta = meta;
+    this.frames = [];
+    this.keys = new Map(); // state by cycle
+    this.buffered = []; // flits in all buffers that are drawn, by frame
+    this.place = new Map(meta.routers.map((r, i) => [r, i]));
+    this.append(frames, Infinity);
+  }
+
+  get first() { return this.frames[0].c; }
+  get last() { return this.frames[this.frames.length - 1].c; }
+
+  frame(cycle) { return this.frames[cycle - this.first]; }
+
+  append(frames, window) {
+    for (const frame of frames) {
+      this.frames.push(frame);
+      if (!this.tip) this.tip = new State([], new Map());
+      this.tip.apply(frame, this.meta);
+      this.buffered.push(this.tip.rows.reduce((sum, row) => sum + row[FLITS], 0));
+      if (this.frames.length === 1 || frame.c % KEY_EVERY === 0) this.keys.set(frame.c, this.tip.copy());
+    }
+    // Only up to a state that is kept whole can the past be forgotten.
+    while (this.frames.length > window + KEY_EVERY) {
+      const next = [...this.keys.keys()].find((c) => c > this.first);
+      if (next === undefined || this.last - next + 1 < window) break;
+      this.keys.delete(this.first);
+      this.buffered.splice(0, next - this.first);
+      this.frames.splice(0, next - this.first);
+    }
+  }
+
+  state(cycle) {
+    if (this.shown?.cycle === cycle) return this.shown.state;
+    let from = cycle;
+    while (from > this.first && !this.keys.has(from)) --from;
+    let state = this.keys.get(from).copy();
+    if (this.shown && this.shown.cycle < cycle && this.shown.cycle >= from) {
+      state = this.shown.state.copy(); // nearer than the kept one
+      from = this.shown.cycle;
+    }
+    for (let c = from + 1; c <= cycle; ++c) state.apply(this.frame(c), this.meta);
+    this.shown = { cycle, state };
+    return state;
+  }
+
+  // Events of one cycle, by name.
+  events(cycle) {
+    const frame = cycle + 1 > this.first && cycle + 1 <= this.last ? this.frame(cycle + 1) : null;
+    return (frame?.e ?? []).map(([kind, at_terminal, index, port, vc, out_port, out_vc, src, id, flit, flits]) => ({
+      kind: this.meta.kinds[kind], at_terminal: !!at_terminal, index, port, vc, out_port, out_vc, src, id, flit, flits,
+    }));
+  }
+
+  name(router) { return this.meta.names[this.place.get(router)] ?? `${router}`; }
+  port_name(router, port) { return this.meta.ports[this.place.get(router)]?.[port] ?? `port ${port}`; }
+  peer(router, port) { return this.meta.peers[this.place.get(router)]?.[port] ?? [-1, 0]; }
+  stage(row) { return this.meta.stages[row[STAGE]]; }
+
+  // Cycles from the grant of the switch to the arrival at the next router: the first that the recording shows.
+  get flight() {
+    if (this.flight_) return this.flight_;
+    const sent = new Map();
+    for (const { c } of this.frames.slice(1))
+      for (const e of this.events(c - 1)) {
+        const name = packet_name(e.src, e.id);
+        if (e.kind === "switch_granted" && e.flit & HEAD && !this.peer(e.index, e.out_port)[1])
+          sent.set(`${name} ${this.peer(e.index, e.out_port)[0]}`, c - 1);
+        else if (e.kind === "arrived" && sent.has(`${name} ${e.index}`))
+          return (this.flight_ = Math.min(64, Math.max(1, c - 1 - sent.get(`${name} ${e.index}`))));
+      }
+    return 1;
+  }
+}

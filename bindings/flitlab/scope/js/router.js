@@ -1,0 +1,91 @@
+// A router in full: its ports by name, virtual channels as buffers with their packets, credits, and who has won.
+
+function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((c) => c !== null && c !== undefined));
+  return node;
+}
+
+function packet_button(src, id, follow) {
+  const name = packet_name(src, id);
+  return make("button", { class: "scope-packet", type: "button", "data-packet": name, title: `follow packet ${name}`,
+    style: `--packet: ${packet_colour(src, id)}`, onclick: () => follow({ src, id }) }, name);
+}
+
+// A buffer as cells, its front on the right, where packets leave.
+function buffer_cells(runs, places, follow) {
+  const cells = [];
+  for (const { src, id, flits } of runs)
+    for (let i = 0; i < flits; ++i)
+      cells.unshift(make("span", { class: "scope-cell scope-full", style: `--packet: ${packet_colour(src, id)}`,
+        title: src < 0 ? "a flit" : `flit of ${packet_name(src, id)}`,
+        onclick: src < 0 ? null : () => follow({ src, id }) }));
+  if (cells.length > 16) return make("span", { class: "scope-buffer" }, ...cells.slice(-14), ` ${cells.length} flits`);
+  for (let i = cells.length; i < Math.min(16, places ?? 0); ++i) cells.unshift(make("span", { class: "scope-cell" }));
+  return make("span", { class: "scope-buffer" }, ...cells);
+}
+
+function draw_router(el, recording, router, cycle, follow) {
+  const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
+  const past = cycle > recording.first ? arbitration(recording, router, cycle - 1) : { wins: [], vc_grants: [], fates: new Map() };
+  const table = make("table", { class: "scope-ports" });
+  table.append(make("tr", {}, ...["input VC", "buffer (front on the right)", "packet", "stage", "to", "credits out",
+    `in cycle ${cycle - 1}`].map((text) => make("th", {}, text))));
+  recording.meta.ports[i].forEach((name, port) => {
+    const [peer, to_terminal] = recording.peer(router, port);
+    const where = peer < 0 ? "not wired" : to_terminal ? `terminal ${peer}` : `router ${recording.name(peer)}`;
+    const queued = to_terminal && peer >= 0 ? state.queues.get(peer) : 0;
+    const waiting = queued ? `, ${queued} packets in its source queue` : "";
+    table.append(make("tr", { class: "scope-port" }, make("td", { colspan: 7 }, make("b", {}, name), ` — ${where}${waiting}`)));
+    for (const row of rows.filter((r) => r[PORT] === port)) table.append(channel_row(recording, state, row, past, follow));
+  });
+  const held = rows.reduce((sum, r) => sum + r[FLITS], 0);
+  el.replaceChildren(
+    make("h3", {}, `Router ${recording.name(router)} at cycle ${cycle}: ${held} flits`),
+    winners(recording, router, cycle, past, follow), table);
+}
+
+function channel_row(recording, state, row, { fates }, follow) {
+  const key = `${row[PORT]}.${row[VC]}`, fate = fates.get(key), stage = recording.stage(row);
+  const to = row[OUT_PORT] < 0 ? "" : recording.port_name(row[ROUTER], row[OUT_PORT]) + (row[OUT_VC] < 0 ? "" : ` VC ${row[OUT_VC]}`);
+  const mark = fate?.won ? "✓ " : fate?.lost ? "✗ " : "";
+  return make("tr", { class: fate?.won ? "scope-won" : fate?.lost ? "scope-lost" : "", "data-vc": key, "data-flits": row[FLITS],
+    "data-stage": stage, "data-credits": row[CREDITS], "data-front": row[SRC] < 0 ? "" : packet_name(row[SRC], row[ID]) },
+  make("td", {}, `VC ${row[VC]}`),
+  make("td", {}, buffer_cells(state.runs(row), recording.meta.buffer, follow)),
+  make("td", {}, row[SRC] < 0 ? "" : packet_button(row[SRC], row[ID], follow)),
+  make("td", {}, stage), make("td", {}, to), make("td", {}, `${row[CREDITS]}`),
+  make("td", { class: "scope-why" }, mark + (fate?.why ?? "")));
+}
+
+function winners(recording, router, cycle, { wins, fates }, follow) {
+  const list = make("ul", { class: "scope-winners" });
+  for (const e of wins) {
+    const from = `${recording.port_name(router, e.port)} VC ${e.vc}`, to = `${recording.port_name(router, e.out_port)} VC ${e.out_vc}`;
+    list.append(make("li", { "data-win": `${e.port}.${e.vc}>${e.out_port}.${e.out_vc} ${packet_name(e.src, e.id)}` },
+      `${from} → ${to}: ${flit_name(e.flit)} of `, packet_button(e.src, e.id, follow)));
+  }
+  const lost = [...fates.values()].filter((f) => f.lost).length;
+  const text = cycle <= recording.first ? "The recording begins here."
+    : `Cycle ${cycle - 1}: ${wins.length} flits crossed the switch, ${lost} virtual channels asked in vain.`;
+  return make("div", {}, make("p", {}, text), list);
+}
+
+function text_of(value) {
+  return Array.isArray(value) ? value.slice(0, 32).join(", ") + (value.length > 32 ? " …" : "") : `${value}`;
+}
+
+// All that the inspector says of a router, in the machine's own terms.
+function draw_tree(el, tree, cycle) {
+  if (!tree) return el.replaceChildren();
+  const part = ([kind, name, values, parts], place, open) => make("details", { open },
+    make("summary", {}, `${kind} ${name || place}`),
+    make("dl", {}, ...values.flatMap(([label, value, unit, help]) => [make("dt", { title: help }, label),
+      make("dd", {}, `${text_of(value)} ${unit}`)])),
+    ...parts.map((p, i) => part(p, i, false)));
+  el.replaceChildren(make("h4", {}, `All of its state at cycle ${cycle}`), part(tree, "", true));
+}

@@ -1,0 +1,46 @@
+"""A recording as one HTML file that needs neither Python nor a server nor the web."""
+
+from __future__ import annotations
+
+import html
+import os
+from typing import Any
+
+from flitlab._core import ConfigError
+from flitlab.scope import module_text, style_text
+from flitlab.scope.recorder import packed
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 0; padding: 8px; background: Canvas; color: CanvasText; }}
+{style}
+</style>
+</head>
+<body>
+<main id="scope"></main>
+<noscript>This page replays a recording with JavaScript, which is switched off.</noscript>
+<script type="text/plain" id="recording">{recording}</script>
+<script type="module">
+{module}
+show_page(document.getElementById("scope"), document.getElementById("recording").textContent);
+</script>
+</body>
+</html>
+"""
+
+
+def write_page(recording: dict[str, Any], path: str | os.PathLike) -> None:
+    """Raises ConfigError if the file cannot be written."""
+    title = html.escape(f"flitlab: {recording['meta']['name']}")
+    text = PAGE.format(title=title, style=style_text(), recording=packed(recording), module=module_text())
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ConfigError(f"{os.fspath(path)} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,92 @@
+"""Where routers are drawn: meshes and tori as grids and rings, more dimensions as planes, stages as columns, graphs by
+networkx."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+Places = list[tuple[float, float]]  # in units of the distance between neighbours; y points up
+_COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
+_STAGE = re.compile(r"^(\d+)\.(\d+)(?::(\d+))?$")
+
+
+def planes_of(names: Sequence[str]) -> list[int]:
+    """The plane in which each router is drawn: its third coordinate if it has three."""
+    found = [_COORDINATES.search(name) for name in names]
+    if not all(match and match[1].count(",") == 2 for match in found):
+        return [0] * len(names)
+    return [int(match[1].split(",")[2]) for match in found if match]
+
+
+def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]]) -> tuple[Places, str]:
+    """Places of the routers of these names, and one sentence that says how they are laid out.
+
+    kind: the topology's. links: both ends of every channel, as places in ``names``.
+    """
+    found = [_COORDINATES.search(name) for name in names]
+    if all(found) and len(names) > 1:
+        coordinates = [[int(c) for c in match[1].split(",")] for match in found if match]
+        if len(coordinates[0]) == 1:
+            return (_circle(len(names)), "a ring") if kind in ("ring", "torus") else (_line(coordinates), "a row")
+        return _grid(coordinates)
+    stages = [_STAGE.match(name) for name in names]
+    if all(stages):
+        return _columns([(int(m[1]), int(m[2]), int(m[3] or 0)) for m in stages if m])
+    return _graph(len(names), links)
+
+
+def _circle(count: int) -> Places:
+    radius = max(1.0, count / (2 * math.pi))
+    return [(radius * math.sin(2 * math.pi * i / count), radius * math.cos(2 * math.pi * i / count))
+            for i in range(count)]
+
+
+def _line(coordinates: list[list[int]]) -> Places:
+    return [(float(c[0]), 0.0) for c in coordinates]
+
+
+def _grid(coordinates: list[list[int]]) -> tuple[Places, str]:
+    """Two dimensions are a grid, three are planes; of more, each odd one puts such grids side by side, each even one
+    above one another."""
+    dimensions = len(coordinates[0])
+    extent = [max(c[d] for c in coordinates) + 1 for d in range(dimensions)]
+    if dimensions == 3:
+        columns = min(extent[2], max(1, math.ceil(math.sqrt(extent[2] * extent[1] / extent[0]))))
+        wide, high = extent[0] + 0.6, extent[1] + 0.6
+        return [(x + z % columns * wide, y - z // columns * high) for x, y, z in coordinates], \
+            f"{extent[2]} planes, z = 0 first"
+    stride = [1.0, 1.0]
+    for d in range(2, dimensions):
+        stride.append(stride[d - 2] * extent[d - 2] + 0.8)
+    places = [(sum(c[d] * stride[d] for d in range(0, dimensions, 2)),
+               sum(c[d] * stride[d] for d in range(1, dimensions, 2))) for c in coordinates]
+    return places, "a grid" if dimensions == 2 else f"{dimensions} dimensions as grids of grids"
+
+
+def _columns(routers: list[tuple[int, int, int]]) -> tuple[Places, str]:
+    """Stages from left to right, each as tall as the tallest."""
+    most: dict[int, int] = {}
+    for stage, number, _ in routers:
+        most[stage] = max(most.get(stage, 0), number + 1)
+    tallest = max(most.values())
+    apart = max(2.0, tallest / len(most))
+    return [(stage * apart + part * 0.3, -(number + 0.5) * tallest / most[stage]) for stage, number, part in routers], \
+        f"{len(most)} stages as columns"
+
+
+def _graph(count: int, links: Sequence[tuple[int, int, int, int]]) -> tuple[Places, str]:
+    if count == 1:
+        return [(0.0, 0.0)], "one switch"
+    try:
+        import networkx
+
+        graph = networkx.Graph()
+        graph.add_nodes_from(range(count))
+        graph.add_edges_from((a, b) for a, _, b, _ in links)
+        found = networkx.spring_layout(graph, seed=1, k=2 / math.sqrt(count), iterations=100)
+    except ImportError:  # of networkx, or for large graphs of SciPy, which it needs then
+        return _circle(count), "a circle (with networkx and SciPy installed: by its channels)"
+    size = math.sqrt(count) / 1.6
+    return [(float(found[i][0]) * size, float(found[i][1]) * size) for i in range(count)], "a graph, by networkx"

@@ -1,0 +1,134 @@
+"""The scope as a widget: JupyterLab, Notebook 7, VS Code, Colab and marimo show it (anywidget).
+
+The page asks by messages, and Python answers with frames; nothing runs in between, so a kernel is never busy for longer
+than one answer takes. ``recording`` is saved with a notebook, and replays there without a kernel.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from flitlab._core import ConfigError, RunError
+from flitlab.scope import module_text, style_text
+from flitlab.scope.page import write_page
+from flitlab.scope.recorder import KINDS, Recorder, packed
+
+if TYPE_CHECKING:
+    from flitlab.network import Network
+
+MOST_AT_ONCE = 200  # frames of one answer
+MOST_SKIPPED = 20_000  # cycles of one answer: how long a kernel is busy, and how soon a user can stop
+SETTINGS = ("traffic.load", "traffic.pattern", "routing.algorithm")
+
+
+class View(anywidget.AnyWidget):
+    """What :meth:`flitlab.Network.view` returns. ``network`` is the network that is shown; a change of load, pattern or
+    routing makes a new one of the same seed."""
+
+    recording = traitlets.Unicode().tag(sync=True)
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, network: Network, window: int = 300, routers: Iterable[int] | None = None):
+        if not 2 <= window <= 100_000:
+            raise ConfigError(f"window = {window}: a recording keeps 2 to 100000 cycles.")
+        self._window = window
+        self._chosen = None if routers is None else list(routers)
+        self._recorder = Recorder(network, window, self._chosen)
+        super().__init__(_esm=module_text(), _css=style_text())
+        self.keep()
+        self.on_msg(self._answer)
+
+    @property
+    def network(self) -> Network:
+        return self._recorder.network
+
+    @property
+    def cycle(self) -> int:
+        return self.network.cycle
+
+    def step(self, cycles: int = 1) -> View:
+        """Advances the network and records it; what is shown follows."""
+        if cycles < 0:
+            raise ConfigError(f"step({cycles}): the number of cycles must not be negative.")
+        in_step = self._recorder.in_step()
+        frames = self._recorder.step(cycles)
+        if not in_step or cycles > MOST_AT_ONCE:  # in_step: nobody else has stepped the network in between
+            self._send_anew()
+        else:
+            self._send_frames(frames)
+        self.keep()
+        return self
+
+    def inspect(self, router: int) -> View:
+        """Records the whole state of a router too from now on, so that a saved page shows it."""
+        self.network._check_index("router", router)
+        self.network.router(router)  # refuses one that there is not
+        self._recorder.inspected.add(router)
+        return self
+
+    def keep(self) -> None:
+        """Puts the recording into the widget's state, which a notebook saves."""
+        self.recording = packed(self._recorder.recording())
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records."""
+        write_page(self._recorder.recording(), path)
+
+    # Messages.
+
+    def _send_frames(self, frames: list[dict], more: bool = False) -> None:
+        """more: not all that were asked for."""
+        meta = self._recorder.meta
+        self.send({"frames": frames, "more": more, "kinds": meta["kinds"] if len(meta["kinds"]) > len(KINDS) else None,
+                   "stages": meta["stages"], "deadlock": self._recorder.deadlock})
+
+    def _send_anew(self) -> None:
+        self.send({"anew": self._recorder.recording()})
+
+    def _answer(self, _: Any, message: Any, __: Any) -> None:
+        try:
+            self._carry_out(message)
+        except (ConfigError, RunError) as error:
+            self.send({"error": str(error)})
+
+    def _carry_out(self, message: dict[str, Any]) -> None:
+        wish, recorder = message.get("do"), self._recorder
+        cycles = max(1, int(message.get("cycles", 1)))
+        if wish == "step":
+            if not recorder.in_step():
+                recorder.restart()
+                self._send_anew()
+            self._send_frames(recorder.step(min(cycles, MOST_AT_ONCE)), more=cycles > MOST_AT_ONCE)
+        elif wish == "skip":
+            recorder.skip(min(cycles, MOST_SKIPPED))
+            self._send_anew()
+        elif wish == "inspect":
+            recorder.inspected = {int(message["router"])} & set(recorder.routers)
+            self.send({"tree": recorder.tree(int(message["router"])), "router": message["router"],
+                       "cycle": self.cycle})
+        elif wish == "set":
+            changes = {k: v for k, v in message.get("changes", {}).items() if k in SETTINGS}
+            self._begin(changes)
+        elif wish == "reset":  # the same network, at cycle 0 again
+            self.network.go_on_from(type(self.network)(self.network.experiment))
+            recorder.deadlock = ""
+            recorder.restart()
+            self._send_anew()
+        elif wish == "keep":
+            self.keep()
+
+    def _begin(self, changes: dict[str, Any]) -> None:
+        """A new network at cycle 0, of the same seed."""
+        from flitlab.network import Network
+
+        new = Network(self.network.experiment.set(changes), trace=True)
+        inspected = self._recorder.inspected
+        self._recorder = Recorder(new, self._window, self._chosen)
+        self._recorder.inspected = inspected
+        self._send_anew()

@@ -1,0 +1,37 @@
+"""A browser, and pages in it that show the scope."""
+
+import os
+import shutil
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """The system's Chromium, driven by Playwright. .ci/run installs it and sets FLITLAB_BROWSER=required: there its
+    absence fails."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        assert os.environ.get("FLITLAB_BROWSER") != "required", "no browser was found, and .ci/run installs one"
+        pytest.skip(f"none of {', '.join(BROWSERS)} is on PATH (apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that nothing may go wrong in, and that may load nothing from elsewhere."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    wrong = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda r: r.url.startswith(("file:", "about:", "blob:", "data:")) or wrong.append(r.url))
+    page.set_default_timeout(20_000)
+    yield page
+    page.close()
+    assert not wrong

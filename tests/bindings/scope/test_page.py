@@ -1,0 +1,137 @@
+"""The saved page, opened from disk: it replays what was recorded, and a packet can be followed to its end."""
+
+import json
+import re
+
+import pytest
+from scope_pages import check_buffers, check_cycle, check_winners, choose, shown_cycle
+
+import flitlab as fl
+
+
+def recorded(tmp_path, exp, start, cycles, **how):
+    """A page of cycles start to start + cycles, and a twin of the network at its start."""
+    network = fl.Network(exp).step(start)
+    twin = fl.Network(exp, trace=True).go_on_from(network)
+    network.view(**how).step(cycles).save(tmp_path / "demo.html")
+    return tmp_path / "demo.html", twin
+
+
+def open_page(page, path):
+    page.goto(path.as_uri())
+    page.wait_for_selector(".flitlab-scope[data-cycle]")
+
+
+def test_every_recorded_cycle_is_the_networks(page, tmp_path):
+    exp = fl.load("vc-mesh-8x8").set("traffic.load", 0.4)
+    path, twin = recorded(tmp_path, exp, 300, 40)
+    open_page(page, path)
+    assert shown_cycle(page) == 340
+    choose(page, 27)
+    page.keyboard.press("Home")
+    for cycle in range(300, 341):
+        page.wait_for_selector(f'.flitlab-scope[data-detailed="{cycle}"]')
+        check_cycle(page, twin)
+        check_buffers(page, twin, 27)
+        check_winners(page, twin.events(), 27)
+        page.keyboard.press("ArrowRight")
+        twin.step(1)
+
+
+def test_a_packet_is_followed_to_its_end(page, tmp_path):
+    """Alone in the network: 5 cycles a hop, its length, and 5, as notebook 02 and the router's README say."""
+    exp = fl.load("vc-mesh-8x8").set("traffic.load", 0.002)
+    path, twin = recorded(tmp_path, exp, 0, 250)
+    events = twin.step(250).events()
+    done = {(e["src"], e["id"]): e for e in events if e["kind"] == "delivered"}
+    src, number = max(done, key=lambda p: sum(e["kind"] == "arrived" and (e["src"], e["id"]) == p for e in events))
+    story = [e for e in events if (e["src"], e["id"]) == (src, number)]
+    routers = [e["index"] for e in story if e["kind"] == "arrived"]
+    created = next(e["cycle"] for e in story if e["kind"] == "created")
+    open_page(page, path)
+    page.keyboard.press("Tab")
+    choose(page, routers[0])
+    page.keyboard.press("Home")
+    there = page.locator(f'.scope-ports [data-packet="{src}#{number}"]')
+    for _ in range(250):
+        if there.count():
+            break
+        page.keyboard.press("ArrowRight")
+    there.first.click()
+    panel = page.locator(".scope-panel")
+    for _ in range(250):
+        if panel.get_attribute("data-done") == "true":
+            break
+        page.keyboard.press("ArrowRight")
+    latency = done[src, number]["cycle"] - created
+    hops = len(routers) - 1
+    assert latency == 5 * hops + 4 + 5
+    assert int(panel.locator("[data-latency]").get_attribute("data-latency")) == latency
+    assert [int(r) for r in page.evaluate(
+        '() => [...document.querySelectorAll(".scope-way [data-router]")].map((e) => e.dataset.router)')] == routers
+    spans = page.evaluate('() => [...document.querySelectorAll("rect[data-stage]")].map((e) => [e.dataset.stage, '
+                          'Number(e.dataset.cycles)])')
+    assert sum(cycles for _, cycles in spans) == latency
+    for stage, cycles in (("route", 1), ("VC allocation", 1), ("switch allocation", 1), ("link", 2)):
+        assert [c for s, c in spans if s == stage] == [cycles] * (hops + 1)
+
+
+def test_flits_and_routers_of_the_picture_can_be_clicked(page, tmp_path):
+    path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8").set("traffic.load", 0.2), 100, 10)
+    open_page(page, path)
+    box = page.locator("canvas").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2 + 0.5 * 53, box["y"] + box["height"] / 2 + 0.5 * 53)
+    assert page.locator(".scope-panel h3").inner_text().startswith("Router ")
+    page.locator(".scope-ports [data-packet], .scope-winners [data-packet]").first.click()
+    assert page.locator(".scope-panel h3").inner_text().startswith("Packet ")
+
+
+@pytest.mark.parametrize("name", ["t3e-16", "metro-figure1", "bless-mesh-8x8", "sconnect-figure5", "sconnect-figure1"])
+def test_machines_of_every_kind_are_shown(page, tmp_path, name):
+    path, twin = recorded(tmp_path, fl.load(name), 150, 12)
+    twin.step(12)
+    open_page(page, path)
+    for router in range(0, min(12, int(twin.experiment.derived()["routers"])), 5):
+        choose(page, router)
+        shown = page.evaluate('() => [...document.querySelectorAll(".scope-ports [data-vc]")].map((r) => '
+                              '[r.dataset.vc, Number(r.dataset.flits), r.dataset.stage])')
+        assert shown == [[f"{p}.{v}", vc.flits, vc.stage] for p, port in enumerate(twin.router(router).ports)
+                         for v, vc in enumerate(port.vcs)]
+
+
+def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
+    network = fl.Network("t3e-16", trace=True).step(100)
+    network.view().inspect(3).step(5).save(tmp_path / "demo.html")
+    open_page(page, tmp_path / "demo.html")
+    choose(page, 3)
+    said = dict(zip(*(page.locator(f".scope-tree {tag}").evaluate_all("(all) => all.map((e) => e.textContent)")
+                      for tag in ("dt", "dd")), strict=True))
+    for name in ("lut_mode", "pwho", "vcsel"):
+        value = network.inspect("router", 3).part("registers")[name]
+        assert said[name].strip() == (", ".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_in_light_and_dark(browser, tmp_path, scheme):
+    path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)
+    page = browser.new_page(color_scheme=scheme)
+    open_page(page, path)
+    ink, paper = page.evaluate("""() => { const css = getComputedStyle(document.querySelector(".flitlab-scope"));
+        return [css.color, css.backgroundColor]; }""")
+    bright = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (ink, paper)]
+    assert abs(bright[0] - bright[1]) > 500 and (bright[0] > bright[1]) == (scheme == "dark")
+    page.close()
+
+
+def test_a_page_is_one_file_that_names_no_other(tmp_path):
+    path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"<[^>]*\s(?:src|href)=|@import|^import\b|\bimport\(|fetch\(", text)
+    assert set(re.findall(r"https?://[^\s\"']+", text)) <= {"http://www.w3.org/2000/svg"}
+    assert json.dumps(str(tmp_path))[1:-1] not in text
+
+
+def test_a_page_that_cannot_be_written_is_refused(tmp_path):
+    view = fl.Network("vc-mesh-8x8", trace=True).view()
+    with pytest.raises(fl.ConfigError, match="cannot be written"):
+        view.save(tmp_path / "nowhere" / "demo.html")

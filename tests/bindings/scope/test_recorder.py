@@ -1,0 +1,146 @@
+"""Frames without a browser: they say the network's state, whatever has been forgotten; places; what is refused."""
+
+import base64
+import gzip
+import json
+import sys
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import flitlab as fl
+from flitlab.scope.places import places_of, planes_of
+from flitlab.scope.recorder import DRAWN, Recorder
+
+
+def unpacked(text):
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def replayed(recording):
+    """Rows of virtual channels in each frame, by a second reading of the format."""
+    rows = []
+    for frame in recording["frames"]:
+        rows = [list(r) for r in frame["rows"]] if "rows" in frame else rows
+        for i, *values in frame.get("v", []):
+            rows[i][3:] = values
+        yield frame["c"], [list(r) for r in rows]
+
+
+def rows_of(network, recording):
+    """The same out of net.router(i)."""
+    columns, stages = recording["meta"]["columns"], recording["meta"]["stages"]
+    for r in range(int(network.experiment.derived()["routers"])):
+        for p, port in enumerate(network.router(r).ports):
+            for v, vc in enumerate(port.vcs):
+                values = [getattr(vc, c) for c in columns]
+                yield [r, p, v, stages.index(values[0]), *(-1 if x is None else int(x) for x in values[1:])]
+
+
+@pytest.mark.parametrize(("name", "seed"), [
+    ("vc-mesh-8x8", 1), ("vc-torus-8x8", 2), ("t3e-16", 3), ("bless-mesh-8x8", 1)])
+@pytest.mark.parametrize("window", [300, 8])
+def test_frames_are_the_networks_states(name, seed, window):
+    network = fl.Network(fl.load(name).set("run.seed", seed)).step(100)
+    twin = fl.Network(network.experiment).go_on_from(network)
+    recorder = Recorder(network.view().network, window)
+    recorder.step(20)
+    recording = recorder.recording()
+    states = dict(replayed(recording))
+    assert list(states) == list(range(120 - min(window - 1, 20), 121))
+    for cycle, rows in states.items():
+        twin.step(cycle - twin.cycle)
+        assert rows == list(rows_of(twin, recording))
+
+
+def test_queues_channels_and_loads_add_up():
+    network = fl.Network(fl.load("vc-mesh-8x8").set("traffic.load", 0.9), trace=True)
+    view = network.view(window=16).step(60)
+    recording = unpacked(view.recording)
+    queued = {}
+    for frame in recording["frames"]:
+        queued.update(zip(frame["q"][::2], frame["q"][1::2], strict=True))
+    assert {t: q for t, q in queued.items() if q} == {
+        t: q for t in range(64) if (q := network.terminal(t).queued)} != {}
+    view = fl.Network(network.experiment, trace=True).view(window=1000).step(200)
+    frames = unpacked(view.recording)["frames"]
+    carried = {}
+    for frame in frames:
+        for channel, flits in zip(frame["u"][::2], frame["u"][1::2], strict=True):
+            carried[channel] = carried.get(channel, 0) + flits
+    assert carried == {i: flits for i, (_, _, flits) in enumerate(view.network.channels()) if flits}
+    assert sum(f["t"][1] for f in frames) == view.network.totals["flits_delivered"]
+    assert sum(len(f["l"]) for f in frames) == view.network.totals["packets_delivered"]
+
+
+def test_a_network_that_is_viewed_goes_on_as_before():
+    exp = fl.load("vc-mesh-8x8")
+    network, other = fl.Network(exp).step(50), fl.Network(exp).step(50)
+    view = network.view()
+    view.step(30)
+    network.step(20)  # by hand: the recording begins anew there
+    view.step(5)
+    assert network.cycle == view.cycle == 105 and network.state_hash == other.step(55).state_hash
+    assert [f["c"] for f in unpacked(view.recording)["frames"]] == list(range(100, 106))
+
+
+def test_a_machine_keeps_its_console_and_its_registers():
+    network, other = (fl.Network(fl.load("t3e-16").set("traffic.load", 0.3)).step(100) for _ in range(2))
+    machine = fl.t3e.Machine(network)
+    for net in (network, other):
+        net.console.write_register(node=3, name="R_VCSEL0", value=5)
+    network.view().step(50)
+    assert network.state_hash == other.step(50).state_hash
+    assert machine.read_register(3, "R_VCSEL0") == 5
+
+
+def test_without_anywidget_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "flitlab.scope.widget", raising=False)
+    with pytest.raises(fl.ConfigError, match="pip install"):
+        fl.Network("vc-mesh-8x8").view()
+
+
+def test_of_a_large_network_a_region_is_drawn():
+    network = fl.Network({"topology.kind": "mesh", "topology.shape": [40, 40]}, trace=True)
+    meta = unpacked(network.view().step(2).recording)["meta"]
+    assert len(meta["routers"]) == DRAWN and "1024 of 1600 routers are drawn" in meta["note"]
+    meta = unpacked(network.view(routers=[0, 1, 40, 41]).step(2).recording)["meta"]
+    assert meta["routers"] == [0, 1, 40, 41] and meta["names"][2] == "40 (0,1)" and len(meta["links"]) == 8
+    for wrong in ([], [1600], range(1025)):
+        with pytest.raises(fl.ConfigError, match=r"1 to 1024 routers, of those numbered 0 to 1599"):
+            network.view(routers=wrong)
+
+
+@pytest.mark.parametrize("act", [lambda v: v.step(-1), lambda v: v.inspect(64), lambda v: v.inspect(-1),
+                                 lambda v: v.network.view(window=1)])
+def test_bad_input_is_refused(act):
+    view = fl.Network("vc-mesh-8x8", trace=True).view()
+    with pytest.raises(fl.ConfigError, match=r"step\(-1\)|router|window = 1"):
+        act(view)
+
+
+def test_places():
+    assert places_of(["0 (0,0)", "1 (1,0)", "2 (0,1)", "3 (1,1)"], "mesh", [])[0] == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    ring, said = places_of([f"{i} ({i})" for i in range(8)], "ring", [])
+    assert said == "a ring" and all(abs(x * x + y * y - (8 / 6.283185) ** 2) < 1e-3 for x, y in ring)
+    assert places_of([f"{i} ({i})" for i in range(4)], "mesh", [])[0] == [(i, 0) for i in range(4)]
+    names = [f"{i} ({i % 2},{i // 2 % 2},{i // 4})" for i in range(8)]
+    places, said = places_of(names, "torus", [])
+    assert "2 planes" in said and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
+    columns, said = places_of(["0.0", "0.1", "1.0", "1.1"], "", [])
+    assert said == "2 stages as columns" and columns[0][0] == columns[1][0] < columns[2][0]
+    square = [(0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 0, 1)]
+    graph, said = places_of(["0", "1", "2", "3"], "graph", square)
+    assert len(set(graph)) == 4 and "networkx" in said and places_of(["0", "1", "2", "3"], "graph", square)[0] == graph
+
+
+def test_a_notebook_keeps_a_replay():
+    code = "import flitlab as fl\nfl.Network('vc-mesh-8x8').view().step(12)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    assert "application/vnd.jupyter.widget-view+json" in notebook.cells[0].outputs[-1]["data"]
+    states = notebook.metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"].values()
+    recording = next(s["state"]["recording"] for s in states if "recording" in s["state"])
+    assert [f["c"] for f in unpacked(recording)["frames"]] == list(range(13))
