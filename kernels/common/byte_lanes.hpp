@@ -116,6 +116,25 @@ FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
   for (; set; set &= set - 1) work(lowest_bit(set));
 }
 
+/// Lists the lanes of some vectors that are not 0: of lane l of vector i, i * L + l. Returns how many there are; room
+/// for kListMargin more is needed. Four at once without asking, since no processor foresees where a loop ends.
+inline constexpr u32 kListMargin = 4;
+template <std::size_t n, class B>
+FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u16* list) {
+  u32 count = 0;
+  for (u32 i = 0; i < n; ++i) {
+    u64 lanes = members(vectors[i]);
+    do {
+      for (u32 j = 0; j < kListMargin; ++j) {
+        list[count] = static_cast<u16>(i * sizeof(B) + lowest_bit(lanes | u64{1} << 63));
+        count += lanes != 0;
+        lanes &= lanes - 1;
+      }
+    } while (lanes);
+  }
+  return count;
+}
+
 /// Transposes 8 x 8 bits in each lane: bit j of rows[i] becomes bit i of rows[j].
 template <int L>
 FLITLAB_INLINE void transpose8(Bytes<L> (&rows)[8]) {

@@ -25,16 +25,18 @@ FLITLAB_INLINE u32 coordinate(const T& t, u32 address, u32 dim) {
 /// name decides, so ties split evenly and a packet never changes its mind.
 template <class T>
 FLITLAB_INLINE bool goes_minus(const T& t, const Packet& packet, u32 dim, u32 from, u32 to) {
-  if (!t.wraps) return to < from;
+  const bool below = to < from;
+  if (!t.wraps) return below;
+  // Without branches, which no processor could foresee.
   const u32 radix = t.dim_radix[dim];
-  const u32 plus = to >= from ? to - from : to + radix - from;
-  if (2 * plus != radix) return 2 * plus > radix;
-  return (mix64((u64{packet.src} << 32) | packet.id) >> dim) & 1;
+  const u32 plus = to - from + (radix & (0 - u32{below}));
+  const bool tie_break = (mix64((u64{packet.src} << 32) | packet.id) >> dim) & 1;
+  return (2 * plus > radix) | ((2 * plus == radix) & tie_break);
 }
 
 template <class T>
 FLITLAB_INLINE u32 direction_port(const T& t, u32 dim, bool minus) {
-  return t.one_port_per_dim ? dim : 2 * dim + (minus ? 1 : 0);
+  return t.one_port_per_dim ? dim : 2 * dim + u32{minus};
 }
 
 /// Dateline class of a hop: 0 while the packet still has to cross the wrap-around channel of this dimension (that

@@ -41,9 +41,9 @@ struct Pair {
   /// A pointer over them is one past the one served last, 0 at first.
   u32 pointer_to_lanes(u32 pointer) const { return pointer ? to_lanes(pointer - 1) + 1 : 0; }
   u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
-  /// Packets queued in (port, vc), in both forms.
+  /// Packets queued in (port, vc), in both forms, and those that arrive at the terminal.
   Packet* ring_here(u32 port, u32 vc) const {
-    return &s.ring[((std::size_t{index} * S::ports + port) * S::vcs + vc) * v.t.ring];
+    return &s.ring[queue_of<L, S>(index, port, vc) * v.t.ring];
   }
   Packet* ring_there(u32 port, u32 vc) const {
     return &router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring);
@@ -88,7 +88,7 @@ struct Pair {
     lane_of(k.out_vc[port][vc], lane) = static_cast<u8>(1u << in.out_vc);
     lane_of(k.pick_out[port][vc], lane) = in.pick;
     lane_of(k.allowed[port][vc], lane) = static_cast<u8>(in.allowed);
-    s.ready_at[std::size_t{index} * S::flats + port * S::vcs + vc] = in.ready_at;
+    s.ready_at[queue_of<L, S>(index, port, vc)] = in.ready_at;
     const bool later = in.stage == Stage::kRouting && in.ready_at == now + v.t.routing_delay;
     const bool waits = in.stage == Stage::kRouting || in.stage == Stage::kWaiting;
     const auto put = [&](Bytes<L>& set, bool member) {
@@ -126,8 +126,8 @@ struct Pair {
       lane_of(k.injection_tail[vc], lane) = out.tail;
       lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
     }
-    std::memcpy(&s.terminal_ring[std::size_t{index} * S::vcs * t.ring], &terminal.at(t.terminal_fields.ring),
-                t.vcs * t.ring * sizeof(Packet));
+    for (u32 vc = 0; vc < t.vcs; ++vc)
+      std::memcpy(ring_here(S::ports, vc), &terminal.at(t.terminal_fields.ring, vc * t.ring), t.ring * sizeof(Packet));
   }
 
   /// Whether mail of a slot is still to arrive if it takes so many cycles: slots are not emptied, but written again.
@@ -187,7 +187,7 @@ struct Pair {
     in.pick = lane_of(k.pick_out[port][vc], lane);
     in.allowed = lane_of(k.allowed[port][vc], lane);
     in.stage = stage_of(port, vc);
-    in.ready_at = s.ready_at[std::size_t{index} * S::flats + port * S::vcs + vc];
+    in.ready_at = s.ready_at[queue_of<L, S>(index, port, vc)];
     if (in.stage == Stage::kRouting) in.ready_at = now + (lane_of(k.fresh[port], lane) >> vc & 1);
     OutputVc& out = router.at(t.router_fields.output, flat);
     out = OutputVc{};
@@ -221,8 +221,8 @@ struct Pair {
       out.tail = lane_of(k.injection_tail[vc], lane);
       terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
     }
-    std::memcpy(&terminal.at(t.terminal_fields.ring), &s.terminal_ring[std::size_t{index} * S::vcs * t.ring],
-                t.vcs * t.ring * sizeof(Packet));
+    for (u32 vc = 0; vc < t.vcs; ++vc)
+      std::memcpy(&terminal.at(t.terminal_fields.ring, vc * t.ring), ring_here(S::ports, vc), t.ring * sizeof(Packet));
   }
 };
 

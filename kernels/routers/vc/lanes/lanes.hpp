@@ -29,8 +29,8 @@ class Lanes {
 
   static bool fits(const T& t) { return code(t) != nullptr; }
 
-  explicit Lanes(const T& table) : table_(table), code_(*code(table)), wires_(wire(table, code_.width)) {
-    wiring_ = {wires_.first.data(), wires_.pull.data(), wires_.mask_base};
+  explicit Lanes(const T& table) : table_(table), code_(*code(table)), wires_(wire(table, code_.width, code_.vcs)) {
+    wiring_ = {wires_.to.data(), wires_.first.data(), wires_.pull.data(), wires_.mask_base};
   }
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;

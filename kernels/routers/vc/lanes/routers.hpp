@@ -87,11 +87,10 @@ struct Routers {
       winners |= input;
       wins[port] = input;
     }
-    traverse(asks, vcs, to_vc, wins, winners);
+    traverse(vcs, to_vc, wins, winners);
   }
 
-  FLITLAB_INLINE void traverse(const B (&asks)[8], B (&vcs)[S::ports], const B (&to_vc)[S::ports], const B (&wins)[8],
-                               B winners) const {
+  FLITLAB_INLINE void traverse(B (&vcs)[S::ports], const B (&to_vc)[S::ports], const B (&wins)[8], B winners) const {
     const auto& t = v.t;
     F mail[S::ports];  // by input port
     B heads[S::ports], tails[S::ports], any_head{}, any_tail{};
@@ -139,10 +138,7 @@ struct Routers {
         });
     }
     for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & has(spent, port));
-    if (members(any_head)) {
-      const Heads<L, S, V> at(v, s, b, now);
-      for (u32 port = 0; port < S::ports; ++port) at.take_descriptors(port, heads[port], asks[port], mail[port]);
-    }
+    if (members(any_head)) Heads<L, S, V>(v, s, wiring, b, now).take_descriptors(heads);
     if (members(any_tail)) {
       for (u32 port = 0; port < S::ports; ++port) next_packets(port, tails[port]);
       wake(freed);
@@ -173,7 +169,7 @@ struct Routers {
     B fresh[S::ports];
     receive_credits();
     receive_flits(fresh);
-    Heads<L, S, V>(v, s, b, now).allocate_vcs();
+    Heads<L, S, V>(v, s, wiring, b, now).allocate_vcs();
     for (u32 port = 0; port < S::ports; ++port) k.due[port] |= fresh[port];
     allocate_switch();
     if (now % 128 == 127) keep_sent();

@@ -24,6 +24,7 @@ inline constexpr u32 kMargin = 64;
 template <u32 P, u32 V, bool kRoomy>
 struct Sizes {
   static constexpr u32 ports = P, network_ports = P - 1, vcs = V, flats = P * V;
+  static constexpr u32 queues = flats + V;  ///< of packets: a router's, and those that arrive at its terminal
   static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
 };
 /// Whether terminals are in lanes too: in an open loop. Others stay as everybody sees them, and only their mail is
@@ -82,8 +83,15 @@ struct Pull {
   u32 mask;  ///< number of a vector in a list of them
 };
 
+/// The queue of packets of (port, VC) of a router; with `port` = ports, of packets that arrive at its terminal.
+template <int L, class S>
+FLITLAB_INLINE std::size_t queue_of(u32 router, u32 port, u32 vc) {
+  return (std::size_t{router / L} * S::queues + port * S::vcs + vc) * L + router % L;
+}
+
 /// What a plan adds for lanes of a width; made by the host.
 struct Wiring {
+  const u32* to;  ///< [block][port][lane] the first of the queues that an output port leads to
   const u32* first;  ///< [block][port] of its pulls; one more at the end
   const Pull* pull;  ///< those of a block's port one after the other
   const u8* masks;   ///< [number][L]
@@ -105,9 +113,8 @@ struct State {
   u8* inject_credits;         ///< [slot][router] credits for terminals
   Cycle* next_creation;       ///< [router] control.next.at, in one piece
   TerminalControl* terminal;  ///< [router] but for `lane` and what stands above
-  Packet* ring;               ///< [router][port][VC][place]
-  Packet* terminal_ring;      ///< [router][VC][place]
-  Cycle* ready_at;            ///< [router][port][VC] as in InputVc
+  Packet* ring;               ///< [queue][place]
+  Cycle* ready_at;            ///< [queue] as in InputVc
   u32* flits_sent;            ///< [router][port]
   u32* fault;                 ///< [router]
 
@@ -132,11 +139,10 @@ struct State {
     for (u8** mail : {&s.eject_credits, &s.inject_credits}) take(*mail, std::size_t{slots} * lanes);
     take(s.next_creation, lanes);
     take(s.terminal, lanes);
-    take(s.ready_at, std::size_t{lanes} * S::flats);
+    take(s.ready_at, std::size_t{lanes} * S::queues);
     take(s.flits_sent, std::size_t{lanes} * S::ports);
     take(s.fault, lanes);
-    take(s.ring, std::size_t{lanes} * S::flats * ring);
-    take(s.terminal_ring, std::size_t{lanes} * S::vcs * ring);
+    take(s.ring, std::size_t{lanes} * S::queues * ring);
     return at;
   }
 

@@ -40,7 +40,7 @@ FLITLAB_INLINE void take_arrivals(const V& v, const State<L, S>& s, u32 b, Cycle
   for_each_lane(members(mail.tails()), [&](u32 lane) {
     const u32 index = b * L + lane, vc = mail.vc(lane);
     u8& first = lane_of(k.arriving_first[vc], lane);
-    deliver(v, index, s.terminal[index], s.terminal_ring[(std::size_t{index} * S::vcs + vc) * t.ring + first], now);
+    deliver(v, index, s.terminal[index], s.ring[queue_of<L, S>(index, S::ports, vc) * t.ring + first], now);
     first = next_place(first, t.ring);
   });
 }
@@ -76,7 +76,7 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<L, S>& s, u32 b, u32 la
   packet.injected = now;
   packet.hops = 0;
   address_packet(v, index, packet, packet_destination(t.traffic, *v.row, index, id));
-  s.ring[((std::size_t{index} * S::ports + S::network_ports) * S::vcs + vc) * t.ring + tail] = packet;
+  s.ring[queue_of<L, S>(index, S::network_ports, vc) * t.ring + tail] = packet;
   tail = next_place(tail, t.ring);
   lane_of(k.left_to_send, lane) = static_cast<u8>(packet.flits);
   ++control.sent;
