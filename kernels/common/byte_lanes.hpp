@@ -21,6 +21,8 @@ struct Types {
   typedef u8 Bytes __attribute__((vector_size(L)));
   typedef u8 Loose __attribute__((vector_size(L), aligned(1), may_alias));  ///< anywhere in memory
   typedef u64 Words __attribute__((vector_size(L)));
+  typedef long long Signed __attribute__((vector_size(L)));
+  typedef double Reals __attribute__((vector_size(L)));
 };
 
 /// A byte of each of L items.
@@ -167,6 +169,15 @@ struct Counts {
       const Bytes<L> borrow = ~plane[j] & set;
       plane[j] ^= set;
       set = borrow;
+    }
+  }
+  /// Adds 1 to the counts of a set and subtracts 1 from those of another.
+  FLITLAB_INLINE void change(Bytes<L> more, Bytes<L> fewer) {
+    Bytes<L> carry = more ^ fewer;
+    for (int j = 0; j < kPlanes; ++j) {
+      const Bytes<L> before = plane[j];
+      plane[j] ^= carry;
+      carry &= before ^ fewer;
     }
   }
   /// The counts that are not 0.

@@ -22,18 +22,26 @@ FLITLAB_INLINE bool is_before(u32 a, u32 b, u32 first) {
   return distance(a) < distance(b);
 }
 
+/// What arrives in a cycle, by port. Counts of flits and credits take it in when flits leave: one change, not two.
+template <int L, class S>
+struct Arrivals {
+  Bytes<L> flits[S::ports], credits[S::ports];
+};
+
 template <int L, class S, class V>
 struct Heads {
   using B = Bytes<L>;
   const V& v;
   const State<L, S>& s;
   const Wiring& wiring;
+  const Arrivals<L, S>& arrivals;
   Block<L, S>& k;
   u32 b;
   Cycle now;
 
-  FLITLAB_INLINE Heads(const V& view, const State<L, S>& state, const Wiring& w, u32 block, Cycle cycle)
-      : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
+  FLITLAB_INLINE Heads(const V& view, const State<L, S>& state, const Wiring& w, const Arrivals<L, S>& a, u32 block,
+                       Cycle cycle)
+      : v(view), s(state), wiring(w), arrivals(a), k(state.block[block]), b(block), now(cycle) {}
 
   /// A byte of an array [port][VC] or [port] of vectors.
   template <class Array>
@@ -68,15 +76,22 @@ struct Heads {
     FLITLAB_INLINE u32 free(u32 port, u32 allowed, u32 credits_needed) const {
       return heads.free(port, lane, allowed, credits_needed);
     }
-    FLITLAB_INLINE u32 credits(u32 port, u32 vc) const { return heads.k.credits[port].get(lane, vc); }
+    FLITLAB_INLINE u32 credits(u32 port, u32 vc) const { return heads.credits(port, vc, lane); }
   };
+
+  FLITLAB_INLINE u32 credits(u32 port, u32 vc, u32 lane) const {
+    return k.credits[port].get(lane, vc) + (lane_of(arrivals.credits[port], lane) >> vc & 1);
+  }
+  FLITLAB_INLINE u32 flits(u32 port, u32 vc, u32 lane) const {
+    return k.flits[port].get(lane, vc) + (lane_of(arrivals.flits[port], lane) >> vc & 1);
+  }
 
   /// As free_vcs().
   FLITLAB_INLINE u32 free(u32 port, u32 lane, u32 allowed, u32 credits_needed) const {
     u32 free = allowed & ~u32{lane_of(k.taken[port], lane)};
     if (credits_needed)
       for (u32 set = free; set; set &= set - 1)
-        if (k.credits[port].get(lane, lowest_bit(set)) < credits_needed) free ^= set & (0 - set);
+        if (credits(port, lowest_bit(set), lane) < credits_needed) free ^= set & (0 - set);
     return free;
   }
 
@@ -173,7 +188,7 @@ struct Heads {
     u32 count = 0;
     for (u32 i = 0; i < n; ++i) {
       const u32 place = places[i], flat = place / L, lane = place % L, port = flat / S::vcs, vc = flat % S::vcs;
-      if (stores_first() && k.flits[port].get(lane, vc) < k.left[port].get(lane, vc)) continue;
+      if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) continue;
       const u32 out = lowest_bit(u32{byte(k.out_port, place)});
       const u32 free =
           this->free(out, lane, byte(k.allowed, place), is_wormhole() ? 0 : u32{rings().front(place).flits});

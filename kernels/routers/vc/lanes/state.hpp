@@ -8,6 +8,7 @@
 /// receivers look it up at the routers that their ports lead to.
 #include <type_traits>
 
+#include "kernels/routers/vc/lanes/ahead.hpp"
 #include "kernels/routers/vc/lanes/flits.hpp"
 #include "kernels/routers/vc/state.hpp"
 
@@ -17,6 +18,8 @@ using namespace flitlab::lanes;
 
 /// A round of mail ends and begins with bytes that nobody reads, but for vectors that overlap.
 inline constexpr u32 kMargin = 64;
+
+inline u32 row_bytes(u32 routers, u32 width) { return (routers + width - 1) / width * width + 2 * kMargin; }
 
 /// Numbers of a plan's sizes that are known at compile time: P ports, of which the last leads to a terminal, room for V
 /// virtual channels each, of which a plan may use fewer, and the planes of counts. Roomy ones have planes for packets
@@ -41,7 +44,7 @@ struct Block {
   using B = Bytes<L>;
 
   // Input ports.
-  Counts<L, S::flit_planes> flits[S::ports];      ///< in the buffers
+  Counts<L, S::flit_planes> flits[S::ports];      ///< in the buffers, but for those that arrive in this cycle
   Counts<L, S::left_planes> left[S::ports];       ///< flits of the front packets not yet sent on
   Counts<L, S::packet_planes> packets[S::ports];  ///< queued
   B filled[S::ports];                             ///< buffers that hold flits
@@ -61,7 +64,7 @@ struct Block {
   B allowed[S::ports][S::vcs];                             ///< output VCs that may be asked for
 
   // Output ports.
-  Counts<L, S::flit_planes> credits[S::ports];
+  Counts<L, S::flit_planes> credits[S::ports];  ///< but for those that arrive in this cycle
   B some_credits[S::ports];
   B taken[S::ports];        ///< output VCs that have an owner
   B first_input[S::ports];  ///< who is asked first by the port's arbiter
@@ -75,11 +78,10 @@ struct Block {
   B injection_credits[S::vcs], injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
-/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers `offset`
-/// further, from their port `from`.
+/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers so much further,
+/// from one of their ports.
 struct Pull {
-  i32 offset;
-  u32 from;
+  i32 at;    ///< bytes from the block's place in the row of port 0
   u32 mask;  ///< number of a vector in a list of them
 };
 
@@ -113,6 +115,7 @@ struct State {
   u8* inject_credits;         ///< [slot][router] credits for terminals
   Cycle* next_creation;       ///< [router] control.next.at, in one piece
   TerminalControl* terminal;  ///< [router] but for `lane` and what stands above
+  Ahead* ahead;               ///< [router] what is known of packets to come
   Packet* ring;               ///< [queue][place]
   Cycle* ready_at;            ///< [queue] as in InputVc
   u32* flits_sent;            ///< [router][port]
@@ -125,7 +128,7 @@ struct State {
     s.slots = slots;
     s.blocks = (routers + L - 1) / L;
     const u32 lanes = s.blocks * L;
-    s.row = lanes + 2 * kMargin;
+    s.row = row_bytes(routers, L);
     std::size_t at = 0;
     const auto take = [&]<class T>(T*& array, std::size_t elements) {
       array = base ? reinterpret_cast<T*>(base + at) : nullptr;
@@ -139,6 +142,7 @@ struct State {
     for (u8** mail : {&s.eject_credits, &s.inject_credits}) take(*mail, std::size_t{slots} * lanes);
     take(s.next_creation, lanes);
     take(s.terminal, lanes);
+    take(s.ahead, lanes);
     take(s.ready_at, std::size_t{lanes} * S::queues);
     take(s.flits_sent, std::size_t{lanes} * S::ports);
     take(s.fault, lanes);

@@ -45,14 +45,51 @@ FLITLAB_INLINE void take_arrivals(const V& v, const State<L, S>& s, u32 b, Cycle
   });
 }
 
+/// Moves a cursor of a terminal to the creation of its next packet, as next_creation().
+template <int L, class S, class V>
+FLITLAB_INLINE void advance(const V& v, const State<L, S>& s, u32 index, SourceCursor& cursor) {
+  const auto& traffic = v.t.traffic;
+  if (traffic.injection != Injection::kBernoulli || v.row->silent) return next_creation(traffic, *v.row, index, cursor);
+  Ahead& ahead = s.ahead[index];
+  ++cursor.index;
+  if (!ahead.knows(cursor.index)) {
+    const u32 oldest = s.terminal[index].oldest.index;  // it is asked for next, unless the queue is long
+    ahead.template draw<L>(*v.row, index, cursor.index - oldest < Ahead::kPackets ? oldest : cursor.index);
+  }
+  cursor.at += ahead.gap[cursor.index - ahead.first];
+}
+
+/// As packet_destination().
+template <int L, class S, class V>
+FLITLAB_INLINE u32 destination_of(const V& v, const State<L, S>& s, u32 index, u32 packet) {
+  const auto& traffic = v.t.traffic;
+  const Ahead& ahead = s.ahead[index];
+  if (traffic.pattern == Pattern::kUniform && ahead.knows(packet))
+    return uniform_destination(traffic, index, ahead.target[packet - ahead.first]);
+  return packet_destination(traffic, *v.row, index, packet);
+}
+
+/// As create_packets().
+template <int L, class S, class V>
+FLITLAB_INLINE void create_packets(const V& v, const State<L, S>& s, u32 index, Cycle now) {
+  const auto& traffic = v.t.traffic;
+  TerminalControl& control = s.terminal[index];
+  if (traffic.injection == Injection::kAllAtOnce) return flitlab::create_packets(v, index, control, now);
+  do {
+    count_creation(v, index, control.next.index, control.next.at,
+                   packet_flits(traffic, *v.row, index, control.next.index));
+    ++control.created;
+    advance(v, s, index, control.next);
+  } while (control.next.at <= now);
+}
+
 template <int L, class S, class V>
 FLITLAB_INLINE void create(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   Cycle* next = s.next_creation + std::size_t{b} * L;
   for_each_lane(creations_due<L>(next, now) & members(s.block[b].valid), [&](u32 lane) {
     const u32 index = b * L + lane;
-    TerminalControl& control = s.terminal[index];
-    create_packets(v, index, control, now);
-    next[lane] = control.next.at;
+    create_packets(v, s, index, now);
+    next[lane] = s.terminal[index].next.at;
     lane_of(s.block[b].queued, lane) = 0xFF;
   });
 }
@@ -75,7 +112,7 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<L, S>& s, u32 b, u32 la
   packet.src = index;
   packet.injected = now;
   packet.hops = 0;
-  address_packet(v, index, packet, packet_destination(t.traffic, *v.row, index, id));
+  address_packet(v, index, packet, destination_of(v, s, index, id));
   s.ring[queue_of<L, S>(index, S::network_ports, vc) * t.ring + tail] = packet;
   tail = next_place(tail, t.ring);
   lane_of(k.left_to_send, lane) = static_cast<u8>(packet.flits);
@@ -84,7 +121,7 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<L, S>& s, u32 b, u32 la
     control.oldest = control.next;
     lane_of(k.queued, lane) = 0;
   } else {
-    next_creation(t.traffic, *v.row, index, control.oldest);
+    advance(v, s, index, control.oldest);
   }
 }
 

@@ -42,7 +42,8 @@ inline Wires wire(const VcTable& t, u32 width, u32 vcs) {
         const i32 offset = static_cast<i32>(peer.item) - static_cast<i32>(router);
         const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.pull.size());
         if (is_new) {
-          w.pull.push_back({offset, peer.port, static_cast<u32>(masks.size())});
+          w.pull.push_back({static_cast<i32>(peer.port * row_bytes(t.routers, width)) + offset,
+                            static_cast<u32>(masks.size())});
           masks.emplace_back(width);
         }
         masks[w.pull[at->second].mask][lane] = 0xFF;
