@@ -120,7 +120,7 @@ FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
 
 /// Lists the lanes of some vectors that are not 0: of lane l of vector i, i * L + l. Returns how many there are; room
 /// for kListMargin more is needed. Four at once without asking, since no processor foresees where a loop ends.
-inline constexpr u32 kListMargin = 4;
+inline constexpr u32 kListMargin = 3;
 template <std::size_t n, class B>
 FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u16* list) {
   u32 count = 0;

@@ -100,15 +100,23 @@ struct Heads {
   /// Routes are computed in every cycle until there is an output VC.
   FLITLAB_INLINE bool adapts() const { return v.t.algorithm == Algorithm::kMinimalAdaptive; }
 
-  /// Lists the places of the members of sets, and empties these.
-  static FLITLAB_INLINE u32 list_places(B (&sets)[S::ports], u16* places) {
-    u32 n = list_lanes(sets, places);
+  /// Lists the places of the members of sets of virtual channels: of bytes in arrays [port][VC][lane].
+  static FLITLAB_INLINE u32 list_places(const B (&sets)[S::ports], u16* places) {
+    constexpr u32 kPorts = 8 / S::vcs, kBytes = (S::ports + kPorts - 1) / kPorts;  // whose sets share a byte
+    B bytes[kBytes];
+    for (u32 port = 0; port < S::ports; ++port) {
+      if (port % kPorts)
+        bytes[port / kPorts] |= sets[port] << (port % kPorts * S::vcs);
+      else
+        bytes[port / kPorts] = sets[port];
+    }
+    u32 n = list_lanes(bytes, places);
     for (u32 i = 0; i < n; ++i) {
-      const u32 at = places[i], set = byte(sets, at), rest = set & (set - 1);
-      byte(sets, at) = static_cast<u8>(rest);
+      const u32 at = places[i], set = byte(bytes, at), rest = set & (set - 1);
+      byte(bytes, at) = static_cast<u8>(rest);
       places[n] = static_cast<u16>(at);  // once more for the others
       n += rest != 0;
-      places[i] = static_cast<u16>(at + at / L * (L * (S::vcs - 1)) + lowest_bit(set) * L);
+      places[i] = static_cast<u16>(at + at / L * (7 * L) + lowest_bit(set) * L);
     }
     return n;
   }
@@ -116,17 +124,21 @@ struct Heads {
   /// VC allocation, separable and input first, of all that are due. Each step is done for all before the next of any,
   /// with few branches, so that a processor works on several heads at once.
   [[gnu::noinline]] void allocate_vcs() const {
-    B new_ones[S::ports], old_ones[S::ports], any{};
+    B new_ones[S::ports], old_ones[S::ports], any{}, any_old{};
     for (u32 port = 0; port < S::ports; ++port) {
       const B due = k.due[port] & ~k.asleep[port];
       new_ones[port] = due & ~k.routed[port];
       old_ones[port] = due & k.routed[port];
       any |= due;
+      any_old |= old_ones[port];
     }
     if (!members(any)) return;
     u16 places[L * S::flats + kListMargin];
-    u32 n = list_places(old_ones, places);
-    if (adapts()) n = compute_routes(places, n, [](u32, u32) {});
+    u32 n = 0;
+    if (members(any_old)) {
+      n = list_places(old_ones, places);
+      if (adapts()) n = compute_routes<false>(places, n, [](u32, u32) {});
+    }
     n += compute_first_routes(new_ones, places + n);
     Bid bids[L * S::flats];
     n = bid(places, n, bids);
@@ -134,12 +146,14 @@ struct Heads {
   }
 
   /// Route computation of packets; returns how many have one, and lists these.
-  template <class Lost>
+  template <bool kFirst, class Lost>
   FLITLAB_INLINE u32 compute_routes(u16* places, u32 n, Lost&& lost) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
     Block<L, S>& k = rings.k;
     const u32 first_router = b * L;
+    Cycle* const ready_at = s.ready_at + queue(0);
+    const Cycle now = this->now;
     u32 routed = 0;
     for (u32 i = 0; i < n; ++i) {
       const u32 place = places[i], flat = place / L, lane = place % L;
@@ -152,28 +166,27 @@ struct Heads {
       }
       byte(k.out_port, place) = only(route.port);
       byte(k.allowed, place) = static_cast<u8>(route.allowed);
+      if (kFirst) ready_at[place] = now;
       places[routed++] = static_cast<u16>(place);
     }
     return routed;
   }
 
   /// The first routes of packets that have just come to the front.
-  FLITLAB_INLINE u32 compute_first_routes(B (&new_ones)[S::ports], u16* places) const {
+  FLITLAB_INLINE u32 compute_first_routes(const B (&new_ones)[S::ports], u16* places) const {
     B routed[S::ports];
     for (u32 port = 0; port < S::ports; ++port) routed[port] = new_ones[port];
     const u32 listed = list_places(new_ones, places);
-    const u32 n = compute_routes(
+    const Rings rings = this->rings();
+    for (u32 i = 0; i < listed; ++i) __builtin_prefetch(&rings.front(places[i]));
+    const u32 n = compute_routes<true>(
         places, listed, [&](u32 flat, u32 lane) { lane_of(routed[flat / S::vcs], lane) ^= only(flat % S::vcs); });
     const bool same = same_length();
     for (u32 port = 0; port < S::ports; ++port) {
       k.routed[port] |= routed[port];
       if (same) k.left[port].set(routed[port], v.t.traffic.packets.flits[0]);
     }
-    Cycle* const ready_at = s.ready_at + queue(0);
-    const Cycle now = this->now;
-    for (u32 i = 0; i < n; ++i) ready_at[places[i]] = now;
     if (same) return n;
-    const Rings rings = this->rings();
     for (u32 i = 0; i < n; ++i) {
       const u32 place = places[i], flat = place / L;
       rings.k.left[flat / S::vcs].set(place % L, flat % S::vcs, rings.front(place).flits);
@@ -235,7 +248,7 @@ struct Heads {
   }
 
   /// Heads that cross take their descriptors along: to a queue of the next router, or of the terminal.
-  [[gnu::noinline]] void take_descriptors(B (&heads)[S::ports]) const {
+  [[gnu::noinline]] void take_descriptors(const B (&heads)[S::ports]) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
     Block<L, S>& k = rings.k;
@@ -243,19 +256,31 @@ struct Heads {
     Packet* const ring = s.ring;
     u16 list[L * S::ports + kListMargin];
     const u32 n = list_lanes(heads, list);
+    const u8* const sets = reinterpret_cast<const u8*>(heads);  // of one
+    struct Copy {
+      const Packet* from;
+      Packet* to;
+      u32 hops;
+    };
+    Copy copies[L * S::ports];
     for (u32 i = 0; i < n; ++i) {
-      const u32 at = list[i], lane = at % L;
-      const u32 place = at + at / L * (L * (S::vcs - 1)) + lowest_bit(u32{byte(heads, at)}) * L;
+      const u32 at = list[i], lane = at % L, place = at + at / L * (L * (S::vcs - 1)) + lowest_bit(u32{sets[at]}) * L;
       const u32 out = lowest_bit(u32{byte(k.out_port, place)}), out_vc = lowest_bit(u32{byte(k.out_vc, place)});
       u8& tail = byte(k.tail, place_of(out, out_vc, lane));
       const Packet& packet = rings.front(place);
       Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * rings.size + tail;
       if (!kTerminalsInLanes<typename V::Table> && out == S::network_ports)
         copy = &v.terminals[b * L + lane].at(t.terminal_fields.ring, out_vc * rings.size + tail);
-      const u32 hops = packet.hops + u32{out != S::network_ports};
-      *copy = packet;
-      copy->hops = static_cast<u16>(hops);
+      __builtin_prefetch(&packet);
+      __builtin_prefetch(copy, 1);
+      copies[i] = {&packet, copy, u32{out != S::network_ports}};
       tail = next_place(tail, rings.size);
+    }
+    for (u32 i = 0; i < n; ++i) {
+      const auto [from, to, hops] = copies[i];
+      const u32 after = from->hops + hops;
+      *to = *from;
+      to->hops = static_cast<u16>(after);
     }
   }
 };

@@ -170,7 +170,24 @@ struct Routers {
       for (u32 vc = 0; vc < S::vcs; ++vc) k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
   }
 
+  /// A network that is larger than a cache is read from memory in every cycle, in too many pieces for a processor to see
+  /// what comes next.
+  FLITLAB_INLINE void prefetch_next() const {
+    const auto fetch = [](const void* p) { __builtin_prefetch(p, 1); };
+    const char* block = reinterpret_cast<const char*>(&k + 1);
+    for (u32 at = 0; at < sizeof k; at += 64) fetch(block + at);
+    const auto row = [&](const u8* mail) { fetch(mail + std::size_t{b + 1} * L); };
+    const auto slot = [&](Cycle cycle) { return cycle & v.t.slot_mask; };
+    for (u32 port = 0; port < S::network_ports; ++port) {
+      row(s.credit_row(slot(now), port));
+      row(s.credit_row(slot(now + v.t.credit_delay), port));
+      row(s.flit_row(slot(now), port));
+      row(s.flit_row(slot(now + v.t.link_delay), port));
+    }
+  }
+
   FLITLAB_INLINE void step() const {
+    if (s.large) prefetch_next();
     B fresh[S::ports];
     Arrivals<L, S> arrivals;
     receive(arrivals, fresh);

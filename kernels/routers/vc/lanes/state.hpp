@@ -105,6 +105,7 @@ struct State {
   u32 routers, blocks;
   u32 slots;           ///< of mail
   u32 row;             ///< bytes of a round of mail of one port
+  bool large;          ///< more than what a second-level cache holds
   std::size_t planes;  ///< bytes from a plane of network ports' flits to the next (flits.hpp)
   Block<L, S>* block;
   u8* flit_mail;              ///< [plane][slot][port][router] that leaves network ports, by slot of arrival
@@ -147,6 +148,7 @@ struct State {
     take(s.flits_sent, std::size_t{lanes} * S::ports);
     take(s.fault, lanes);
     take(s.ring, std::size_t{lanes} * S::queues * ring);
+    s.large = at > (std::size_t{2} << 20);
     return at;
   }
 
