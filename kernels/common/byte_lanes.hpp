@@ -119,20 +119,30 @@ FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
 }
 
 /// Lists the lanes of some vectors that are not 0: of lane l of vector i, i * L + l. Returns how many there are; room
-/// for kListMargin more is needed. Four at once without asking, since no processor foresees where a loop ends.
-inline constexpr u32 kListMargin = 3;
+/// for kListMargin more is needed. No processor foresees where a loop over such lanes ends, so that several are listed
+/// at once without asking.
+inline constexpr u32 kListMargin = 16;
 template <std::size_t n, class B>
-FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u16* list) {
+FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u32* list) {
   u32 count = 0;
   for (u32 i = 0; i < n; ++i) {
     u64 lanes = members(vectors[i]);
+#if defined(__AVX512F__)
+    const __m512i first_lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    for (u32 lane = 0; lane < sizeof(B); lane += 16, lanes >>= 16) {
+      const __m512i numbers = _mm512_add_epi32(first_lanes, _mm512_set1_epi32(static_cast<int>(i * sizeof(B) + lane)));
+      _mm512_storeu_si512(list + count, _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), numbers));
+      count += bit_count(static_cast<u32>(lanes & 0xFFFF));
+    }
+#else
     do {
-      for (u32 j = 0; j < kListMargin; ++j) {
-        list[count] = static_cast<u16>(i * sizeof(B) + lowest_bit(lanes | u64{1} << 63));
+      for (u32 j = 0; j < 4; ++j) {
+        list[count] = i * static_cast<u32>(sizeof(B)) + lowest_bit(lanes | u64{1} << 63);
         count += lanes != 0;
         lanes &= lanes - 1;
       }
     } while (lanes);
+#endif
   }
   return count;
 }

@@ -49,6 +49,11 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
     this->now_ += cycles;
   }
 
+  void set_row(u32 replica, const ReplicaRow& row) override {
+    settle(replica);
+    replicas_[replica].lanes_are_old = true;  // they may have drawn ahead
+    Base::set_row(replica, row);
+  }
   FaultReport audit(u32 replica) override {
     settle(replica);
     const FaultReport report = Base::audit(replica);

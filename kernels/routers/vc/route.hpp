@@ -41,15 +41,17 @@ FLITLAB_INLINE u32 direction_port(const T& t, u32 dim, bool minus) {
 
 /// Dateline class of a hop: 0 while the packet still has to cross the wrap-around channel of this dimension (that
 /// channel included), 1 once it need not.
-FLITLAB_INLINE u32 dateline_class(bool minus, u32 from, u32 to) { return (minus ? to > from : to < from) ? 0 : 1; }
+FLITLAB_INLINE u32 dateline_class(bool minus, u32 from, u32 to) {
+  return 1 - ((u32{minus} & u32{to > from}) | (u32{!minus} & u32{to < from}));  // no branch, as above
+}
 
-/// One step of dimension order toward `target`, which differs from `here`. `first_class` is the first of the routing
-/// classes this phase may use.
+/// One step of dimension order toward `target`; where that is `here`, nothing of use. `first_class` is the first of the
+/// routing classes this phase may use.
 template <class T>
 FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here, u32 target, bool reverse,
                                      u32 first_class, u32 in_port, u32 in_vc) {
   const u32 differ = here ^ target;
-  const u32 dim = t.dim_of_bit[reverse ? log2_floor(differ) : lowest_bit(differ)];
+  const u32 dim = t.dim_of_bit[reverse ? log2_floor(differ | 1) : lowest_bit(differ | 1u << 31)];
   const u32 from = coordinate(t, here, dim), to = coordinate(t, target, dim);
   const bool minus = goes_minus(t, packet, dim, from, to);
   const u16* masks = t.class_mask[packet.message_class];
@@ -157,7 +159,14 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
     else
       target = packet.via;
   }
-  if (here == target) return Route{packet.dst_port, t.message_mask[packet.message_class]};
+  const Route out{packet.dst_port, t.message_mask[packet.message_class]};
+  if constexpr (T::kDimensionOrder) {  // both, and no branch: no processor could foresee it
+    const Route on = dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
+    const u32 here_mask = 0 - u32{here == target};
+    return Route{(out.port & here_mask) | (on.port & ~here_mask),
+                 static_cast<u16>((out.allowed & here_mask) | (on.allowed & ~here_mask))};
+  }
+  if (here == target) return out;
   switch (t.algorithm) {
     case Algorithm::kTable: {
       const u32 source = packet.src / t.concentration;

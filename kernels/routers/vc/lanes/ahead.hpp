@@ -66,10 +66,10 @@ struct Side {
 /// A cache line of what is known of a terminal's packets.
 struct Ahead {
   static constexpr u32 kPackets = 7;
-  u32 first;               ///< packet
-  u32 known;               ///< packets from there on
-  u32 gap[kPackets];       ///< Bernoulli: trials up to the creation, from the one before
-  u32 target[kPackets];    ///< first word of packet_draws()
+  u32 first;             ///< packet
+  u32 known;             ///< packets from there on
+  u32 gap[kPackets];     ///< Bernoulli: trials up to the creation, from the one before
+  u32 target[kPackets];  ///< first word of packet_draws()
 
   FLITLAB_INLINE bool knows(u32 packet) const { return packet - first < known; }
 
@@ -79,8 +79,8 @@ struct Ahead {
     first = packet;
     known = kPackets;
     for (u32 i = 0; i < kPackets; i += kLanes) {
-      const auto gaps = Side<L>::trials(Side<L>::draws(row.seed, stream::kInjection, terminal, packet + i),
-                                        row.inverse_log_miss);
+      const auto gaps =
+          Side<L>::trials(Side<L>::draws(row.seed, stream::kInjection, terminal, packet + i), row.inverse_log_miss);
       const auto targets = Side<L>::draws(row.seed, stream::kPacket, terminal, packet + i);
       for (u32 j = 0; j < kLanes && i + j < kPackets; ++j) {
         gap[i + j] = static_cast<u32>(gaps[j]);

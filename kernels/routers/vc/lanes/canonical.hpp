@@ -42,9 +42,7 @@ struct Pair {
   u32 pointer_to_lanes(u32 pointer) const { return pointer ? to_lanes(pointer - 1) + 1 : 0; }
   u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
   /// Packets queued in (port, vc), in both forms, and those that arrive at the terminal.
-  Packet* ring_here(u32 port, u32 vc) const {
-    return &s.ring[queue_of<L, S>(index, port, vc) * v.t.ring];
-  }
+  Packet* ring_here(u32 port, u32 vc) const { return &s.ring[queue_of<L, S>(index, port, vc) * S::places(v.t.ring)]; }
   Packet* ring_there(u32 port, u32 vc) const {
     return &router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring);
   }
@@ -122,7 +120,7 @@ struct Pair {
     lane_of(k.first_send_vc, lane) = asked_first(control.lane.pick);
     for (u32 vc = 0; vc < t.vcs; ++vc) {
       const InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
-      lane_of(k.injection_credits[vc], lane) = static_cast<u8>(out.credits);
+      k.injection_credits.set(lane, vc, out.credits);
       lane_of(k.injection_tail[vc], lane) = out.tail;
       lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
     }
@@ -182,6 +180,7 @@ struct Pair {
     in.left = static_cast<u16>(k.left[port].get(lane, vc));
     in.packets = static_cast<u8>(k.packets[port].get(lane, vc));
     in.first = lane_of(k.first[port][vc], lane);
+    if (lane_of(k.passed[port], lane) >> vc & 1) in.first = next_place(in.first, t.ring);
     in.out_port = only_member(lane_of(k.out_port[port][vc], lane));
     in.out_vc = only_member(lane_of(k.out_vc[port][vc], lane));
     in.pick = lane_of(k.pick_out[port][vc], lane);
@@ -217,7 +216,7 @@ struct Pair {
     for (u32 vc = 0; vc < t.vcs; ++vc) {
       InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
       out = InjectionVc{};
-      out.credits = lane_of(k.injection_credits[vc], lane);
+      out.credits = static_cast<u16>(k.injection_credits.get(lane, vc));
       out.tail = lane_of(k.injection_tail[vc], lane);
       terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
     }

@@ -10,9 +10,9 @@ namespace flitlab::vc::lanes {
 /// free, so that it has none.
 inline constexpr u8 kClaimed = 0x80;
 
-/// A packet asks for an output VC. Both are places of bytes in arrays [port][VC][lane].
+/// A packet asks for an output VC. Places of bytes: of both in arrays [port][VC][lane], of their ports in [port][lane].
 struct Bid {
-  u16 from, to;
+  u16 from, to, in_port, out_port;
 };
 
 /// Whether of two bidders for an output VC `a` is served before `b`: round robin over all input VCs.
@@ -58,9 +58,9 @@ struct Heads {
     u32 size;
     Block<L, S>& k;
 
-    FLITLAB_INLINE Packet& front(u32 place) const { return base[place * size + byte(k.first, place)]; }
+    FLITLAB_INLINE Packet& front(u32 place) const { return base[place * S::places(size) + byte(k.first, place)]; }
   };
-  FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * v.t.ring, v.t.ring, k}; }
+  FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * S::places(v.t.ring), v.t.ring, k}; }
 
   /// Whether all packets are of one length.
   FLITLAB_INLINE bool same_length() const {
@@ -101,7 +101,7 @@ struct Heads {
   FLITLAB_INLINE bool adapts() const { return v.t.algorithm == Algorithm::kMinimalAdaptive; }
 
   /// Lists the places of the members of sets of virtual channels: of bytes in arrays [port][VC][lane].
-  static FLITLAB_INLINE u32 list_places(const B (&sets)[S::ports], u16* places) {
+  static FLITLAB_INLINE u32 list_places(const B (&sets)[S::ports], u32* places) {
     constexpr u32 kPorts = 8 / S::vcs, kBytes = (S::ports + kPorts - 1) / kPorts;  // whose sets share a byte
     B bytes[kBytes];
     for (u32 port = 0; port < S::ports; ++port) {
@@ -114,9 +114,9 @@ struct Heads {
     for (u32 i = 0; i < n; ++i) {
       const u32 at = places[i], set = byte(bytes, at), rest = set & (set - 1);
       byte(bytes, at) = static_cast<u8>(rest);
-      places[n] = static_cast<u16>(at);  // once more for the others
+      places[n] = at;  // once more for the others
       n += rest != 0;
-      places[i] = static_cast<u16>(at + at / L * (7 * L) + lowest_bit(set) * L);
+      places[i] = at + at / L * (7 * L) + lowest_bit(set) * L;
     }
     return n;
   }
@@ -133,7 +133,7 @@ struct Heads {
       any_old |= old_ones[port];
     }
     if (!members(any)) return;
-    u16 places[L * S::flats + kListMargin];
+    u32 places[L * S::flats + kListMargin];
     u32 n = 0;
     if (members(any_old)) {
       n = list_places(old_ones, places);
@@ -147,7 +147,7 @@ struct Heads {
 
   /// Route computation of packets; returns how many have one, and lists these.
   template <bool kFirst, class Lost>
-  FLITLAB_INLINE u32 compute_routes(u16* places, u32 n, Lost&& lost) const {
+  FLITLAB_INLINE u32 compute_routes(u32* places, u32 n, Lost&& lost) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
     Block<L, S>& k = rings.k;
@@ -167,18 +167,27 @@ struct Heads {
       byte(k.out_port, place) = only(route.port);
       byte(k.allowed, place) = static_cast<u8>(route.allowed);
       if (kFirst) ready_at[place] = now;
-      places[routed++] = static_cast<u16>(place);
+      places[routed++] = place;
     }
     return routed;
   }
 
   /// The first routes of packets that have just come to the front.
-  FLITLAB_INLINE u32 compute_first_routes(const B (&new_ones)[S::ports], u16* places) const {
+  FLITLAB_INLINE u32 compute_first_routes(const B (&new_ones)[S::ports], u32* places) const {
     B routed[S::ports];
     for (u32 port = 0; port < S::ports; ++port) routed[port] = new_ones[port];
     const u32 listed = list_places(new_ones, places);
     const Rings rings = this->rings();
-    for (u32 i = 0; i < listed; ++i) __builtin_prefetch(&rings.front(places[i]));
+    const u32 ring = rings.size;
+    for (u32 i = 0; i < listed; ++i) {
+      const u32 place = places[i], flat = place / L;
+      const u32 passed = byte(k.passed, flat / S::vcs * L + place % L) >> flat % S::vcs & 1;
+      u8& first = byte(rings.k.first, place);
+      const u32 next = first + passed;  // no branch: nobody could foresee it
+      first = static_cast<u8>(next & (0 - u32{next != ring}));
+      __builtin_prefetch(&rings.front(place));
+    }
+    for (u32 port = 0; port < S::ports; ++port) k.passed[port] &= ~new_ones[port];
     const u32 n = compute_routes<true>(
         places, listed, [&](u32 flat, u32 lane) { lane_of(routed[flat / S::vcs], lane) ^= only(flat % S::vcs); });
     const bool same = same_length();
@@ -195,7 +204,7 @@ struct Heads {
   }
 
   /// Packets that have a route bid for an output VC. Returns how many do: not those that may take none now.
-  FLITLAB_INLINE u32 bid(const u16* places, u32 n, Bid* bids) const {
+  FLITLAB_INLINE u32 bid(const u32* places, u32 n, Bid* bids) const {
     Block<L, S>& k = this->k;
     const bool sleepy = is_wormhole() && !adapts();
     u32 count = 0;
@@ -210,7 +219,8 @@ struct Heads {
         continue;
       }
       const u32 to = place_of(out, first_at_or_after(free, byte(k.pick_out, place)), lane);
-      bids[count++] = {static_cast<u16>(place), static_cast<u16>(to)};
+      bids[count++] = {static_cast<u16>(place), static_cast<u16>(to), static_cast<u16>(port * L + lane),
+                       static_cast<u16>(out * L + lane)};
       u8& claim = byte(k.owner, to);
       if (!(claim & kClaimed) || is_before<S>(flat, claim & ~u32{kClaimed}, byte(k.pick_in, to)))
         claim = static_cast<u8>(flat | kClaimed);
@@ -225,11 +235,11 @@ struct Heads {
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle ready = now + v.t.allocation_delay;
     for (u32 i = 0; i < n; ++i) {
-      const u32 place = bids[i].from, to = bids[i].to, flat = place / L, lane = place % L;
+      const u32 place = bids[i].from, to = bids[i].to, flat = place / L;
       if (byte(k.owner, to) != (flat | kClaimed)) continue;
       byte(k.owner, to) = static_cast<u8>(flat);
       byte(k.pick_in, to) = static_cast<u8>(flat + 1);
-      const u32 at = flat / S::vcs * L + lane, out_at = to / L / S::vcs * L + lane, out_vc = to / L % S::vcs;
+      const u32 at = bids[i].in_port, out_at = bids[i].out_port, out_vc = to / L % S::vcs;
       const u8 bit = only(flat % S::vcs), out_bit = only(out_vc);
       byte(k.pick_out, place) = static_cast<u8>(out_vc + 1);
       byte(k.out_vc, place) = out_bit;
@@ -254,7 +264,7 @@ struct Heads {
     Block<L, S>& k = rings.k;
     const u32* const leads_to = wiring.to + std::size_t{b} * (S::ports * L);
     Packet* const ring = s.ring;
-    u16 list[L * S::ports + kListMargin];
+    u32 list[L * S::ports + kListMargin];
     const u32 n = list_lanes(heads, list);
     const u8* const sets = reinterpret_cast<const u8*>(heads);  // of one
     struct Copy {
@@ -268,7 +278,7 @@ struct Heads {
       const u32 out = lowest_bit(u32{byte(k.out_port, place)}), out_vc = lowest_bit(u32{byte(k.out_vc, place)});
       u8& tail = byte(k.tail, place_of(out, out_vc, lane));
       const Packet& packet = rings.front(place);
-      Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * rings.size + tail;
+      Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * S::places(rings.size) + tail;
       if (!kTerminalsInLanes<typename V::Table> && out == S::network_ports)
         copy = &v.terminals[b * L + lane].at(t.terminal_fields.ring, out_vc * rings.size + tail);
       __builtin_prefetch(&packet);

@@ -33,7 +33,9 @@ struct Routers {
     B planes[F::planes] = {};
     for (const Pull *p = wiring.pull + first[0], *end = wiring.pull + first[1]; p != end; ++p) {
       const B mask = *reinterpret_cast<const B*>(wiring.masks + std::size_t{p->mask} * L);
-      const auto there = [&](const u8* row) { return (B)*reinterpret_cast<const typename Types<L>::Loose*>(row + p->at) & mask; };
+      const auto there = [&](const u8* row) {
+        return (B) * reinterpret_cast<const typename Types<L>::Loose*>(row + p->at) & mask;
+      };
       credits |= there(credit_row);
       for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= there(flit_row + plane * s.planes);
     }
@@ -62,11 +64,14 @@ struct Routers {
       k.fresh[port] = B{};
     }
     if (!members(any)) return;
-    for (u32 port = 0; port < S::ports; ++port)
-      for_each_lane(members(first[port]), [&](u32 lane) {
-        const u32 flat = lane_of(k.owner[port][lowest_bit(u32{lane_of(first[port], lane)})], lane);
-        lane_of(k.credited[flat / S::vcs], lane) |= only(flat % S::vcs);
-      });
+    u32 list[L * S::ports + kListMargin];
+    const u32 n = list_lanes(first, list);
+    const u8* const sets = reinterpret_cast<const u8*>(first);  // of one
+    for (u32 i = 0; i < n; ++i) {
+      const u32 port = list[i] / L, lane = list[i] % L;
+      const u32 flat = lane_of(k.owner[port][lowest_bit(u32{sets[list[i]]})], lane);
+      lane_of(k.credited[flat / S::vcs], lane) |= only(flat % S::vcs);
+    }
   }
 
   /// Switch allocation, separable and input first, and traversal.
@@ -155,10 +160,7 @@ struct Routers {
   FLITLAB_INLINE void next_packets(u32 port, B tails) const {
     k.packets[port].subtract(tails);
     k.fresh[port] = tails & k.packets[port].some();
-    for (u32 vc = 0; vc < S::vcs; ++vc) {
-      const B next = k.first[port][vc] - has(tails, vc);
-      k.first[port][vc] = next & ~(B)(next == static_cast<u8>(v.t.ring));
-    }
+    k.passed[port] |= tails;
   }
 
   /// Packets that wait for output ports of a set ask again.
@@ -170,8 +172,8 @@ struct Routers {
       for (u32 vc = 0; vc < S::vcs; ++vc) k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
   }
 
-  /// A network that is larger than a cache is read from memory in every cycle, in too many pieces for a processor to see
-  /// what comes next.
+  /// A network that is larger than a cache is read from memory in every cycle, in too many pieces for a processor to
+  /// see what comes next.
   FLITLAB_INLINE void prefetch_next() const {
     const auto fetch = [](const void* p) { __builtin_prefetch(p, 1); };
     const char* block = reinterpret_cast<const char*>(&k + 1);

@@ -29,6 +29,8 @@ struct Sizes {
   static constexpr u32 ports = P, network_ports = P - 1, vcs = V, flats = P * V;
   static constexpr u32 queues = flats + V;  ///< of packets: a router's, and those that arrive at its terminal
   static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
+  /// Descriptors that a queue takes room for; `ring` of them are used.
+  static FLITLAB_INLINE u32 places(u32 ring) { return kRoomy ? ring : 4; }
 };
 /// Whether terminals are in lanes too: in an open loop. Others stay as everybody sees them, and only their mail is
 /// here.
@@ -59,9 +61,10 @@ struct Block {
   B fresh[S::ports];                                       ///< packets that have moved to the front in the last cycle
   B first_vc[S::ports];                                    ///< who is asked first by the port's arbiter
   B out_port[S::ports][S::vcs], out_vc[S::ports][S::vcs];  ///< of front packets, as sets of one
-  B first[S::ports][S::vcs];                               ///< place of the front packet in the ring
-  B pick_out[S::ports][S::vcs];                            ///< output VC that is asked for first
-  B allowed[S::ports][S::vcs];                             ///< output VCs that may be asked for
+  B first[S::ports][S::vcs];  ///< place of the front packet in the ring, or the one before if it is in `passed`
+  B passed[S::ports];
+  B pick_out[S::ports][S::vcs];  ///< output VC that is asked for first
+  B allowed[S::ports][S::vcs];   ///< output VCs that may be asked for
 
   // Output ports.
   Counts<L, S::flit_planes> credits[S::ports];  ///< but for those that arrive in this cycle
@@ -75,11 +78,12 @@ struct Block {
   B valid;                                 ///< lanes that are routers
   B queued;                                ///< whose source queue is not empty
   B left_to_send, send_vc, first_send_vc;  ///< InjectionLane
-  B injection_credits[S::vcs], injection_tail[S::vcs], arriving_first[S::vcs];
+  Counts<L, S::flit_planes> injection_credits;
+  B injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
-/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers so much further,
-/// from one of their ports.
+/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers so much
+/// further, from one of their ports.
 struct Pull {
   i32 at;    ///< bytes from the block's place in the row of port 0
   u32 mask;  ///< number of a vector in a list of them
@@ -93,7 +97,7 @@ FLITLAB_INLINE std::size_t queue_of(u32 router, u32 port, u32 vc) {
 
 /// What a plan adds for lanes of a width; made by the host.
 struct Wiring {
-  const u32* to;  ///< [block][port][lane] the first of the queues that an output port leads to
+  const u32* to;     ///< [block][port][lane] the first of the queues that an output port leads to
   const u32* first;  ///< [block][port] of its pulls; one more at the end
   const Pull* pull;  ///< those of a block's port one after the other
   const u8* masks;   ///< [number][L]
@@ -147,7 +151,7 @@ struct State {
     take(s.ready_at, std::size_t{lanes} * S::queues);
     take(s.flits_sent, std::size_t{lanes} * S::ports);
     take(s.fault, lanes);
-    take(s.ring, std::size_t{lanes} * S::queues * ring);
+    take(s.ring, std::size_t{lanes} * S::queues * S::places(ring));
     s.large = at > (std::size_t{2} << 20);
     return at;
   }
