@@ -21,6 +21,8 @@ struct Types {
   typedef u8 Bytes __attribute__((vector_size(L)));
   typedef u8 Loose __attribute__((vector_size(L), aligned(1), may_alias));  ///< anywhere in memory
   typedef u64 Words __attribute__((vector_size(L)));
+  typedef long long Signed __attribute__((vector_size(L)));
+  typedef double Reals __attribute__((vector_size(L)));
 };
 
 /// A byte of each of L items.
@@ -116,6 +118,35 @@ FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
   for (; set; set &= set - 1) work(lowest_bit(set));
 }
 
+/// Lists the lanes of some vectors that are not 0: of lane l of vector i, i * L + l. Returns how many there are; room
+/// for kListMargin more is needed. No processor foresees where a loop over such lanes ends, so that several are listed
+/// at once without asking.
+inline constexpr u32 kListMargin = 16;
+template <std::size_t n, class B>
+FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u32* list) {
+  u32 count = 0;
+  for (u32 i = 0; i < n; ++i) {
+    u64 lanes = members(vectors[i]);
+#if defined(__AVX512F__)
+    const __m512i first_lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    for (u32 lane = 0; lane < sizeof(B); lane += 16, lanes >>= 16) {
+      const __m512i numbers = _mm512_add_epi32(first_lanes, _mm512_set1_epi32(static_cast<int>(i * sizeof(B) + lane)));
+      _mm512_storeu_si512(list + count, _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), numbers));
+      count += bit_count(static_cast<u32>(lanes & 0xFFFF));
+    }
+#else
+    do {
+      for (u32 j = 0; j < 4; ++j) {
+        list[count] = i * static_cast<u32>(sizeof(B)) + lowest_bit(lanes | u64{1} << 63);
+        count += lanes != 0;
+        lanes &= lanes - 1;
+      }
+    } while (lanes);
+#endif
+  }
+  return count;
+}
+
 /// Transposes 8 x 8 bits in each lane: bit j of rows[i] becomes bit i of rows[j].
 template <int L>
 FLITLAB_INLINE void transpose8(Bytes<L> (&rows)[8]) {
@@ -148,6 +179,15 @@ struct Counts {
       const Bytes<L> borrow = ~plane[j] & set;
       plane[j] ^= set;
       set = borrow;
+    }
+  }
+  /// Adds 1 to the counts of a set and subtracts 1 from those of another.
+  FLITLAB_INLINE void change(Bytes<L> more, Bytes<L> fewer) {
+    Bytes<L> carry = more ^ fewer;
+    for (int j = 0; j < kPlanes; ++j) {
+      const Bytes<L> before = plane[j];
+      plane[j] ^= carry;
+      carry &= before ^ fewer;
     }
   }
   /// The counts that are not 0.

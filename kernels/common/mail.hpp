@@ -17,6 +17,8 @@ FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&
 FLITLAB_INLINE u8 mail_byte(const u64& word, u32 port) { return reinterpret_cast<const u8*>(&word)[port & 7]; }
 
 /// The position after `place` in a ring of `size` places.
-FLITLAB_HD inline u8 next_place(u32 place, u32 size) { return static_cast<u8>(place + 1 == size ? 0 : place + 1); }
+FLITLAB_HD inline u8 next_place(u32 place, u32 size) {
+  return static_cast<u8>((place + 1) & (0 - u32{place + 1 != size}));  // no branch: nobody could foresee it
+}
 
 }  // namespace flitlab

@@ -12,7 +12,7 @@
 ///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  blocks `begin` to `end` for some
 ///                                           cycles; more than one cycle only for all blocks. What lanes leave in the
 ///                                           canonical state is theirs until `store`
-///   `static constexpr double busy, idle`    moves of flits per item and cycle from which on lanes pay, below which not
+///   `double busy() const`                   moves of flits per item and cycle from which on lanes pay
 #include "kernels/engines/cpu_engine.hpp"
 
 namespace flitlab {
@@ -49,6 +49,11 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
     this->now_ += cycles;
   }
 
+  void set_row(u32 replica, const ReplicaRow& row) override {
+    settle(replica);
+    replicas_[replica].lanes_are_old = true;  // they may have drawn ahead
+    Base::set_row(replica, row);
+  }
   FaultReport audit(u32 replica) override {
     settle(replica);
     const FaultReport report = Base::audit(replica);
@@ -106,7 +111,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
     } else if (passed >= kLookEvery) {
       const u64 moves = this->total(replica, Total::kFlitMoves);
       const double activity = static_cast<double>(moves - r.moves) / passed / items_;
-      r.in_lanes = activity > (r.in_lanes ? Model::Lanes::idle : Model::Lanes::busy);
+      r.in_lanes = activity > (r.in_lanes ? lanes_.busy() / 2 : lanes_.busy());
       r.looked_at = this->now_;
       r.moves = moves;
     }

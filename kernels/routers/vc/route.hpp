@@ -25,29 +25,33 @@ FLITLAB_INLINE u32 coordinate(const T& t, u32 address, u32 dim) {
 /// name decides, so ties split evenly and a packet never changes its mind.
 template <class T>
 FLITLAB_INLINE bool goes_minus(const T& t, const Packet& packet, u32 dim, u32 from, u32 to) {
-  if (!t.wraps) return to < from;
+  const bool below = to < from;
+  if (!t.wraps) return below;
+  // Without branches, which no processor could foresee.
   const u32 radix = t.dim_radix[dim];
-  const u32 plus = to >= from ? to - from : to + radix - from;
-  if (2 * plus != radix) return 2 * plus > radix;
-  return (mix64((u64{packet.src} << 32) | packet.id) >> dim) & 1;
+  const u32 plus = to - from + (radix & (0 - u32{below}));
+  const bool tie_break = (mix64((u64{packet.src} << 32) | packet.id) >> dim) & 1;
+  return (2 * plus > radix) | ((2 * plus == radix) & tie_break);
 }
 
 template <class T>
 FLITLAB_INLINE u32 direction_port(const T& t, u32 dim, bool minus) {
-  return t.one_port_per_dim ? dim : 2 * dim + (minus ? 1 : 0);
+  return t.one_port_per_dim ? dim : 2 * dim + u32{minus};
 }
 
 /// Dateline class of a hop: 0 while the packet still has to cross the wrap-around channel of this dimension (that
 /// channel included), 1 once it need not.
-FLITLAB_INLINE u32 dateline_class(bool minus, u32 from, u32 to) { return (minus ? to > from : to < from) ? 0 : 1; }
+FLITLAB_INLINE u32 dateline_class(bool minus, u32 from, u32 to) {
+  return 1 - ((u32{minus} & u32{to > from}) | (u32{!minus} & u32{to < from}));  // no branch, as above
+}
 
-/// One step of dimension order toward `target`, which differs from `here`. `first_class` is the first of the routing
-/// classes this phase may use.
+/// One step of dimension order toward `target`; where that is `here`, nothing of use. `first_class` is the first of the
+/// routing classes this phase may use.
 template <class T>
 FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here, u32 target, bool reverse,
                                      u32 first_class, u32 in_port, u32 in_vc) {
   const u32 differ = here ^ target;
-  const u32 dim = t.dim_of_bit[reverse ? log2_floor(differ) : lowest_bit(differ)];
+  const u32 dim = t.dim_of_bit[reverse ? log2_floor(differ | 1) : lowest_bit(differ | 1u << 31)];
   const u32 from = coordinate(t, here, dim), to = coordinate(t, target, dim);
   const bool minus = goes_minus(t, packet, dim, from, to);
   const u16* masks = t.class_mask[packet.message_class];
@@ -155,7 +159,14 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
     else
       target = packet.via;
   }
-  if (here == target) return Route{packet.dst_port, t.message_mask[packet.message_class]};
+  const Route out{packet.dst_port, t.message_mask[packet.message_class]};
+  if constexpr (T::kDimensionOrder) {  // both, and no branch: no processor could foresee it
+    const Route on = dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
+    const u32 here_mask = 0 - u32{here == target};
+    return Route{(out.port & here_mask) | (on.port & ~here_mask),
+                 static_cast<u16>((out.allowed & here_mask) | (on.allowed & ~here_mask))};
+  }
+  if (here == target) return out;
   switch (t.algorithm) {
     case Algorithm::kTable: {
       const u32 source = packet.src / t.concentration;

@@ -113,7 +113,8 @@ struct RouterFields {
 };
 
 struct VcTable {
-  static constexpr bool kSmall = false;  ///< at most 8 ports and 64 virtual channels, known at compile time
+  static constexpr bool kSmall = false;           ///< at most 8 ports and 64 virtual channels, known at compile time
+  static constexpr bool kDimensionOrder = false;  ///< the algorithm, known at compile time
 
   u32 routers, terminals, network_ports, ports, concentration;
   u32 vcs, buffer_flits, ring;  ///< ring: packets that one buffer can hold parts of
@@ -204,6 +205,7 @@ struct PlainVcTable : OpenVcTable {
 
   static constexpr FlowControl flow_control = FlowControl::kWormhole;
   static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
+  static constexpr bool kDimensionOrder = true;
   static constexpr u8 one_port_per_dim = 0;
   static constexpr u32 atomic_adaptive = 0;
 

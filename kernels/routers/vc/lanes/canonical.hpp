@@ -41,10 +41,8 @@ struct Pair {
   /// A pointer over them is one past the one served last, 0 at first.
   u32 pointer_to_lanes(u32 pointer) const { return pointer ? to_lanes(pointer - 1) + 1 : 0; }
   u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
-  /// Packets queued in (port, vc), in both forms.
-  Packet* ring_here(u32 port, u32 vc) const {
-    return &s.ring[((std::size_t{index} * S::ports + port) * S::vcs + vc) * v.t.ring];
-  }
+  /// Packets queued in (port, vc), in both forms, and those that arrive at the terminal.
+  Packet* ring_here(u32 port, u32 vc) const { return &s.ring[queue_of<L, S>(index, port, vc) * S::places(v.t.ring)]; }
   Packet* ring_there(u32 port, u32 vc) const {
     return &router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring);
   }
@@ -88,7 +86,7 @@ struct Pair {
     lane_of(k.out_vc[port][vc], lane) = static_cast<u8>(1u << in.out_vc);
     lane_of(k.pick_out[port][vc], lane) = in.pick;
     lane_of(k.allowed[port][vc], lane) = static_cast<u8>(in.allowed);
-    s.ready_at[std::size_t{index} * S::flats + port * S::vcs + vc] = in.ready_at;
+    s.ready_at[queue_of<L, S>(index, port, vc)] = in.ready_at;
     const bool later = in.stage == Stage::kRouting && in.ready_at == now + v.t.routing_delay;
     const bool waits = in.stage == Stage::kRouting || in.stage == Stage::kWaiting;
     const auto put = [&](Bytes<L>& set, bool member) {
@@ -122,12 +120,12 @@ struct Pair {
     lane_of(k.first_send_vc, lane) = asked_first(control.lane.pick);
     for (u32 vc = 0; vc < t.vcs; ++vc) {
       const InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
-      lane_of(k.injection_credits[vc], lane) = static_cast<u8>(out.credits);
+      k.injection_credits.set(lane, vc, out.credits);
       lane_of(k.injection_tail[vc], lane) = out.tail;
       lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
     }
-    std::memcpy(&s.terminal_ring[std::size_t{index} * S::vcs * t.ring], &terminal.at(t.terminal_fields.ring),
-                t.vcs * t.ring * sizeof(Packet));
+    for (u32 vc = 0; vc < t.vcs; ++vc)
+      std::memcpy(ring_here(S::ports, vc), &terminal.at(t.terminal_fields.ring, vc * t.ring), t.ring * sizeof(Packet));
   }
 
   /// Whether mail of a slot is still to arrive if it takes so many cycles: slots are not emptied, but written again.
@@ -182,12 +180,13 @@ struct Pair {
     in.left = static_cast<u16>(k.left[port].get(lane, vc));
     in.packets = static_cast<u8>(k.packets[port].get(lane, vc));
     in.first = lane_of(k.first[port][vc], lane);
+    if (lane_of(k.passed[port], lane) >> vc & 1) in.first = next_place(in.first, t.ring);
     in.out_port = only_member(lane_of(k.out_port[port][vc], lane));
     in.out_vc = only_member(lane_of(k.out_vc[port][vc], lane));
     in.pick = lane_of(k.pick_out[port][vc], lane);
     in.allowed = lane_of(k.allowed[port][vc], lane);
     in.stage = stage_of(port, vc);
-    in.ready_at = s.ready_at[std::size_t{index} * S::flats + port * S::vcs + vc];
+    in.ready_at = s.ready_at[queue_of<L, S>(index, port, vc)];
     if (in.stage == Stage::kRouting) in.ready_at = now + (lane_of(k.fresh[port], lane) >> vc & 1);
     OutputVc& out = router.at(t.router_fields.output, flat);
     out = OutputVc{};
@@ -217,12 +216,12 @@ struct Pair {
     for (u32 vc = 0; vc < t.vcs; ++vc) {
       InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
       out = InjectionVc{};
-      out.credits = lane_of(k.injection_credits[vc], lane);
+      out.credits = static_cast<u16>(k.injection_credits.get(lane, vc));
       out.tail = lane_of(k.injection_tail[vc], lane);
       terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
     }
-    std::memcpy(&terminal.at(t.terminal_fields.ring), &s.terminal_ring[std::size_t{index} * S::vcs * t.ring],
-                t.vcs * t.ring * sizeof(Packet));
+    for (u32 vc = 0; vc < t.vcs; ++vc)
+      std::memcpy(&terminal.at(t.terminal_fields.ring, vc * t.ring), ring_here(S::ports, vc), t.ring * sizeof(Packet));
   }
 };
 

@@ -25,6 +25,7 @@ enum class TableKind : int {
 
 struct Code {
   u32 width;  ///< routers to a block
+  u32 vcs;    ///< that there is room for at each port
   std::size_t (*bytes)(u32 routers, u32 slots, u32 ring);
   /// From a state in canonical order, and back.
   void (*load)(const Replica&, std::byte* canonical, const Placement&, Cycle now);

@@ -24,18 +24,18 @@ class Lanes {
   using Table = std::conditional_t<kFixed, T, OpenVcTable>;
 
  public:
-  /// Where nothing of a router is known at compile time, other engines are slow, and lanes pay earlier.
-  static constexpr double busy = std::is_same_v<T, VcTable> ? 0.02 : 0.06, idle = busy / 2;
-
   static bool fits(const T& t) { return code(t) != nullptr; }
 
-  explicit Lanes(const T& table) : table_(table), code_(*code(table)), wires_(wire(table, code_.width)) {
-    wiring_ = {wires_.first.data(), wires_.pull.data(), wires_.mask_base};
+  explicit Lanes(const T& table) : table_(table), code_(*code(table)), wires_(wire(table, code_.width, code_.vcs)) {
+    wiring_ = {wires_.to.data(), wires_.first.data(), wires_.pull.data(), wires_.mask_base};
   }
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
   u32 width() const { return code_.width; }
+  /// Wide lanes pay as soon as anything moves. Where nothing of a router is known at compile time, other engines are
+  /// slow, and lanes pay earlier.
+  double busy() const { return (std::is_same_v<T, VcTable> ? 0.02 : 0.06) / (code_.width == 64 ? 4 : 1); }
   std::size_t bytes() const { return code_.bytes(table_.routers, table_.slot_mask + 1, table_.ring); }
   void load(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, Cycle now) const {
     code_.load(replica(memory, row), canonical, place, now);

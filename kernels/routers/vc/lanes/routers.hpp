@@ -4,19 +4,6 @@
 
 namespace flitlab::vc::lanes {
 
-/// Mail for the routers of a block from those that a port leads to.
-template <int L>
-FLITLAB_INLINE Bytes<L> look_up(const Wiring& w, u32 list, const u8* rows, u32 row, u32 b) {
-  Bytes<L> mail{};
-  for (u32 i = w.first[list]; i < w.first[list + 1]; ++i) {
-    const Pull& p = w.pull[i];
-    const u8* there = rows + std::size_t{p.from} * row + static_cast<std::ptrdiff_t>(b) * L + p.offset;
-    mail |= (Bytes<L>)*reinterpret_cast<const typename Types<L>::Loose*>(there) &
-            *reinterpret_cast<const Bytes<L>*>(w.masks + std::size_t{p.mask} * L);
-  }
-  return mail;
-}
-
 template <int L, class S, class V>
 struct Routers {
   using B = Bytes<L>;
@@ -31,42 +18,64 @@ struct Routers {
   FLITLAB_INLINE Routers(const V& view, const State<L, S>& state, const Wiring& w, u32 block, Cycle cycle)
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
-  FLITLAB_INLINE void receive_credits() const {
-    const u8* rows = s.credit_row(now & v.t.slot_mask, 0);
-    for (u32 port = 0; port < S::ports; ++port) {
-      const B vcs = port == S::network_ports ? s.of_terminals(s.eject_credits, now & v.t.slot_mask, b)
-                                             : look_up<L>(wiring, b * S::network_ports + port, rows, s.row, b);
-      const B first = vcs & ~k.some_credits[port] & k.taken[port];
-      k.credits[port].add(vcs);
-      k.some_credits[port] |= vcs;
-      for_each_lane(members(first), [&](u32 lane) {  // their owners may go on
-        const u32 flat = lane_of(k.owner[port][lowest_bit(u32{lane_of(first, lane)})], lane);
-        lane_of(k.credited[flat / S::vcs], lane) |= static_cast<u8>(1u << flat % S::vcs);
-      });
+  /// Mail for a port.
+  FLITLAB_INLINE void look_up(u32 port, B& credits, F& flits) const {
+    const u32 slot = now & v.t.slot_mask;
+    if (port == S::network_ports) {
+      credits = s.of_terminals(s.eject_credits, slot, b);
+      flits = s.terminal_flits(s.inject_mail, slot, b);
+      return;
     }
+    const u8* const credit_row = s.credit_row(slot, 0) + std::size_t{b} * L;
+    const u8* const flit_row = s.flit_row(slot, 0) + std::size_t{b} * L;
+    const u32* first = wiring.first + b * S::network_ports + port;
+    credits = B{};
+    B planes[F::planes] = {};
+    for (const Pull *p = wiring.pull + first[0], *end = wiring.pull + first[1]; p != end; ++p) {
+      const B mask = *reinterpret_cast<const B*>(wiring.masks + std::size_t{p->mask} * L);
+      const auto there = [&](const u8* row) {
+        return (B) * reinterpret_cast<const typename Types<L>::Loose*>(row + p->at) & mask;
+      };
+      credits |= there(credit_row);
+      for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= there(flit_row + plane * s.planes);
+    }
+    flits = F::read([&](u32 plane) { return planes[plane]; });
   }
 
-  /// Returns, in `fresh`, the packets that have come to the front and will be due in the next cycle.
-  FLITLAB_INLINE void receive_flits(B (&fresh)[S::ports]) const {
-    const u32 slot = now & v.t.slot_mask;
-    const u8* rows = s.flit_row(slot, 0);
+  /// Credits and flits arrive. Returns, in `fresh`, the packets that have come to the front and will be due in the next
+  /// cycle.
+  FLITLAB_INLINE void receive(Arrivals<L, S>& arrivals, B (&fresh)[S::ports]) const {
+    B first[S::ports], any{};  // credits of output VCs that had none, and have owners: these may go on
     for (u32 port = 0; port < S::ports; ++port) {
-      const F mail = port == S::network_ports ? s.terminal_flits(s.inject_mail, slot, b) : F::read([&](u32 plane) {
-        return look_up<L>(wiring, b * S::network_ports + port, rows + plane * s.planes, s.row, b);
-      });
+      B credits;
+      F mail;
+      look_up(port, credits, mail);
+      first[port] = credits & ~k.some_credits[port] & k.taken[port];
+      any |= first[port];
+      k.some_credits[port] |= credits;
       const B vcs = mail.vcs(), heads = vcs & mail.heads();
+      arrivals.credits[port] = credits;
+      arrivals.flits[port] = vcs;
       k.filled[port] |= vcs;
-      k.flits[port].add(vcs);
       fresh[port] = k.fresh[port] | (heads & ~k.packets[port].some());
       k.packets[port].add(heads);
       k.granted[port] |= k.pending[port];
       k.pending[port] = B{};
       k.fresh[port] = B{};
     }
+    if (!members(any)) return;
+    u32 list[L * S::ports + kListMargin];
+    const u32 n = list_lanes(first, list);
+    const u8* const sets = reinterpret_cast<const u8*>(first);  // of one
+    for (u32 i = 0; i < n; ++i) {
+      const u32 port = list[i] / L, lane = list[i] % L;
+      const u32 flat = lane_of(k.owner[port][lowest_bit(u32{sets[list[i]]})], lane);
+      lane_of(k.credited[flat / S::vcs], lane) |= only(flat % S::vcs);
+    }
   }
 
   /// Switch allocation, separable and input first, and traversal.
-  FLITLAB_INLINE void allocate_switch() const {
+  FLITLAB_INLINE void allocate_switch(const Arrivals<L, S>& arrivals) const {
     B asks[8], vcs[S::ports], to_vc[S::ports];  // by input port: output port and VC that it asks for, as sets of one
     for (u32 port = 0; port < S::ports; ++port) {
       const B ready = k.filled[port] & k.credited[port] & k.granted[port];
@@ -87,11 +96,11 @@ struct Routers {
       winners |= input;
       wins[port] = input;
     }
-    traverse(asks, vcs, to_vc, wins, winners);
+    traverse(arrivals, vcs, to_vc, wins, winners);
   }
 
-  FLITLAB_INLINE void traverse(const B (&asks)[8], B (&vcs)[S::ports], const B (&to_vc)[S::ports], const B (&wins)[8],
-                               B winners) const {
+  FLITLAB_INLINE void traverse(const Arrivals<L, S>& arrivals, B (&vcs)[S::ports], const B (&to_vc)[S::ports],
+                               const B (&wins)[8], B winners) const {
     const auto& t = v.t;
     F mail[S::ports];  // by input port
     B heads[S::ports], tails[S::ports], any_head{}, any_tail{};
@@ -99,7 +108,7 @@ struct Routers {
     for (u32 port = 0; port < S::ports; ++port) {
       const B won = has(winners, port), vc = vcs[port] & won;
       k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
-      k.flits[port].subtract(vc);
+      k.flits[port].change(arrivals.flits[port], vc);
       k.left[port].subtract(vc);
       k.filled[port] = k.flits[port].some();
       tails[port] = vc & ~k.left[port].some();
@@ -123,7 +132,7 @@ struct Routers {
       F out;
       for (u32 input = 0; input < S::ports; ++input) out.put_where(wins[port], input, mail[input]);
       const B vc = out.vcs();
-      k.credits[port].subtract(vc);
+      k.credits[port].change(arrivals.credits[port], vc);
       k.some_credits[port] = k.credits[port].some();
       spent |= wins[port] & nonzero(vc & ~k.some_credits[port]);
       const B tails_out = vc & out.tails();
@@ -139,10 +148,7 @@ struct Routers {
         });
     }
     for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & has(spent, port));
-    if (members(any_head)) {
-      const Heads<L, S, V> at(v, s, b, now);
-      for (u32 port = 0; port < S::ports; ++port) at.take_descriptors(port, heads[port], asks[port], mail[port]);
-    }
+    if (members(any_head)) Heads<L, S, V>(v, s, wiring, arrivals, b, now).take_descriptors(heads);
     if (members(any_tail)) {
       for (u32 port = 0; port < S::ports; ++port) next_packets(port, tails[port]);
       wake(freed);
@@ -154,10 +160,7 @@ struct Routers {
   FLITLAB_INLINE void next_packets(u32 port, B tails) const {
     k.packets[port].subtract(tails);
     k.fresh[port] = tails & k.packets[port].some();
-    for (u32 vc = 0; vc < S::vcs; ++vc) {
-      const B next = k.first[port][vc] - has(tails, vc);
-      k.first[port][vc] = next & ~(B)(next == static_cast<u8>(v.t.ring));
-    }
+    k.passed[port] |= tails;
   }
 
   /// Packets that wait for output ports of a set ask again.
@@ -169,13 +172,30 @@ struct Routers {
       for (u32 vc = 0; vc < S::vcs; ++vc) k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
   }
 
+  /// A network that is larger than a cache is read from memory in every cycle, in too many pieces for a processor to
+  /// see what comes next.
+  FLITLAB_INLINE void prefetch_next() const {
+    const auto fetch = [](const void* p) { __builtin_prefetch(p, 1); };
+    const char* block = reinterpret_cast<const char*>(&k + 1);
+    for (u32 at = 0; at < sizeof k; at += 64) fetch(block + at);
+    const auto row = [&](const u8* mail) { fetch(mail + std::size_t{b + 1} * L); };
+    const auto slot = [&](Cycle cycle) { return cycle & v.t.slot_mask; };
+    for (u32 port = 0; port < S::network_ports; ++port) {
+      row(s.credit_row(slot(now), port));
+      row(s.credit_row(slot(now + v.t.credit_delay), port));
+      row(s.flit_row(slot(now), port));
+      row(s.flit_row(slot(now + v.t.link_delay), port));
+    }
+  }
+
   FLITLAB_INLINE void step() const {
+    if (s.large) prefetch_next();
     B fresh[S::ports];
-    receive_credits();
-    receive_flits(fresh);
-    Heads<L, S, V>(v, s, b, now).allocate_vcs();
+    Arrivals<L, S> arrivals;
+    receive(arrivals, fresh);
+    Heads<L, S, V>(v, s, wiring, arrivals, b, now).allocate_vcs();
     for (u32 port = 0; port < S::ports; ++port) k.due[port] |= fresh[port];
-    allocate_switch();
+    allocate_switch(arrivals);
     if (now % 128 == 127) keep_sent();
   }
 

@@ -8,6 +8,7 @@
 /// receivers look it up at the routers that their ports lead to.
 #include <type_traits>
 
+#include "kernels/routers/vc/lanes/ahead.hpp"
 #include "kernels/routers/vc/lanes/flits.hpp"
 #include "kernels/routers/vc/state.hpp"
 
@@ -18,13 +19,18 @@ using namespace flitlab::lanes;
 /// A round of mail ends and begins with bytes that nobody reads, but for vectors that overlap.
 inline constexpr u32 kMargin = 64;
 
+inline u32 row_bytes(u32 routers, u32 width) { return (routers + width - 1) / width * width + 2 * kMargin; }
+
 /// Numbers of a plan's sizes that are known at compile time: P ports, of which the last leads to a terminal, room for V
 /// virtual channels each, of which a plan may use fewer, and the planes of counts. Roomy ones have planes for packets
 /// of up to 255 flits, 31 to a buffer, and buffers of up to 63 flits; others for 7, 3 and 15.
 template <u32 P, u32 V, bool kRoomy>
 struct Sizes {
   static constexpr u32 ports = P, network_ports = P - 1, vcs = V, flats = P * V;
+  static constexpr u32 queues = flats + V;  ///< of packets: a router's, and those that arrive at its terminal
   static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
+  /// Descriptors that a queue takes room for; `ring` of them are used.
+  static FLITLAB_INLINE u32 places(u32 ring) { return kRoomy ? ring : 4; }
 };
 /// Whether terminals are in lanes too: in an open loop. Others stay as everybody sees them, and only their mail is
 /// here.
@@ -40,7 +46,7 @@ struct Block {
   using B = Bytes<L>;
 
   // Input ports.
-  Counts<L, S::flit_planes> flits[S::ports];      ///< in the buffers
+  Counts<L, S::flit_planes> flits[S::ports];      ///< in the buffers, but for those that arrive in this cycle
   Counts<L, S::left_planes> left[S::ports];       ///< flits of the front packets not yet sent on
   Counts<L, S::packet_planes> packets[S::ports];  ///< queued
   B filled[S::ports];                             ///< buffers that hold flits
@@ -55,12 +61,13 @@ struct Block {
   B fresh[S::ports];                                       ///< packets that have moved to the front in the last cycle
   B first_vc[S::ports];                                    ///< who is asked first by the port's arbiter
   B out_port[S::ports][S::vcs], out_vc[S::ports][S::vcs];  ///< of front packets, as sets of one
-  B first[S::ports][S::vcs];                               ///< place of the front packet in the ring
-  B pick_out[S::ports][S::vcs];                            ///< output VC that is asked for first
-  B allowed[S::ports][S::vcs];                             ///< output VCs that may be asked for
+  B first[S::ports][S::vcs];  ///< place of the front packet in the ring, or the one before if it is in `passed`
+  B passed[S::ports];
+  B pick_out[S::ports][S::vcs];  ///< output VC that is asked for first
+  B allowed[S::ports][S::vcs];   ///< output VCs that may be asked for
 
   // Output ports.
-  Counts<L, S::flit_planes> credits[S::ports];
+  Counts<L, S::flit_planes> credits[S::ports];  ///< but for those that arrive in this cycle
   B some_credits[S::ports];
   B taken[S::ports];        ///< output VCs that have an owner
   B first_input[S::ports];  ///< who is asked first by the port's arbiter
@@ -71,19 +78,26 @@ struct Block {
   B valid;                                 ///< lanes that are routers
   B queued;                                ///< whose source queue is not empty
   B left_to_send, send_vc, first_send_vc;  ///< InjectionLane
-  B injection_credits[S::vcs], injection_tail[S::vcs], arriving_first[S::vcs];
+  Counts<L, S::flit_planes> injection_credits;
+  B injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
-/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers `offset`
-/// further, from their port `from`.
+/// Where the mail of routers that a port leads to is found: of the lanes in `mask`, that of the routers so much
+/// further, from one of their ports.
 struct Pull {
-  i32 offset;
-  u32 from;
+  i32 at;    ///< bytes from the block's place in the row of port 0
   u32 mask;  ///< number of a vector in a list of them
 };
 
+/// The queue of packets of (port, VC) of a router; with `port` = ports, of packets that arrive at its terminal.
+template <int L, class S>
+FLITLAB_INLINE std::size_t queue_of(u32 router, u32 port, u32 vc) {
+  return (std::size_t{router / L} * S::queues + port * S::vcs + vc) * L + router % L;
+}
+
 /// What a plan adds for lanes of a width; made by the host.
 struct Wiring {
+  const u32* to;     ///< [block][port][lane] the first of the queues that an output port leads to
   const u32* first;  ///< [block][port] of its pulls; one more at the end
   const Pull* pull;  ///< those of a block's port one after the other
   const u8* masks;   ///< [number][L]
@@ -95,6 +109,7 @@ struct State {
   u32 routers, blocks;
   u32 slots;           ///< of mail
   u32 row;             ///< bytes of a round of mail of one port
+  bool large;          ///< more than what a second-level cache holds
   std::size_t planes;  ///< bytes from a plane of network ports' flits to the next (flits.hpp)
   Block<L, S>* block;
   u8* flit_mail;              ///< [plane][slot][port][router] that leaves network ports, by slot of arrival
@@ -105,9 +120,9 @@ struct State {
   u8* inject_credits;         ///< [slot][router] credits for terminals
   Cycle* next_creation;       ///< [router] control.next.at, in one piece
   TerminalControl* terminal;  ///< [router] but for `lane` and what stands above
-  Packet* ring;               ///< [router][port][VC][place]
-  Packet* terminal_ring;      ///< [router][VC][place]
-  Cycle* ready_at;            ///< [router][port][VC] as in InputVc
+  Ahead* ahead;               ///< [router] what is known of packets to come
+  Packet* ring;               ///< [queue][place]
+  Cycle* ready_at;            ///< [queue] as in InputVc
   u32* flits_sent;            ///< [router][port]
   u32* fault;                 ///< [router]
 
@@ -118,7 +133,7 @@ struct State {
     s.slots = slots;
     s.blocks = (routers + L - 1) / L;
     const u32 lanes = s.blocks * L;
-    s.row = lanes + 2 * kMargin;
+    s.row = row_bytes(routers, L);
     std::size_t at = 0;
     const auto take = [&]<class T>(T*& array, std::size_t elements) {
       array = base ? reinterpret_cast<T*>(base + at) : nullptr;
@@ -132,11 +147,12 @@ struct State {
     for (u8** mail : {&s.eject_credits, &s.inject_credits}) take(*mail, std::size_t{slots} * lanes);
     take(s.next_creation, lanes);
     take(s.terminal, lanes);
-    take(s.ready_at, std::size_t{lanes} * S::flats);
+    take(s.ahead, lanes);
+    take(s.ready_at, std::size_t{lanes} * S::queues);
     take(s.flits_sent, std::size_t{lanes} * S::ports);
     take(s.fault, lanes);
-    take(s.ring, std::size_t{lanes} * S::flats * ring);
-    take(s.terminal_ring, std::size_t{lanes} * S::vcs * ring);
+    take(s.ring, std::size_t{lanes} * S::queues * S::places(ring));
+    s.large = at > (std::size_t{2} << 20);
     return at;
   }
 

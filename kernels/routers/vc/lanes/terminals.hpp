@@ -40,9 +40,47 @@ FLITLAB_INLINE void take_arrivals(const V& v, const State<L, S>& s, u32 b, Cycle
   for_each_lane(members(mail.tails()), [&](u32 lane) {
     const u32 index = b * L + lane, vc = mail.vc(lane);
     u8& first = lane_of(k.arriving_first[vc], lane);
-    deliver(v, index, s.terminal[index], s.terminal_ring[(std::size_t{index} * S::vcs + vc) * t.ring + first], now);
+    deliver(v, index, s.terminal[index], s.ring[queue_of<L, S>(index, S::ports, vc) * S::places(t.ring) + first], now);
     first = next_place(first, t.ring);
   });
+}
+
+/// Moves a cursor of a terminal to the creation of its next packet, as next_creation().
+template <int L, class S, class V>
+FLITLAB_INLINE void advance(const V& v, const State<L, S>& s, u32 index, SourceCursor& cursor) {
+  const auto& traffic = v.t.traffic;
+  if (traffic.injection != Injection::kBernoulli || v.row->silent) return next_creation(traffic, *v.row, index, cursor);
+  Ahead& ahead = s.ahead[index];
+  ++cursor.index;
+  if (!ahead.knows(cursor.index)) {
+    const u32 oldest = s.terminal[index].oldest.index;  // it is asked for next, unless the queue is long
+    ahead.template draw<L>(*v.row, index, cursor.index - oldest < Ahead::kPackets ? oldest : cursor.index);
+  }
+  cursor.at += ahead.gap[cursor.index - ahead.first];
+}
+
+/// As packet_destination().
+template <int L, class S, class V>
+FLITLAB_INLINE u32 destination_of(const V& v, const State<L, S>& s, u32 index, u32 packet) {
+  const auto& traffic = v.t.traffic;
+  const Ahead& ahead = s.ahead[index];
+  if (traffic.pattern == Pattern::kUniform && ahead.knows(packet))
+    return uniform_destination(traffic, index, ahead.target[packet - ahead.first]);
+  return packet_destination(traffic, *v.row, index, packet);
+}
+
+/// As create_packets().
+template <int L, class S, class V>
+FLITLAB_INLINE void create_packets(const V& v, const State<L, S>& s, u32 index, Cycle now) {
+  const auto& traffic = v.t.traffic;
+  TerminalControl& control = s.terminal[index];
+  if (traffic.injection == Injection::kAllAtOnce) return flitlab::create_packets(v, index, control, now);
+  do {
+    count_creation(v, index, control.next.index, control.next.at,
+                   packet_flits(traffic, *v.row, index, control.next.index));
+    ++control.created;
+    advance(v, s, index, control.next);
+  } while (control.next.at <= now);
 }
 
 template <int L, class S, class V>
@@ -50,9 +88,8 @@ FLITLAB_INLINE void create(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   Cycle* next = s.next_creation + std::size_t{b} * L;
   for_each_lane(creations_due<L>(next, now) & members(s.block[b].valid), [&](u32 lane) {
     const u32 index = b * L + lane;
-    TerminalControl& control = s.terminal[index];
-    create_packets(v, index, control, now);
-    next[lane] = control.next.at;
+    create_packets(v, s, index, now);
+    next[lane] = s.terminal[index].next.at;
     lane_of(s.block[b].queued, lane) = 0xFF;
   });
 }
@@ -75,8 +112,8 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<L, S>& s, u32 b, u32 la
   packet.src = index;
   packet.injected = now;
   packet.hops = 0;
-  address_packet(v, index, packet, packet_destination(t.traffic, *v.row, index, id));
-  s.ring[((std::size_t{index} * S::ports + S::network_ports) * S::vcs + vc) * t.ring + tail] = packet;
+  address_packet(v, index, packet, destination_of(v, s, index, id));
+  s.ring[queue_of<L, S>(index, S::network_ports, vc) * S::places(t.ring) + tail] = packet;
   tail = next_place(tail, t.ring);
   lane_of(k.left_to_send, lane) = static_cast<u8>(packet.flits);
   ++control.sent;
@@ -84,14 +121,14 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<L, S>& s, u32 b, u32 la
     control.oldest = control.next;
     lane_of(k.queued, lane) = 0;
   } else {
-    next_creation(t.traffic, *v.row, index, control.oldest);
+    advance(v, s, index, control.oldest);
   }
 }
 
 /// Of VCs with credits, those that the oldest packet of each queue may start on: in a wormhole all, else those with
 /// room for all of it.
 template <int L, class S, class V>
-FLITLAB_INLINE Bytes<L> free_to_start(const V& v, const State<L, S>& s, u32 b, Bytes<L> free) {
+FLITLAB_INLINE Bytes<L> free_to_start(const V& v, const State<L, S>& s, u32 b, Bytes<L> free, Bytes<L> returned) {
   const auto& t = v.t;
   if (t.flow_control == FlowControl::kWormhole) return free;
   Block<L, S>& k = s.block[b];
@@ -99,7 +136,8 @@ FLITLAB_INLINE Bytes<L> free_to_start(const V& v, const State<L, S>& s, u32 b, B
     const u32 index = b * L + lane;
     const u32 flits = packet_flits(t.traffic, *v.row, index, s.terminal[index].oldest.index);
     for (u32 vc = 0; vc < t.vcs; ++vc)
-      if (lane_of(k.injection_credits[vc], lane) < flits) lane_of(free, lane) &= static_cast<u8>(~(1u << vc));
+      if (k.injection_credits.get(lane, vc) + (lane_of(returned, lane) >> vc & 1) < flits)
+        lane_of(free, lane) &= static_cast<u8>(~only(vc));
   });
   return free;
 }
@@ -110,12 +148,8 @@ FLITLAB_INLINE void send(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
   Block<L, S>& k = s.block[b];
   const Bytes<L> returned = s.of_terminals(s.inject_credits, now & t.slot_mask, b);
-  Bytes<L> free{};
-  for (u32 vc = 0; vc < S::vcs; ++vc) {
-    k.injection_credits[vc] -= has(returned, vc);
-    free |= nonzero(k.injection_credits[vc]) & only(vc);
-  }
-  const Bytes<L> may_start = free_to_start(v, s, b, free & static_cast<u8>(t.message_mask[0]));
+  const Bytes<L> free = k.injection_credits.some() | returned;
+  const Bytes<L> may_start = free_to_start(v, s, b, free & static_cast<u8>(t.message_mask[0]), returned);
   const Bytes<L> starts = k.queued & (Bytes<L>)(k.left_to_send == 0) & nonzero(may_start);
   if (const u64 set = members(starts)) {
     const Bytes<L> vc = pick(may_start, k.first_send_vc);
@@ -127,7 +161,7 @@ FLITLAB_INLINE void send(const V& v, const State<L, S>& s, u32 b, Cycle now) {
   const Bytes<L> sends = nonzero(k.left_to_send) & nonzero(free & k.send_vc);
   k.left_to_send += sends;  // minus 1
   const FlitsOf<L, S> mail = FlitsOf<L, S>::of(k.send_vc, starts, (Bytes<L>)(k.left_to_send == 0)) & sends;
-  for (u32 vc = 0; vc < S::vcs; ++vc) k.injection_credits[vc] += has(k.send_vc & sends, vc);
+  k.injection_credits.change(returned, k.send_vc & sends);
   s.put_terminal_flits(s.inject_mail, (now + t.inject_delay) & t.slot_mask, b, mail);
   count(*v.shard, Total::kFlitsInjected, count_members(sends));
 }

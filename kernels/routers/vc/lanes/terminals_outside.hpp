@@ -21,7 +21,7 @@ struct OutsideView : vc::View<1, false, T> {
 
 template <int L, class S, class T>
 FLITLAB_INLINE Packet& injection_place(const OutsideView<L, S, T>& v, u32 index, u32 vc, u32 place) {
-  return v.lanes.ring[((std::size_t{index} * S::ports + S::network_ports) * S::vcs + vc) * v.t.ring + place];
+  return v.lanes.ring[queue_of<L, S>(index, S::network_ports, vc) * S::places(v.t.ring) + place];
 }
 
 template <int L, class S, class T>

@@ -56,7 +56,7 @@ struct Unit {
       }
   }
 
-  static constexpr Code code{u32{L}, bytes, load, store, run};
+  static constexpr Code code{u32{L}, S::vcs, bytes, load, store, run};
 };
 
 }  // namespace flitlab::vc::lanes

@@ -9,6 +9,7 @@
 namespace flitlab::vc::lanes {
 
 struct Wires {
+  std::vector<u32> to;
   std::vector<u32> first;
   std::vector<Pull> pull;
   std::vector<u8> masks;
@@ -17,8 +18,21 @@ struct Wires {
   const u8* mask_base = nullptr;
 };
 
-inline Wires wire(const VcTable& t, u32 width) {
+/// `vcs`: what lanes have room for at each port.
+inline Wires wire(const VcTable& t, u32 width, u32 vcs) {
   Wires w;
+  const u32 queues = (t.ports + 1) * vcs;
+  for (u32 b = 0; b * width < t.routers; ++b)
+    for (u32 port = 0; port < t.ports; ++port)
+      for (u32 lane = 0; lane < width; ++lane) {
+        const u32 router = b * width + lane;
+        Peer peer{kNone, 0};
+        if (router < t.routers)
+          peer = port < t.network_ports ? t.peers[std::size_t{router} * t.ports + port]
+                                        : Peer{router, static_cast<u16>(t.ports)};
+        w.to.push_back(peer.item == kNone ? kNone
+                                          : (peer.item / width * queues + peer.port * vcs) * width + peer.item % width);
+      }
   std::vector<std::vector<u8>> masks;
   for (u32 b = 0; b * width < t.routers; ++b)
     for (u32 port = 0; port < t.network_ports; ++port) {
@@ -31,7 +45,8 @@ inline Wires wire(const VcTable& t, u32 width) {
         const i32 offset = static_cast<i32>(peer.item) - static_cast<i32>(router);
         const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.pull.size());
         if (is_new) {
-          w.pull.push_back({offset, peer.port, static_cast<u32>(masks.size())});
+          w.pull.push_back(
+              {static_cast<i32>(peer.port * row_bytes(t.routers, width)) + offset, static_cast<u32>(masks.size())});
           masks.emplace_back(width);
         }
         masks[w.pull[at->second].mask][lane] = 0xFF;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -194,6 +195,54 @@ TEST_P(VcLanes, GraphsToo) {
     }
     EXPECT_GT(lanes.total(Total::kPacketsDelivered), 500u);
   }
+}
+
+/// A load that changes, as a search's does, holds from the next packet on: what lanes have drawn ahead is drawn anew.
+TEST_P(VcLanes, LoadsChange) {
+  const Experiment e =
+      experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.1}});
+  Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
+  u64 created = 0;
+  for (double packets : {0.1, 0.02, 0.3, 0.0}) {
+    ReplicaRow row = single.engine->row(0);
+    row.silent = packets == 0;
+    row.inverse_log_miss = packets == 0 ? 0 : 1 / std::log1p(-packets);
+    for (Network* net : {&single, &lanes}) {
+      net->engine->set_row(0, row);
+      net->step(201);
+    }
+    expect_same(single, lanes, "packets a cycle: " + std::to_string(packets));
+    EXPECT_GE(lanes.total(Total::kPacketsCreated), created + (packets > 0 ? 100 : 0));
+    created = lanes.total(Total::kPacketsCreated);
+  }
+}
+
+/// What lanes draw for several packets at once is what is drawn for one. In the narrowest vectors, which this file is
+/// compiled for; in others the states above would differ.
+TEST(VcLanesAhead, DrawsAreThoseOfOneByOne) {
+  std::mt19937_64 random(7);
+  u32 long_gaps = 0;
+  for (u32 i = 0; i < 2000; ++i) {
+    ReplicaRow row;
+    row.seed = random();
+    const double packets = i % 3 ? 1e-3 * static_cast<double>(1 + random() % 999) : 1e-9;
+    row.inverse_log_miss = i % 50 ? 1 / std::log1p(-packets) : 0;
+    const u32 terminal = static_cast<u32>(random()), packet = static_cast<u32>(random() % 2 ? random() : i);
+    vc::lanes::Ahead ahead{};
+    EXPECT_FALSE(ahead.knows(packet));
+    ahead.draw<16>(row, terminal, packet);
+    for (u32 j = 0; j < vc::lanes::Ahead::kPackets; ++j) {
+      const Random4 gap = philox(row.seed, stream::kInjection, terminal, packet + j);
+      const u32 trials = geometric_trials(unit_interval(gap.word[0]), row.inverse_log_miss);
+      ASSERT_TRUE(ahead.knows(packet + j));
+      ASSERT_EQ(ahead.gap[j], trials) << i;
+      ASSERT_EQ(ahead.target[j], packet_draws(row, terminal, packet + j).word[0]) << i;
+      long_gaps += trials == 0x7FFFFFFF;
+    }
+    EXPECT_FALSE(ahead.knows(packet + vc::lanes::Ahead::kPackets));
+    EXPECT_FALSE(ahead.knows(packet - 1));
+  }
+  EXPECT_GT(long_gaps, 100u);
 }
 
 /// A state that is put in, as a checkpoint does, goes on as it would have; a field that the host changes is seen.
