@@ -1,6 +1,9 @@
 #pragma once
 /// The two checksums: a router's of what it passes on in a stream (METRO, 4, Overview), and the endpoints' of a message
 /// from end to end.
+#include <array>
+#include <iterator>
+
 #include "kernels/common/types.hpp"
 
 namespace flitlab::metro {
@@ -25,15 +28,46 @@ struct Crc {
 
 inline constexpr Crc kCrcs[] = {{0, 0}, {8, 0x07}, {16, 0x1021}, {32, 0x04C11DB7}};
 
+/// A check moved to the highest bits of a word, where checks of all lengths take the same steps.
+namespace detail {
+
+constexpr u32 crc_step(u32 state, u32 polynomial) { return state << 1 ^ (state >> 31 ? polynomial : 0); }
+
+/// [check][highest 8 bits of a state]: what eight steps make of them; of k bits, k steps.
+inline constexpr auto kCrcSteps = [] {
+  std::array<std::array<u32, 256>, std::size(kCrcs)> table{};
+  for (std::size_t c = 1; c < std::size(kCrcs); ++c)
+    for (u32 top = 0; top < 256; ++top) {
+      u32 state = top << 24;
+      for (u32 i = 0; i < 8; ++i) state = crc_step(state, kCrcs[c].polynomial << (32 - kCrcs[c].bits));
+      table[c][top] = state;
+    }
+  return table;
+}();
+
+}  // namespace detail
+
 /// `bits` more bits of a message, the highest first. What a message and its check leave is 0.
 FLITLAB_HD constexpr u32 add_to_crc(const Crc& crc, u32 state, u64 content, u32 bits) {
   if (!crc.bits) return 0;
+#if defined(__CUDA_ARCH__)
   const u32 top = 1u << (crc.bits - 1), mask = top | (top - 1);
   for (u32 i = bits; i-- > 0;) {
     const bool out = ((state & top) != 0) != ((content >> i & 1) != 0);
     state = (state << 1 & mask) ^ (out ? crc.polynomial : 0);
   }
   return state;
+#else
+  const auto& steps = detail::kCrcSteps[crc.bits == 32 ? 3 : crc.bits / 8];
+  state <<= 32 - crc.bits;
+  for (u32 left = bits; left;) {
+    const u32 n = (left - 1) % 8 + 1;  // the rest first, then bytes
+    left -= n;
+    const u32 next = static_cast<u32>(content >> left) & (0xFFu >> (8 - n));
+    state = state << n ^ steps[state >> (32 - n) ^ next];
+  }
+  return state >> (32 - crc.bits);
+#endif
 }
 
 }  // namespace flitlab::metro

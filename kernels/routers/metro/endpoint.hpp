@@ -35,12 +35,15 @@ struct EndpointPhase {
     const auto& t = v.t;
     const auto terminal = v.terminals[index];
     TerminalControl& control = terminal.at(t.terminal_fields.control);
-    create(v, terminal, index, control, now);
-    SourceCycle<V, V::width>{v, terminal, index, now, control, terminal.at(t.endpoint_fields.source)}.work();
-    for (u32 l = 0; l < t.links; ++l)
-      SinkCycle<V, V::width>{v, terminal, index, t.links + l, now, terminal.at(t.endpoint_fields.sink, l)}.work();
     const u32 words = 2 * t.links * t.slices, first = (now & t.slot_mask) * words;
-    for (u32 i = 0; i < words; ++i) terminal.at(t.endpoint_fields.mail, first + i) = 0;
+    Word in[2 * kMaxLinks * kMaxCascade];
+    for (u32 i = 0; i < words; ++i) in[i] = std::exchange(terminal.at(t.endpoint_fields.mail, first + i), 0);
+    const FarMail<V> far{v};
+    create(v, terminal, index, control, now);
+    SourceCycle<V, FarMail<V>>{v, far, terminal, in, index, now, control, terminal.at(t.endpoint_fields.source)}.work();
+    for (u32 l = 0; l < t.links; ++l)
+      SinkCycle<V, FarMail<V>>{v, far, terminal, in, index, t.links + l, now, terminal.at(t.endpoint_fields.sink, l)}
+          .work();
   }
 };
 

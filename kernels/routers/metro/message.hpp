@@ -97,14 +97,13 @@ struct Arrived {
   u64 content;
 };
 
-template <class V, int W>
-FLITLAB_INLINE Arrived arrived_at(const V& v, const Item<W>& terminal, u32 link, Cycle now) {
-  const auto& t = v.t;
-  const u32 place = ((now & t.slot_mask) * 2 * t.links + link) * t.slices;
-  const Word first = terminal.at(v.t.endpoint_fields.mail, place);
-  Arrived a{kind_of(first), true, payload_of(first)};
+/// `in`: an endpoint's words of this cycle, [link][cascaded router].
+template <class T>
+FLITLAB_INLINE Arrived arrived_at(const T& t, const Word* in, u32 link) {
+  const Word* words = in + link * t.slices;
+  Arrived a{kind_of(words[0]), true, payload_of(words[0])};
   for (u32 s = 1; s < t.slices; ++s) {
-    const Word word = terminal.at(v.t.endpoint_fields.mail, place + s);
+    const Word word = words[s];
     a.agree = a.agree && kind_of(word) == a.kind;
     a.content |= u64{payload_of(word)} << s * t.width;
     if (kind_of(word) == Kind::kBackDrop) a.kind = Kind::kBackDrop;  // one is enough

@@ -3,17 +3,27 @@
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/audit.hpp"
 #include "kernels/routers/metro/endpoint.hpp"
-#include "kernels/routers/metro/router.hpp"
+#include "kernels/routers/metro/router_phase.hpp"
 #include "kernels/routers/metro/start.hpp"
 #include "kernels/routers/metro/totals.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/routers/metro/lanes/lanes.hpp"
+#endif
 
 namespace flitlab {
 
-struct MetroModel {
-  using Table = metro::Table;
+template <class TableType>
+struct MetroModelOf {
+  using Table = TableType;
   static constexpr TotalTable totals = metro::kTotalTable;
+  template <class T>
+  using With = MetroModelOf<T>;
+  using Fast = FastTables<metro::EightPortTable, metro::PlainTable>;
   template <int W, bool Traced>
-  using View = metro::View<W, Traced>;
+  using View = metro::View<W, Traced, Table>;
+#if !defined(__CUDACC__)
+  using Lanes = metro::lanes::Lanes<Table>;
+#endif
 
   using Start = StageList<Stage<metro::StartRouter, metro::StartEndpoint>>;
   using Cycle = StageList<Stage<metro::EndpointPhase, metro::RouterPhase>>;
@@ -31,5 +41,7 @@ struct MetroModel {
                      : v.terminals[item].at(v.t.terminal_fields.control).fault;
   }
 };
+
+using MetroModel = MetroModelOf<metro::Table>;
 
 }  // namespace flitlab

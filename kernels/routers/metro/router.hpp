@@ -10,53 +10,63 @@
 ///            there, 2 (dp + vtd) cycles later
 ///   DROP     goes on and closes the connection; so does a wire that nobody drives
 ///   blocked  the rest is thrown away; fast: the backward control bit goes back at once; detailed: TURN is awaited
-#include "kernels/engines/phases.hpp"
+#include "kernels/common/select.hpp"
 #include "kernels/routers/metro/allocate.hpp"
 #include "kernels/routers/metro/totals.hpp"
 #include "kernels/routers/metro/wire.hpp"
 
 namespace flitlab::metro {
 
-/// What a router has before it while it works off a cycle.
-template <class V, int W>
+/// What becomes of a router in a cycle.
+struct RouterResult {
+  u32 requests;             ///< forward ports that ask for a direction
+  u32 freed;                ///< backward ports that are free from the next cycle on
+  u32 done;                 ///< forward ports that do no more in this cycle
+  Word opening[kMaxPorts];  ///< what is left of the word that brought a request
+
+  FLITLAB_INLINE void clear() { requests = freed = done = 0; }
+};
+
+/// What a router has before it while it works off a cycle. No port's step changes what another one's does, but for
+/// what ports ask for, which is granted at the end (`allocate`).
+template <class V, class Far>
 struct RouterCycle {
   const V& v;
-  Item<W> node;
-  u32 index;
+  const Far& far;
+  Item<V::width> node;
+  RouterName name;
   Cycle now;
   RouterControl& control;
-  const Word* in;           ///< [I + O] words of this cycle
-  u32 requests = 0;         ///< forward ports that ask for a direction
-  u32 freed = 0;            ///< backward ports that are free from the next cycle on
-  u32 done = 0;             ///< forward ports that do no more in this cycle
-  Word opening[kMaxPorts];  ///< what is left of the word that brought a request
+  const Word* in;    ///< [I] words of this cycle at forward ports
+  const Word* back;  ///< [O] at backward ones
+  RouterResult& result;
 
   FLITLAB_INLINE ForwardPort& forward(u32 p) const { return node.at(v.t.router_fields.forward, p); }
   FLITLAB_INLINE void send_forward(u32 out, Word word) const {
-    drive_port(v, node, index, v.t.inputs + out, word, now);
+    drive_port(v, far, node, name, v.t.inputs + out, word, now);
   }
-  FLITLAB_INLINE void send_back(u32 p, Word word) const { drive_port(v, node, index, p, word, now); }
-  FLITLAB_INLINE Word from_far(u32 out) const { return in[v.t.inputs + out]; }
+  FLITLAB_INLINE void send_back(u32 p, Word word) const { drive_port(v, far, node, name, p, word, now); }
+  FLITLAB_INLINE Word from_far(u32 out) const { return back[out]; }
 
-  FLITLAB_INLINE void set_idle(u32 p, ForwardPort& f) {
+  FLITLAB_INLINE void set_idle(u32 p, ForwardPort& f) const {
     f.state = PortState::kIdle;
     control.active &= ~(1u << p);
   }
 
   /// The backward port is free again; its far end is told.
-  FLITLAB_INLINE void let_go(ForwardPort& f) {
+  FLITLAB_INLINE void let_go(ForwardPort& f) const {
     send_forward(f.out, make_word(Kind::kDrop));
     forget(f);
   }
   /// It has told itself.
-  FLITLAB_INLINE void forget(ForwardPort& f) {
+  FLITLAB_INLINE void forget(ForwardPort& f) const {
     node.at(v.t.router_fields.carried, f.out) += f.words;
-    freed |= 1u << f.out;
+    result.freed |= 1u << f.out;
   }
 
   /// A connection is given up. The far end is told by DROP, and so is a source that listens; one that sends, by the
   /// backward control bit.
-  FLITLAB_INLINE void shut(u32 p, ForwardPort& f) {
+  FLITLAB_INLINE void shut(u32 p, ForwardPort& f) const {
     if (f.state != PortState::kReverse) return give_up(p, f);
     let_go(f);
     send_back(p, make_word(Kind::kDrop));
@@ -64,14 +74,14 @@ struct RouterCycle {
   }
 
   /// The same when the backward control bit has come from the far end: it goes on.
-  FLITLAB_INLINE void give_up(u32 p, ForwardPort& f) {
+  FLITLAB_INLINE void give_up(u32 p, ForwardPort& f) const {
     let_go(f);
     send_back(p, make_word(Kind::kBackDrop));
     f.state = PortState::kDiscard;
   }
 
   /// Words of the router's own after a turn; how many there have been is counted.
-  FLITLAB_INLINE Word own_word(ForwardPort& f) {
+  FLITLAB_INLINE Word own_word(ForwardPort& f) const {
     const u32 n = f.count++;
     if (n == 0) return make_word(Kind::kStatus, f.out);
     if (n > 1) return make_word(Kind::kIdle);
@@ -80,42 +90,42 @@ struct RouterCycle {
   /// Cycles from a turn to the far end's first word.
   FLITLAB_INLINE u32 wait(u32 port) const { return 2 * (v.t.stages + node.at(v.t.router_fields.turn_delay, port)); }
 
-  FLITLAB_INLINE void pass(ForwardPort& f, Word word) {
-    if (kind_of(word) != Kind::kData) return;
-    f.checksum = static_cast<u16>(add_to_checksum(f.checksum, payload_of(word), v.t.width));
-    ++f.words;
+  FLITLAB_INLINE void pass(ForwardPort& f, Word word) const {
+    const bool data = kind_of(word) == Kind::kData;
+    f.checksum = static_cast<u16>(select(data, add_to_checksum(f.checksum, payload_of(word), v.t.width), f.checksum));
+    f.words += data;
   }
 
   /// Bits of a direction that the word which brings a header has not.
   FLITLAB_INLINE u32 missing_bits() const {
-    const u32 bits = v.t.setup[index / v.t.slices].header_bits;
+    const u32 bits = v.t.setup[name.wide].header_bits;
     return control.log_radix > bits ? control.log_radix - bits : 0;
   }
 
   /// Takes so many leading bits of a word into the direction.
-  FLITLAB_INLINE void take_bits(u32 p, ForwardPort& f, Word word, u32 bits) {
+  FLITLAB_INLINE void take_bits(u32 p, ForwardPort& f, Word word, u32 bits) const {
     const u32 w = v.t.width;
     f.direction = static_cast<u8>(u32{f.direction} << bits | payload_of(word) >> (w - bits));
-    opening[p] = make_word(Kind::kData, payload_of(word) << bits & ((1u << w) - 1));
+    result.opening[p] = make_word(Kind::kData, payload_of(word) << bits & ((1u << w) - 1));
   }
 
-  FLITLAB_INLINE void begin(u32 p, ForwardPort& f, Word word) {
+  FLITLAB_INLINE void begin(u32 p, ForwardPort& f, Word word) const {
     const u32 missing = missing_bits();
     control.active |= 1u << p;
     f.direction = 0;
     f.count = 1;
     f.state = PortState::kSetup;
     take_bits(p, f, word, control.log_radix - missing);
-    if (v.t.header_words <= 1 && !missing) requests |= 1u << p;
+    if (v.t.header_words <= 1 && !missing) result.requests |= 1u << p;
   }
 
-  FLITLAB_INLINE void set_up(u32 p, ForwardPort& f, Word word) {
+  FLITLAB_INLINE void set_up(u32 p, ForwardPort& f, Word word) const {
     if (kind_of(word) != Kind::kData) return set_idle(p, f);
     if (v.t.header_words == 0) take_bits(p, f, word, missing_bits());
-    if (++f.count >= v.t.header_words) requests |= 1u << p;
+    if (++f.count >= v.t.header_words) result.requests |= 1u << p;
   }
 
-  FLITLAB_INLINE void flow_forward(u32 p, ForwardPort& f, Word word) {
+  FLITLAB_INLINE void flow_forward(u32 p, ForwardPort& f, Word word) const {
     if (kind_of(from_far(f.out)) == Kind::kBackDrop) return give_up(p, f);
     if (f.count < wait(p)) {  // turned toward the destination: what is on the wire is not the source's yet
       send_forward(f.out, own_word(f));
@@ -135,7 +145,7 @@ struct RouterCycle {
     }
   }
 
-  FLITLAB_INLINE void flow_back(u32 p, ForwardPort& f, Word from_source) {
+  FLITLAB_INLINE void flow_back(u32 p, ForwardPort& f, Word from_source) const {
     if (kind_of(from_far(f.out)) == Kind::kBackDrop) return give_up(p, f);
     if (kind_of(from_source) == Kind::kDrop) {
       let_go(f);
@@ -161,7 +171,7 @@ struct RouterCycle {
     }
   }
 
-  FLITLAB_INLINE void step(u32 p) {
+  FLITLAB_INLINE void step(u32 p) const {
     ForwardPort& f = forward(p);
     const Word word = in[p];
     switch (f.state) {
@@ -193,7 +203,7 @@ struct RouterCycle {
     }
   }
 
-  FLITLAB_INLINE void block(u32 p, ForwardPort& f) {
+  FLITLAB_INLINE void block(u32 p, ForwardPort& f) const {
     f.checksum = 0;
     if (control.fast >> p & 1) {
       send_back(p, make_word(Kind::kBackDrop));
@@ -203,21 +213,22 @@ struct RouterCycle {
     }
   }
 
-  FLITLAB_INLINE void open(u32 p, ForwardPort& f, u32 out) {
+  FLITLAB_INLINE void open(u32 p, ForwardPort& f, u32 out) const {
     f.state = PortState::kForward;
     f.out = static_cast<u8>(out);
     f.count = kNoTurn;
     f.checksum = 0;
     f.words = 0;
     control.used |= 1u << out;
-    if (v.t.header_words == 0 && !(control.swallow >> p & 1)) send_forward(out, opening[p]);
+    if (v.t.header_words == 0 && !(control.swallow >> p & 1)) send_forward(out, result.opening[p]);
   }
 
-  FLITLAB_INLINE void allocate() {
-    const RandomInputs random = random_inputs(v, index, now);
-    u32 p = lowest_bit(requests);
-    if (requests & (requests - 1)) p = nth_member(requests, below(random(kOrderInput).word[0], bit_count(requests)));
-    for (u32 left = requests; left; left &= ~(1u << p)) {
+  FLITLAB_INLINE void allocate() const {
+    const RandomInputs random = random_inputs(v, name.index, now);
+    u32 p = lowest_bit(result.requests);
+    if (result.requests & (result.requests - 1))
+      p = nth_member(result.requests, below(random(kOrderInput).word[0], bit_count(result.requests)));
+    for (u32 left = result.requests; left; left &= ~(1u << p)) {
       p = first_at_or_after(left, p);
       ForwardPort& f = forward(p);
       const u32 out = choose_port(v.t, control, p, f.direction, random);
@@ -229,13 +240,13 @@ struct RouterCycle {
   }
 
   /// Connections on backward ports that the cascaded routers do not agree about, or that have been switched off.
-  FLITLAB_INLINE void shut_ports(u32 wrong) {
-    for (u32 left = control.active & ~done; left && wrong; left &= left - 1) {
+  FLITLAB_INLINE void shut_ports(u32 wrong) const {
+    for (u32 left = control.active & ~result.done; left && wrong; left &= left - 1) {
       const u32 p = lowest_bit(left);
       ForwardPort& f = forward(p);
       if (!is_open(f) || !(wrong >> f.out & 1)) continue;
       shut(p, f);
-      done |= 1u << p;
+      result.done |= 1u << p;
       count(*v.shard, Count::kShut);
     }
   }
@@ -247,81 +258,58 @@ struct RouterCycle {
   static constexpr u8 kNoTurn = 0xFF;  ///< count of a connection that has not been turned: it waits for nothing
 };
 
-struct RouterPhase {
-  static constexpr const char* name = "router";
+/// Backward ports about which the routers that are cascaded with this one have disagreed at the end of the last cycle.
+template <class V, int W>
+FLITLAB_INLINE u32 disagreement(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
+  const auto& t = v.t;
+  const u32 used = node.at(t.router_fields.control).used;
+  u32 wrong = 0;
+  for (u32 s = 0; s < t.slices; ++s)
+    if (s != name.slice) wrong |= node.at(t.router_fields.in_use, (now & 1) * t.slices + s) ^ used;
+  return wrong;
+}
 
-  template <class V>
-  FLITLAB_HD static u32 items(const V& v) {
-    return v.t.routers;
-  }
+/// Tells them which ones this router uses.
+template <class V, int W>
+FLITLAB_INLINE void tell_cascade(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
+  const auto& t = v.t;
+  const RouterControl& control = node.at(t.router_fields.control);
+  const u32 first = name.index - name.slice, place = ((now + 1) & 1) * t.slices + name.slice;
+  const u32 used = control.dead ? 0 : control.used;
+  for (u32 s = 0; s < t.slices; ++s)
+    if (s != name.slice) v.routers[first + s].at(t.router_fields.in_use, place) = used;
+}
 
-  /// Backward ports about which the routers that are cascaded with this one have disagreed at the end of the last
-  /// cycle.
-  template <class V, int W>
-  FLITLAB_INLINE static u32 disagreement(const V& v, const Item<W>& node, const RouterControl& control, u32 index,
-                                         Cycle now) {
-    const auto& t = v.t;
-    u32 wrong = 0;
-    for (u32 s = 0; s < t.slices; ++s)
-      if (s != index % t.slices) wrong |= node.at(t.router_fields.in_use, (now & 1) * t.slices + s) ^ control.used;
-    return wrong;
+/// Ports that are off: their connections are shut, they drive what scan has set, and keep what comes.
+template <class C>
+FLITLAB_INLINE void scan(const C& cycle) {
+  const auto& t = cycle.v.t;
+  cycle.shut_ports(~cycle.control.backward_on);
+  for (u32 left = cycle.control.active & ~cycle.control.forward_on; left; left &= left - 1) {
+    const u32 p = lowest_bit(left);
+    ForwardPort& f = cycle.forward(p);
+    if (cycle.is_open(f)) cycle.let_go(f);
+    cycle.set_idle(p, f);
   }
+  for (u32 p = 0; p < t.ports(); ++p) {
+    const bool on = p < t.inputs ? cycle.control.forward_on >> p & 1 : cycle.control.backward_on >> (p - t.inputs) & 1;
+    if (on) continue;
+    const Word word = p < t.inputs ? cycle.in[p] : cycle.back[p - t.inputs];
+    if (word) cycle.node.at(t.router_fields.captured, p) = word;
+    const Word drive = cycle.node.at(t.router_fields.drive, p);
+    const bool drops = p < t.inputs ? cycle.result.done >> p & 1 : cycle.result.freed >> (p - t.inputs) & 1;
+    if (drive && !drops) drive_port(cycle.v, cycle.far, cycle.node, cycle.name, p, drive, cycle.now);
+  }
+}
 
-  template <class V>
-  FLITLAB_INLINE static void tell_cascade(const V& v, u32 index, u32 used, Cycle now) {
-    const auto& t = v.t;
-    const u32 first = index / t.slices * t.slices, place = ((now + 1) & 1) * t.slices + index - first;
-    for (u32 s = 0; s < t.slices; ++s)
-      if (first + s != index) v.routers[first + s].at(t.router_fields.in_use, place) = used;
-  }
-
-  template <class V>
-  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    const auto& t = v.t;
-    const auto node = v.routers[index];
-    RouterControl& control = node.at(t.router_fields.control);
-    const u32 ports = t.ports(), slot = (now & t.slot_mask) * ports;
-    Word in[2 * kMaxPorts];
-    u32 any = 0, arrived = 0;
-    for (u32 p = 0; p < ports; ++p) any |= in[p] = node.at(t.router_fields.mail, slot + p);
-    if (!any && !control.active && t.slices == 1 && !control.some_off) return;
-    if (any)
-      for (u32 p = 0; p < ports; ++p) node.at(t.router_fields.mail, slot + p) = 0;
-    if (control.dead) {
-      if (t.slices > 1) tell_cascade(v, index, 0, now);
-      return;
-    }
-    RouterCycle<V, V::width> cycle{v, node, index, now, control, in, 0, 0, 0, {}};
-    for (u32 p = 0; p < t.inputs; ++p) arrived |= u32{in[p] != 0} << p;
-    if (control.some_off) scan(cycle);
-    if (t.slices > 1 && t.in_use_check) cycle.shut_ports(disagreement(v, node, control, index, now));
-    for (u32 left = (control.active | arrived) & ~cycle.done; left; left &= left - 1) cycle.step(lowest_bit(left));
-    if (cycle.requests) cycle.allocate();
-    control.used &= ~cycle.freed;
-    if (t.slices > 1) tell_cascade(v, index, control.used, now);
-  }
-
-  /// Ports that are off: their connections are shut, they drive what scan has set, and keep what comes.
-  template <class C>
-  FLITLAB_INLINE static void scan(C& cycle) {
-    const auto& t = cycle.v.t;
-    cycle.shut_ports(~cycle.control.backward_on);
-    for (u32 left = cycle.control.active & ~cycle.control.forward_on; left; left &= left - 1) {
-      const u32 p = lowest_bit(left);
-      ForwardPort& f = cycle.forward(p);
-      if (cycle.is_open(f)) cycle.let_go(f);
-      cycle.set_idle(p, f);
-    }
-    for (u32 p = 0; p < t.ports(); ++p) {
-      const bool on =
-          p < t.inputs ? cycle.control.forward_on >> p & 1 : cycle.control.backward_on >> (p - t.inputs) & 1;
-      if (on) continue;
-      if (cycle.in[p]) cycle.node.at(t.router_fields.captured, p) = cycle.in[p];
-      const Word drive = cycle.node.at(t.router_fields.drive, p);
-      const bool drops = p < t.inputs ? cycle.done >> p & 1 : cycle.freed >> (p - t.inputs) & 1;
-      if (drive && !drops) drive_port(cycle.v, cycle.node, cycle.index, p, drive, cycle.now);
-    }
-  }
-};
+/// What comes before the steps of ports. Returns the forward ports that have one; words have come to `arrived`.
+template <class C>
+FLITLAB_INLINE u32 begin_router(const C& cycle, u32 arrived) {
+  const auto& t = cycle.v.t;
+  if (cycle.control.dead) return 0;
+  if (cycle.control.some_off) scan(cycle);
+  if (t.slices > 1 && t.in_use_check) cycle.shut_ports(disagreement(cycle.v, cycle.node, cycle.name, cycle.now));
+  return (cycle.control.active | arrived) & ~cycle.result.done;
+}
 
 }  // namespace flitlab::metro

@@ -6,17 +6,19 @@
 
 namespace flitlab::metro {
 
-template <class V, int W>
+template <class V, class Far>
 struct SinkCycle {
   const V& v;
-  Item<W> terminal;
+  const Far& far;
+  Item<V::width> terminal;
+  const Word* in;  ///< [2L][c] words of this cycle
   u32 index;
   u32 link;  ///< leaving ones first
   Cycle now;
   Sink& s;
 
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    drive_link(v, terminal, index, link, kind, content, now);
+    drive_link(v, far, terminal, index, link, kind, content, now);
   }
 
   FLITLAB_INLINE void begin() {
@@ -85,23 +87,28 @@ struct SinkCycle {
     s.from = now + 1 + t.stages + 2 * wire.delay;
   }
 
+  /// A message's next word, or that it has ended.
+  FLITLAB_INLINE void go_on_taking(const Arrived& word) {
+    if (!word.agree) s.refuse = 1;
+    if (word.kind == Kind::kData) return take(word);
+    if (word.kind == Kind::kTurn) {
+      decide();
+      return answer();
+    }
+    if (word.kind == Kind::kDrop || word.kind == Kind::kNothing) s.state = SinkState::kIdle;
+  }
+
+  FLITLAB_INLINE Arrived arrived() const { return arrived_at(v.t, in, link); }
+
   FLITLAB_INLINE void work() {
-    const Arrived word = arrived_at(v, terminal, link, now);
+    const Arrived word = arrived();
     switch (s.state) {
       case SinkState::kIdle:
         if (word.kind != Kind::kData) return;
         begin();
         s.refuse = !word.agree;
         return take(word);
-      case SinkState::kTaking:
-        if (!word.agree) s.refuse = 1;
-        if (word.kind == Kind::kData) return take(word);
-        if (word.kind == Kind::kTurn) {
-          decide();
-          return answer();
-        }
-        if (word.kind == Kind::kDrop || word.kind == Kind::kNothing) s.state = SinkState::kIdle;
-        return;
+      case SinkState::kTaking: return go_on_taking(word);
       case SinkState::kAnswering:
         if (word.kind == Kind::kDrop) {
           s.state = SinkState::kIdle;

@@ -31,10 +31,12 @@ FLITLAB_INLINE void count_stage(const V& v, Count total, u32 stage) {
   count(*v.shard, total, 1, place);
 }
 
-template <class V, int W>
+template <class V, class Far>
 struct SourceCycle {
   const V& v;
-  Item<W> terminal;
+  const Far& far;
+  Item<V::width> terminal;
+  const Word* in;  ///< [2L][c] words of this cycle
   u32 index;
   Cycle now;
   TerminalControl& control;
@@ -42,7 +44,7 @@ struct SourceCycle {
 
   FLITLAB_INLINE u32 route() const { return v.t.route_by_pair ? index * v.t.terminals + s.destination : s.destination; }
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    drive_link(v, terminal, index, s.link, kind, content, now);
+    drive_link(v, far, terminal, index, s.link, kind, content, now);
   }
   FLITLAB_INLINE const Wire& wire() const { return v.t.endpoint_wires[index * 2 * v.t.links + s.link]; }
 
@@ -249,22 +251,36 @@ struct SourceCycle {
     end(now + 1);
   }
 
+  /// A new message, or another attempt.
+  FLITLAB_INLINE void start() {
+    if (!s.body && control.sent != control.created) load();
+    if (s.body && s.from <= now) begin_attempt();
+  }
+
+  /// A router has given the connection up.
+  FLITLAB_INLINE void drop() {
+    count_stage(v, Count::kBlocked, stage_of_back_drop());
+    send(Kind::kDrop);
+    end(now + 1);
+  }
+
+  FLITLAB_INLINE void go_on_sending() {
+    if (arrived_at(v.t, in, s.link).kind == Kind::kBackDrop) return drop();
+    send_next();
+  }
+
+  FLITLAB_INLINE void go_on_hearing() {
+    const Arrived word = arrived_at(v.t, in, s.link);
+    if (word.kind == Kind::kBackDrop) return drop();
+    read_answer(word);
+  }
+
   FLITLAB_INLINE void work() {
-    if (s.state == SourceState::kIdle) {
-      if (!s.body && control.sent != control.created) load();
-      if (s.body && s.from <= now) begin_attempt();
-      return;
-    }
-    if (s.state == SourceState::kClosing) return close();
-    const Arrived word = arrived_at(v, terminal, s.link, now);
-    if (word.kind == Kind::kBackDrop) {
-      count_stage(v, Count::kBlocked, stage_of_back_drop());
-      send(Kind::kDrop);
-      end(now + 1);
-    } else if (s.state == SourceState::kSending) {
-      send_next();
-    } else {
-      read_answer(word);
+    switch (s.state) {
+      case SourceState::kIdle: return start();
+      case SourceState::kSending: return go_on_sending();
+      case SourceState::kTurned: return go_on_hearing();
+      case SourceState::kClosing: return close();
     }
   }
 };

@@ -239,8 +239,38 @@ void for_each_array(Table& t, F f) {
   f(t.endpoint_wires, std::size_t{t.terminals} * 2 * t.links);
 }
 
-template <int W, bool Traced>
-struct View : ViewBase<W, Traced, metro::Table> {
+/// Routers that are not cascaded, with wires that have no faults, in an open loop: what most networks are, known at
+/// compile time. The constants hide the members of the same name.
+struct PlainTable : Table {
+  PlainTable() = default;
+  explicit PlainTable(const Table& table) : Table(table) {}
+
+  static constexpr u32 slices = 1;
+  static constexpr u8 faulty = 0;
+  static constexpr TrafficMode mode = TrafficMode::kOpen;
+
+  FLITLAB_HD u32 wide_routers() const { return routers; }
+  FLITLAB_HD u32 word_bits() const { return width; }
+
+  static bool fits(const Table& t) { return t.slices == slices && !t.faulty && t.mode == mode; }
+};
+
+/// The same of routers with up to eight ports each way and endpoints with two links: METRO's own networks.
+struct EightPortTable : PlainTable {
+  EightPortTable() = default;
+  explicit EightPortTable(const Table& table) : PlainTable(table) {}
+
+  static constexpr u32 inputs = 8, outputs = 8, links = 2;
+
+  FLITLAB_HD u32 ports() const { return inputs + outputs; }
+
+  static bool fits(const Table& t) {
+    return PlainTable::fits(t) && t.inputs == inputs && t.outputs == outputs && t.links == links;
+  }
+};
+
+template <int W, bool Traced, class TableType>
+struct View : ViewBase<W, Traced, TableType> {
   Items<W> routers;
   Items<W> terminals;
 };

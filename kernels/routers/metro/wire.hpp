@@ -23,42 +23,65 @@ FLITLAB_INLINE Word through_fault(WireState state, Word word, u32 width, u64 see
   return word;
 }
 
-/// A word for the far end of a wire: `delay` cycles after now, at the earliest the next.
-template <class V>
-FLITLAB_INLINE void put_on_wire(const V& v, const Wire& wire, u32 slice, Word word, Cycle at) {
-  const auto& t = v.t;
-  const u32 slot = at & t.slot_mask;
-  if (wire.item == kNone) return;
-  if (wire.to_endpoint)
-    v.terminals[wire.item].at(t.endpoint_fields.mail, (slot * 2 * t.links + wire.port) * t.slices + slice) = word;
-  else
-    v.routers[wire.item * t.slices + slice].at(t.router_fields.mail, slot * t.ports() + wire.port) = word;
+/// A router by its number among all, that of the wide router, and its own among those that are cascaded.
+struct RouterName {
+  u32 index, wide, slice;
+};
+template <class T>
+FLITLAB_INLINE RouterName router_name(const T& t, u32 index) {
+  if (t.slices == 1) return {index, index, 0};
+  return {index, index / t.slices, index % t.slices};
 }
 
-/// A router drives a port: a forward one, or I + a backward one.
-template <class V, int W>
-FLITLAB_INLINE void drive_port(const V& v, const Item<W>& node, u32 index, u32 port, Word word, Cycle now) {
+/// Puts words into the mail of the far ends of wires. A word is on the wire, and read, at the earliest a cycle later.
+template <class V>
+struct FarMail {
+  const V& v;
+
+  FLITLAB_INLINE void from_port(const RouterName& name, u32 port, Word word, Cycle now) const {
+    const Wire& wire = v.t.wires[name.wide * v.t.ports() + port];
+    put(wire, name.slice, word, now + v.t.stages + wire.delay);
+  }
+  template <class T>
+  FLITLAB_INLINE void from_link(const T& t, u32 index, u32 link, u32 slice, Word word, Cycle now) const {
+    const Wire& wire = t.endpoint_wires[index * 2 * t.links + link];
+    put(wire, slice, word, now + 1 + wire.delay);
+  }
+
+ private:
+  FLITLAB_INLINE void put(const Wire& wire, u32 slice, Word word, Cycle at) const {
+    const auto& t = v.t;
+    const u32 slot = at & t.slot_mask;
+    if (wire.item == kNone) return;
+    if (wire.to_endpoint)
+      v.terminals[wire.item].at(t.endpoint_fields.mail, (slot * 2 * t.links + wire.port) * t.slices + slice) = word;
+    else
+      v.routers[wire.item * t.slices + slice].at(t.router_fields.mail, slot * t.ports() + wire.port) = word;
+  }
+};
+
+/// A router drives a port: a forward one, or I + a backward one. `far`: FarMail, or another way to the same place.
+template <class V, class Far, int W>
+FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, const RouterName& name, u32 port,
+                               Word word, Cycle now) {
   const auto& t = v.t;
-  const u32 wide = t.slices == 1 ? index : index / t.slices, slice = t.slices == 1 ? 0 : index % t.slices;
-  const Wire& wire = t.wires[wide * t.ports() + port];
   if (t.faulty)
-    word = through_fault(node.at(t.router_fields.wire, port), word, t.width, v.row->seed, index << 6 | port, now);
-  put_on_wire(v, wire, slice, word, now + t.stages + wire.delay);
+    word = through_fault(node.at(t.router_fields.wire, port), word, t.width, v.row->seed, name.index << 6 | port, now);
+  far.from_port(name, port, word, now);
 }
 
 /// An endpoint drives one of its links, all bits of it: leaving ones first. It has no pipeline.
-template <class V, int W>
-FLITLAB_INLINE void drive_link(const V& v, const Item<W>& terminal, u32 index, u32 link, Kind kind, u64 content,
-                               Cycle now) {
+template <class V, class Far, int W>
+FLITLAB_INLINE void drive_link(const V& v, const Far& far, const Item<W>& terminal, u32 index, u32 link, Kind kind,
+                               u64 content, Cycle now) {
   const auto& t = v.t;
-  const Wire& wire = t.endpoint_wires[index * 2 * t.links + link];
   const u32 mask = (1u << t.width) - 1;
   for (u32 s = 0; s < t.slices; ++s) {
     Word word = make_word(kind, static_cast<u32>(content >> s * t.width) & mask);
     if (t.faulty)
       word = through_fault(terminal.at(t.endpoint_fields.wire, link * t.slices + s), word, t.width, v.row->seed,
                            1u << 31 | index << 6 | (link * t.slices + s), now);
-    put_on_wire(v, wire, s, word, now + 1 + wire.delay);
+    far.from_link(t, index, link, s, word, now);
   }
 }
 

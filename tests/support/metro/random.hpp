@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/routers/metro/plan.hpp"
+#include "kernels/common/error.hpp"
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/metro/naive.hpp"
@@ -229,6 +230,28 @@ inline std::string written(const std::vector<NaiveFault>& faults, const MetroNet
     text << "\n";
   }
   return text.str();
+}
+
+/// Random faults for a configuration that leave nobody cut off, and the text of their file.
+struct AllowedFaults {
+  std::vector<NaiveFault> list;
+  std::string text;
+};
+inline AllowedFaults allowed_faults(const RawConfig& config, u32 seed, u32 cycles) {
+  BglDraw draw(seed);
+  AllowedFaults faults{random_faults(config, draw, cycles), ""};
+  const Network whole(experiment(config));
+  for (;; faults.list.pop_back()) {
+    faults.text = written(faults.list, dynamic_cast<const MetroPlan&>(*whole.plan).network());
+    const TextFile file(faults.text);
+    RawConfig broken = config;
+    broken["faults.file"] = file.path;
+    try {
+      Network(experiment(broken));
+      return faults;
+    } catch (const ConfigError&) {  // nobody may be cut off
+    }
+  }
 }
 
 }  // namespace flitlab::testing

@@ -4,7 +4,6 @@
 
 #include <sstream>
 
-#include "kernels/common/error.hpp"
 #include "kernels/routers/metro/totals.hpp"
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/metro/naive.hpp"
@@ -13,6 +12,8 @@
 namespace flitlab::metro_naive_test {
 namespace {
 
+using testing::allowed_faults;
+using testing::AllowedFaults;
 using testing::experiment;
 using testing::NaiveEnd;
 using testing::NaiveFault;
@@ -21,12 +22,10 @@ using testing::NaiveRouter;
 using testing::Network;
 using testing::payload_of;
 using testing::PortState;
-using testing::random_faults;
 using testing::random_metro;
 using testing::random_straddling_metro;
 using testing::TextFile;
 using testing::Word;
-using testing::written;
 
 constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsCreated, "created"},
                                                             {metro::Count::kAttempts, "attempts"},
@@ -168,29 +167,11 @@ class MetroNaive : public ::testing::TestWithParam<u32> {};
 TEST_P(MetroNaive, AgreesWhateverTheParameters) { Comparison(random_metro(GetParam()), {}).run(kCycles); }
 
 void agree_whatever_breaks(RawConfig config, u32 seed) {
-  testing::BglDraw draw(seed);
-  std::vector<NaiveFault> faults = random_faults(config, draw, kCycles);
-  const Network whole(experiment(config));
-  const MetroNetwork& network = dynamic_cast<const MetroPlan&>(*whole.plan).network();
-  for (;;) {
-    const TextFile file(written(faults, network));
-    config["faults.file"] = file.path;
-    const auto allowed = [&] {
-      try {
-        Network(experiment(config));
-      } catch (const ConfigError&) {  // nobody may be cut off
-        return false;
-      }
-      return true;
-    };
-    if (!allowed()) {
-      faults.pop_back();
-      continue;
-    }
-    SCOPED_TRACE(written(faults, network));
-    Comparison(config, faults).run(kCycles);
-    return;
-  }
+  const AllowedFaults faults = allowed_faults(config, seed, kCycles);
+  const TextFile file(faults.text);
+  config["faults.file"] = file.path;
+  SCOPED_TRACE(faults.text);
+  Comparison(config, faults.list).run(kCycles);
 }
 
 TEST_P(MetroNaive, AgreesWhateverBreaks) { agree_whatever_breaks(random_metro(1000 + GetParam()), GetParam()); }

@@ -1,0 +1,118 @@
+#pragma once
+/// A cycle of many endpoints at once, for one CPU thread: sources and sinks that do the same are listed, without
+/// branches, as ports of routers are (routers.hpp).
+#include "kernels/engines/phases.hpp"
+#include "kernels/routers/metro/endpoint.hpp"
+#include "kernels/routers/metro/lanes/mail.hpp"
+
+namespace flitlab::metro::lanes {
+
+/// The first cycle after this one in which an endpoint without a connection has something to do though nothing comes.
+template <class V>
+FLITLAB_INLINE Cycle next_wake(const V& v, u32 index, Cycle now) {
+  const auto& t = v.t;
+  const auto terminal = v.terminals[index];
+  const TerminalControl& control = terminal.at(t.terminal_fields.control);
+  const Source& source = terminal.at(t.endpoint_fields.source);
+  bool connected = source.state != SourceState::kIdle || t.mode == TrafficMode::kTrace;
+  for (u32 l = 0; l < t.links; ++l) connected |= terminal.at(t.endpoint_fields.sink, l).state != SinkState::kIdle;
+  if (connected || (!source.body && control.sent != control.created)) return now + 1;
+  return source.body && source.from < control.next.at ? source.from : control.next.at;
+}
+
+/// Up to kBlock endpoints.
+template <class V>
+struct EndpointBatch {
+  using SourceStep = SourceCycle<V, Outbox>;
+  using SinkStep = SinkCycle<V, Outbox>;
+
+  const V& v;
+  const Outbox& outbox;
+  Cycle* wake;       ///< Memory::wake
+  const Word* mail;  ///< [endpoint][2L][c] words of this cycle
+  Cycle now;
+  u32 n = 0;              ///< endpoints that have something to do:
+  u32 index[kBlock + 1];  ///< their numbers
+
+  FLITLAB_INLINE EndpointBatch(const V& view, const Outbox& words, Cycle* wake_at, const Word* words_in, Cycle cycle)
+      : v(view), outbox(words), wake(wake_at), mail(words_in), now(cycle) {}
+
+  FLITLAB_INLINE Item<1> terminal(u32 who) const { return v.terminals[index[who]]; }
+  FLITLAB_INLINE TerminalControl& control(u32 who) const { return terminal(who).at(v.t.terminal_fields.control); }
+  FLITLAB_INLINE Source& source(u32 who) const { return terminal(who).at(v.t.endpoint_fields.source); }
+  FLITLAB_INLINE Sink& sink(u32 who, u32 link) const { return terminal(who).at(v.t.endpoint_fields.sink, link); }
+  FLITLAB_INLINE const Word* in(u32 who) const { return mail + index[who] * 2 * v.t.links * v.t.slices; }
+
+  FLITLAB_INLINE SourceStep source_step(u32 who) const {
+    return {v, outbox, terminal(who), in(who), index[who], now, control(who), source(who)};
+  }
+  FLITLAB_INLINE SinkStep sink_step(u32 who, u32 link) const {
+    return {v, outbox, terminal(who), in(who), index[who], v.t.links + link, now, sink(who, link)};
+  }
+
+  /// Members of the batch, or of their links << 8.
+  struct List {
+    u16 entry[kBlock * kMaxLinks + 1];
+    u32 count = 0;
+
+    FLITLAB_INLINE void add(bool if_so, u32 who) {
+      entry[count] = static_cast<u16>(who);
+      count += if_so;
+    }
+    template <class Do>
+    FLITLAB_INLINE void for_each(Do&& act) const {
+      for (u32 i = 0; i < count; ++i) act(entry[i]);
+    }
+  };
+  List starting, sending, hearing, closing;  ///< sources by what they do
+  List taking, other_sinks;
+  List alone;  ///< without a connection
+
+  /// Creates messages, and lists what there is to do.
+  FLITLAB_INLINE void list() {
+    const auto& t = v.t;
+    for (u32 i = 0; i < n; ++i) {
+      TerminalControl& c = control(i);
+      if (c.next.at <= now || t.mode == TrafficMode::kTrace) EndpointPhase::create(v, terminal(i), index[i], c, now);
+      const Source& s = source(i);
+      const bool idle = s.state == SourceState::kIdle;
+      starting.add(idle & ((s.body != 0) | (c.sent != c.created)), i);
+      sending.add(s.state == SourceState::kSending, i);
+      hearing.add(s.state == SourceState::kTurned, i);
+      closing.add(s.state == SourceState::kClosing, i);
+      bool unconnected = idle;
+      for (u32 l = 0; l < t.links; ++l) {
+        const SinkState state = sink(i, l).state;
+        const bool takes = state == SinkState::kTaking, waits = state == SinkState::kIdle;
+        const bool begins = kind_of(in(i)[(t.links + l) * t.slices]) == Kind::kData;
+        taking.add(takes, l << 8 | i);
+        other_sinks.add(!(takes | (waits & !begins)), l << 8 | i);
+        unconnected &= waits;
+      }
+      wake[index[i]] = now + 1;
+      alone.add(unconnected, i);
+    }
+  }
+
+  FLITLAB_INLINE void work(u32 first, u32 last) {
+    const u32 words = 2 * v.t.links * v.t.slices;
+    for (u32 i = first; i < last; ++i) {
+      index[n] = i;
+      n += (wake[i] <= now) | any_present(mail + i * words, words);
+    }
+    list();
+    sending.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).go_on_sending(); });
+    hearing.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).go_on_hearing(); });
+    closing.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).close(); });
+    starting.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).start(); });
+    taking.for_each([&](u32 entry) __attribute__((always_inline)) {
+      SinkStep step = sink_step(entry & 0xFF, entry >> 8);
+      step.go_on_taking(step.arrived());
+    });
+    other_sinks.for_each([&](u32 entry) __attribute__((always_inline)) { sink_step(entry & 0xFF, entry >> 8).work(); });
+    // Others are looked at again in the next cycle anyway.
+    alone.for_each([&](u32 who) __attribute__((always_inline)) { wake[index[who]] = next_wake(v, index[who], now); });
+  }
+};
+
+}  // namespace flitlab::metro::lanes

@@ -1,0 +1,206 @@
+#pragma once
+/// A cycle of many routers at once, for one CPU thread: each step of all of them before the next step of any
+/// (kernels/routers/vc/batch.hpp says why). The steps are those of a single router, but for connections through which
+/// words just flow (streams.hpp); ports that do the same are listed, without branches, so that what a port is doing
+/// need not be guessed.
+#include "kernels/common/members.hpp"
+#include "kernels/routers/metro/lanes/memory.hpp"
+#include "kernels/routers/metro/router.hpp"
+
+namespace flitlab::metro::lanes {
+
+/// The routers of a block.
+template <class V>
+struct RouterBatch {
+  using Step = RouterCycle<V, Outbox>;
+
+  /// Forward ports: place of the router in the batch << 8 | port.
+  struct PortList {
+    u16 entry[kBlock * kMaxPorts + 1];
+    u32 count = 0;
+
+    FLITLAB_INLINE void add(bool if_so, u32 who, u32 port) {
+      entry[count] = static_cast<u16>(who << 8 | port);
+      count += if_so;
+    }
+  };
+
+  const V& v;
+  const Outbox& outbox;
+  BusyPorts* busy;  ///< Memory::busy
+  Streams streams;
+  const Word* slot;  ///< words of this cycle
+  u32 backward;      ///< Places::backward
+  u32 first, last;   ///< the routers
+  Cycle now;
+  u32 n = 0;              ///< routers that have something else to do:
+  u32 index[kBlock + 1];  ///< their numbers
+  RouterName name[kBlock];
+  RouterResult result[kBlock];
+  PortList listed, sending, hearing, other;  ///< all, and by what they do
+
+  FLITLAB_INLINE RouterBatch(const V& view, const Outbox& words, BusyPorts* busy_ports, const Streams& flows,
+                             const Word* mail, u32 at_backward, u32 begin, u32 end, Cycle cycle)
+      : v(view),
+        outbox(words),
+        busy(busy_ports),
+        streams(flows),
+        slot(mail),
+        backward(at_backward),
+        first(begin),
+        last(end),
+        now(cycle) {}
+
+  FLITLAB_INLINE Item<1> node(u32 who) const { return v.routers[index[who]]; }
+  FLITLAB_INLINE ForwardPort& port_of(u32 router, u32 port) const {
+    return v.routers[router].at(v.t.router_fields.forward, port);
+  }
+  FLITLAB_INLINE RouterControl& control(u32 who) const { return node(who).at(v.t.router_fields.control); }
+  FLITLAB_INLINE u32 in_place(u32 router) const { return router * v.t.inputs; }
+  FLITLAB_INLINE u32 back_place(u32 router) const { return backward + router * v.t.outputs; }
+  FLITLAB_INLINE Step step(u32 who) {
+    return {v,
+            outbox,
+            node(who),
+            name[who],
+            now,
+            control(who),
+            slot + in_place(index[who]),
+            slot + back_place(index[who]),
+            result[who]};
+  }
+
+  /// What is counted of a connection goes back to its port.
+  FLITLAB_INLINE void recall(const Stream& s) const {
+    const u32 router = first + s.router;
+    ForwardPort& f = port_of(router, s.port);
+    f.checksum = s.checksum;
+    f.words = s.words;
+    busy[router].streaming &= ~(1u << s.port);
+    busy[router].other |= 1u << s.port;
+  }
+
+  /// Calls act(name) for all routers of the block; those that are cascaded have numbers in a row.
+  template <class Act>
+  FLITLAB_INLINE void for_each_router(Act&& act) const {
+    for (RouterName r = router_name(v.t, first); r.index < last; ++r.index) {
+      act(r);
+      const bool next = ++r.slice == v.t.slices;
+      r.wide += next;
+      r.slice = next ? 0 : r.slice;
+    }
+  }
+
+  /// Routers that disagree with those that they are cascaded with shut connections, whatever flows through them.
+  FLITLAB_INLINE void compare_cascades() const {
+    for_each_router([&](const RouterName& r) __attribute__((always_inline)) {
+      BusyPorts& ports = busy[r.index];
+      ports.disagrees = (ports.streaming | ports.other) && disagreement(v, v.routers[r.index], r, now);
+      if (ports.disagrees)
+        streams.leave(r.index - first, [&](const Stream& s) __attribute__((always_inline)) { recall(s); });
+    });
+  }
+
+  FLITLAB_INLINE void flow() const {
+    streams.flow(
+        slot, v.t.width,
+        [&](const Stream& s, Word word) __attribute__((always_inline)) { outbox.put_surely(s.to, word, now); },
+        [&](const Stream& s) __attribute__((always_inline)) { recall(s); });
+  }
+
+  FLITLAB_INLINE void list_ports() {
+    const auto& t = v.t;
+    u32 sets[kBlock + 1];
+    for (u32 r = first; r < last; ++r) {
+      index[n] = r;
+      sets[n] = (words_present(slot + in_place(r), t.inputs) & ~busy[r].streaming) | busy[r].other;
+      n += (sets[n] | busy[r].special | busy[r].disagrees) != 0;
+    }
+    Members<kBlock> ports;
+    u32 with_ports = 0;
+    for (u32 i = 0; i < n; ++i) {
+      name[i] = router_name(t, index[i]);
+      result[i].clear();
+      const BusyPorts& b = busy[index[i]];
+      if (b.special | b.disagrees) sets[i] = begin_router(step(i), sets[i]) & ~b.streaming;
+      with_ports = ports.add(with_ports, i, sets[i]);
+    }
+    for_each_member(ports.set, with_ports, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      const u32 who = ports.who[i], port = lowest_bit(set);
+      const PortState state = port_of(index[who], port).state;
+      const bool sends = state == PortState::kForward, hears = state == PortState::kReverse;
+      listed.add(true, who, port);
+      sending.add(sends, who, port);
+      hearing.add(hears, who, port);
+      other.add(!(sends | hears), who, port);
+      return set & (set - 1);
+    });
+  }
+
+  template <class Do>
+  FLITLAB_INLINE void for_each(const PortList& ports, Do&& act) {
+    for (u32 i = 0; i < ports.count; ++i) {
+      const u32 who = ports.entry[i] >> 8, port = ports.entry[i] & 0xFF;
+      act(who, port, port_of(index[who], port));
+    }
+  }
+
+  /// From the next cycle on words just flow through ports that are open, and have said all words of their own.
+  FLITLAB_INLINE void let_flow() {
+    const auto& t = v.t;
+    PortList flowing;
+    for_each(listed, [&](u32 who, u32 port, const ForwardPort& f) __attribute__((always_inline)) {
+      const bool sends = f.state == PortState::kForward, hears = f.state == PortState::kReverse;
+      const u32 from = select(hears, t.inputs + f.out, port);
+      flowing.add((sends | hears) & (f.count >= step(who).wait(from)), who, port);
+    });
+    for_each(flowing, [&](u32 who, u32 port, const ForwardPort& f) __attribute__((always_inline)) {
+      const u32 router = index[who], in = in_place(router) + port, back = back_place(router) + f.out;
+      const bool sends = f.state == PortState::kForward;
+      const u32 driven = sends ? t.inputs + f.out : port;
+      const FarEnd to = outbox.far_end(router, driven);
+      if (to.place == kNone || busy[router].special) return;
+      if (t.faulty && node(who).at(t.router_fields.wire, driven).fault != WireFault::kNone) return;
+      streams.stream[(*streams.count)++] = {sends ? in : back,
+                                            sends ? back : in,
+                                            to,
+                                            f.words,
+                                            f.checksum,
+                                            static_cast<u8>(router - first),
+                                            static_cast<u8>(port),
+                                            sends ? Kind::kBackDrop : Kind::kDrop};
+      busy[router].streaming |= 1u << port;
+    });
+  }
+
+  FLITLAB_INLINE void work() {
+    const bool compares = v.t.slices > 1 && v.t.in_use_check;
+    if (compares) compare_cascades();
+    flow();
+    list_ports();
+    const auto word = [&](u32 who, u32 port)
+                          __attribute__((always_inline)) { return slot[in_place(index[who]) + port]; };
+    for_each(sending, [&](u32 who, u32 port, ForwardPort& f)
+                          __attribute__((always_inline)) { step(who).flow_forward(port, f, word(who, port)); });
+    for_each(hearing, [&](u32 who, u32 port, ForwardPort& f)
+                          __attribute__((always_inline)) { step(who).flow_back(port, f, word(who, port)); });
+    for_each(other, [&](u32 who, u32 port, ForwardPort&) __attribute__((always_inline)) { step(who).step(port); });
+    u32 asking[kBlock + 1], asking_count = 0;
+    for (u32 i = 0; i < n; ++i) {
+      asking[asking_count] = i;
+      asking_count += result[i].requests != 0;
+    }
+    for (u32 i = 0; i < asking_count; ++i) step(asking[i]).allocate();
+    let_flow();
+    for (u32 i = 0; i < n; ++i) {
+      control(i).used &= ~result[i].freed;
+      BusyPorts& ports = busy[index[i]];
+      ports.other = control(i).active & ~ports.streaming;
+    }
+    if (v.t.slices > 1)
+      for_each_router([&](const RouterName& r)
+                          __attribute__((always_inline)) { tell_cascade(v, v.routers[r.index], r, now); });
+  }
+};
+
+}  // namespace flitlab::metro::lanes

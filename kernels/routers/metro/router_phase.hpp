@@ -1,0 +1,42 @@
+#pragma once
+/// A cycle of a router, from the words that have come to those that leave. CPUs have another way to the same end
+/// (kernels/routers/metro/lanes).
+#include "kernels/engines/phases.hpp"
+#include "kernels/routers/metro/router.hpp"
+
+namespace flitlab::metro {
+
+struct RouterPhase {
+  static constexpr const char* name = "router";
+
+  template <class V>
+  FLITLAB_HD static u32 items(const V& v) {
+    return v.t.routers;
+  }
+
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto node = v.routers[index];
+    RouterControl& control = node.at(t.router_fields.control);
+    const u32 ports = t.ports(), slot = (now & t.slot_mask) * ports;
+    Word in[2 * kMaxPorts];
+    u32 any = 0, arrived = 0;
+    for (u32 p = 0; p < ports; ++p) any |= in[p] = node.at(t.router_fields.mail, slot + p);
+    if (!any && !control.active && t.slices == 1 && !control.some_off) return;
+    if (any)
+      for (u32 p = 0; p < ports; ++p) node.at(t.router_fields.mail, slot + p) = 0;
+    for (u32 p = 0; p < t.inputs; ++p) arrived |= u32{in[p] != 0} << p;
+    const FarMail<V> far{v};
+    RouterResult result;
+    result.clear();
+    const RouterCycle<V, FarMail<V>> cycle{v,  far,           node,  router_name(t, index), now, control,
+                                           in, in + t.inputs, result};
+    for (u32 left = begin_router(cycle, arrived); left; left &= left - 1) cycle.step(lowest_bit(left));
+    if (result.requests) cycle.allocate();
+    control.used &= ~result.freed;
+    if (t.slices > 1) tell_cascade(v, node, cycle.name, now);
+  }
+};
+
+}  // namespace flitlab::metro
