@@ -10,6 +10,7 @@ namespace flitlab {
 struct SconnectModel {
   using Table = sconnect::Table;
   static constexpr TotalTable totals = sconnect::kTotalTable;
+  static constexpr bool all_in_batches = true;
   template <int W, bool Traced>
   using View = sconnect::View<W, Traced>;
 

@@ -4,6 +4,7 @@
 /// idle leaves 1 to 5 clocks after its header came, by any other port than it came by. Messages that have come back are
 /// routed anew at the end.
 #include "kernels/engines/phases.hpp"
+#include "kernels/routers/sconnect/batch.hpp"
 #include "kernels/routers/sconnect/clock.hpp"
 #include "kernels/routers/sconnect/host_port.hpp"
 #include "kernels/routers/sconnect/receive.hpp"
@@ -132,9 +133,15 @@ struct TicPhase {
     if (t.clocks) mail = keep_clock(tic, mail);
     if (control.counting == kEveryCycle) ++control.counter;
     create(tic);
+    for (u32 p = 0; p < kPorts; ++p) work_port(tic, p, static_cast<u8>(mail >> 8 * p));
+    end(tic);
+  }
+
+  /// What has come back is routed anew, and the TIC looks whether it has anything to do in the next cycle.
+  template <class V, int W>
+  FLITLAB_INLINE static void end(const Tic<V, W>& tic) {
     u32 again = 0, awake = 0;
     for (u32 p = 0; p < kPorts; ++p) {
-      work_port(tic, p, static_cast<u8>(mail >> 8 * p));
       const Port& port = tic.port(p);
       again |= u32{port.requeued != kNoBuffer} << p;
       awake |= u32{port.heard} | port.reply | port.train.parts | port.entering;
@@ -144,7 +151,17 @@ struct TicPhase {
       tic.port(p).requeued = kNoBuffer;
       tic.route_again(buffer, p);
     }
-    control.awake = awake != 0;
+    tic.control.awake = awake != 0;
+  }
+
+  static constexpr u32 batch = kTics;
+
+  /// `work` for up to `batch` TICs, step by step unless clocks are emulated.
+  template <class V>
+    requires(!V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    if (!v.t.clocks) return step_many<TicPhase>(v, list, n, now);
+    for (u32 i = 0; i < n; ++i) work(v, list[i], now);
   }
 
   /// A slot that has slipped is lost: it counts as damaged.
