@@ -1,6 +1,6 @@
 #pragma once
 /// The routing decisions of many TICs at once, for one CPU thread: what Tic::decide decides, for single data messages
-/// that have just come, in TICs whose ports are all on (S-Connect, 3.1). The options of all messages are one list, which
+/// in TICs whose ports are all on (S-Connect, 3.1). The options of all messages are one list, which
 /// is gone through without a branch.
 #include "kernels/common/members.hpp"
 #include "kernels/common/select.hpp"
@@ -8,40 +8,20 @@
 
 namespace flitlab::sconnect {
 
-/// Buffers promised to the queues of a port of each kind, a byte for each queue.
-struct Promises {
-  u64 of_kind[4];
-
-  template <class Table>
-  FLITLAB_INLINE explicit Promises(const Table& t) {
-    for (u32 kind = 0; kind < 4; ++kind) {
-      of_kind[kind] = 0;
-      for (u32 q = 0; q < kQueuesOfPort; ++q)
-        if (q % kVcs < vcs_of(static_cast<LinkKind>(kind), t.parallel_vcs))
-          of_kind[kind] |= u64{t.reserve[q / kVcs]} << 8 * q;
-    }
-  }
-  FLITLAB_INLINE u32 to(LinkKind kind, u32 queue_of_port) const {
-    return static_cast<u32>(of_kind[static_cast<u32>(kind)] >> 8 * queue_of_port & 0xFF);
-  }
-};
-
 template <class V, u32 kTics>
 struct Choice {
-  const Promises& promises;
   Members<kTics> ports;  ///< by asker: those of its options, as even bits, and its number in the batch
   u32 options[kTics + 2];
   const Message* message[kTics + 2];
   u32 best[kTics + 2];  ///< by asker: pending << 16 | turn << 8 | queue; kNone: there is no buffer
   u32 count = 0;
 
-  FLITLAB_INLINE explicit Choice(const Promises& p) : promises(p) {}
-
   FLITLAB_INLINE u32 who(u32 asker) const { return ports.who[asker]; }
 
   /// A message of TIC `who` of the batch asks, if `if_so`.
   FLITLAB_INLINE void ask(bool if_so, u32 who, const Message& m, Options entry) {
-    const Options o = allowed(entry, m.vc);
+    const Options all = allowed(entry, m.vc), others = m.tried < kPorts ? all & ~(3u << kVcs * m.tried) : all;
+    const Options o = others ? others : all;
     options[count] = o;
     message[count] = &m;
     best[count] = kNone;
@@ -53,22 +33,23 @@ struct Choice {
   /// `tic(who)`: a TIC of the batch. Messages have come by port `source`.
   template <class TicOf>
   FLITLAB_INLINE void decide(u32 source, TicOf&& tic_of) {
-    for (u32 k = 0; k < count; ++k)
-      if (!options[k]) return decide_one_by_one(source, tic_of);  // a fault: it happens once
+    u32 without = 0;
+    for (u32 k = 0; k < count; ++k) without += !options[k];
+    if (without) return decide_one_by_one(source, tic_of);  // a fault: it happens once
     for_each_member(ports.set, count, [&](u32 k, u64 set) __attribute__((always_inline)) {
       const u32 bit = lowest_bit(set), p = bit / kVcs;
       const auto tic = tic_of(ports.who[k]);
       const u32 vcs = options[k] >> bit, place = message[k]->priority * kVcs, q = p * kQueuesOfPort + place;
-      const u64 promised = promises.of_kind[static_cast<u32>(tic.link(p).kind)] >> 8 * place;
       const u8* held = tic.control.held + q;
-      const bool roomy = u32{tic.control.used} + tic.control.reserved < tic.v.t.buffers;
-      const bool room0 = (vcs & 1) & (roomy | (held[0] < (promised & 0xFF)));
-      const bool room1 = (vcs >> 1 & 1) & (roomy | (held[1] < (promised >> 8 & 0xFF)));
+      const auto& t = tic.v.t;
+      const u32 taken = u32{tic.control.used} + tic.control.reserved;
+      const u32 promised = t.reserve[message[k]->priority];  // tables hold only options whose queues there are
+      const bool room0 = (vcs & 1) & (taken - (held[0] < promised) < t.buffers);
+      const bool room1 = (vcs >> 1 & 1) & (taken - (held[1] < promised) < t.buffers);
       const u32 first = tic.queue(q).messages, second = tic.queue(q + 1).messages;
       u32 load = u32{tic.port(p).sending != kNoBuffer} + first + second;
-      for (u32 higher = static_cast<u32>(tic.control.waiting >> q & 0xFF >> place) >> kVcs; higher;
-           higher &= higher - 1)
-        load += tic.queue(q + kVcs + lowest_bit(higher)).messages;
+      const u32 higher = tic.control.waiting >> q & 0xFF >> place & ~3u;
+      if (higher || message[k]->tried < kPorts) load = tic.pending(p, *message[k]);
       const u32 vc = room1 & (!room0 | (second < first));
       const u32 turn = p + select(p > source, 0, kPorts) - source;
       const u32 key = select(room0 | room1, load << 16 | turn << 8 | (q + vc), kNone);

@@ -75,7 +75,8 @@ struct TicPhase {
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
     const std::byte* hot = v.tics[index].block;
-    for (u32 line = 0; line < v.t.fields.message.offset; line += 64) __builtin_prefetch(hot + line, 1);
+#pragma GCC unroll 12
+    for (u32 line = 0; line < v.t.fields.slot.offset; line += 64) __builtin_prefetch(hot + line, 1);
     for (u32 p = kSerial; p < kPorts; ++p) {
       const Link& link = v.t.links[index * kPorts + p];
       if (link.kind == LinkKind::kHost) __builtin_prefetch(v.terminals[link.far].block, 1);
@@ -134,24 +135,31 @@ struct TicPhase {
     if (control.counting == kEveryCycle) ++control.counter;
     create(tic);
     for (u32 p = 0; p < kPorts; ++p) work_port(tic, p, static_cast<u8>(mail >> 8 * p));
-    end(tic);
+    route_again(tic);
+    control.awake = is_awake(tic);
   }
 
-  /// What has come back is routed anew, and the TIC looks whether it has anything to do in the next cycle.
+  /// Whether a TIC has heard something, or is in the middle of something.
   template <class V, int W>
-  FLITLAB_INLINE static void end(const Tic<V, W>& tic) {
-    u32 again = 0, awake = 0;
+  FLITLAB_INLINE static bool is_awake(const Tic<V, W>& tic) {
+    u32 awake = 0;
     for (u32 p = 0; p < kPorts; ++p) {
       const Port& port = tic.port(p);
-      again |= u32{port.requeued != kNoBuffer} << p;
       awake |= u32{port.heard} | port.reply | port.train.parts | port.entering;
     }
+    return awake != 0;
+  }
+
+  /// What has come back is routed anew.
+  template <class V, int W>
+  FLITLAB_INLINE static void route_again(const Tic<V, W>& tic) {
+    u32 again = 0;
+    for (u32 p = 0; p < kPorts; ++p) again |= u32{tic.port(p).requeued != kNoBuffer} << p;
     for (; again; again &= again - 1) {
       const u32 p = lowest_bit(again), buffer = tic.port(p).requeued;
       tic.port(p).requeued = kNoBuffer;
       tic.route_again(buffer, p);
     }
-    tic.control.awake = awake != 0;
   }
 
   static constexpr u32 batch = kTics;

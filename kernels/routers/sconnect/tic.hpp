@@ -84,18 +84,27 @@ struct Tic {
     control.used = static_cast<u8>(control.used + change);
   }
 
-  /// The same for a single data message, if so many buffers are promised to the queue; `change` is 1 or -1.
-  FLITLAB_INLINE void hold_single(u32 q, u32 promised, u32 change) const {
-    const u32 before = control.held[q], held = before + change;
-    control.held[q] = static_cast<u8>(held);
-    control.reserved = static_cast<u8>(control.reserved + (held < promised ? promised - held : 0) -
-                                       (before < promised ? promised - before : 0));
-    control.used = static_cast<u8>(control.used + change);
+  FLITLAB_INLINE static bool is_single(const Message& m) { return m.flits == 1 && !m.control; }
+
+  /// A single data message is one buffer more of its queue, or one less. Tables hold only options whose queues there
+  /// are.
+  FLITLAB_INLINE void hold_single(u32 q) const {
+    control.reserved = static_cast<u8>(control.reserved - (control.held[q] < v.t.reserve[q % kQueuesOfPort / kVcs]));
+    ++control.held[q];
+    ++control.used;
+  }
+  FLITLAB_INLINE void release_single(u32 q) const {
+    control.reserved = static_cast<u8>(control.reserved + (control.held[q] <= v.t.reserve[q % kQueuesOfPort / kVcs]));
+    --control.held[q];
+    --control.used;
   }
 
   FLITLAB_INLINE void release(u32 buffer) const {
     const Message& m = message(buffer);
-    hold_buffers(state(buffer).queue, m, 0u - m.flits);
+    if (is_single(m))
+      release_single(state(buffer).queue);
+    else
+      hold_buffers(state(buffer).queue, m, 0u - m.flits);
     control.free |= u64{1} << buffer;
   }
 
@@ -240,7 +249,10 @@ struct Tic {
 
   /// A message enters the pool, and a queue that has a buffer for it.
   FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags, u32 q) const {
-    hold_buffers(q, m, m.flits);
+    if (is_single(m))
+      hold_single(q);
+    else
+      hold_buffers(q, m, m.flits);
     return put(m, source, flags, q);
   }
 
