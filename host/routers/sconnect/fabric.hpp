@@ -28,6 +28,8 @@ struct SconnectFabric {
   const sconnect::Link& link(u32 tic, u32 port) const { return links[tic * sconnect::kPorts + port]; }
   /// Queues of a port for each priority.
   u32 vcs(u32 tic, u32 port) const { return sconnect::vcs_of(link(tic, port).kind, parallel_vcs); }
+
+  bool operator==(const SconnectFabric&) const = default;
 };
 
 /// ConfigError for what cannot be built: too many channels at a node, a graph in pieces.

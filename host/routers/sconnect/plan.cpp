@@ -135,15 +135,20 @@ void SconnectPlan::set_nodes(const Experiment& e) {
   t.phase = fabric_.phase.data();
 }
 
+/// Ports, and the slots of their channels.
 void SconnectPlan::set_slots() {
   sconnect::Table& t = table_;
   u32 longest = 1;
   for (u32 tic = 0; tic < t.routers; ++tic) {
     u32 slots = 0;
+    channels_.push_back(0);
+    hosts_.push_back(0);
     for (u32 p = 0; p < kPorts; ++p) {
       const sconnect::Link& link = fabric_.link(tic, p);
       slot_first_.push_back(static_cast<u16>(slots));
+      hosts_.back() |= static_cast<u8>(u32{link.kind == LinkKind::kHost} << p);
       if (!is_channel(link)) continue;
+      channels_.back() |= static_cast<u8>(1u << p);
       slots += link.round;
       longest = std::max<u32>(longest, link.delay);
     }
@@ -151,6 +156,8 @@ void SconnectPlan::set_slots() {
   }
   t.slot_mask = std::bit_ceil(longest + 1) - 1;
   t.slot_first = slot_first_.data();
+  t.channels = channels_.data();
+  t.hosts = hosts_.data();
 }
 
 void SconnectPlan::set_layout() {

@@ -58,6 +58,7 @@ class SconnectPlan final : public Plan, public Inspector {
   Topology topology_;
   TerminalPlan traffic_;
   std::vector<u16> slot_first_, address_, terminal_node_;
+  std::vector<u8> channels_, hosts_;
   bool quads_fit_ = false;  ///< a queue can count on a quad's buffers
   sconnect::Table table_{};
   StateLayout layout_;

@@ -5,6 +5,7 @@
 #include "host/config/experiment.hpp"
 #include "host/plan/interrupt.hpp"
 #include "host/routers/sconnect/grid.hpp"
+#include "host/routers/sconnect/kept_tables.hpp"
 #include "host/routers/sconnect/loads.hpp"
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
@@ -181,9 +182,9 @@ SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f
     t.entry.assign(t.entry.size(), 0);
     return t;
   }
-  if (how == "tree") return tree_sconnect_tables(f);
   if (how == "file") return read_sconnect_tables(f, e.text(sconnect::param::routing.file));
-  return shortest_sconnect_tables(f);
+  static KeptSconnectTables kept(std::size_t{64} << 20);  // of two fabrics of 4096 TICs
+  return kept.get(f, how == "tree" ? tree_sconnect_tables : shortest_sconnect_tables);
 }
 
 }  // namespace flitlab

@@ -69,11 +69,21 @@ struct HostPort {
 
   /// Whether the TIC has a buffer for the next message of a queue; it takes it then.
   FLITLAB_INLINE bool accept(u32 n) const {
+    const u32 q = tic.decide(queues().offered(n), p);
+    if (!may_enter(q)) return false;
+    enter(n, q);
+    return true;
+  }
+
+  /// A queue that holds nothing has what it is promised, whatever else there is.
+  FLITLAB_INLINE bool may_enter(u32 q) const {
+    return q != kNone && !(tic.control.used >= tic.v.t.host_buffers && tic.control.held[q]);
+  }
+
+  /// What a queue of the host offers enters the fabric, and a queue of the TIC.
+  FLITLAB_INLINE void enter(u32 n, u32 q) const {
     const auto& v = tic.v;
     Message& m = queues().offered(n);
-    const u32 q = tic.decide(m, p);
-    // A queue that holds nothing has what it is promised, whatever else there is.
-    if (q == kNone || (tic.control.used >= v.t.host_buffers && tic.control.held[q])) return false;
     m.injected = tic.now;
     m.entered = static_cast<u8>(tic.turn(p));
     count(*v.shard, Total::kPacketsInjected);
@@ -84,7 +94,6 @@ struct HostPort {
     tic.store(m, p, 0, q);
     port.entering = static_cast<u8>(m.flits - 1);
     queues().remove(n);
-    return true;
   }
 
   // Out of it.

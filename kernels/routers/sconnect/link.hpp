@@ -36,6 +36,8 @@ struct Link {
   LinkKind kind = LinkKind::kNone;
   u8 delay = 0;  ///< to there, routing cycles, counted by the two ends' own
   u8 round = 0;  ///< of its slots: both ways, and two
+
+  bool operator==(const Link&) const = default;
 };
 static_assert(sizeof(Link) == 8);
 

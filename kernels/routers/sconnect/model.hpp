@@ -7,11 +7,16 @@
 
 namespace flitlab {
 
-struct SconnectModel {
-  using Table = sconnect::Table;
+template <class TableType>
+struct SconnectModelOf {
+  using Table = TableType;
   static constexpr TotalTable totals = sconnect::kTotalTable;
+  template <class T>
+  using With = SconnectModelOf<T>;
+  using Fast = FastTables<sconnect::PlainTable>;
+  static constexpr bool all_in_batches = true;  ///< mispredicted branches cost more than waiting for memory
   template <int W, bool Traced>
-  using View = sconnect::View<W, Traced>;
+  using View = sconnect::View<W, Traced, Table>;
 
   using Start = StageList<Stage<sconnect::StartTic, sconnect::StartHost>>;
   using Cycle = StageList<Stage<sconnect::TicPhase>>;
@@ -29,5 +34,7 @@ struct SconnectModel {
                      : v.terminals[item].at(v.t.terminal_fields.control).fault;
   }
 };
+
+using SconnectModel = SconnectModelOf<sconnect::Table>;
 
 }  // namespace flitlab

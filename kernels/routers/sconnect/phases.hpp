@@ -4,6 +4,7 @@
 /// idle leaves 1 to 5 clocks after its header came, by any other port than it came by. Messages that have come back are
 /// routed anew at the end.
 #include "kernels/engines/phases.hpp"
+#include "kernels/routers/sconnect/batch.hpp"
 #include "kernels/routers/sconnect/clock.hpp"
 #include "kernels/routers/sconnect/host_port.hpp"
 #include "kernels/routers/sconnect/receive.hpp"
@@ -74,7 +75,8 @@ struct TicPhase {
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
     const std::byte* hot = v.tics[index].block;
-    for (u32 line = 0; line < v.t.fields.message.offset; line += 64) __builtin_prefetch(hot + line, 1);
+#pragma GCC unroll 12
+    for (u32 line = 0; line < v.t.fields.slot.offset; line += 64) __builtin_prefetch(hot + line, 1);
     for (u32 p = kSerial; p < kPorts; ++p) {
       const Link& link = v.t.links[index * kPorts + p];
       if (link.kind == LinkKind::kHost) __builtin_prefetch(v.terminals[link.far].block, 1);
@@ -132,19 +134,42 @@ struct TicPhase {
     if (t.clocks) mail = keep_clock(tic, mail);
     if (control.counting == kEveryCycle) ++control.counter;
     create(tic);
-    u32 again = 0, awake = 0;
+    for (u32 p = 0; p < kPorts; ++p) work_port(tic, p, static_cast<u8>(mail >> 8 * p));
+    route_again(tic);
+    control.awake = is_awake(tic);
+  }
+
+  /// Whether a TIC has heard something, or is in the middle of something.
+  template <class V, int W>
+  FLITLAB_INLINE static bool is_awake(const Tic<V, W>& tic) {
+    u32 awake = 0;
     for (u32 p = 0; p < kPorts; ++p) {
-      work_port(tic, p, static_cast<u8>(mail >> 8 * p));
       const Port& port = tic.port(p);
-      again |= u32{port.requeued != kNoBuffer} << p;
       awake |= u32{port.heard} | port.reply | port.train.parts | port.entering;
     }
+    return awake != 0;
+  }
+
+  /// What has come back is routed anew.
+  template <class V, int W>
+  FLITLAB_INLINE static void route_again(const Tic<V, W>& tic) {
+    u32 again = 0;
+    for (u32 p = 0; p < kPorts; ++p) again |= u32{tic.port(p).requeued != kNoBuffer} << p;
     for (; again; again &= again - 1) {
       const u32 p = lowest_bit(again), buffer = tic.port(p).requeued;
       tic.port(p).requeued = kNoBuffer;
       tic.route_again(buffer, p);
     }
-    control.awake = awake != 0;
+  }
+
+  static constexpr u32 batch = kTics;
+
+  /// `work` for up to `batch` TICs, step by step unless clocks are emulated.
+  template <class V>
+    requires(!V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    if (!v.t.clocks) return step_many<TicPhase>(v, list, n, now);
+    for (u32 i = 0; i < n; ++i) work(v, list[i], now);
   }
 
   /// A slot that has slipped is lost: it counts as damaged.

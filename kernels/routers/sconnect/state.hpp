@@ -176,6 +176,8 @@ struct Table {
   u8 table_given = 1;                                      ///< TICs start with tables and addresses
   ClockTable clock;
   const Link* links = nullptr;         ///< [routers][kPorts]
+  const u8* channels = nullptr;        ///< [routers] ports that lead to TICs, as bits
+  const u8* hosts = nullptr;           ///< [routers] ports that lead to hosts, as bits
   const u16* slot_first = nullptr;     ///< [routers][kPorts] first of a port's slots
   const u16* entry = nullptr;          ///< [routers][nodes] tables to start with
   const u16* address = nullptr;        ///< [routers]
@@ -196,6 +198,8 @@ struct Table {
 template <class F>
 void for_each_array(Table& t, F f) {
   f(t.links, std::size_t{t.routers} * kPorts);
+  f(t.channels, std::size_t{t.routers});
+  f(t.hosts, std::size_t{t.routers});
   f(t.slot_first, std::size_t{t.routers} * kPorts);
   f(t.entry, std::size_t{t.routers} * t.nodes);
   f(t.address, std::size_t{t.routers});
@@ -206,8 +210,61 @@ void for_each_array(Table& t, F f) {
   f(t.clock.offset, t.clock.offset ? std::size_t{t.routers} * kSerial : 0);
 }
 
-template <int W, bool Traced>
-struct View : ViewBase<W, Traced, sconnect::Table> {
+/// Of what most fabrics are, numbers known at compile time: open loops without errors, of hosts with one queue, over
+/// channels of up to 3 routing cycles. The constants hide the members of the same name.
+struct PlainFields : TicFields {
+  static constexpr u32 slots = 4;
+
+  static constexpr Field<TicControl> control{0};
+  static constexpr Field<u64> mail{sizeof(TicControl)};
+  static constexpr Field<Port> port{mail.offset + slots * sizeof(u64)};
+  static constexpr Field<Queue> queue{port.offset + kPorts * sizeof(Port)};
+  static constexpr Field<BufferState> buffer{queue.offset + kQueues * sizeof(Queue)};
+  static constexpr Field<Slot> slot{buffer.offset + kMaxBuffers * sizeof(BufferState)};
+};
+
+struct PlainTerminalFields : TerminalFields {
+  static constexpr Field<TerminalControl> control{0};
+};
+
+struct PlainHostFields : HostFields {
+  static constexpr Field<HostControl> host{64};
+};
+
+struct PlainTable : Table {
+  static constexpr u32 buffers = kMaxBuffers;
+  static constexpr u32 slot_mask = PlainFields::slots - 1;
+  static constexpr u32 hit_threshold = 0;
+  static constexpr u8 queues[kPorts - kSerial] = {};
+  static constexpr u32 refuses = 0;
+  static constexpr u8 clocks = 0;
+  static constexpr u8 parallel_vcs = 1;
+  static constexpr Age age = Age::kRequeued;
+  static constexpr u8 table_given = 1;
+  static constexpr TrafficMode mode = TrafficMode::kOpen;
+  PlainFields fields;
+  PlainTerminalFields terminal_fields;
+  PlainHostFields host_fields;
+
+  PlainTable() = default;
+  explicit PlainTable(const Table& t)
+      : Table(t), fields{t.fields}, terminal_fields{t.terminal_fields}, host_fields{t.host_fields} {}
+
+  /// Whether these constants describe a table; its layout is compared, not assumed.
+  static bool fits(const Table& t) {
+    const auto same = [](const auto& field, const auto& constant) { return field == constant; };
+    return t.buffers == buffers && t.slot_mask == slot_mask && t.hit_threshold == hit_threshold && !t.host_queues() &&
+           t.refuses == refuses && t.clocks == clocks && t.parallel_vcs == parallel_vcs && t.age == age &&
+           t.table_given == table_given && t.mode == mode && same(t.fields.control, PlainFields::control) &&
+           same(t.fields.mail, PlainFields::mail) && same(t.fields.port, PlainFields::port) &&
+           same(t.fields.queue, PlainFields::queue) && same(t.fields.buffer, PlainFields::buffer) &&
+           same(t.fields.slot, PlainFields::slot) && same(t.terminal_fields.control, PlainTerminalFields::control) &&
+           same(t.host_fields.host, PlainHostFields::host);
+  }
+};
+
+template <int W, bool Traced, class TableType = Table>
+struct View : ViewBase<W, Traced, TableType> {
   Items<W> tics;
   Items<W> terminals;
 };

@@ -1,5 +1,6 @@
 #pragma once
 /// A TIC in a routing cycle, as its parts see it: buffers, queues, and the routing decision (S-Connect, 3, 3.1).
+#include "kernels/common/select.hpp"
 #include "kernels/routers/sconnect/control_message.hpp"
 #include "kernels/routers/sconnect/state.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
@@ -83,9 +84,27 @@ struct Tic {
     control.used = static_cast<u8>(control.used + change);
   }
 
+  FLITLAB_INLINE static bool is_single(const Message& m) { return m.flits == 1 && !m.control; }
+
+  /// A single data message is one buffer more of its queue, or one less. Tables hold only options whose queues there
+  /// are.
+  FLITLAB_INLINE void hold_single(u32 q) const {
+    control.reserved = static_cast<u8>(control.reserved - (control.held[q] < v.t.reserve[q % kQueuesOfPort / kVcs]));
+    ++control.held[q];
+    ++control.used;
+  }
+  FLITLAB_INLINE void release_single(u32 q) const {
+    control.reserved = static_cast<u8>(control.reserved + (control.held[q] <= v.t.reserve[q % kQueuesOfPort / kVcs]));
+    --control.held[q];
+    --control.used;
+  }
+
   FLITLAB_INLINE void release(u32 buffer) const {
     const Message& m = message(buffer);
-    hold_buffers(state(buffer).queue, m, 0u - m.flits);
+    if (is_single(m))
+      release_single(state(buffer).queue);
+    else
+      hold_buffers(state(buffer).queue, m, 0u - m.flits);
     control.free |= u64{1} << buffer;
   }
 
@@ -118,17 +137,27 @@ struct Tic {
     BufferState& b = state(buffer);
     b.queue = static_cast<u8>(q);
     b.flags |= kWaiting;
-    u32 last = list.tail;
-    if (before && before < list.messages) {
-      last = list.head;
+    if (before == list.messages) return append(q, buffer);
+    if (before) {
+      u32 last = list.head;
       for (u32 i = 1; i < before; ++i) last = state(last).next;
-    }
-    b.next = before == list.messages ? kNoBuffer : before ? state(last).next : list.head;
-    if (before)
+      b.next = state(last).next;
       state(last).next = static_cast<u8>(buffer);
-    else
+    } else {
+      b.next = list.head;
       list.head = static_cast<u8>(buffer);
-    if (before == list.messages) list.tail = static_cast<u8>(buffer);
+    }
+    ++list.messages;
+  }
+
+  /// It is the last one. Whether it is the first one as well cannot be foreseen.
+  FLITLAB_INLINE void append(u32 q, u32 buffer) const {
+    Queue& list = queue(q);
+    const bool any = list.messages != 0;
+    state(select(any, list.tail, buffer)).next = static_cast<u8>(buffer);
+    state(buffer).next = kNoBuffer;
+    list.head = static_cast<u8>(select(any, list.head, buffer));
+    list.tail = static_cast<u8>(buffer);
     ++list.messages;
     control.waiting |= u64{1} << q;
   }
@@ -138,7 +167,8 @@ struct Tic {
     const u32 buffer = list.head;
     list.head = state(buffer).next;
     state(buffer).flags &= static_cast<u8>(~kWaiting);
-    if (!--list.messages) control.waiting &= ~(u64{1} << q);
+    --list.messages;
+    control.waiting &= ~(u64{list.messages == 0} << q);
     return buffer;
   }
 
@@ -219,9 +249,17 @@ struct Tic {
 
   /// A message enters the pool, and a queue that has a buffer for it.
   FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags, u32 q) const {
+    if (is_single(m))
+      hold_single(q);
+    else
+      hold_buffers(q, m, m.flits);
+    return put(m, source, flags, q);
+  }
+
+  /// It enters buffers that have been counted as its own.
+  FLITLAB_INLINE u32 put(const Message& m, u32 source, u8 flags, u32 q) const {
     const u32 buffer = lowest_bit(control.free);
     control.free &= control.free - 1;
-    hold_buffers(q, m, m.flits);
     message(buffer) = m;
     state(buffer) = BufferState{kNoBuffer, 0, flags, static_cast<u8>(source)};
     push(q, buffer);

@@ -45,19 +45,18 @@ struct Transmitter {
     count(*tic.v.shard, Count::kFailed);
   }
 
-  /// Queue that is served: the highest priority; virtual channels in turns.
-  FLITLAB_INLINE u32 next_queue() const {
-    const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF);
-    if (!waiting) return kNone;
-    const u32 priority = (bit_width(waiting) - 1) / kVcs, vcs = waiting >> priority * kVcs & 3;
-    const u32 first = tic.control.next_vc >> p & 1, vc = vcs >> first & 1 ? first : 1 - first;
+  FLITLAB_INLINE u32 waiting() const { return static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF); }
+
+  /// Queue that is served, of those that wait: the highest priority; virtual channels in turns.
+  FLITLAB_INLINE u32 next_queue(u32 waiting) const {
+    const u32 priority = log2_floor(waiting) / kVcs, vcs = waiting >> priority * kVcs & 3;
+    const u32 first = tic.control.next_vc >> p & 1, vc = first ^ (~vcs >> first & 1);
     tic.control.next_vc = static_cast<u8>((tic.control.next_vc & ~(1u << p)) | (1 - vc) << p);
     return tic.queue_of(p, priority, vc);
   }
 
-  FLITLAB_INLINE u8 start(Slot& s) const {
-    const u32 q = next_queue();
-    if (q == kNone) return 0;
+  /// The first message of a queue leaves.
+  FLITLAB_INLINE u8 start(Slot& s, u32 q) const {
     const u32 buffer = tic.pop(q);
     const Message& m = tic.message(buffer);
     tic.log(EventKind::kSwitchGranted, m, tic.state(buffer).source, q);
@@ -119,14 +118,13 @@ struct Transmitter {
   }
 
   FLITLAB_INLINE void work() const {
-    const auto& t = tic.v.t;
     Slot& s = slot();
     const Outcome outcome = settle_slot(s);
     u8 bits = kAskBits;
     switch (turn_of(s, outcome, port.sending != kNoBuffer)) {
       case Turn::kPart: bits = go_on(); break;
       case Turn::kAgain: bits = send_again(s); break;
-      case Turn::kStart: bits = start(s); break;
+      case Turn::kStart: bits = waiting() ? start(s, next_queue(waiting())) : u8{0}; break;
       case Turn::kAsk: break;
     }
     if (bits & kPresent) {
@@ -137,7 +135,12 @@ struct Transmitter {
     }
     bits = sent_bits(bits, port.reply, answer_of(slot(1)));
     port.reply = 0;
-    if (!bits) return;
+    if (bits) post(bits);
+  }
+
+  /// Bits go to the far end.
+  FLITLAB_INLINE void post(u8 bits) const {
+    const auto& t = tic.v.t;
     if (hit() || tic.silent(p)) bits |= kHit;
     const Link& link = tic.link(p);
     reinterpret_cast<u8*>(&tic.v.tics[link.far].at(t.fields.mail, (tic.now + link.delay) & t.slot_mask))[link.port] =

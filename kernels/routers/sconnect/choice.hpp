@@ -1,0 +1,71 @@
+#pragma once
+/// The routing decisions of many TICs at once, for one CPU thread: what Tic::decide decides, for single data messages
+/// in TICs whose ports are all on (S-Connect, 3.1). The options of all messages are one list, which
+/// is gone through without a branch.
+#include "kernels/common/members.hpp"
+#include "kernels/common/select.hpp"
+#include "kernels/routers/sconnect/tic.hpp"
+
+namespace flitlab::sconnect {
+
+template <class V, u32 kTics>
+struct Choice {
+  Members<kTics> ports;  ///< by asker: those of its options, as even bits, and its number in the batch
+  u32 options[kTics + 2];
+  const Message* message[kTics + 2];
+  u32 best[kTics + 2];  ///< by asker: pending << 16 | turn << 8 | queue; kNone: there is no buffer
+  u32 count = 0;
+
+  FLITLAB_INLINE u32 who(u32 asker) const { return ports.who[asker]; }
+
+  /// A message of TIC `who` of the batch asks, if `if_so`.
+  FLITLAB_INLINE void ask(bool if_so, u32 who, const Message& m, Options entry) {
+    const Options all = allowed(entry, m.vc), others = m.tried < kPorts ? all & ~(3u << kVcs * m.tried) : all;
+    const Options o = others ? others : all;
+    options[count] = o;
+    message[count] = &m;
+    best[count] = kNone;
+    ports.set[count] = (o | o >> 1) & 0x555;
+    ports.who[count] = who;
+    count += if_so;
+  }
+
+  /// `tic(who)`: a TIC of the batch. Messages have come by port `source`.
+  template <class TicOf>
+  FLITLAB_INLINE void decide(u32 source, TicOf&& tic_of) {
+    u32 without = 0;
+    for (u32 k = 0; k < count; ++k) without += !options[k];
+    if (without) return decide_one_by_one(source, tic_of);  // a fault: it happens once
+    for_each_member(ports.set, count, [&](u32 k, u64 set) __attribute__((always_inline)) {
+      const u32 bit = lowest_bit(set), p = bit / kVcs;
+      const auto tic = tic_of(ports.who[k]);
+      const u32 vcs = options[k] >> bit, place = message[k]->priority * kVcs, q = p * kQueuesOfPort + place;
+      const u8* held = tic.control.held + q;
+      const auto& t = tic.v.t;
+      const u32 taken = u32{tic.control.used} + tic.control.reserved;
+      const u32 promised = t.reserve[message[k]->priority];  // tables hold only options whose queues there are
+      const bool room0 = (vcs & 1) & (taken - (held[0] < promised) < t.buffers);
+      const bool room1 = (vcs >> 1 & 1) & (taken - (held[1] < promised) < t.buffers);
+      const u32 first = tic.queue(q).messages, second = tic.queue(q + 1).messages;
+      u32 load = u32{tic.port(p).sending != kNoBuffer} + first + second;
+      const u32 higher = tic.control.waiting >> q & 0xFF >> place & ~3u;
+      if (higher || message[k]->tried < kPorts) load = tic.pending(p, *message[k]);
+      const u32 vc = room1 & (!room0 | (second < first));
+      const u32 turn = p + select(p > source, 0, kPorts) - source;
+      const u32 key = select(room0 | room1, load << 16 | turn << 8 | (q + vc), kNone);
+      best[k] = select(key < best[k], key, best[k]);
+      return set & (set - 1);
+    });
+  }
+
+  /// Queue of an asker; kNone: there is no buffer.
+  FLITLAB_INLINE u32 queue(u32 asker) const { return best[asker] == kNone ? kNone : best[asker] & 0xFF; }
+
+ private:
+  template <class TicOf>
+  void decide_one_by_one(u32 source, TicOf&& tic_of) {
+    for (u32 k = 0; k < count; ++k) best[k] = tic_of(ports.who[k]).decide(*message[k], source);
+  }
+};
+
+}  // namespace flitlab::sconnect

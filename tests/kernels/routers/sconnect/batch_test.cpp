@@ -1,0 +1,133 @@
+/// Many TICs at once against one by one: the layout of GPUs has no batches, so both forms of a cycle run here.
+#include <gtest/gtest.h>
+
+#include "kernels/routers/sconnect/totals.hpp"
+#include "tests/support/sconnect/random.hpp"
+
+namespace flitlab::sconnect_batch_test {
+namespace {
+
+using testing::BglDraw;
+using testing::integer;
+using testing::Network;
+using testing::random_sconnect;
+using testing::random_sconnect_loop;
+using testing::sconnect_experiment;
+using testing::TextFile;
+using testing::word;
+
+class SconnectBatch : public ::testing::TestWithParam<u32> {
+ protected:
+  void SetUp() override {
+    if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
+  }
+};
+
+/// Two engines with one fabric, step by step in batches and TIC by TIC.
+struct Pair {
+  explicit Pair(const RawConfig& config, u32 threads = 1)
+      : config_(config),
+        e(sconnect_experiment(config)),
+        many(e, {"cpu", threads, false, 1}),
+        one(e, {"cpu", 1, false, 1, testing::kWide}),
+        table(dynamic_cast<const SconnectPlan&>(*many.plan).table()) {}
+
+  void step(u32 cycles) {
+    many.step(cycles);
+    one.step(cycles);
+    const std::string when = "before cycle " + std::to_string(many.engine->now()) + testing::described(config_);
+    ASSERT_EQ(many.engine->state_hash(0), one.engine->state_hash(0)) << when;
+    const CounterShard a = many.engine->counters(0), b = one.engine->counters(0);
+    for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << "total " << i << when;
+    const u32 fault = many.engine->audit(0).bits;
+    ASSERT_EQ(fault, one.engine->audit(0).bits) << when;
+    ASSERT_TRUE(!fault || may_fail) << when;
+  }
+  template <class F>
+  void both(F&& f) {
+    f(*many.engine);
+    f(*one.engine);
+  }
+
+  RawConfig config_;
+  bool may_fail = false;  ///< what software does may upset an audit
+  Experiment e;
+  Network many, one;
+  const sconnect::Table& table;
+};
+
+/// Of one priority, without errors, larger than a batch: what most fabrics are.
+RawConfig plain_fabric(u64 seed) {
+  BglDraw draw(seed);
+  RawConfig c{{"run.seed", static_cast<std::int64_t>(seed)}, {"topology.host_ports", draw.between(1, 2)}};
+  if (draw.coin()) {
+    c["topology.kind"] = word("random");
+    c["topology.nodes"] = draw.one_of<std::int64_t>({20, 70, 150});
+    c["topology.degree"] = draw.between(3, 4);
+  } else {
+    c["topology.node"] = word(draw.coin() ? "single" : "dual");
+    c["topology.shape"] = draw.one_of<IntList>({{9, 9}, {4, 5}, {12, 11}});
+  }
+  if (draw.below(3) == 0) c["topology.phases"] = word("equal");
+  if (draw.coin()) c["router.host_buffers"] = draw.between(1, 64);
+  c["routing.age"] = word(draw.one_of({"requeued", "requeued", "head", "all"}));
+  c["traffic.load"] = draw.one_of({0.02, 0.1, 0.3, 0.6, 1.0});
+  return c;
+}
+
+TEST_P(SconnectBatch, IsLikeTicsOneByOne) {
+  const TextFile graph(testing::kSwitchedGraph);
+  Pair pair(random_sconnect(5000 + GetParam(), graph.path));
+  for (u32 epoch = 0; epoch < 12; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(1 + 7 * epoch));
+}
+
+TEST_P(SconnectBatch, IsLikeTicsOneByOneInPlainFabrics) {
+  Pair pair(plain_fabric(GetParam()), 1 + GetParam() % 2);
+  for (u32 epoch = 0; epoch < 6; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(60));
+}
+
+TEST_P(SconnectBatch, IsLikeTicsOneByOneInClosedLoops) {
+  const TextFile graph(testing::kSwitchedGraph);
+  Pair pair(random_sconnect_loop(6000 + GetParam(), graph.path));
+  for (u32 epoch = 0; epoch < 8; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(50));
+}
+
+/// Hosts' software asks, changes registers, switches ports off and on, and counts events, while messages are under way.
+TEST_P(SconnectBatch, IsLikeTicsOneByOneWhateverSoftwareDoes) {
+  const TextFile graph(testing::kSwitchedGraph);
+  BglDraw draw(GetParam());
+  Pair pair(GetParam() % 2 ? random_sconnect(7000 + GetParam(), graph.path) : plain_fabric(7000 + GetParam()));
+  pair.may_fail = true;
+  for (u32 epoch = 0; epoch < 40; ++epoch) {
+    const u32 tic = draw.below(pair.table.routers), terminal = draw.below(pair.table.terminals);
+    const u32 enabled = draw.coin() ? 63 : draw.below(64), counting = draw.below(33), tag = draw.below(256);
+    const u32 address = draw.below(pair.table.nodes), change = draw.below(4);
+    pair.both([&](Engine& engine) {
+      if (change == 0) set_sconnect_register(engine, pair.table, tic, "enabled", enabled);
+      if (change == 1) set_sconnect_register(engine, pair.table, tic, "counting", counting);
+      if (change == 2)
+        send_sconnect_control(engine, pair.table, terminal, {{"read_register", 4, 0, address, {}, 2, tag}});
+      if (change == 3)
+        send_sconnect_control(engine, pair.table, terminal, {{"write_register", 5, counting, address, {}, 1, tag}});
+    });
+    ASSERT_NO_FATAL_FAILURE(pair.step(1 + draw.below(12)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SconnectBatch, ::testing::Range(0u, testing::trials(40)));
+
+/// What the fabrics above are to reach.
+TEST(SconnectBatches, MeetRefusalsAndFullPools) {
+  u64 refused = 0, came_back = 0;
+  for (u32 seed = 0; seed < 10; ++seed) {
+    Network net(sconnect_experiment(plain_fabric(seed)));
+    net.step(360);
+    refused += net.total(sconnect::Count::kRejected);
+    came_back += net.total(sconnect::Count::kFailed);
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(came_back, 1000u);
+}
+
+}  // namespace
+}  // namespace flitlab::sconnect_batch_test
