@@ -17,7 +17,7 @@
 ///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
 /// and, if hardly any item is ever due,
 ///   `static u64 due_set(const View&, u32 group, Cycle)`  which of the 64 items from 64 `group` on are due, as bits
-/// or, if it rather finds out itself, and works on many of them at once,
+/// and, for views for which it rather finds out itself who is due, and works on many of them at once,
 ///   `static void work_groups(const View&, u32 first, u32 last, Cycle, bool prefetch)`  the work of those that are due
 ///   of
 ///                                                     the groups of 64 items from `first` to before `last`

@@ -55,8 +55,7 @@ FLITLAB_INLINE void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& 
 
 /// Whether a phase knows of 64 items at once which are due.
 template <class Phase, class View>
-constexpr bool kNoted = requires(const View& v) { Phase::work_groups(v, 0u, 0u, Cycle{}, true); } ||
-                        requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };
+constexpr bool kNoted = requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };
 
 /// The same where a model knows who is due: items are looked at 64 at a time.
 template <class Phase, class View>

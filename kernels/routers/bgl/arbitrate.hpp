@@ -190,7 +190,7 @@ struct Grants {
     __builtin_prefetch(&mail_note(v, t.calendar_fields.heads, peer, now + t.hop_delay), 1);
     __builtin_prefetch(&notes_at(v, t.calendar_fields.queues, index, left), 1);
     __builtin_prefetch(&notes_at(v, t.calendar_fields.again, index, left + t.overhead), 1);
-    if (bypass & bit(queue)) prefetch_return(v, node, queue >> 3, now + t.token_delay);
+    if (!t.acks && bypass & bit(queue)) prefetch_return(v, node, queue >> 3, now + t.token_delay);
 #endif
   }
 };

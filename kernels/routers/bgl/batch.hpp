@@ -100,24 +100,31 @@ class DueNodes {
     }
     due_[at_] = left;  // of the last group, for whose others there is no room
     batch.count = n;
-    list(&Notes::heads, first, number, batch.with_head);
-    list(&Notes::tokens, first, number, batch.with_tokens);
-    list(&Notes::heard, first, number, batch.heard);
-    list(&Notes::again, first, number, batch.freed);
-    list(&Notes::queues, first, number, batch.turning);
+    SetsOf<kMost> heads, tokens, heard, again, queues;
+    for (u32 at = first; at <= at_; ++at) {  // of the last group those that there was room for
+      const u64 here = at == at_ ? ~left : ~u64{0};
+      Notes& notes = notes_[at];
+      heads.add(64 * (at - first), notes.heads & here);
+      tokens.add(64 * (at - first), notes.tokens & here);
+      heard.add(64 * (at - first), notes.heard & here);
+      again.add(64 * (at - first), notes.again & here);
+      queues.add(64 * (at - first), notes.queues & here);
+    }
+    Notes& rest = notes_[at_];
+    rest = {rest.heads & left, rest.tokens & left, rest.heard & left, rest.again & left, rest.queues & left};
+    list(heads, number, batch.with_head);
+    list(tokens, number, batch.with_tokens);
+    list(heard, number, batch.heard);
+    list(again, number, batch.freed);
+    list(queues, number, batch.turning);
   }
 
  private:
   /// Those that have notes of one kind. There are few in a group.
   template <u32 kMost>
-  FLITLAB_INLINE void list(u64 Notes::* kind, u32 first, const u8* number, Numbers<kMost>& numbers) {
-    SetsOf<kMost> sets;
-    for (u32 at = first; at < at_; ++at) sets.add(64 * (at - first), notes_[at].*kind);
-    u64& last = notes_[at_].*kind;
-    sets.add(64 * (at_ - first), last & ~due_[at_]);
-    last &= due_[at_];
+  FLITLAB_INLINE static void list(SetsOf<kMost>& notes, const u8* number, Numbers<kMost>& numbers) {
     u32 n = 0;
-    sets.for_each([&](u32 slot, u32 bit) { numbers.who[n++] = number[slot + bit]; });
+    notes.for_each([&](u32 slot, u32 bit) { numbers.who[n++] = number[slot + bit]; });
     numbers.count = n;
   }
 

@@ -118,29 +118,26 @@ FLITLAB_HD constexpr u64 all_of(const Notes& notes) {
   return notes.heads | notes.tokens | notes.heard | notes.again | notes.queues;
 }
 
-/// Notes of mail for 64 nodes, which are crossed out.
-template <class V>
-FLITLAB_INLINE u64 take_mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle now) {
-  const u32 slot = (now & v.t.slot_mask) * 64;
+/// The bytes of notes of mail for 64 nodes in a cycle, of which the others are bits: as a set. `cross_out`: what is
+/// read is no longer noted.
+template <bool cross_out, class V>
+FLITLAB_INLINE u64 mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle now) {
   u64 set = 0;
-  if constexpr (V::width == 1) {
-    u8* const bytes = &v.calendar[group].at(calendar, slot);
 #if FLITLAB_BGL_VECTORS
+  if constexpr (V::width == 1) {
     for (u32 i = 0; i < 64; i += 16) {
-      __m128i* const sixteen = reinterpret_cast<__m128i*>(bytes + i);
-      const __m128i notes = _mm_loadu_si128(sixteen);
-      set |= u64{static_cast<u32>(_mm_movemask_epi8(_mm_cmpgt_epi8(notes, _mm_setzero_si128())))} << i;
-      _mm_storeu_si128(sixteen, _mm_setzero_si128());
+      __m128i* const notes = reinterpret_cast<__m128i*>(&mail_note(v, calendar, 64 * group + i, now));
+      const __m128i highest = _mm_slli_epi16(_mm_loadu_si128(notes), 7);  // a note is a one
+      set |= u64{static_cast<u32>(_mm_movemask_epi8(highest))} << i;
+      if (cross_out) _mm_storeu_si128(notes, _mm_setzero_si128());
     }
-#else
-    u64* const words = reinterpret_cast<u64*>(bytes);
-    for (u32 i = 0; i < 8; ++i) {
-      set |= (words[i] * 0x0102040810204080ull >> 56) << 8 * i;  // bytes of 0 and 1: bits
-      words[i] = 0;
-    }
+    return set;
+  }
 #endif
-  } else {
-    for (u32 i = 0; i < 64; ++i) set |= u64{std::exchange(v.calendar[group].at(calendar, slot + i), u8{0})} << i;
+  for (u32 i = 0; i < 64; ++i) {
+    u8& note = mail_note(v, calendar, 64 * group + i, now);
+    set |= u64{note} << i;
+    if (cross_out) note = 0;
   }
   return set;
 }
@@ -149,12 +146,20 @@ FLITLAB_INLINE u64 take_mail_notes(const V& v, Field<u8> calendar, u32 group, Cy
 template <class V>
 FLITLAB_INLINE Notes take_notes_of(const V& v, u32 group, Cycle now) {
   const auto& f = v.t.calendar_fields;
-  return {take_mail_notes(v, f.heads, group, now), take_mail_notes(v, f.tokens, group, now),
+  return {mail_notes<true>(v, f.heads, group, now), mail_notes<true>(v, f.tokens, group, now),
           std::exchange(heard_at(v, 64 * group, now), 0), std::exchange(notes_at(v, f.again, 64 * group, now), 0),
           std::exchange(notes_at(v, f.queues, 64 * group, now), 0)};
 }
 
-/// The same for one node, as sets of one.
+/// Those of them for which there are any.
+template <class V>
+FLITLAB_INLINE u64 noted_nodes(const V& v, u32 group, Cycle now) {
+  const auto& f = v.t.calendar_fields;
+  return mail_notes<false>(v, f.heads, group, now) | mail_notes<false>(v, f.tokens, group, now) |
+         heard_at(v, 64 * group, now) | notes_at(v, f.again, 64 * group, now) | notes_at(v, f.queues, 64 * group, now);
+}
+
+/// The notes of one node, which are crossed out, as sets of one.
 template <class V>
 FLITLAB_INLINE Notes take_notes(const V& v, u32 node, Cycle now) {
   const auto& f = v.t.calendar_fields;

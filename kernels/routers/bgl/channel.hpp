@@ -82,7 +82,6 @@ FLITLAB_INLINE u32& tokens_back(const V& v, u32 node, u32 direction, Cycle at) {
 template <class V, int W>
 FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
   const u32 peer = node.at(v.t.node_fields.neighbour, receiver);
-  if (v.t.acks) return;
   __builtin_prefetch(can_wait(v, node, receiver, at)
                          ? static_cast<void*>(&v.nodes[peer].at(v.t.node_fields.returned, receiver ^ 1))
                          : &tokens_back(v, peer, receiver ^ 1, at),

@@ -100,9 +100,24 @@ struct NodePhase {
     return v.t.routers;
   }
 
+  /// One by one, as on a device. Batches, which are for CPUs, are compared with that.
+  template <class V>
+  FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
+    return noted_nodes(v, group, now);
+  }
+  template <class V>
+  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
+    run(v, index, now);
+  }
+  template <class V>
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+    bring(v, v.nodes[index]);
+  }
+
   /// In batches, their packets moved a batch later: meanwhile memory brings what that needs. It brings the next nodes
   /// as well, one by one, since it can do only so much at a time.
   template <class V>
+    requires(V::width == 1)
   FLITLAB_INLINE static void work_groups(const V& v, u32 first, u32 last, Cycle now, bool prefetch) {
     Grants::Grant granted[2][kAtOnce * kDirections];
     Grants before{granted[1]};
@@ -170,21 +185,24 @@ struct NodePhase {
   FLITLAB_INLINE static void step(const V& v, Batch<V::width, kMost>& batch, const Item<V::width>* next, u32 more,
                                   Grants& grants, Cycle now) {
     const auto& t = v.t;
-    struct Head {
-      u32 who, receiver, word;
-    };
+    auto& [index, node, bypass, n, with_head, with_tokens, heard, freed, turning] = batch;
+    const auto control = [&](u32 i) -> NodeControl& { return node[i].at(t.node_fields.control); };
     struct Tokens {
       u32 who, direction;
       u64 content;
     };
-    Head heads[kDirections * kMost + 1];
     Tokens tokens[2 * kDirections * kMost + 1];
-    u32 head_count = 0, token_count = 0;
-    auto& [index, node, bypass, n, with_head, with_tokens, heard, freed, turning] = batch;
-    const auto control = [&](u32 i) -> NodeControl& { return node[i].at(t.node_fields.control); };
+    u32 token_count = 0;
     const auto add_tokens = [&](u32 i, u32 direction, u64 content) {
       tokens[token_count] = {i, direction, content};
       token_count += content != 0;
+    };
+    // Token packets that can go now: their link has just become free, or their tokens have.
+    const bool sends_acks = t.acks && !t.protocol;
+    u32 acks[(kDirections + kMostEnds) * kMost + 1], ack_count = 0;
+    const auto add_ack = [&](u32 i, u32 direction) {
+      acks[ack_count] = i << 8 | direction;
+      ack_count += can_send_ack(v, node[i], control(i), direction);
     };
 #if !defined(__CUDA_ARCH__)
     for (u32 i : with_tokens)
@@ -204,14 +222,12 @@ struct NodePhase {
         control(i).links = static_cast<u8>(control(i).links | set);
         free.add(i, set);
       }
-      if (t.defer)
-        free.for_each([&](u32 i, u32 d) { add_tokens(i, d, std::exchange(node[i].at(t.node_fields.returned, d), 0)); });
+      if (t.defer || sends_acks)
+        free.for_each([&](u32 i, u32 d) {
+          if (t.defer) add_tokens(i, d, std::exchange(node[i].at(t.node_fields.returned, d), 0));
+          if (sends_acks) add_ack(i, d);
+        });
     }
-    for (u32 i : with_head) coming.add(i, receivers_with_head(v, node[i], now));
-    coming.for_each([&](u32 i, u32 receiver) {
-      heads[head_count] = {i, receiver, take_head(v, node[i], receiver, now)};
-      head_count += heads[head_count].word != 0;
-    });
     const u32 slot = (now & t.slot_mask) * kDirections;
     for (u32 i : with_tokens) back.add(i, nonzero_set(node[i], t.node_fields.tokens_back, slot));
     back.for_each([&](u32 i, u32 d) {
@@ -221,9 +237,10 @@ struct NodePhase {
       receive_tokens(v, node[tokens[k].who], control(tokens[k].who), tokens[k].direction, tokens[k].content);
     // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the
     // VC.
-    for (u32 k = 0; k < head_count; ++k) {
-      const auto& [i, receiver, word] = heads[k];
-      if (t.protocol && !lets_in(v, node[i], control(i), index[i], receiver, word, now)) continue;
+    for (u32 i : with_head) coming.add(i, receivers_with_head(v, node[i], now));
+    coming.for_each([&](u32 i, u32 receiver) {
+      const u32 word = take_head(v, node[i], receiver, now);
+      if (!word || (t.protocol && !lets_in(v, node[i], control(i), index[i], receiver, word, now))) return;
       const u32 queue = queue_of(receiver, (word & 0xF) - 1);
       const u16 route = static_cast<u16>(word >> 4);
       if constexpr (V::traced) {
@@ -235,7 +252,7 @@ struct NodePhase {
       if (t.defer)
         node[i].at(t.node_fields.engaged, receiver) = now - t.hop_delay + kChunkBytes * chunks_of(route) + t.overhead;
       bypass[i] |= u64{enter(v, node[i], control(i), index[i], queue, route, now)} << queue;
-    }
+    });
     for (u32 i : heard) receive_from_software(v, node[i], index[i], now);
     // What has ended, and what has been decided, is listed first, so that memory can bring what it needs meanwhile.
     u32 ended[kMost * kMostEnds + 1], end_count = 0;
@@ -243,41 +260,39 @@ struct NodePhase {
       const u32 set = equal_set(node[i], t.node_fields.tail_leaves, static_cast<u16>(now)) & control(i).sending;
       control(i).sending = static_cast<u8>(control(i).sending & ~set);
       leaving.add(i, set);
+      arriving.add(i, control(i).arriving & ~control(i).leaving);
     }
-    leaving.for_each([&](u32 i, u32 d) { ended[end_count++] = i << 8 | node[i].at(t.node_fields.sender_takes, d); });
-    for (u32 i : turning) arriving.add(i, control(i).arriving & ~control(i).leaving);
+    leaving.for_each([&](u32 i, u32 d) {
+      const u32 queue = node[i].at(t.node_fields.sender_takes, d);
+      ended[end_count++] = i << 8 | queue;
+      prefetch_end(v, node[i], control(i), queue, now);
+    });
     arriving.for_each([&](u32 i, u32 queue) {
       ended[end_count] = i << 8 | queue;
-      end_count += has_come(queue_at(v, node[i], queue).until, now);
+      const Queue& state = queue_at(v, node[i], queue);
+      end_count += has_come(state.until, now);
+#if !defined(__CUDA_ARCH__)
+      __builtin_prefetch(&packet_at(v, node[i], queue, state.first));
+#endif
+      prefetch_end(v, node[i], control(i), queue, now);
     });
-    for (u32 k = 0; k < end_count; ++k)
-      prefetch_end(v, node[ended[k] >> 8], control(ended[k] >> 8), index[ended[k] >> 8], ended[k] & 0xFF, now);
     for (u32 k = 0; k < end_count; ++k) {
-      const u32 i = ended[k] >> 8;
-      end_leave(v, node[i], control(i), index[i], ended[k] & 0xFF, now);
+      const u32 i = ended[k] >> 8, queue = ended[k] & 0xFF;
+      end_leave(v, node[i], control(i), index[i], queue, now);
+      if (sends_acks && queue < kInjectionQueue) add_ack(i, queue >> 3);
     }
     for (u32 i : turning) end_entering(v, node[i], control(i), now);
+    for (u32 k = 0; k < ack_count; ++k) {  // a link may be on the list more than once
+      const u32 i = acks[k] >> 8, direction = acks[k] & 0xFF;
+      if (can_send_ack(v, node[i], control(i), direction)) send_ack(v, node[i], control(i), index[i], direction, now);
+    }
     if (t.protocol) {
       for (u32 i = 0; i < n && t.acks; ++i) send_acknowledgments(v, node[i], index[i], now);
       for (u32 i : turning) repeat(v, node[i], index[i], now);
       for (u32 i = 0; i < n; ++i) set_links(v, node[i], control(i), now);
-    } else if (t.acks) {
-      // Token packets that can go now: their link has just become free, or their tokens have.
-      u32 acks[(kDirections + kMostEnds) * kMost + 1], ack_count = 0;
-      const auto add_ack = [&](u32 i, u32 direction) {
-        acks[ack_count] = i << 8 | direction;
-        ack_count += can_send_ack(v, node[i], control(i), direction);
-      };
-      free.for_each(add_ack);
-      for (u32 k = 0; k < end_count; ++k)
-        if ((ended[k] & 0xFF) < kInjectionQueue) add_ack(ended[k] >> 8, (ended[k] & 0xFF) >> 3);
-      for (u32 k = 0; k < ack_count; ++k) {
-        const u32 i = acks[k] >> 8, direction = acks[k] & 0xFF;
-        if (can_send_ack(v, node[i], control(i), direction)) send_ack(v, node[i], control(i), index[i], direction, now);
-      }
     }
     // Most of those that are woken have nobody who may get a link, or one: they are told apart before, not meanwhile.
-    Numbers<kMost> here, waiting, able_ones, alone, several, stored;
+    Numbers<kMost> here, waiting, alone, several, stored;
     u64 able[kMost];
     for (u32 i = 0; i < n; ++i) {
       if (i < more) bring(v, next[i]);
@@ -285,12 +300,9 @@ struct NodePhase {
       waiting.add(i, control(i).waiting != 0);
     }
     for (u32 i : waiting) {
-      able[i] = able_heads(v, node[i], control(i));
-      able_ones.add(i, able[i] != 0);
-    }
-    for (u32 i : able_ones) {
-      const bool contested = t.gap || (able[i] & (able[i] - 1)) != 0;
-      alone.add(i, !contested);
+      const u64 heads = able[i] = able_heads(v, node[i], control(i)), others = heads & (heads - 1);
+      const bool contested = t.gap ? heads != 0 : others != 0;
+      alone.add(i, (heads != 0) & !contested);
       several.add(i, contested);
     }
     const auto dice = [&](u32 i) { return Dice(v.row->seed, index[i], now); };
@@ -310,17 +322,15 @@ struct NodePhase {
   /// Queues of a node that can end to leave in the same cycle.
   static constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
 
+  /// The next packet of a queue whose head may have left it, and what else that will need.
   template <class V, int W>
-  FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 index,
-                                          u32 queue, Cycle now) {
+  FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 queue,
+                                          Cycle now) {
 #if !defined(__CUDA_ARCH__)
     const auto& t = v.t;
     const Queue& state = queue_at(v, node, queue);
-    if (state.packets > 1)
-      __builtin_prefetch(&packet_at(v, node, queue, state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1u));
-    if (control.arriving & bit(queue)) __builtin_prefetch(&packet_at(v, node, queue, state.first));
-    if (queue >= kInjectionQueue) __builtin_prefetch(&v.terminals[index].at(t.software_fields.space_mail), 1);
-    if (queue < kInjectionQueue && !(control.bypassing & bit(queue)))
+    __builtin_prefetch(&packet_at(v, node, queue, state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1u));
+    if (!t.acks && queue < kInjectionQueue && !(control.bypassing & bit(queue)))
       prefetch_return(v, node, queue >> 3, now + t.token_delay);
 #endif
   }
