@@ -17,11 +17,10 @@
 ///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
 /// and, if hardly any item is ever due,
 ///   `static u64 due_set(const View&, u32 group, Cycle)`  which of the 64 items from 64 `group` on are due, as bits
-/// or, if it rather works on many of them than on one by one,
-///   `static u32 list_due(const View&, u32 group, Cycle, u32* list)`  makes a list of those of the 64 that are due, of
-///   at
-///                                                     most 64 entries that only the phase reads; asked once a cycle
-///   `static void work_list(const View&, const u32* list, u32 n, Cycle, bool prefetch)`  the work of such lists, joined
+/// and, for views for which it rather finds out itself who is due, and works on many of them at once,
+///   `static void work_groups(const View&, u32 first, u32 last, Cycle, bool prefetch)`  the work of those that are due
+///   of
+///                                                     the groups of 64 items from `first` to before `last`
 /// and, for views for which visiting many items at once is faster on a CPU (with `due`),
 ///   `static constexpr u32 batch`                      how many at most
 ///   `static void work_many(const View&, const u32* list, u32 n, Cycle)`  the same as `run` for n items that are due

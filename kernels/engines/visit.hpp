@@ -55,28 +55,23 @@ FLITLAB_INLINE void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& 
 
 /// Whether a phase knows of 64 items at once which are due.
 template <class Phase, class View>
-constexpr bool kNoted = requires(const View& v, u32* list) { Phase::list_due(v, 0u, Cycle{}, list); } ||
-                        requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };
+constexpr bool kNoted = requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };
 
 /// The same where a model knows who is due: items are looked at 64 at a time.
 template <class Phase, class View>
 FLITLAB_INLINE void run_noted(const View& v, u32 begin, u32 end, Cycle now, const Pace& pace) {
-  constexpr u32 kGroups = 128;  // enough for memory to bring what the first ones need
-  u32 list[64 * kGroups];
-  for (u32 first = begin / 64, groups = (end + 63) / 64; first < groups; first += kGroups) {
-    u32 n = 0;
-    for (u32 group = first; group < std::min(first + kGroups, groups); ++group) {
-      if constexpr (requires { Phase::list_due(v, group, now, list); }) {
-        n += Phase::list_due(v, group, now, list + n);
-      } else {
+  if constexpr (requires { Phase::work_groups(v, 0u, 0u, now, true); }) {
+    Phase::work_groups(v, begin / 64, (end + 63) / 64, now, pace.ahead != 0);
+  } else {
+    constexpr u32 kGroups = 128;  // enough for memory to bring what the first ones need
+    u32 list[64 * kGroups];
+    for (u32 first = begin / 64, groups = (end + 63) / 64; first < groups; first += kGroups) {
+      u32 n = 0;
+      for (u32 group = first; group < std::min(first + kGroups, groups); ++group) {
         u64 due = Phase::due_set(v, group, now);
         if (64 * group + 64 > end) due = due << (64 * group + 64 - end) >> (64 * group + 64 - end);
         for (; due; due &= due - 1) list[n++] = 64 * group + lowest_bit(due);
       }
-    }
-    if constexpr (requires { Phase::work_list(v, list, n, now, true); }) {
-      Phase::work_list(v, list, n, now, pace.ahead != 0);
-    } else {
       for (u32 i = 0; i < n; ++i) {
         if (pace.ahead && i + pace.ahead < n) Phase::prefetch(v, list[i + pace.ahead]);
         Phase::work(v, list[i], now);

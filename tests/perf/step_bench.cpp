@@ -7,9 +7,9 @@
 namespace flitlab {
 namespace {
 
-void run(benchmark::State& state, const RawConfig& config) {
+void run(benchmark::State& state, const RawConfig& config, u32 warmup = 1000) {
   testing::Network net(testing::experiment(config));
-  net.step(1000);
+  net.step(warmup);
   for (auto _ : state) net.step(100);
   state.counters["router_cycles/s"] = benchmark::Counter(
       100.0 * net.plan->topology().routers * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
@@ -28,6 +28,16 @@ void step_t3e(benchmark::State& state, IntList shape, double load) {
               {"traffic.packet_flits", Lengths{{2, 0.5}, {10, 0.5}}}});
 }
 
+/// Full packets, which take hundreds of cycles for a hop.
+void step_bgl(benchmark::State& state, IntList shape, double load) {
+  run(state,
+      {{"router.kind", std::string("bgl")},
+       {"topology.shape", std::move(shape)},
+       {"traffic.load", load},
+       {"traffic.packet_flits", std::int64_t{8}}},
+      5000);
+}
+
 BENCHMARK_CAPTURE(step, mesh_8x8_low, IntList{8, 8}, "mesh", 0.04);
 BENCHMARK_CAPTURE(step, mesh_8x8_medium, IntList{8, 8}, "mesh", 0.20);
 BENCHMARK_CAPTURE(step, mesh_8x8_high, IntList{8, 8}, "mesh", 0.36);
@@ -41,6 +51,10 @@ BENCHMARK_CAPTURE(step_t3e, t3e_64, IntList{4, 4, 4}, 0.35);
 BENCHMARK_CAPTURE(step_t3e, t3e_512_low, IntList{8, 8, 8}, 0.1);
 BENCHMARK_CAPTURE(step_t3e, t3e_512_medium, IntList{8, 8, 8}, 0.35);
 BENCHMARK_CAPTURE(step_t3e, t3e_512_high, IntList{8, 8, 8}, 0.6);
+BENCHMARK_CAPTURE(step_bgl, bgl_512_low, IntList{8, 8, 8}, 0.0074);
+BENCHMARK_CAPTURE(step_bgl, bgl_512_high, IntList{8, 8, 8}, 0.025);
+BENCHMARK_CAPTURE(step_bgl, bgl_32768_low, IntList{32, 32, 32}, 0.0037);
+BENCHMARK_CAPTURE(step_bgl, bgl_32768_high, IntList{32, 32, 32}, 0.007);
 
 }  // namespace
 }  // namespace flitlab

@@ -2,6 +2,7 @@
 /// The three phases of arbitration (paper, "Torus network"), in the cycle in which requests are presented: the
 /// pipeline before it is part of the delays. Phase 1: the head of every queue chooses a direction and a VC. Phase 2:
 /// every receiver presents one of its heads. Phase 3: every sender takes one of those that ask it.
+#include "kernels/common/members.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/move.hpp"
 #include "kernels/routers/bgl/streams.hpp"
@@ -37,8 +38,21 @@ inline constexpr u32 kReceiverDice = 64, kReceptionDice = 72, kSenderDice = 96, 
 
 /// A member of a set, each as likely as the others.
 FLITLAB_HD inline u32 any_of(u64 set, u32 draw) {
-  for (u32 skip = below(draw, bit_count64(set)); skip; --skip) set &= set - 1;
+  u32 skip = below(draw, bit_count64(set));
+#if defined(__CUDA_ARCH__)
+  for (; skip; --skip) set &= set - 1;
   return lowest_bit(set);
+#else
+  // Without a loop, whose end nobody can foresee: the byte that the member is in, then its place there.
+  u64 counts = set - (set >> 1 & 0x5555555555555555ull);
+  counts = (counts & 0x3333333333333333ull) + (counts >> 2 & 0x3333333333333333ull);
+  counts = ((counts + (counts >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull;  // of a byte and those below
+  constexpr u64 kHigh = 0x8080808080808080ull;
+  const u64 before = (((skip * 0x0101010101010101ull) | kHigh) - counts) & kHigh;  // bytes that are skipped
+  const u32 shift = static_cast<u32>((before >> 7) * 0x0101010101010101ull >> 56) * 8;
+  skip -= static_cast<u32>((counts << 8) >> shift & 0xFF);
+  return shift + static_cast<u32>(kMembersOf[set >> shift & 0xFF] >> 8 * skip & 0xFF);
+#endif
 }
 
 /// The coin of a fraction of cycles.
@@ -176,7 +190,7 @@ struct Grants {
     __builtin_prefetch(&mail_note(v, t.calendar_fields.heads, peer, now + t.hop_delay), 1);
     __builtin_prefetch(&notes_at(v, t.calendar_fields.queues, index, left), 1);
     __builtin_prefetch(&notes_at(v, t.calendar_fields.again, index, left + t.overhead), 1);
-    if (bypass & bit(queue)) prefetch_return(v, node, queue >> 3, now + t.token_delay);
+    if (!t.acks && bypass & bit(queue)) prefetch_return(v, node, queue >> 3, now + t.token_delay);
 #endif
   }
 };
@@ -264,15 +278,7 @@ template <class V, int W>
 FLITLAB_INLINE u64 able_heads(const V& v, const Item<W>& node, const NodeControl& control) {
   const auto& t = v.t;
   if (t.gap) return control.waiting;
-  u64 open = node.at(t.node_fields.levels).open, able = 0;
-  open |= open >> 4;
-  open |= open >> 2;
-  open = (open | open >> 1) & spread(control.links);
-#if !defined(__CUDACC__)
-#pragma GCC unroll 6
-#endif
-  for (u32 d = 0; d < 2 * t.dims; ++d) able |= control.wanting[d] & -(open >> 8 * d & 1);
-  return able & control.waiting;
+  return union_of(control.wanting, bytes_set(node.at(t.node_fields.levels).open) & control.links) & control.waiting;
 }
 
 }  // namespace flitlab::bgl

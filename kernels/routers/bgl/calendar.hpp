@@ -3,6 +3,7 @@
 /// to do cost a look at a byte. A note too many does no harm.
 #include <utility>
 
+#include "kernels/routers/bgl/directions.hpp"
 #include "kernels/routers/bgl/state.hpp"
 
 #if !defined(__CUDA_ARCH__)
@@ -107,62 +108,64 @@ FLITLAB_INLINE void set_alarm(const V& v, SoftwareControl& software, u32 termina
   wake_software(v, terminal, software.alarm);
 }
 
-/// An entry of a list of nodes that have something to do: the node, and which notes there are for it.
-inline constexpr u32 kNodeBits = 27;
-enum Note : u32 {
-  kHead = 1u << kNodeBits,
-  kTokens = 1u << (kNodeBits + 1),
-  kHeard = 1u << (kNodeBits + 2),
-  kAgain = 1u << (kNodeBits + 3),
-  kQueues = 1u << (kNodeBits + 4),
+/// Notes for the nodes of a group of 64, as sets.
+struct Notes {
+  u64 heads, tokens;  ///< that come
+  u64 heard;          ///< from software
+  u64 again, queues;
 };
-FLITLAB_HD constexpr u32 node_of(u32 entry) { return entry & ((1u << kNodeBits) - 1); }
+FLITLAB_HD constexpr u64 all_of(const Notes& notes) {
+  return notes.heads | notes.tokens | notes.heard | notes.again | notes.queues;
+}
 
-/// Notes of mail for 64 nodes, which are crossed out, as bits.
-template <class V>
-FLITLAB_INLINE u64 take_mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle now) {
-  const u32 slot = (now & v.t.slot_mask) * 64;
+/// The bytes of notes of mail for 64 nodes in a cycle, of which the others are bits: as a set. `cross_out`: what is
+/// read is no longer noted.
+template <bool cross_out, class V>
+FLITLAB_INLINE u64 mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle now) {
   u64 set = 0;
+#if FLITLAB_BGL_VECTORS
   if constexpr (V::width == 1) {
-    u64* words = reinterpret_cast<u64*>(&v.calendar[group].at(calendar, slot));
-    for (u32 i = 0; i < 8; ++i) {
-      set |= (words[i] * 0x0102040810204080ull >> 56) << 8 * i;  // bytes of 0 and 1: bits
-      words[i] = 0;
+    for (u32 i = 0; i < 64; i += 16) {
+      __m128i* const notes = reinterpret_cast<__m128i*>(&mail_note(v, calendar, 64 * group + i, now));
+      const __m128i highest = _mm_slli_epi16(_mm_loadu_si128(notes), 7);  // a note is a one
+      set |= u64{static_cast<u32>(_mm_movemask_epi8(highest))} << i;
+      if (cross_out) _mm_storeu_si128(notes, _mm_setzero_si128());
     }
-  } else {
-    for (u32 i = 0; i < 64; ++i) set |= u64{std::exchange(v.calendar[group].at(calendar, slot + i), u8{0})} << i;
+    return set;
+  }
+#endif
+  for (u32 i = 0; i < 64; ++i) {
+    u8& note = mail_note(v, calendar, 64 * group + i, now);
+    set |= u64{note} << i;
+    if (cross_out) note = 0;
   }
   return set;
 }
 
-/// Lists those of the nodes 64 `group` to 64 `group` + 63 that have something to do; their notes are crossed out.
+/// All notes of the nodes 64 `group` to 64 `group` + 63, which are crossed out.
 template <class V>
-FLITLAB_INLINE u32 list_nodes(const V& v, u32 group, Cycle now, u32* list) {
+FLITLAB_INLINE Notes take_notes_of(const V& v, u32 group, Cycle now) {
   const auto& f = v.t.calendar_fields;
-  const u64 heads = take_mail_notes(v, f.heads, group, now), tokens = take_mail_notes(v, f.tokens, group, now);
-  const u64 heard = std::exchange(heard_at(v, 64 * group, now), 0);
-  const u64 again = std::exchange(notes_at(v, f.again, 64 * group, now), 0);
-  const u64 queues = std::exchange(notes_at(v, f.queues, 64 * group, now), 0);
-  u32 n = 0;
-  for (u64 left = heads | tokens | heard | again | queues; left; left &= left - 1) {
-    const u32 i = lowest_bit(left);
-    const u64 notes = (heads >> i & 1) * kHead | (tokens >> i & 1) * kTokens | (heard >> i & 1) * kHeard |
-                      (again >> i & 1) * kAgain | (queues >> i & 1) * u64{kQueues};
-    list[n++] = (64 * group + i) | static_cast<u32>(notes);
-  }
-  return n;
+  return {mail_notes<true>(v, f.heads, group, now), mail_notes<true>(v, f.tokens, group, now),
+          std::exchange(heard_at(v, 64 * group, now), 0), std::exchange(notes_at(v, f.again, 64 * group, now), 0),
+          std::exchange(notes_at(v, f.queues, 64 * group, now), 0)};
 }
 
-/// The same for one node: its notes, or 0.
+/// Those of them for which there are any.
 template <class V>
-FLITLAB_INLINE u32 take_notes(const V& v, u32 node, Cycle now) {
+FLITLAB_INLINE u64 noted_nodes(const V& v, u32 group, Cycle now) {
+  const auto& f = v.t.calendar_fields;
+  return mail_notes<false>(v, f.heads, group, now) | mail_notes<false>(v, f.tokens, group, now) |
+         heard_at(v, 64 * group, now) | notes_at(v, f.again, 64 * group, now) | notes_at(v, f.queues, 64 * group, now);
+}
+
+/// The notes of one node, which are crossed out, as sets of one.
+template <class V>
+FLITLAB_INLINE Notes take_notes(const V& v, u32 node, Cycle now) {
   const auto& f = v.t.calendar_fields;
   u8 &head = mail_note(v, f.heads, node, now), &tokens = mail_note(v, f.tokens, node, now);
-  const u32 notes = head * kHead | tokens * kTokens | take_note(heard_at(v, node, now), node) * kHeard |
-                    take_note(notes_at(v, f.again, node, now), node) * kAgain |
-                    take_note(notes_at(v, f.queues, node, now), node) * u32{kQueues};
-  head = tokens = 0;
-  return notes;
+  return {std::exchange(head, u8{0}), std::exchange(tokens, u8{0}), take_note(heard_at(v, node, now), node),
+          take_note(notes_at(v, f.again, node, now), node), take_note(notes_at(v, f.queues, node, now), node)};
 }
 
 /// Those of 64 nodes whose software has something to do.

@@ -31,6 +31,22 @@ FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycl
   announce(v, v.t.calendar_fields.heads, node, at);
 }
 
+/// Receivers that a head is on its way to that comes now, or in another cycle.
+template <class V, int W>
+FLITLAB_INLINE u32 receivers_with_head(const V& v, const Item<W>& node, Cycle now) {
+  u32 set = 0;
+  for (u32 receiver = 0; receiver < kDirections; ++receiver) {
+    u32& head = node.at(v.t.node_fields.head, head_place(v.t, receiver, now));
+#if defined(__CUDA_ARCH__)
+    const u32 word = const_cast<volatile u32&>(head);
+#else
+    const u32 word = std::atomic_ref<u32>(head).load(std::memory_order_relaxed);
+#endif
+    set |= u32{word != 0} << receiver;
+  }
+  return set;
+}
+
 /// The word of the head that comes now; 0: none.
 template <class V, int W>
 FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
@@ -66,7 +82,6 @@ FLITLAB_INLINE u32& tokens_back(const V& v, u32 node, u32 direction, Cycle at) {
 template <class V, int W>
 FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
   const u32 peer = node.at(v.t.node_fields.neighbour, receiver);
-  if (v.t.acks) return;
   __builtin_prefetch(can_wait(v, node, receiver, at)
                          ? static_cast<void*>(&v.nodes[peer].at(v.t.node_fields.returned, receiver ^ 1))
                          : &tokens_back(v, peer, receiver ^ 1, at),
@@ -104,24 +119,28 @@ FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u3
   hand_back(v, node, receiver, vc, tokens, at);
 }
 
+/// Whether a token packet waits for a link that is free.
+template <class V, int W>
+FLITLAB_INLINE bool can_send_ack(const V& v, const Item<W>& node, const NodeControl& control, u32 direction) {
+  return (node.at(v.t.node_fields.owed, direction) != 0) & (control.links >> direction & 1);
+}
+
 /// Token packets that wait go before all others. Each is for one VC, the lowest first, and bears at most the tokens of
 /// a packet of full size.
 template <class V, int W>
-FLITLAB_INLINE void send_acks(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
+FLITLAB_INLINE void send_ack(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 direction,
+                             Cycle now) {
   const auto& t = v.t;
-  for (u32 direction = 0; direction < 2 * t.dims; ++direction) {
-    u64& owed = node.at(t.node_fields.owed, direction);
-    if (!owed || !(control.links >> direction & 1)) continue;
-    const u32 vc = lowest_bit(owed) / 8, all = owed >> 8 * vc & 0xFF, tokens = all < kFullPacket ? all : kFullPacket;
-    owed -= u64{tokens} << 8 * vc;
-    hand_back(v, node, direction, vc, tokens, now + t.token_delay);
-    // The link is free again when that of a packet whose tail leaves then would be.
-    node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + t.ack_cycles - t.overhead);
-    control.links = static_cast<u8>(control.links & ~(1u << direction));
-    look_again(v, index, now + t.ack_cycles);
-    node.at(t.node_fields.busy, direction) += t.ack_cycles;
-    count(*v.shard, Count::kTokenPackets);
-  }
+  u64& owed = node.at(t.node_fields.owed, direction);
+  const u32 vc = lowest_bit(owed) / 8, all = owed >> 8 * vc & 0xFF, tokens = all < kFullPacket ? all : kFullPacket;
+  owed -= u64{tokens} << 8 * vc;
+  hand_back(v, node, direction, vc, tokens, now + t.token_delay);
+  // The link is free again when that of a packet whose tail leaves then would be.
+  node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + t.ack_cycles - t.overhead);
+  control.links = static_cast<u8>(control.links & ~(1u << direction));
+  look_again(v, index, now + t.ack_cycles);
+  node.at(t.node_fields.busy, direction) += t.ack_cycles;
+  count(*v.shard, Count::kTokenPackets);
 }
 
 }  // namespace flitlab::bgl

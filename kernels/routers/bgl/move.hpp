@@ -15,8 +15,7 @@ FLITLAB_INLINE void ask(NodeControl& control, u32 queue, u16 route) {
     return;
   }
   control.waiting |= bit(queue);
-  for (u32 d = 0; d < kDirections; ++d)
-    control.wanting[d] = (control.wanting[d] & ~bit(queue)) | u64{route >> d & 1u} << queue;
+  put_into(control.wanting, bit(queue), route & kHints);
 }
 
 /// A packet becomes the head of its queue, ready to ask from a cycle on.
@@ -57,7 +56,11 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   const u32 direction = state.direction, vc = state.vc;
   const u32 peer = node.at(t.node_fields.neighbour, direction);
   const u32 chunks = chunks_of(state.route), cycles = kChunkBytes * chunks;
-  Packet packet = packet_at(v, node, queue, state.first);
+  const auto next = v.nodes[peer];
+  u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
+  Packet copy;
+  Packet& packet = t.protocol ? copy : packet_at(v, next, queue_of(direction ^ 1, vc), tail);
+  packet = packet_at(v, node, queue, state.first);
   if (queue >= kInjectionQueue) {
     packet.injected = now;
     count(*v.shard, Total::kPacketsInjected);
@@ -81,9 +84,6 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     }
     send(v, node, index, direction, word, packet, now);
   } else {
-    const auto next = v.nodes[peer];
-    u8& tail = node.at(t.node_fields.tail, direction * t.vcs + vc);
-    packet_at(v, next, queue_of(direction ^ 1, vc), tail) = packet;
     tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
     send_head(v, peer, direction ^ 1, word, asks);
     look_again(v, index, now + cycles + t.overhead);

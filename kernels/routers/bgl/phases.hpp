@@ -6,6 +6,7 @@
 /// the node has changed.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bgl/arbitrate.hpp"
+#include "kernels/routers/bgl/batch.hpp"
 #include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab::bgl {
@@ -49,9 +50,8 @@ FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl&
 
 /// What software has taken out of reception FIFOs and put into injection FIFOs.
 template <class V>
-FLITLAB_INLINE void receive_from_software(const V& v, u32 index, Cycle now) {
+FLITLAB_INLINE void receive_from_software(const V& v, const Item<V::width>& node, u32 index, Cycle now) {
   const auto& t = v.t;
-  const auto node = v.nodes[index];
   NodeControl& control = node.at(t.node_fields.control);
   SoftwareMail& mail = node.at(t.node_fields.from_software, now & t.software_mask);
   for (; mail.taken; mail.taken &= ~(u64{0xF} << (lowest_bit(mail.taken) & ~3u))) {
@@ -100,48 +100,72 @@ struct NodePhase {
     return v.t.routers;
   }
 
+  /// One by one, as on a device. Batches, which are for CPUs, are compared with that.
   template <class V>
-  FLITLAB_INLINE static u32 list_due(const V& v, u32 group, Cycle now, u32* list) {
-    return list_nodes(v, group, now, list);
+  FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
+    return noted_nodes(v, group, now);
+  }
+  template <class V>
+  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
+    run(v, index, now);
+  }
+  template <class V>
+  FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
+    bring(v, v.nodes[index]);
   }
 
   /// In batches, their packets moved a batch later: meanwhile memory brings what that needs. It brings the next nodes
   /// as well, one by one, since it can do only so much at a time.
   template <class V>
-  FLITLAB_INLINE static void work_list(const V& v, const u32* list, u32 n, Cycle now, bool prefetch) {
+    requires(V::width == 1)
+  FLITLAB_INLINE static void work_groups(const V& v, u32 first, u32 last, Cycle now, bool prefetch) {
     Grants::Grant granted[2][kAtOnce * kDirections];
-    Grants last{granted[1]};
-    for (u32 i = 0; prefetch && i < std::min(n, kAtOnce); ++i) bring(v, node_of(list[i]));
-    for (u32 i = 0; i < n; i += kAtOnce) {
-      const u32 size = std::min(kAtOnce, n - i), more = prefetch ? std::min(kAtOnce, n - i - size) : 0;
-      Grants grants{granted[i / kAtOnce % 2]};
-      step<kAtOnce>(v, list + i, size, more, grants, now);
-      move_packets(v, last, now);
-      last = grants;
+    Grants before{granted[1]};
+    Batch<V::width, kAtOnce> batches[2];
+    for (; first < last; first += kGroups) {
+      DueNodes<kGroups> due(v, first, std::min(first + kGroups, last), now);
+      due.take(v, batches[0]);
+      for (u32 i = 0; prefetch && i < batches[0].count; ++i) bring(v, batches[0].node[i]);
+      for (u32 k = 0; batches[k % 2].count; ++k) {
+        const auto& next = batches[(k + 1) % 2];
+        due.take(v, batches[(k + 1) % 2]);
+        Grants grants{granted[k % 2]};
+        step<kAtOnce>(v, batches[k % 2], next.node, prefetch ? next.count : 0, grants, now);
+        move_packets(v, before, now);
+        before = grants;
+      }
+      move_packets(v, before, now);
+      before.count = 0;
     }
-    move_packets(v, last, now);
   }
 
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    const u32 notes = take_notes(v, index, now);
-    if (!notes) return;
-    const u32 entry = index | notes;
+    const Notes notes = take_notes(v, index, now);
+    if (!all_of(notes)) return;
+    Batch<V::width, 1> batch;
+    batch.set(v, 0, index);
+    batch.count = 1;
+    batch.with_head.add(0, notes.heads);
+    batch.with_tokens.add(0, notes.tokens);
+    batch.heard.add(0, notes.heard);
+    batch.freed.add(0, notes.again);
+    batch.turning.add(0, notes.queues);
     Grants::Grant granted[kDirections];
     Grants grants{granted};
-    step<1>(v, &entry, 1, 0, grants, now);
+    step<1>(v, batch, batch.node, 0, grants, now);
     move_packets(v, grants, now);
   }
 
  private:
-  static constexpr u32 kAtOnce = 32;  ///< nodes of a batch
+  static constexpr u32 kAtOnce = 64;   ///< nodes of a batch
+  static constexpr u32 kGroups = 128;  ///< groups whose notes are taken at once
 
+  /// All that lies before its queues, of which it will need one or two.
   template <class V>
-  FLITLAB_INLINE static void bring(const V& v, u32 index) {
+  FLITLAB_INLINE static void bring(const V& v, const Item<V::width>& node) {
 #if !defined(__CUDA_ARCH__)
-    const auto node = v.nodes[index];
-    const u32 end = v.t.node_fields.queue.offset + kDirections * v.t.vcs * sizeof(Queue);
-    for (u32 line = 0; line < end; line += 64) __builtin_prefetch(node.block + line, 1);
+    for (u32 line = 0; line < v.t.node_fields.queue.offset; line += 64) __builtin_prefetch(node.block + line, 1);
 #endif
   }
 
@@ -154,188 +178,159 @@ struct NodePhase {
     }
   }
 
-  /// Step by step over the nodes of a list, since nothing that happens in one of them is seen by another in the same
-  /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less. `more`: nodes of
-  /// the next batch, which follow on the list.
+  /// Step by step over the nodes of a batch, since nothing that happens in one of them is seen by another in the same
+  /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less. `next`: the first
+  /// `more` nodes of the next batch.
   template <u32 kMost, class V>
-  FLITLAB_INLINE static void step(const V& v, const u32* entries, u32 n, u32 more, Grants& grants, Cycle now) {
+  FLITLAB_INLINE static void step(const V& v, Batch<V::width, kMost>& batch, const Item<V::width>* next, u32 more,
+                                  Grants& grants, Cycle now) {
     const auto& t = v.t;
-    struct Piece {
-      u32 who;  // place in the list
-      u32 direction;
+    auto& [index, node, bypass, n, with_head, with_tokens, heard, freed, turning] = batch;
+    const auto control = [&](u32 i) -> NodeControl& { return node[i].at(t.node_fields.control); };
+    struct Tokens {
+      u32 who, direction;
       u64 content;
     };
-    Piece heads[kDirections * kMost + 1], tokens[2 * kDirections * kMost + 1];
-    u32 list[kMost], with_head[kMost + 1], with_tokens[kMost + 1], heard[kMost + 1], freed[kMost + 1];
-    u32 turning[kMost + 1];
-    u32 head_count = 0, token_count = 0;
-    u32 with_head_count = 0, with_tokens_count = 0, heard_count = 0, freed_count = 0, turning_count = 0;
-    u64 bypass[kMost] = {};
-    for (u32 i = 0; i < n; ++i) {
-      const u32 entry = entries[i];
-      list[i] = node_of(entry);
-      with_head[with_head_count] = with_tokens[with_tokens_count] = heard[heard_count] = freed[freed_count] =
-          turning[turning_count] = i;
-      with_head_count += (entry & kHead) != 0;
-      with_tokens_count += (entry & kTokens) != 0;
-      heard_count += (entry & kHeard) != 0;
-      freed_count += (entry & kAgain) != 0;
-      turning_count += (entry & kQueues) != 0;
-    }
-    const auto node = [&](u32 i) { return v.nodes[list[i]]; };
-    const auto control = [&](u32 i) -> NodeControl& { return node(i).at(t.node_fields.control); };
+    Tokens tokens[2 * kDirections * kMost + 1];
+    u32 token_count = 0;
+    const auto add_tokens = [&](u32 i, u32 direction, u64 content) {
+      tokens[token_count] = {i, direction, content};
+      token_count += content != 0;
+    };
+    // Token packets that can go now: their link has just become free, or their tokens have.
+    const bool sends_acks = t.acks && !t.protocol;
+    u32 acks[(kDirections + kMostEnds) * kMost + 1], ack_count = 0;
+    const auto add_ack = [&](u32 i, u32 direction) {
+      acks[ack_count] = i << 8 | direction;
+      ack_count += can_send_ack(v, node[i], control(i), direction);
+    };
 #if !defined(__CUDA_ARCH__)
-    for (u32 k = 0; k < with_tokens_count; ++k)
-      __builtin_prefetch(&node(with_tokens[k]).at(t.node_fields.tokens_back, (now & t.slot_mask) * kDirections), 1);
+    for (u32 i : with_tokens)
+      __builtin_prefetch(&node[i].at(t.node_fields.tokens_back, (now & t.slot_mask) * kDirections), 1);
 #endif
+    SetsOf<kMost> free, coming, back, leaving, arriving;
     if (t.protocol) {
-      for (u32 k = 0; k < turning_count; ++k)
-        end_coming(v, node(turning[k]), control(turning[k]), list[turning[k]], now);
-      for (u32 k = 0; k < turning_count && t.acks; ++k) begin_round(v, node(turning[k]), list[turning[k]], now);
-      for (u32 k = 0; k < with_tokens_count; ++k)
-        for (u32 d = 0; d < 2 * t.dims; ++d) {
-          const u32 i = with_tokens[k];
-          tokens[token_count] = {i, d, take_acknowledgment(v, node(i), d, now)};
-          token_count += tokens[token_count].content != 0;
-        }
+      for (u32 i : turning) end_coming(v, node[i], control(i), index[i], now);
+      if (t.acks)
+        for (u32 i : turning) begin_round(v, node[i], index[i], now);
+      for (u32 i : with_tokens)
+        for (u32 d = 0; d < 2 * t.dims; ++d) add_tokens(i, d, take_acknowledgment(v, node[i], d, now));
     } else {
-      for (u32 k = 0; k < freed_count; ++k) {
-        const u32 i = freed[k];
-        u32 free = 0;
-        for (u32 d = 0; d < 2 * t.dims; ++d)
-          free |= u32{node(i).at(t.node_fields.tail_leaves, d) == static_cast<u16>(now - t.overhead)} << d;
-        free &= ~u32{control(i).links};
-        control(i).links |= static_cast<u8>(free);
-        for (; free && t.defer; free &= free - 1) {
-          const u32 d = lowest_bit(free);
-          tokens[token_count] = {i, d, std::exchange(node(i).at(t.node_fields.returned, d), 0)};
-          token_count += tokens[token_count].content != 0;
-        }
+      for (u32 i : freed) {
+        const u16 left = static_cast<u16>(now - t.overhead);
+        const u32 set = equal_set(node[i], t.node_fields.tail_leaves, left) & ~u32{control(i).links} & all_of(t);
+        control(i).links = static_cast<u8>(control(i).links | set);
+        free.add(i, set);
       }
+      if (t.defer || sends_acks)
+        free.for_each([&](u32 i, u32 d) {
+          if (t.defer) add_tokens(i, d, std::exchange(node[i].at(t.node_fields.returned, d), 0));
+          if (sends_acks) add_ack(i, d);
+        });
     }
-    for (u32 k = 0; k < with_head_count; ++k) {
-      const u32 i = with_head[k];
-      for (u32 d = 0; d < 2 * t.dims; ++d) {
-        heads[head_count] = {i, d, take_head(v, node(i), d, now)};
-        head_count += heads[head_count].content != 0;
-      }
-    }
-    for (u32 k = 0; k < with_tokens_count; ++k) {
-      const u32 i = with_tokens[k];
-      for (u32 d = 0; d < 2 * t.dims; ++d) {
-        u32& back = node(i).at(t.node_fields.tokens_back, (now & t.slot_mask) * kDirections + d);
-        tokens[token_count] = {i, d, bytes_of(std::exchange(back, 0))};
-        token_count += tokens[token_count].content != 0;
-      }
-    }
+    const u32 slot = (now & t.slot_mask) * kDirections;
+    for (u32 i : with_tokens) back.add(i, nonzero_set(node[i], t.node_fields.tokens_back, slot));
+    back.for_each([&](u32 i, u32 d) {
+      add_tokens(i, d, bytes_of(std::exchange(node[i].at(t.node_fields.tokens_back, slot + d), 0)));
+    });
     for (u32 k = 0; k < token_count; ++k)
-      receive_tokens(v, node(tokens[k].who), control(tokens[k].who), tokens[k].direction, tokens[k].content);
+      receive_tokens(v, node[tokens[k].who], control(tokens[k].who), tokens[k].direction, tokens[k].content);
     // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the
     // VC.
-    for (u32 k = 0; k < head_count; ++k) {
-      const auto& [i, direction, content] = heads[k];
-      const u32 word = static_cast<u32>(content);
-      if (t.protocol && !lets_in(v, node(i), control(i), list[i], direction, word, now)) continue;
-      const u32 queue = queue_of(direction, (word & 0xF) - 1);
+    for (u32 i : with_head) coming.add(i, receivers_with_head(v, node[i], now));
+    coming.for_each([&](u32 i, u32 receiver) {
+      const u32 word = take_head(v, node[i], receiver, now);
+      if (!word || (t.protocol && !lets_in(v, node[i], control(i), index[i], receiver, word, now))) return;
+      const u32 queue = queue_of(receiver, (word & 0xF) - 1);
       const u16 route = static_cast<u16>(word >> 4);
       if constexpr (V::traced) {
-        const Queue& state = queue_at(v, node(i), queue);
-        const Packet& packet = packet_at(v, node(i), queue, (state.first + state.packets) % ring_of(t, queue));
-        v.log.write(list[i], Event{packet.src, packet.id, EventKind::kArrived, u8(direction), u8(queue & 7), 0, 0, 3,
-                                   packet.flits});
+        const Queue& state = queue_at(v, node[i], queue);
+        const Packet& packet = packet_at(v, node[i], queue, (state.first + state.packets) % ring_of(t, queue));
+        v.log.write(index[i], Event{packet.src, packet.id, EventKind::kArrived, u8(receiver), u8(queue & 7), 0, 0, 3,
+                                    packet.flits});
       }
       if (t.defer)
-        node(i).at(t.node_fields.engaged, direction) = now - t.hop_delay + kChunkBytes * chunks_of(route) + t.overhead;
-      bypass[i] |= u64{enter(v, node(i), control(i), list[i], queue, route, now)} << queue;
-    }
-    for (u32 k = 0; k < heard_count; ++k) receive_from_software(v, list[heard[k]], now);
+        node[i].at(t.node_fields.engaged, receiver) = now - t.hop_delay + kChunkBytes * chunks_of(route) + t.overhead;
+      bypass[i] |= u64{enter(v, node[i], control(i), index[i], queue, route, now)} << queue;
+    });
+    for (u32 i : heard) receive_from_software(v, node[i], index[i], now);
     // What has ended, and what has been decided, is listed first, so that memory can bring what it needs meanwhile.
     u32 ended[kMost * kMostEnds + 1], end_count = 0;
-    for (u32 k = 0; k < turning_count; ++k) {
-      const u32 i = turning[k];
-      for (u32 d = 0; d < 2 * t.dims; ++d) {
-        const bool ends = control(i).sending >> d & (node(i).at(t.node_fields.tail_leaves, d) == static_cast<u16>(now));
-        ended[end_count] = i << 8 | node(i).at(t.node_fields.sender_takes, d);
-        end_count += ends;
-        control(i).sending = static_cast<u8>(control(i).sending & ~(u32{ends} << d));
-      }
-      for (u64 left = control(i).arriving & ~control(i).leaving; left; left &= left - 1) {
-        const u32 queue = lowest_bit(left);
-        ended[end_count] = i << 8 | queue;
-        end_count += has_come(queue_at(v, node(i), queue).until, now);
-      }
+    for (u32 i : turning) {
+      const u32 set = equal_set(node[i], t.node_fields.tail_leaves, static_cast<u16>(now)) & control(i).sending;
+      control(i).sending = static_cast<u8>(control(i).sending & ~set);
+      leaving.add(i, set);
+      arriving.add(i, control(i).arriving & ~control(i).leaving);
     }
-    for (u32 k = 0; k < end_count; ++k)
-      prefetch_end(v, node(ended[k] >> 8), control(ended[k] >> 8), list[ended[k] >> 8], ended[k] & 0xFF, now);
+    leaving.for_each([&](u32 i, u32 d) {
+      const u32 queue = node[i].at(t.node_fields.sender_takes, d);
+      ended[end_count++] = i << 8 | queue;
+      prefetch_end(v, node[i], control(i), queue, now);
+    });
+    arriving.for_each([&](u32 i, u32 queue) {
+      ended[end_count] = i << 8 | queue;
+      const Queue& state = queue_at(v, node[i], queue);
+      end_count += has_come(state.until, now);
+#if !defined(__CUDA_ARCH__)
+      __builtin_prefetch(&packet_at(v, node[i], queue, state.first));
+#endif
+      prefetch_end(v, node[i], control(i), queue, now);
+    });
     for (u32 k = 0; k < end_count; ++k) {
-      const u32 i = ended[k] >> 8;
-      end_leave(v, node(i), control(i), list[i], ended[k] & 0xFF, now);
+      const u32 i = ended[k] >> 8, queue = ended[k] & 0xFF;
+      end_leave(v, node[i], control(i), index[i], queue, now);
+      if (sends_acks && queue < kInjectionQueue) add_ack(i, queue >> 3);
     }
-    for (u32 k = 0; k < turning_count; ++k) {
-      const u32 i = turning[k];
-      end_entering(v, node(i), control(i), now);
+    for (u32 i : turning) end_entering(v, node[i], control(i), now);
+    for (u32 k = 0; k < ack_count; ++k) {  // a link may be on the list more than once
+      const u32 i = acks[k] >> 8, direction = acks[k] & 0xFF;
+      if (can_send_ack(v, node[i], control(i), direction)) send_ack(v, node[i], control(i), index[i], direction, now);
     }
     if (t.protocol) {
-      for (u32 i = 0; i < n && t.acks; ++i) send_acknowledgments(v, node(i), list[i], now);
-      for (u32 k = 0; k < turning_count; ++k) repeat(v, node(turning[k]), list[turning[k]], now);
-      for (u32 i = 0; i < n; ++i) set_links(v, node(i), control(i), now);
-    } else if (t.acks) {
-      for (u32 i = 0; i < n; ++i) send_acks(v, node(i), control(i), list[i], now);
+      for (u32 i = 0; i < n && t.acks; ++i) send_acknowledgments(v, node[i], index[i], now);
+      for (u32 i : turning) repeat(v, node[i], index[i], now);
+      for (u32 i = 0; i < n; ++i) set_links(v, node[i], control(i), now);
     }
     // Most of those that are woken have nobody who may get a link, or one: they are told apart before, not meanwhile.
-    u32 here[kMost + 1], alone[kMost + 1], several[kMost + 1], here_count = 0, alone_count = 0, several_count = 0;
+    Numbers<kMost> here, waiting, alone, several, stored;
     u64 able[kMost];
-    bool again[kMost] = {};
     for (u32 i = 0; i < n; ++i) {
-      if (i < more) bring(v, node_of(entries[n + i]));
-      able[i] = able_heads(v, node(i), control(i));
-      here[here_count] = alone[alone_count] = several[several_count] = i;
-      here_count += control(i).here != 0;
-      const bool contested = t.gap ? able[i] != 0 : (able[i] & (able[i] - 1)) != 0;
-      alone_count += able[i] && !contested;
-      several_count += contested;
+      if (i < more) bring(v, next[i]);
+      here.add(i, control(i).here != 0);
+      waiting.add(i, control(i).waiting != 0);
     }
-    const auto dice = [&](u32 i) { return Dice(v.row->seed, list[i], now); };
-    for (u32 k = 0; k < here_count; ++k) {
-      const u32 i = here[k];
-      again[i] = receive(v, node(i), control(i), list[i], bypass[i], dice(i), now);
+    for (u32 i : waiting) {
+      const u64 heads = able[i] = able_heads(v, node[i], control(i)), others = heads & (heads - 1);
+      const bool contested = t.gap ? heads != 0 : others != 0;
+      alone.add(i, (heads != 0) & !contested);
+      several.add(i, contested);
     }
-    for (u32 k = 0; k < alone_count; ++k) {
-      const u32 i = alone[k];
-      pass_alone(v, node(i), control(i), list[i], lowest_bit(able[i]), bypass[i], dice(i), grants, now);
-    }
-    for (u32 k = 0; k < several_count; ++k) {
-      const u32 i = several[k];
-      if (pass(v, node(i), control(i), list[i], able[i], bypass[i], dice(i), grants, now))
-        again[i] |= able_heads(v, node(i), control(i)) != 0;
-    }
-    u32 losers[kMost + 1], stored[kMost + 1], loser_count = 0, stored_count = 0;
-    for (u32 i = 0; i < n; ++i) {
-      losers[loser_count] = stored[stored_count] = i;
-      loser_count += again[i];
-      stored_count += t.fifo_delay && bypass[i] & (control(i).waiting | control(i).here);
-    }
-    for (u32 k = 0; k < loser_count; ++k) look_again(v, list[losers[k]], now + 1);
-    for (u32 k = 0; k < stored_count; ++k) {
-      const u32 i = stored[k];
-      store(v, node(i), control(i), list[i], bypass[i], now);
-    }
+    const auto dice = [&](u32 i) { return Dice(v.row->seed, index[i], now); };
+    for (u32 i : here)
+      if (receive(v, node[i], control(i), index[i], bypass[i], dice(i), now)) look_again(v, index[i], now + 1);
+    for (u32 i : alone)
+      pass_alone(v, node[i], control(i), index[i], lowest_bit(able[i]), bypass[i], dice(i), grants, now);
+    for (u32 i : several)
+      if (pass(v, node[i], control(i), index[i], able[i], bypass[i], dice(i), grants, now) &&
+          able_heads(v, node[i], control(i)))
+        look_again(v, index[i], now + 1);
+    if (t.fifo_delay)
+      for (u32 i : with_head) stored.add(i, (bypass[i] & (control(i).waiting | control(i).here)) != 0);
+    for (u32 i : stored) store(v, node[i], control(i), index[i], bypass[i], now);
   }
 
   /// Queues of a node that can end to leave in the same cycle.
   static constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
 
+  /// The next packet of a queue whose head may have left it, and what else that will need.
   template <class V, int W>
-  FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 index,
-                                          u32 queue, Cycle now) {
+  FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 queue,
+                                          Cycle now) {
 #if !defined(__CUDA_ARCH__)
     const auto& t = v.t;
     const Queue& state = queue_at(v, node, queue);
-    if (state.packets > 1)
-      __builtin_prefetch(&packet_at(v, node, queue, state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1u));
-    if (control.arriving & bit(queue)) __builtin_prefetch(&packet_at(v, node, queue, state.first));
-    if (queue >= kInjectionQueue) __builtin_prefetch(&v.terminals[index].at(t.software_fields.space_mail), 1);
-    if (queue < kInjectionQueue && !(control.bypassing & bit(queue)))
+    __builtin_prefetch(&packet_at(v, node, queue, state.first + 1u == ring_of(t, queue) ? 0 : state.first + 1u));
+    if (!t.acks && queue < kInjectionQueue && !(control.bypassing & bit(queue)))
       prefetch_return(v, node, queue >> 3, now + t.token_delay);
 #endif
   }

@@ -1,6 +1,7 @@
 #pragma once
 /// Where a packet may go, from its hint bits alone (paper, "Torus network"): there are no routing tables.
 #include "kernels/common/bits.hpp"
+#include "kernels/common/select.hpp"
 #include "kernels/routers/bgl/state.hpp"
 
 namespace flitlab::bgl {
@@ -36,19 +37,27 @@ FLITLAB_HD inline u32 escape_direction(Order order, u32 hints) {
   return lowest_bit(order == Order::kDirection && plus ? plus : hints);
 }
 
-/// Whether a hop from a coordinate crosses the dateline, which lies between the largest coordinate and 0.
+/// A hop along a dimension: whether it crosses the dateline, which lies between the largest coordinate and 0, and the
+/// coordinate after it.
+struct Hop {
+  bool crosses;
+  u32 next;
+};
 template <class T>
-FLITLAB_HD inline bool crosses_dateline(const T& t, u32 address, u32 direction) {
-  const u32 dim = direction / 2, at = coordinate(t, address, dim);
-  return direction % 2 ? at == 0 : at + 1 == t.radix[dim];
+FLITLAB_HD inline Hop hop_of(const T& t, u32 address, u32 direction) {
+  const u32 dim = direction / 2, at = coordinate(t, address, dim), last = t.radix[dim] - 1;
+  const u32 minus = direction % 2, edge = last & (minus - 1);  // from where it crosses; 0 of a minus direction
+  const bool crosses = at == edge;
+  return {crosses, select(crosses, last - edge, at + 1 - 2 * minus)};
 }
 
-/// The coordinate after a hop.
+template <class T>
+FLITLAB_HD inline bool crosses_dateline(const T& t, u32 address, u32 direction) {
+  return hop_of(t, address, direction).crosses;
+}
 template <class T>
 FLITLAB_HD inline u32 next_coordinate(const T& t, u32 address, u32 direction) {
-  const u32 dim = direction / 2, at = coordinate(t, address, dim);
-  const bool wraps = crosses_dateline(t, address, direction);
-  return direction % 2 ? (wraps ? t.radix[dim] : at) - 1 : (wraps ? 0 : at + 1);
+  return hop_of(t, address, direction).next;
 }
 
 /// The escape VC of the next buffer in a direction: of a pair, the higher one once the dateline has been crossed.
@@ -63,10 +72,9 @@ FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 directio
 template <class T>
 FLITLAB_HD inline u16 route_after_hop(const T& t, u16 route, u32 destination, u32 here, u32 direction) {
   const u32 dim = direction / 2;
-  u32 after = route;
-  if (next_coordinate(t, here, direction) == coordinate(t, destination, dim)) after &= ~(1u << direction);
-  if (crosses_dateline(t, here, direction)) after |= kCrossed << dim;
-  return static_cast<u16>(after);
+  const Hop hop = hop_of(t, here, direction);
+  const u32 done = u32{hop.next == coordinate(t, destination, dim)} << direction;
+  return static_cast<u16>((route & ~done) | (hop.crosses ? u32{kCrossed} : 0) << dim);
 }
 
 }  // namespace flitlab::bgl

@@ -15,13 +15,16 @@ FLITLAB_HD inline u32 range_of(u32 amount, u32 most) {
 template <class V, int W>
 FLITLAB_INLINE void set_tokens(const V& v, const Item<W>& node, u32 direction, u32 vc, u32 tokens) {
   const auto& f = v.t.node_fields;
-  const u32 place = 8 * direction + vc, range = range_of(tokens, v.t.buffer[vc]);
-  const auto set = [&](u64& levels, bool in) { levels = (levels & ~bit(place)) | u64{in} << place; };
+  const u32 most = v.t.buffer[vc];
+  const u64 me = bit(8 * direction + vc);
+  const auto set = [&](u64& level, bool is_less) { level = (level | me) ^ (me & (0 - u64{is_less})); };
   node.at(f.tokens, direction * v.t.vcs + vc) = static_cast<u8>(tokens);
   Levels& levels = node.at(f.levels);
-  set(levels.open, tokens >= kFullPacket);
-  set(levels.roomy, tokens >= 2 * kFullPacket);
-  for (u32 i = 0; i < 3; ++i) set(levels.fuller[i], range > i);
+  set(levels.open, tokens < kFullPacket);
+  set(levels.roomy, tokens < 2 * kFullPacket);
+  set(levels.fuller[0], 4 * tokens < most);  // as range_of() has it
+  set(levels.fuller[1], 2 * tokens < most);
+  set(levels.fuller[2], 4 * tokens < 3 * most);
 }
 
 /// A nibble for each VC as a byte for each.

@@ -1,0 +1,137 @@
+#pragma once
+/// Nodes that are worked on together, and lists of those among them for which something has come or has ended. They are
+/// made without branches: what there is for a node cannot be foreseen.
+#include "kernels/common/bits.hpp"
+#include "kernels/routers/bgl/calendar.hpp"
+
+namespace flitlab::bgl {
+
+/// Numbers of nodes in their batch.
+template <u32 kMost>
+struct Numbers {
+  u32 who[kMost + 1];  ///< with room for one that is written and not kept
+  u32 count = 0;
+
+  FLITLAB_INLINE void add(u32 number, bool is_one) {
+    who[count] = number;
+    count += is_one;
+  }
+  FLITLAB_HD const u32* begin() const { return who; }
+  FLITLAB_HD const u32* end() const { return who + count; }
+};
+
+/// Sets of bits, none of them empty, each with whose it is.
+template <u32 kMost>
+struct SetsOf {
+  u64 set[kMost + 2];
+  u32 who[kMost + 2];
+  u32 count = 0;
+
+  FLITLAB_INLINE void add(u32 whose, u64 its_set) {
+    set[count] = its_set;
+    who[count] = whose;
+    count += its_set != 0;
+  }
+  /// Calls visit(who, bit) for all bits of all sets in one loop, which ends only once: each of its ends is unforeseen.
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) {
+    set[count] = set[count + 1] = 0;
+    u64 left = set[0];
+    for (u32 i = 0; i < count;) {
+      visit(who[i], lowest_bit(left));
+      left &= left - 1;
+      const u64 done = left == 0;
+      i += static_cast<u32>(done);
+      left |= set[i] & (0 - done);  // no branch
+    }
+  }
+};
+
+/// The nodes, and which of them have which notes.
+template <int W, u32 kMost>
+struct Batch {
+  u32 index[kMost];
+  Item<W> node[kMost];
+  u64 bypass[kMost];  ///< queues whose head may go by the bypass channel; none at first
+  u32 count = 0;
+  Numbers<kMost> with_head, with_tokens, heard, freed, turning;
+
+  template <class V>
+  FLITLAB_INLINE void set(const V& v, u32 number, u32 item) {
+    index[number] = item;
+    node[number] = v.nodes[item];
+    bypass[number] = 0;
+  }
+};
+
+/// Notes of groups of 64 nodes, from which batches are taken in turn.
+template <u32 kGroups>
+class DueNodes {
+ public:
+  /// Takes the notes of the groups `first` to before `last`.
+  template <class V>
+  FLITLAB_INLINE DueNodes(const V& v, u32 first, u32 last, Cycle now) {
+    for (u32 group = first; group < last; ++group) {
+      notes_[count_] = take_notes_of(v, group, now);
+      due_[count_] = all_of(notes_[count_]);
+      group_[count_] = group;
+      count_ += due_[count_] != 0;
+    }
+    notes_[count_] = {};
+    due_[count_] = 0;
+  }
+
+  /// The next nodes; none if all have had their turn.
+  template <class V, u32 kMost>
+  FLITLAB_INLINE void take(const V& v, Batch<V::width, kMost>& batch) {
+    static_assert(kMost <= 256);
+    const u32 first = at_;
+    u8 number[64 * kMost];  // in the batch, by the place of a node in its group
+    u32 n = 0;
+    u64 left = due_[at_];
+    for (; at_ < count_ && n < kMost; ++n) {
+      const u32 bit = lowest_bit(left);
+      number[64 * (at_ - first) + bit] = static_cast<u8>(n);
+      batch.set(v, n, 64 * group_[at_] + bit);
+      left &= left - 1;
+      const u64 done = left == 0;
+      at_ += static_cast<u32>(done);
+      left |= due_[at_] & (0 - done);
+    }
+    due_[at_] = left;  // of the last group, for whose others there is no room
+    batch.count = n;
+    SetsOf<kMost> heads, tokens, heard, again, queues;
+    for (u32 at = first; at <= at_; ++at) {  // of the last group those that there was room for
+      const u64 here = at == at_ ? ~left : ~u64{0};
+      Notes& notes = notes_[at];
+      heads.add(64 * (at - first), notes.heads & here);
+      tokens.add(64 * (at - first), notes.tokens & here);
+      heard.add(64 * (at - first), notes.heard & here);
+      again.add(64 * (at - first), notes.again & here);
+      queues.add(64 * (at - first), notes.queues & here);
+    }
+    Notes& rest = notes_[at_];
+    rest = {rest.heads & left, rest.tokens & left, rest.heard & left, rest.again & left, rest.queues & left};
+    list(heads, number, batch.with_head);
+    list(tokens, number, batch.with_tokens);
+    list(heard, number, batch.heard);
+    list(again, number, batch.freed);
+    list(queues, number, batch.turning);
+  }
+
+ private:
+  /// Those that have notes of one kind. There are few in a group.
+  template <u32 kMost>
+  FLITLAB_INLINE static void list(SetsOf<kMost>& notes, const u8* number, Numbers<kMost>& numbers) {
+    u32 n = 0;
+    notes.for_each([&](u32 slot, u32 bit) { numbers.who[n++] = number[slot + bit]; });
+    numbers.count = n;
+  }
+
+  u32 count_ = 0, at_ = 0;
+  Notes notes_[kGroups + 1];
+  u64 due_[kGroups + 1];
+  u32 group_[kGroups + 1];
+};
+
+}  // namespace flitlab::bgl

@@ -1,0 +1,146 @@
+/// Many nodes at once against one by one: the layout of GPUs has no batches, and no vectors, so both forms run here.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "kernels/routers/bgl/arbitrate.hpp"
+#include "tests/support/bgl/random.hpp"
+
+namespace flitlab::bgl_batch_test {
+namespace {
+
+using testing::described;
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::random_bgl;
+using testing::word;
+
+constexpr u32 kCalendar = 2;
+
+/// Wakes nodes that may have nothing to do, the same in all networks: with `parts` of 16 each.
+void wake_some(std::initializer_list<Network*> nets, std::mt19937_64& random, u32 parts) {
+  const StateLayout& layout = (*nets.begin())->plan->layout();
+  const u32 nodes = layout.kinds[0].count;
+  const FieldInfo& field = layout.kinds[kCalendar].field("again");
+  std::vector<u64> wake(layout.kinds[kCalendar].count);
+  for (u32 n = 0; n < nodes; ++n) wake[n / 64] |= u64{random() % 16 < parts} << n % 64;
+  for (Network* net : nets) {
+    std::vector<u64> notes(wake.size() * field.count);
+    net->engine->get_field(0, kCalendar, field, notes.data());
+    for (u32 group = 0; group < wake.size(); ++group)
+      notes[group * field.count + net->engine->now() % field.count] |= wake[group];
+    net->engine->set_field(0, kCalendar, field, notes.data());
+  }
+}
+
+/// Any torus, with errors or without, and as many nodes woken as make one batch, a part of one, or several.
+TEST(BglBatch, IsLikeNodesOneByOne) {
+  if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
+  u64 acks = 0, delivered = 0;
+  for (u32 seed = 1; seed <= testing::trials(15); ++seed) {
+    RawConfig config = random_bgl(seed);
+    if (seed % 3 == 0) testing::add_errors(config, seed);
+    if (seed % 2) config["topology.shape"] = seed % 4 == 1 ? IntList{5, 5, 3} : IntList{8, 4, 8};
+    if (seed % 5 == 0) {
+      config["traffic.mode"] = word("batch");
+      config["traffic.batch_packets"] = integer(8);
+    } else {
+      config["traffic.load"] = seed % 5 < 3 ? 0.02 : 0.2;
+    }
+    const Experiment e = experiment(config);
+    Network many(e), one(e, {"cpu", 1, false, 1, testing::kWide});
+    std::mt19937_64 random(seed);
+    for (u32 cycle = 0; cycle < 400; ++cycle) {
+      if (seed % 2) wake_some({&many, &one}, random, cycle % 17);
+      many.step(1);
+      one.step(1);
+      if (cycle % 8) continue;  // a difference stays
+      ASSERT_EQ(many.engine->state_hash(0), one.engine->state_hash(0)) << "cycle " << cycle << "\n"
+                                                                       << described(config);
+    }
+    const CounterShard a = many.engine->counters(0), b = one.engine->counters(0);
+    for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << "seed " << seed << ", total " << i;
+    ASSERT_EQ(many.engine->audit(0).bits, 0u) << "seed " << seed;
+    acks += many.total(bgl::Count::kTokenPackets);
+    delivered += many.total(Total::kPacketsDelivered);
+  }
+  EXPECT_GT(acks, 100u);
+  EXPECT_GT(delivered, 100u);
+}
+
+/// The same for the published machine, which has phases of its own, at low and high load and for longer.
+TEST(BglBatch, OfThePublishedMachineIsToo) {
+  if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
+  for (double load : {0.005, 0.03}) {
+    for (const char* acks : {"auto", "charged"}) {
+      const Experiment e = experiment({{"router.kind", word("bgl")},
+                                       {"topology.shape", IntList{5, 5, 5}},
+                                       {"traffic.load", load},
+                                       {"router.acks", word(acks)},
+                                       {"traffic.packet_flits", Lengths{{1, 0.2}, {4, 0.3}, {8, 0.5}}}});
+      Network many(e), two(e, {"cpu", 2, false, 1}), one(e, {"cpu", 1, false, 1, testing::kWide});
+      std::mt19937_64 random(7);
+      for (u32 epoch = 0; epoch < 50; ++epoch) {
+        wake_some({&many, &two, &one}, random, 16);
+        for (Network* net : {&many, &two, &one}) net->step(20);
+        ASSERT_EQ(many.engine->state_hash(0), one.engine->state_hash(0)) << "load " << load << ", epoch " << epoch;
+        ASSERT_EQ(many.engine->state_hash(0), two.engine->state_hash(0)) << "load " << load << ", epoch " << epoch;
+      }
+    }
+  }
+}
+
+/// Vectors against loops, over values that differ little, so that both answers occur.
+TEST(BglDirections, AreFoundAtOnce) {
+  struct Values {
+    u16 halves[bgl::kDirections];
+    u16 others[2];  // whose these are is not asked
+    u32 words[bgl::kDirections];
+  };
+  std::mt19937_64 random(1);
+  for (u32 trial = 0; trial < 20000; ++trial) {
+    Values values;
+    for (u16& x : values.halves) x = static_cast<u16>(random() % 3 << 8 * (random() % 2));
+    for (u16& x : values.others) x = static_cast<u16>(random() % 3);
+    for (u32& x : values.words) x = random() % 2 << random() % 32;
+    const u16 wanted = static_cast<u16>(random() % 3);
+    const Item<1> item{reinterpret_cast<std::byte*>(&values)};
+    u64 sets[bgl::kDirections], changed[bgl::kDirections], bytes = 0, all = 0;
+    const u32 some = random() % 64, queue = random() % 56;
+    u32 equal = 0, nonzero = 0, present = 0;
+    for (u32 d = 0; d < bgl::kDirections; ++d) {
+      equal |= u32{values.halves[d] == wanted} << d;
+      nonzero |= u32{values.words[d] != 0} << d;
+      sets[d] = changed[d] = random();
+      all |= some >> d & 1 ? sets[d] : 0;
+      const u64 byte = random() % 2 << random() % 8;
+      present |= u32{byte != 0} << d;
+      bytes |= byte << 8 * d;
+    }
+    EXPECT_EQ(bgl::equal_set(item, Field<u16>{offsetof(Values, halves)}, wanted), equal);
+    EXPECT_EQ(bgl::nonzero_set(item, Field<u32>{offsetof(Values, words)}, 0), nonzero);
+    EXPECT_EQ(bgl::bytes_set(bytes | random() << 48), present);
+    EXPECT_EQ(bgl::union_of(sets, some), all);
+    bgl::put_into(changed, bgl::bit(queue), some);
+    for (u32 d = 0; d < bgl::kDirections; ++d)
+      EXPECT_EQ(changed[d], some >> d & 1 ? sets[d] | bgl::bit(queue) : sets[d] & ~bgl::bit(queue));
+  }
+}
+
+/// The member of each rank has its share of the draws, in order.
+TEST(BglDirections, AnyMemberIsDrawn) {
+  std::mt19937_64 random(2);
+  for (u32 trial = 0; trial < 5000; ++trial) {
+    const u64 set = (random() & random()) | u64{1} << random() % 64;
+    std::vector<u32> members;
+    for (u32 i = 0; i < 64; ++i)
+      if (set >> i & 1) members.push_back(i);
+    const u32 draw = static_cast<u32>(random());
+    EXPECT_EQ(bgl::any_of(set, draw), members[u64{draw} * members.size() >> 32]);
+  }
+  EXPECT_EQ(bgl::any_of(~u64{0}, 0xFFFFFFFFu), 63u);
+}
+
+}  // namespace
+}  // namespace flitlab::bgl_batch_test
