@@ -12,7 +12,7 @@
 ///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  blocks `begin` to `end` for some
 ///                                           cycles; more than one cycle only for all blocks. What lanes leave in the
 ///                                           canonical state is theirs until `store`
-///   `double busy() const`                   moves of flits per item and cycle from which on lanes pay
+///   `double busy() const`                   moves of flits per item and cycle from which on lanes pay; below 0: always
 #include "kernels/engines/cpu_engine.hpp"
 
 namespace flitlab {

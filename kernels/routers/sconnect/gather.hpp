@@ -173,7 +173,9 @@ struct Gathered {
   };
 
   FLITLAB_INLINE void look_at_channels(u32 i, Bytes* at_port) const {
+#ifndef __CUDACC__
 #pragma GCC unroll 4
+#endif
     for (u32 p = 0; p < kSerial; ++p) at_port[p].of[i] = is_busy(i, p);
     for (u32 p = kSerial; p < kPorts; ++p)
       if (v.t.channels[index[i]] >> p & 1) at_port[p].of[i] = is_busy(i, p);

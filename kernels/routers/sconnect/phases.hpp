@@ -75,7 +75,9 @@ struct TicPhase {
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
     const std::byte* hot = v.tics[index].block;
+#ifndef __CUDACC__
 #pragma GCC unroll 12
+#endif
     for (u32 line = 0; line < v.t.fields.slot.offset; line += 64) __builtin_prefetch(hot + line, 1);
     for (u32 p = kSerial; p < kPorts; ++p) {
       const Link& link = v.t.links[index * kPorts + p];

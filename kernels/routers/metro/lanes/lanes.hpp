@@ -14,7 +14,7 @@ class Lanes {
   using V = View<1, false, T>;
 
  public:
-  static constexpr double busy = -1, idle = -1;  ///< they always pay
+  double busy() const { return -1; }  ///< they always pay
 
   static bool fits(const T&) { return true; }
 
