@@ -16,7 +16,7 @@ struct Random4 {
 /// Four independent 32-bit words for one (seed, stream, item, counter).
 FLITLAB_HD inline Random4 philox(u64 seed, u32 stream, u32 item, u64 counter) {
 #if defined(__SSE2__) && !defined(__CUDACC__)
-  // The same with the words c0 to c3 in a vector: a third of the instructions.
+  // The same with the words c0 to c3 side by side in a vector.
   const auto pair = [](u32 even, u32 odd) {
     return _mm_set_epi32(0, static_cast<int>(odd), 0, static_cast<int>(even));
   };

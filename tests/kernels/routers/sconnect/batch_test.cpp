@@ -50,7 +50,7 @@ struct Pair {
   }
 
   RawConfig config_;
-  bool may_fail = false;  ///< what software does may upset an audit
+  bool may_fail = false;  ///< control messages in full TICs upset an audit (the README says why)
   Experiment e;
   Network many, one;
   const sconnect::Table& table;
