@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from flitlab._core import ConfigError, RunError, __version__
 
 if TYPE_CHECKING:
+    from flitlab.clusters import cluster
     from flitlab.curve import Curve
     from flitlab.experiment import Experiment, load
     from flitlab.network import Network
@@ -38,6 +39,7 @@ _WHERE = {
     "sweep": "sweeps",
     "find_saturation": "saturation",
     "adaptive": "refinement",
+    "cluster": "clusters",
     "Curve": "curve",
     "style": "styles",
     "Network": "network",
@@ -47,7 +49,7 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "adaptive", "Curve", "style", "Network", "Program", "reproduce",
+    "find_saturation", "adaptive", "cluster", "Curve", "style", "Network", "Program", "reproduce",
 ]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from flitlab import _core
 from flitlab._core import ConfigError
+from flitlab.scope.places import places_of
 from flitlab.styles import NARROW
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ class Channels:
         table = pd.DataFrame(self.links, columns=["router", "port", "to_router", "to_port"])
         return table.assign(flits=np.array(self._flits, dtype=np.int64), use=self.use)
 
+    def _places(self) -> np.ndarray:
+        """[routers][2] as the router scope draws them."""
+        network = _core.Network(self._experiment.core, "cpu", 1, False)
+        names = [network.router_name(r) for r in range(int(self._experiment.derived()["routers"]))]
+        kind = self._experiment.flat().get("topology.kind", "")
+        return np.array(places_of(names, kind, self.links.tolist())[0])
+
     def __len__(self) -> int:
         return len(self._flits)
 
@@ -71,8 +79,8 @@ class Channels:
 
     def plot(self, axes: Any = None) -> Any:
         """Arrows coloured by use. Networks with coordinates are drawn by them, dimensions from the third on as planes
-        in rows; channels that wrap around, or lead to another plane, are stubs. Others are drawn by how near their
-        routers are to one another. Returns the axes.
+        in rows; channels that wrap around, or lead to another plane, are stubs. Stages are columns; others are laid
+        out by their channels (by networkx; without it, on a circle). Returns the axes.
 
         Raises ConfigError if there are more than 20000 channels, or none.
         """
@@ -80,13 +88,9 @@ class Channels:
             raise ConfigError(f"channels.plot(): {len(self)} channels; 1 to {MOST_DRAWN} can be drawn. All are in "
                               "channels.frame.")
         shape = _shape(self._experiment)
-        places = _grid(shape) if shape else _by_distance(self.links, _routers(self.links))
+        places = _grid(shape) if shape else self._places()
         starts, ways = _arrows(self.links, places, shape)
         return _draw(axes, places, starts, ways, self.use, shape)
-
-
-def _routers(links: np.ndarray) -> int:
-    return int(links[:, [0, 2]].max()) + 1
 
 
 def _shape(experiment: Experiment) -> list[int]:
@@ -111,42 +115,6 @@ def _grid(shape: list[int]) -> np.ndarray:
     plane = np.arange(len(at)) // math.prod(shape[:2])
     rest = np.zeros((len(at), 2 - at.shape[1]))
     return np.hstack([at, rest]) + np.stack([plane % in_a_row * width, -(plane // in_a_row) * height], axis=1)
-
-
-def _by_distance(links: np.ndarray, routers: int) -> np.ndarray:
-    """[routers][2]: as far from one another as their hops are, a unit each, as well as that can be (stress by
-    majorisation, Gansner, Koren & North 2004, from a circle by classical scaling); a circle if they are too many."""
-    turn = 2 * np.pi * np.arange(routers) / routers
-    circle = np.stack([np.sin(turn), np.cos(turn)], axis=1) * max(1.0, routers / 6)
-    if routers > 1024 or routers < 3:
-        return circle
-    hops = _hops(links, routers)
-    centre = np.eye(routers) - 1 / routers
-    values, vectors = np.linalg.eigh(-centre @ hops**2 @ centre / 2)
-    places = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 1e-9)) + 0.05 * circle
-    far = hops + np.eye(routers)
-    weights = np.where(np.eye(routers) > 0, 0, far**-2)
-    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
-    for _ in range(100):
-        apart = np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(routers)
-        pull = weights * hops / np.maximum(apart, 1e-9)
-        places = inverse @ (np.diag(pull.sum(axis=1)) - pull) @ places
-    return places
-
-
-def _hops(links: np.ndarray, routers: int) -> np.ndarray:
-    """[routers][routers], both directions of a channel alike; those that cannot be reached are far."""
-    near = np.eye(routers, dtype=np.float32)
-    near[links[:, 0], links[:, 2]] = near[links[:, 2], links[:, 0]] = 1
-    hops = np.full((routers, routers), np.inf)
-    reached = np.eye(routers, dtype=np.float32)
-    for hop in range(routers):
-        hops[(reached > 0) & (hops > hop)] = hop
-        wider = np.minimum(reached @ near, 1)
-        if ((wider > 0) == (reached > 0)).all():
-            break
-        reached = wider
-    return np.where(np.isinf(hops), hop + 1.0, hops)
 
 
 def _arrows(links: np.ndarray, places: np.ndarray, shape: list[int]) -> tuple[np.ndarray, np.ndarray]:

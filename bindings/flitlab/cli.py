@@ -37,6 +37,13 @@ def _run(args) -> int:
     return 0
 
 
+def _executor(file: str | None):
+    """Workers of a cluster file; None without one."""
+    from flitlab.clusters import cluster
+
+    return cluster(file) if file else contextlib.nullcontext()
+
+
 def _sweep(args) -> int:
     from flitlab.sweeps import parse_over, sweep
 
@@ -47,7 +54,8 @@ def _sweep(args) -> int:
         if key in over:
             raise ConfigError(f"--over {text}: {key} is given twice; put all its values into one --over.")
         over[key] = values
-    curve = sweep(_experiment(args), over, args.seeds, args.out, args.resume, args.backend, args.threads)
+    with _executor(args.cluster) as executor:
+        curve = sweep(_experiment(args), over, args.seeds, args.out, args.resume, args.backend, args.threads, executor)
     print(curve.table())
     for line in curve.summary():
         print(line)
@@ -199,6 +207,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per point, one a seed (default 1)")
     sub.add_argument("--out", metavar="DIR", help="folder for curve.csv, curve.png, points.jsonl, experiment.toml")
     sub.add_argument("--resume", action="store_true", help="keep the finished points in --out and run the others")
+    sub.add_argument("--cluster", metavar="FILE",
+                     help="run the points on the workers that a TOML file describes: a queue of Slurm, machines by "
+                          "SSH and others (docs/clusters.md)")
 
     sub = command("plot", _plot, "Draw the curves of sweeps into one picture.", config=False)
     sub.add_argument("dirs", nargs="+", metavar="DIR", help="folder of a sweep, or a CSV or Parquet file of a curve")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import os
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from typing import Any
 from flitlab import _core
 from flitlab.arguments import check_backend, check_threads, named, on_command_line
 from flitlab.curve import Curve, is_result
+from flitlab.executors import digest_of, key_of, points_per_job, run_on
 from flitlab.experiment import Experiment, Given, experiment_of, parse_value, plain
 from flitlab.journal import entry_of, line_of, write_anew
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
@@ -136,16 +135,6 @@ class _Journal:
                 os.fsync(file.fileno())
 
 
-def key_of(point: Experiment) -> str:
-    """A point's name in the journal. Version and contents of the files belong to it: points of another version or file
-    are run again."""
-    return json.dumps([_core.__version__, point.core.files_hash(), point.flat()], sort_keys=True)
-
-
-def digest_of(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()
-
-
 class _Points:
     """The experiments of a sweep, made when they are needed. All are checked at the beginning."""
 
@@ -167,10 +156,6 @@ class _Points:
         return self.experiment.set(self.settings[index])
 
 
-def _run_group(experiments: list[Experiment], backend: str, threads: int) -> list[dict]:
-    return run_job(experiments, backend, threads)
-
-
 def sweep(
     experiment: Given,
     over: Mapping[str, Iterable[Any] | Adaptive],
@@ -188,8 +173,9 @@ def sweep(
     over: dotted path -> list of values; ``traffic.load`` may have :func:`flitlab.adaptive`, which finds where it
     saturates. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for points.jsonl (every finished point,
     at once), curve.csv, curve.png and experiment.toml. resume: keep the points of an interrupted sweep in ``out``.
-    executor: anything with ``submit`` (concurrent.futures, a Dask client); without one, this machine's GPU or cores.
-    Ctrl-C keeps the finished points.
+    executor: anything with ``submit`` (concurrent.futures, a Dask client, what :func:`flitlab.cluster` gives); without
+    one, this machine's GPU or cores. It is given several jobs for each that it runs at a time, of one CPU thread each
+    unless ``threads`` says otherwise. Ctrl-C keeps the finished points.
     """
     experiment = experiment_of(experiment)
     if seeds < 1:
@@ -245,7 +231,7 @@ def _settings(values: Mapping[str, list[Any]], own_seeds: list[int]) -> list[dic
     return settings
 
 
-def _groups(points: _Points, done: _Journal) -> list[list[int]]:
+def _groups(points: _Points, done: _Journal, executor: Any) -> list[list[int]]:
     """Indices of the points still to run, one list per job."""
     by_structure: dict[int, list[int]] = {}
     seen = set()
@@ -253,17 +239,16 @@ def _groups(points: _Points, done: _Journal) -> list[list[int]]:
         if digest not in done and digest not in seen:
             seen.add(digest)
             by_structure.setdefault(points.structures[i], []).append(i)
-    return [
-        group[start : start + REPLICAS_PER_JOB]
-        for group in by_structure.values()
-        for start in range(0, len(group), REPLICAS_PER_JOB)
-    ]
+    size = REPLICAS_PER_JOB
+    if executor is not None:
+        size = points_per_job(sum(map(len, by_structure.values())), executor, size)
+    return [group[start : start + size] for group in by_structure.values() for start in range(0, len(group), size)]
 
 
 def _run_missing(points: _Points, journal: _Journal, backend, threads, executor, progress) -> None:
     from tqdm.auto import tqdm
 
-    groups = _groups(points, journal)
+    groups = _groups(points, journal, executor)
     total = len(set(points.digests))
     with tqdm(total=total, initial=total - sum(map(len, groups)), unit="point", delay=1, disable=not progress) as bar:
 
@@ -277,21 +262,5 @@ def _run_missing(points: _Points, journal: _Journal, backend, threads, executor,
                     run_job([points[i] for i in group], backend, threads,
                             lambda k, result, group=group: finished(group[k], result))
                 return
-            futures = {executor.submit(_run_group, [points[i] for i in group], backend, threads): group
-                       for group in groups}
-            wait = getattr(executor, "as_completed", None) or _completed
-            try:
-                for future in wait(list(futures)):
-                    for index, result in zip(futures[future], future.result(), strict=True):
-                        finished(index, result)
-            finally:
-                for future in futures:
-                    future.cancel()
-
-
-def _completed(futures):
-    """Futures as they finish; those that are not of concurrent.futures (Dask's) in their order."""
-    try:
-        yield from as_completed(futures)
-    except (AttributeError, TypeError):
-        yield from futures
+            run_on(executor, [[points[i] for i in group] for group in groups], backend, threads,
+                   lambda job, point, result: finished(groups[job][point], result))

@@ -1,11 +1,14 @@
 """What channels carried in a run, against the network stepped by hand, and the drawing of it."""
 
+import sys
+
 import matplotlib
 import numpy as np
 import pytest
 
 import flitlab as fl
 from flitlab import channels as drawing
+from flitlab.layouts import graph_places
 
 matplotlib.use("Agg")
 WARM, WINDOW = 500, 2000
@@ -111,13 +114,25 @@ def test_planes_of_three_dimensions_do_not_touch():
 
 def test_a_graph_is_drawn_by_distance():
     """A path is a line of even steps, a ring of six a hexagon."""
-    path = np.array([(a, 0, a + s, 0) for a in range(6) for s in (1, -1) if 0 <= a + s < 6])
-    line = drawing._by_distance(path, 6)
+    line = np.array(graph_places(6, [(a, a + 1) for a in range(5)])[0])
     steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
     assert steps == pytest.approx(np.ones(5), abs=0.05) and np.linalg.norm(line[5] - line[0]) > 4.8
-    ring = drawing._by_distance(np.array([(a, 0, (a + s) % 6, 0) for a in range(6) for s in (1, -1)]), 6)
-    assert np.linalg.norm(ring - ring.mean(axis=0), axis=1) == pytest.approx(np.full(6, 1.1), abs=0.2)
-    assert len(drawing._by_distance(np.array([(0, 0, 1, 0)]), 2000)) == 2000
+    ring = np.array(graph_places(6, [(a, (a + 1) % 6) for a in range(6)])[0])
+    assert np.linalg.norm(ring - ring.mean(axis=0), axis=1) == pytest.approx(np.ones(6), abs=0.05)
+
+
+@pytest.mark.parametrize("channels", [[(a, a + 1) for a in range(0, 40, 2)], [(a, (a + 1) % 400) for a in range(400)]])
+def test_graphs_in_parts_and_large_ones_are_drawn_by_springs(channels):
+    routers = max(map(max, channels)) + 1
+    places = np.array(graph_places(routers, channels)[0])
+    steps = np.linalg.norm(places[[a for a, _ in channels]] - places[[b for _, b in channels]], axis=1)
+    assert steps.mean() == pytest.approx(1) and len(np.unique(places, axis=0)) == routers
+
+
+def test_without_networkx_a_graph_is_a_circle(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    places, said = graph_places(8, [(0, 1)])
+    assert "a circle" in said and places[0] == (0.0, 8 / (2 * np.pi))
 
 
 def test_too_many_are_not_drawn(monkeypatch):

@@ -1,4 +1,5 @@
-"""Makes .venv and installs flitlab into it: `venv.py package` for use, `venv.py tests` with what the tests need."""
+"""Makes .venv, builds a wheel of flitlab and installs it there: `venv.py package` for use, `venv.py tests` with what
+the tests need."""
 
 import os
 import shutil
@@ -8,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
+WHEELS = ROOT / "build" / "wheel"  # what others may install: tests/tools/test_wheel.py
 
 
 def fail(message: str) -> None:
@@ -42,10 +44,18 @@ def main(what: str) -> None:
         if made.returncode:
             fail(f"python3 -m venv failed; on Debian install python3-venv.\n{made.stdout}{made.stderr}")
     print(f"building and installing flitlab ({what})", flush=True)
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command += [".[test]", *settings_for_tests()] if what == "tests" else ["."]
+    for_tests = what == "tests"
+    shutil.rmtree(WHEELS, ignore_errors=True)
+    pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    call(*pip, "wheel", "--no-deps", "--wheel-dir", str(WHEELS), ".", *(settings_for_tests() if for_tests else []))
+    wheel = str(*WHEELS.glob("flitlab-*.whl"))
+    call(*pip, "install", "--force-reinstall", "--no-deps", wheel)  # a new build has the version of the old one
+    call(*pip, "install", f"{wheel}[test]" if for_tests else wheel)
+
+
+def call(*command: str) -> None:
     if subprocess.run(command, cwd=ROOT).returncode:
-        fail("pip install failed; its messages are above.")
+        fail(f"pip {command[5]} failed; its messages are above.")
 
 
 main(sys.argv[1])

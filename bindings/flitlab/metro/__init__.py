@@ -1,10 +1,10 @@
 """METRO networks from Python: the words on a router's wires, a source's connections word by word, and the wiring as
 paths between endpoints.
 
->>> net = fl.Network(fl.load("configs/metro-figure1.toml"))
->>> from flitlab import metro
->>> metro.words(net.step(12), router=0)["f0"]
-'DATA 40'
+>>> import flitlab as fl
+>>> net = fl.Network("metro-figure1")
+>>> fl.metro.words(net.step(433), router=0)["f0"]
+'DATA c'
 """
 
 from __future__ import annotations

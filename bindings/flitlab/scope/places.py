@@ -1,5 +1,5 @@
 """Where routers are drawn: meshes and tori as grids and rings, more dimensions as planes, stages as columns, graphs by
-networkx."""
+their channels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 import re
 from collections.abc import Sequence
 
-Places = list[tuple[float, float]]  # in units of the distance between neighbours; y points up
+from flitlab.layouts import Places, circle, graph_places
+
 _COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
 _STAGE = re.compile(r"^(\d+)\.(\d+)(?::(\d+))?$")
 
@@ -29,18 +30,12 @@ def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, i
     if all(found) and len(names) > 1:
         coordinates = [[int(c) for c in match[1].split(",")] for match in found if match]
         if len(coordinates[0]) == 1:
-            return (_circle(len(names)), "a ring") if kind in ("ring", "torus") else (_line(coordinates), "a row")
+            return (circle(len(names)), "a ring") if kind in ("ring", "torus") else (_line(coordinates), "a row")
         return _grid(coordinates)
     stages = [_STAGE.match(name) for name in names]
     if all(stages):
         return _columns([(int(m[1]), int(m[2]), int(m[3] or 0)) for m in stages if m])
-    return _graph(len(names), links)
-
-
-def _circle(count: int) -> Places:
-    radius = max(1.0, count / (2 * math.pi))
-    return [(radius * math.sin(2 * math.pi * i / count), radius * math.cos(2 * math.pi * i / count))
-            for i in range(count)]
+    return graph_places(len(names), ((a, b) for a, _, b, _ in links))
 
 
 def _line(coordinates: list[list[int]]) -> Places:
@@ -74,19 +69,3 @@ def _columns(routers: list[tuple[int, int, int]]) -> tuple[Places, str]:
     apart = max(2.0, tallest / len(most))
     return [(stage * apart + part * 0.3, -(number + 0.5) * tallest / most[stage]) for stage, number, part in routers], \
         f"{len(most)} stages as columns"
-
-
-def _graph(count: int, links: Sequence[tuple[int, int, int, int]]) -> tuple[Places, str]:
-    if count == 1:
-        return [(0.0, 0.0)], "one switch"
-    try:
-        import networkx
-
-        graph = networkx.Graph()
-        graph.add_nodes_from(range(count))
-        graph.add_edges_from((a, b) for a, _, b, _ in links)
-        found = networkx.spring_layout(graph, seed=1, k=2 / math.sqrt(count), iterations=100)
-    except ImportError:  # of networkx, or for large graphs of SciPy, which it needs then
-        return _circle(count), "a circle (with networkx and SciPy installed: by its channels)"
-    size = math.sqrt(count) / 1.6
-    return [(float(found[i][0]) * size, float(found[i][1]) * size) for i in range(count)], "a graph, by networkx"

@@ -1,0 +1,125 @@
+"""Workers on other machines for sweeps, as a file describes them; Dask does the rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from flitlab._core import ConfigError
+from flitlab.arguments import did_you_mean, named
+from flitlab.toml import tomllib
+
+# kind -> package and class that start workers
+KINDS = {
+    "local": ("distributed", "LocalCluster"),
+    "ssh": ("distributed", "SSHCluster"),
+    "slurm": ("dask_jobqueue", "SLURMCluster"),
+    "pbs": ("dask_jobqueue", "PBSCluster"),
+    "sge": ("dask_jobqueue", "SGECluster"),
+    "lsf": ("dask_jobqueue", "LSFCluster"),
+    "htcondor": ("dask_jobqueue", "HTCondorCluster"),
+    "oar": ("dask_jobqueue", "OARCluster"),
+}
+SCHEDULER = "scheduler"  # one that runs already
+KEYS = {"kind", "workers", "options", "address", "file"}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ConfigError(f"{named('cluster', str(path))} cannot be read: {why}.") from None
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}.") from None
+    for key in given:
+        if key not in KEYS:
+            raise ConfigError(f"{path}: {key} is no key of a cluster.{did_you_mean(key, KEYS)} There are "
+                              f"{', '.join(sorted(KEYS))}.")
+    return given
+
+
+def _check(path: Path, given: Mapping[str, Any]) -> None:
+    kind, allowed = given.get("kind"), [*KINDS, SCHEDULER]
+    if kind not in allowed:
+        raise ConfigError(f"{path}: kind = {kind!r}; it must be one of {', '.join(allowed)}.")
+    if kind == SCHEDULER:
+        if ("address" in given) == ("file" in given):
+            raise ConfigError(f"{path}: kind = 'scheduler' needs address = \"tcp://HOST:PORT\", or file, what `dask "
+                              "scheduler --scheduler-file` has written.")
+        return
+    workers = given.get("workers")
+    if kind != "ssh" and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
+        raise ConfigError(f"{path}: workers = {workers!r}; it must be a positive number: processes, or jobs of the "
+                          "queue.")
+    if not isinstance(given.get("options", {}), Mapping):
+        raise ConfigError(f"{path}: options must be a table, [options].")
+
+
+def _imported(package: str, name: str) -> Any:
+    try:
+        return getattr(import_module(package), name)
+    except ImportError:
+        raise ConfigError(f"{package.replace('_', '-')} is not installed: pip install 'flitlab[dask]'.") from None
+
+
+def start(path: str | os.PathLike) -> Any:
+    """The cluster of a file, started; of a running scheduler None. Raises ConfigError."""
+    path = Path(path)
+    given = _read(path)
+    _check(path, given)
+    if given["kind"] == SCHEDULER:
+        return None
+    package, name = KINDS[given["kind"]]
+    make, options = _imported(package, name), dict(given.get("options", {}))
+    if given["kind"] == "local":
+        options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None} | options
+    try:
+        cluster = make(**options)
+        if package == "dask_jobqueue":
+            cluster.scale(jobs=given["workers"])
+    except (TypeError, ValueError, RuntimeError, OSError) as error:
+        raise ConfigError(f"{path}: {package}.{name} cannot be started with its [options]: {error}") from error
+    return cluster
+
+
+@contextmanager
+def cluster(path: str | os.PathLike) -> Iterator[Any]:
+    """Workers for ``sweep(..., executor=...)``: a Dask client, closed at the end, and with it what the file started.
+
+    path: a TOML file with ``kind`` (local, ssh, slurm, pbs, sge, lsf, htcondor, oar) and ``workers``, processes or jobs
+    of the queue; ``[options]`` are arguments of Dask's class for that kind. ``kind = "scheduler"`` has the ``address``
+    of a Dask scheduler that runs, or the ``file`` that it wrote. Raises ConfigError.
+
+    >>> with fl.cluster("slurm.toml") as workers:                                      # doctest: +SKIP
+    ...     curve = fl.sweep("vc-torus-8x8", {"traffic.load": fl.adaptive(0, 1)}, executor=workers)
+    """
+    client_of = _imported("distributed", "Client")
+    started = start(path)
+    try:
+        client = client_of(started) if started is not None else _client(client_of, Path(path))
+        with client:
+            yield client
+    finally:
+        if started is not None:
+            started.close()
+
+
+def _client(client_of: Any, path: Path) -> Any:
+    """Of the scheduler that a file names."""
+    given = _read(path)
+    if "file" in given and not (path.parent / given["file"]).is_file():  # Dask would wait for it for ever
+        raise ConfigError(f"{path}: file = {given['file']!r} is not there: `dask scheduler --scheduler-file` writes "
+                          "it.")
+    where = {"address": given["address"]} if "address" in given else {
+        "scheduler_file": os.fspath(path.parent / given["file"])}
+    try:
+        return client_of(**where, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: no Dask scheduler answers at {', '.join(where.values())}: {error}") from None

@@ -1,0 +1,172 @@
+"""Sweeps on other processes: Dask's workers, one that is killed, jobs that fail, and files that describe clusters."""
+
+import json
+import os
+import pickle
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+import flitlab as fl
+from flitlab import clusters, executors
+
+OVER = {"router.vcs": [2, 4], "traffic.load": [0.1, 0.2, 0.3, 0.4]}
+LOCAL = 'kind = "local"\nworkers = 2\n'
+
+
+@pytest.fixture
+def cluster_file(tmp_path):
+    def write(text):
+        (tmp_path / "cluster.toml").write_text(text)
+        return tmp_path / "cluster.toml"
+
+    return write
+
+
+@pytest.fixture
+def pool():
+    def make(initializer=None):
+        return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=initializer)
+
+    return make
+
+
+def test_two_workers_make_the_table_of_one_machine(small, cluster_file, tmp_path):
+    pytest.importorskip("distributed")
+    alone = fl.sweep(small, OVER, seeds=2, out=tmp_path / "alone", progress=False)
+    with fl.cluster(cluster_file(LOCAL)) as workers:
+        assert executors.slots(workers) == 2
+        there = fl.sweep(small, OVER, seeds=2, executor=workers, out=tmp_path / "there", progress=False)
+    assert there.csv_text() == alone.csv_text()
+    for name in ("curve.csv", "experiment.toml"):
+        assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+    keys = [{json.loads(line)["key"] for line in (tmp_path / run / "points.jsonl").read_text().splitlines()}
+            for run in ("there", "alone")]
+    assert keys[0] == keys[1] and len(keys[0]) == 16
+
+
+def test_points_of_a_killed_worker_run_again(small, cluster_file, monkeypatch):
+    """One of two workers is killed with the first result: what it had done and not handed over is lost, and what it was
+    to do falls to the other one."""
+    pytest.importorskip("distributed")
+    longer = small.set("run.measure_cycles", 20000)
+    result, killed = executors._result, []
+    with fl.cluster(cluster_file(LOCAL)) as workers:
+        first = min(workers.run(os.getpid).values())
+
+        def kill_one(future):
+            if not killed:
+                killed.append(first)
+                os.kill(first, signal.SIGKILL)
+            return result(future)
+
+        monkeypatch.setattr(executors, "_result", kill_one)
+        there = fl.sweep(longer, OVER, seeds=2, executor=workers, progress=False)
+        assert killed and first not in workers.run(os.getpid).values()
+    assert there.csv_text() == fl.sweep(longer, OVER, seeds=2, progress=False).csv_text()
+
+
+def test_jobs_are_as_many_as_keep_every_worker_busy():
+    class Four:
+        _max_workers = 4
+
+    assert [executors.points_per_job(n, Four(), 64) for n in (1, 15, 32, 160, 100000)] == [1, 1, 2, 10, 64]
+
+
+def test_a_worker_with_another_version_is_refused(small, pool, monkeypatch):
+    monkeypatch.setattr(fl._core, "__version__", "9.9.9")
+    said = r"has flitlab 0\..*started by 9\.9\.9: install the same"
+    with pool() as workers, pytest.raises(fl.ConfigError, match=said):
+        fl.sweep(small, {"traffic.load": [0.1]}, executor=workers, progress=False)
+
+
+def test_a_worker_that_sees_other_files_is_refused(small, tmp_path):
+    (tmp_path / "pairs.csv").write_text("\n".join(f"{i},{(i + 1) % 16},1" for i in range(16)))
+    exp = fl.Experiment.from_dict({**small.flat(), "traffic.pattern": "matrix", "traffic.matrix_file": "pairs.csv"},
+                                  base_dir=str(tmp_path))
+    job = (fl.__version__, pickle.dumps([exp]), [executors.digest_of(executors.key_of(exp))], "cpu", 1)
+    assert executors.run_there(*job)[1] is None
+    (tmp_path / "pairs.csv").write_text("\n".join(f"{i},{(i + 2) % 16},1" for i in range(16)))
+    with pytest.raises(fl.ConfigError, match="other contents in the files"):
+        executors.run_there(*job)
+
+
+def _die():
+    executors.run_job = lambda *_: os._exit(1)
+
+
+def _fail_at_the_second_point():
+    def run_one(experiments, backend, threads, finished):
+        real([experiments[0]], backend, threads, finished)
+        raise fl.RunError("the second one is stuck")
+
+    real, executors.run_job = executors.run_job, run_one
+
+
+def test_workers_that_die_are_told_and_finished_points_stay(small, pool, tmp_path):
+    with pool(_die) as workers, pytest.raises(fl.RunError, match="workers died"):
+        fl.sweep(small, {"traffic.load": [0.1, 0.2]}, executor=workers, progress=False)
+    over = {"traffic.load": [0.01 * i for i in range(1, 9)]}  # two points a job
+    with pool(_fail_at_the_second_point) as workers, pytest.raises(fl.RunError, match="second one is stuck"):
+        fl.sweep(small, over, executor=workers, out=tmp_path, progress=False)
+    kept = (tmp_path / "points.jsonl").read_text()
+    assert kept.count("\n") >= 1
+    assert fl.sweep(small, over, out=tmp_path, resume=True, progress=False).csv_text() == \
+        fl.sweep(small, over, progress=False).csv_text()
+    assert kept.splitlines()[0] in (tmp_path / "points.jsonl").read_text()
+
+
+def test_a_queue_of_slurm_is_asked_for_what_the_file_says(cluster_file):
+    """The script that would be submitted; there is no queue here to submit it to."""
+    queue = pytest.importorskip("dask_jobqueue")
+    file = cluster_file('kind = "slurm"\nworkers = 8\n[options]\ncores = 4\nmemory = "8GB"\nqueue = "short"\n'
+                        'walltime = "00:30:00"\n')
+    given = clusters._read(file)
+    clusters._check(file, given)
+    with queue.SLURMCluster(**given["options"]) as cluster:
+        script = cluster.job_script()
+    for line in ("#SBATCH -p short", "#SBATCH --cpus-per-task=4", "#SBATCH -t 00:30:00"):
+        assert line in script
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("", "kind = None; it must be one of local, ssh, slurm"),
+    ('kind = "slrum"\nworkers = 2\n', "kind = 'slrum'; it must be one of"),
+    ('kind = "local"\n', "workers = None; it must be a positive number"),
+    ('kind = "local"\nworkers = 0\n', "workers = 0; it must be a positive number"),
+    ('kind = "local"\nworkers = true\n', "workers = True"),
+    ('kind = "local"\nworkers = 2\nworker = 3\n', "worker is no key of a cluster. Did you mean workers?"),
+    ('kind = "local"\nworkers = 2\noptions = 3\n', "options must be a table"),
+    ('kind = "local"\nworkers = 2\n[options]\ncolour = "red"\n', "LocalCluster cannot be started with its"),
+    ('kind = "scheduler"\n', "needs address"),
+    ('kind = "scheduler"\naddress = "a"\nfile = "b"\n', "needs address"),
+    ('kind = "scheduler"\nfile = "nowhere.json"\n', "file = 'nowhere.json' is not there"),
+    ('kind = "scheduler"\naddress = "nothing"\n', "no Dask scheduler answers at nothing"),
+    ("kind = ", "cluster.toml: "),
+])
+def test_files_that_describe_no_cluster(text, said, cluster_file):
+    pytest.importorskip("distributed")
+    file = cluster_file(text)
+    with pytest.raises(fl.ConfigError, match=said.replace("[", r"\[")) as error, fl.cluster(file):
+        pass
+    assert str(file) in str(error.value)
+
+
+def test_a_file_that_is_not_there():
+    pytest.importorskip("distributed")
+    with pytest.raises(fl.ConfigError, match=r"cluster = 'nowhere.toml' cannot be read"), fl.cluster("nowhere.toml"):
+        pass
+
+
+def test_the_command_line_takes_a_cluster(cli, cluster_file, tmp_path):
+    pytest.importorskip("distributed")
+    settings = ("--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=1000")
+    command = ("sweep", "vc-mesh-8x8", *settings, "--over", "traffic.load=0.1,0.2")
+    there = cli(*command, "--cluster", cluster_file(LOCAL), "--out", "there")
+    alone = cli(*command, "--out", "alone")
+    assert there.returncode == alone.returncode == 0, there.stderr
+    assert (tmp_path / "there" / "curve.csv").read_bytes() == (tmp_path / "alone" / "curve.csv").read_bytes()
+    refused = cli(*command, "--cluster", "nowhere.toml")
+    assert refused.returncode == 2 and "--cluster nowhere.toml cannot be read" in refused.stderr

@@ -1,0 +1,49 @@
+"""The wheel that `make test` has built, as a user installs it: no compiler, nothing of the sources, an empty folder."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+WHEELS = sorted((Path(__file__).resolve().parents[2] / "build" / "wheel").glob("flitlab-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A fresh environment with the wheel; commands run there with nothing on PATH."""
+    if not WHEELS:
+        pytest.skip("tests/tools/venv.py has built no wheel")
+    folder = tmp_path_factory.mktemp("wheel")
+    venv.create(folder / "venv", with_pip=True)
+
+    def call(name, *arguments):
+        return subprocess.run([folder / "venv" / "bin" / name, *map(str, arguments)], cwd=folder, text=True,
+                              capture_output=True, env={"PATH": "/nowhere", "HOME": str(folder)})
+
+    done = call("python", "-m", "pip", "install", "--disable-pip-version-check", WHEELS[0])
+    assert done.returncode == 0, done.stderr
+    return call
+
+
+def test_it_is_small():
+    if not WHEELS:
+        pytest.skip("tests/tools/venv.py has built no wheel")
+    assert WHEELS[0].stat().st_size < 15e6
+
+
+def test_a_first_curve_needs_no_compiler(installed):
+    done = installed("flitlab", "sweep", "vc-mesh-8x8", "--over", "traffic.load=0.1,0.2", "--out", "curve")
+    assert done.returncode == 0 and "curve/curve.png" in done.stdout, done.stderr
+
+
+def test_its_results_are_those_of_the_package_that_is_tested(installed):
+    import flitlab as fl
+
+    code = "import flitlab as fl; n = fl.Network('vc-torus-8x8'); n.step(500); print(fl.__file__, n.state_hash())"
+    file, found = installed("python", "-c", code).stdout.split()
+    assert sys.prefix not in file
+    network = fl.Network("vc-torus-8x8")
+    network.step(500)
+    assert found == network.state_hash()
