@@ -51,9 +51,9 @@ class Search final : public WaitsFor {
     const Tic at = tic(i / kQueues);
     const u32 q = static_cast<u32>(i % kQueues), p = q / kQueuesOfPort;
     const LinkKind kind = at.link(p).kind;
-    if (kind == LinkKind::kHost && at.control.held[q]) return host_takes(at, p);
-    if (!at.control.held[q] || (kind != LinkKind::kSerial && kind != LinkKind::kParallel) || !at.enabled(p))
-      return true;
+    const bool empty = !at.control.held[q] && !holds_apart(at, [&](u32 b) { return at.state(b).queue == q; });
+    if (kind == LinkKind::kHost && !empty) return host_takes(at, p);
+    if (empty || (kind != LinkKind::kSerial && kind != LinkKind::kParallel) || !at.enabled(p)) return true;
     bool moves = false;
     for_each_message(at, q, [&](u32 buffer) {
       moves |= (at.state(buffer).flags & (sconnect::kBad | sconnect::kComing)) || taken(at, p, buffer);
@@ -127,6 +127,24 @@ class Search final : public WaitsFor {
       const u32 held = at.control.held[q];
       if (held && (anything || held > sconnect::promise(t_, at.index, q))) waits.push_back(u64{at.index} * kQueues + q);
     }
+    for (bool reply : {false, true})
+      if (anything || at.control.held_control[reply] > t_.control_buffers) add_apart(at, reply, waits);
+  }
+
+  /// Whether a control message that counts for no queue's promise is like that. f(buffer)
+  template <class F>
+  bool holds_apart(const Tic& at, F f) const {
+    for (u32 b = 0; b < t_.buffers; ++b)
+      if (!(at.control.free >> b & 1) && at.state(b).flags & sconnect::kApart && f(b)) return true;
+    return false;
+  }
+
+  /// Queues of such requests, or replies.
+  void add_apart(const Tic& at, bool reply, std::vector<u64>& waits) const {
+    holds_apart(at, [&](u32 b) {
+      if (sconnect::is_reply(at.message(b)) == reply) waits.push_back(u64{at.index} * kQueues + at.state(b).queue);
+      return false;
+    });
   }
 
   /// Messages that a queue sends again and again: what comes back goes to the head, so behind it nothing else is tried.
@@ -205,11 +223,7 @@ class Search final : public WaitsFor {
     else if (q < kQueues)
       waits.push_back(first + q);
     add_holders(there, false, waits);
-    if (!m.control) return;
-    for (u32 b = 0; b < t_.buffers; ++b)
-      if (!(there.control.free >> b & 1) && there.message(b).control &&
-          sconnect::is_reply(there.message(b)) == sconnect::is_reply(m))
-        waits.push_back(first + there.state(b).queue);
+    if (m.control) add_apart(there, sconnect::is_reply(m), waits);
   }
 
   const SconnectPlan& plan_;

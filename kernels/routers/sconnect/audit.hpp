@@ -88,9 +88,10 @@ struct AuditTic {
 
     for (u64 set = seen; set; set &= set - 1) {
       const Message& m = item.at(t.fields.message, lowest_bit(set));
+      const BufferState& b = item.at(t.fields.buffer, lowest_bit(set));
       used += m.flits;
-      held[item.at(t.fields.buffer, lowest_bit(set)).queue] += m.flits;
-      if (m.control) held_control[is_reply(m)] += m.flits;
+      (b.flags & kApart ? held_control[is_reply(m)] : held[b.queue]) += m.flits;
+      if (b.flags & kApart && !m.control) fault |= kFaultBookkeeping;
     }
     if (used != control.used || seen != (~control.free & ~u64{0} >> (64 - t.buffers))) fault |= kFaultBookkeeping;
     for (u32 q = 0; q < kQueues; ++q) {

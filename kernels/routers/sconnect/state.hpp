@@ -37,7 +37,7 @@ struct BufferState {
   FLITLAB_MEMBERS(BufferState,
     (u8, next, "", "buffer behind it in its queue"),
     (u8, queue, "", "queue that it waits in, or has left last"),
-    (u8, flags, "", "kWaiting, kComing, kBad"),
+    (u8, flags, "", "kWaiting, kComing, kBad, kApart"),
     (u8, source, "", "port that it came by"))
 };
 static_assert(sizeof(BufferState) == 4);
@@ -45,6 +45,7 @@ static_assert(sizeof(BufferState) == 4);
 inline constexpr u8 kWaiting = 4;  ///< it is in its queue
 inline constexpr u8 kComing = 1;   ///< parts of the quad are still to come
 inline constexpr u8 kBad = 2;      ///< it came in damaged
+inline constexpr u8 kApart = 8;    ///< a control message that does not count for its queue's promise
 
 /// A TIC.
 struct TicControl {
@@ -62,11 +63,12 @@ struct TicControl {
     (u8, awake, "", "1: something was heard, or is to be answered"),
     (u16, address, "", "of the node; kNoAddress: none has been given"),
     (u16, timer, "cycles", "what is to be added to the cycle"),
-    (u8[2], held_control, "buffers", "in use by control requests, and by replies"),
+    (u8[2], held_control, "buffers", "in use by control requests, and by replies, for which their queues had none"),
     (u16, missed, "", "node that the table had no entry for, at the first fault of that kind"),
     (u8[2], pad),
     (u8[kQueues], held, "buffers",
-      "in use by the messages of each queue, those that have left it for a channel included"))
+      "in use by the messages of each queue, those that have left it for a channel included, and without control "
+      "messages for which it had none"))
 };
 static_assert(sizeof(TicControl) == 88);
 

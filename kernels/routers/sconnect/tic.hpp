@@ -48,14 +48,16 @@ struct Tic {
     if (control.counting == kEventsOfPort * p + static_cast<u32>(event)) ++control.counter;
   }
 
-  // Buffers. A queue that holds fewer than it is promised leaves the rest reserved.
+  // Buffers. A queue that holds fewer than it is promised leaves the rest reserved. A message counts for one promise,
+  // or none: gave it back two when it leaves, more would be reserved than there is.
 
   FLITLAB_INLINE u32 owed(u32 q) const {
     const u32 promised = promise(v.t, index, q), held = control.held[q];
     return promised > held ? promised - held : 0;
   }
 
-  /// The same of control requests, or of replies: a fabric that is full, or stuck, can still be asked and put right.
+  /// The same of control requests, or of replies, that have found nothing left of their queues' promises: a fabric that
+  /// is full, or stuck, can still be asked and put right.
   FLITLAB_INLINE u32 owed_to_control(const Message& m) const {
     const u32 held = control.held_control[is_reply(m)];
     return v.t.control_buffers > held ? v.t.control_buffers - held : 0;
@@ -65,22 +67,20 @@ struct Tic {
   FLITLAB_INLINE bool can_take(u32 q, const Message& m) const {
     const u32 own = owed(q);
     u32 taken = u32{control.used} + control.reserved + m.flits - (own < m.flits ? own : m.flits);
-    if (m.control) taken -= owed_to_control(m) > 0;
+    if (m.control && !own) taken -= owed_to_control(m) > 0;
     return taken <= v.t.buffers;
   }
 
-  /// Changes what a message's queue holds by `change` buffers.
-  FLITLAB_INLINE void hold_buffers(u32 q, const Message& m, u32 change) const {
-    u32 reserved = control.reserved - owed(q);
-    control.held[q] = static_cast<u8>(control.held[q] + change);
-    reserved += owed(q);
-    if (m.control) {
-      reserved -= owed_to_control(m);
-      u8& held = control.held_control[is_reply(m)];
-      held = static_cast<u8>(held + change);
-      reserved += owed_to_control(m);
-    }
-    control.reserved = static_cast<u8>(reserved);
+  /// kApart: a message that enters a queue counts for what is kept for control messages; 0: for the queue's promise.
+  FLITLAB_INLINE u8 apart(u32 q, const Message& m) const { return m.control && !owed(q) ? kApart : u8{0}; }
+
+  /// Changes by `change` buffers what a message's queue holds, or, if it is apart, what its kind does.
+  FLITLAB_INLINE void hold_buffers(u32 q, const Message& m, u8 flags, u32 change) const {
+    const bool own = flags & kApart;
+    u8& held = own ? control.held_control[is_reply(m)] : control.held[q];
+    const u32 before = own ? owed_to_control(m) : owed(q);
+    held = static_cast<u8>(held + change);
+    control.reserved = static_cast<u8>(control.reserved - before + (own ? owed_to_control(m) : owed(q)));
     control.used = static_cast<u8>(control.used + change);
   }
 
@@ -104,7 +104,7 @@ struct Tic {
     if (is_single(m))
       release_single(state(buffer).queue);
     else
-      hold_buffers(state(buffer).queue, m, 0u - m.flits);
+      hold_buffers(state(buffer).queue, m, state(buffer).flags, 0u - m.flits);
     control.free |= u64{1} << buffer;
   }
 
@@ -249,10 +249,12 @@ struct Tic {
 
   /// A message enters the pool, and a queue that has a buffer for it.
   FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags, u32 q) const {
-    if (is_single(m))
+    if (is_single(m)) {
       hold_single(q);
-    else
-      hold_buffers(q, m, m.flits);
+    } else {
+      flags |= apart(q, m);
+      hold_buffers(q, m, flags, m.flits);
+    }
     return put(m, source, flags, q);
   }
 
@@ -269,14 +271,16 @@ struct Tic {
   /// A message that has come back is routed anew, to the head of a queue, behind those only that are older.
   FLITLAB_INLINE void route_again(u32 buffer, u32 p) const {
     // Taken out of a queue while it was in doubt, it would be forgotten that it is bad.
-    if (state(buffer).flags & kBad) return annihilate(buffer);
+    u8& flags = state(buffer).flags;
+    if (flags & kBad) return annihilate(buffer);
     const Message& m = message(buffer);
     const u32 old = state(buffer).queue;
-    hold_buffers(old, m, 0u - m.flits);
+    hold_buffers(old, m, flags, 0u - m.flits);
     // A control message that names its hops has no other way.
     u32 q = m.control && m.node == kNoAddress ? old : decide(m, p);
     if (q == kNone) q = old;
-    hold_buffers(q, m, m.flits);
+    flags = static_cast<u8>((flags & ~kApart) | apart(q, m));
+    hold_buffers(q, m, flags, m.flits);
     push(q, buffer);
   }
 

@@ -139,7 +139,7 @@ TEST(SconnectAudit, FindsPromisesThatCannotBeKept) {
     ASSERT_EQ(tic.reserved, 5);
     tic.free &= ~u64{0} << messages;
     tic.waiting = 1;
-    tic.used = tic.held[0] = tic.held_control[0] = static_cast<u8>(messages);
+    tic.used = tic.held[0] = static_cast<u8>(messages);
     tic.reserved = 4;
     queue(1) = {0, static_cast<u8>(messages - 1), static_cast<u8>(messages), 0};
     for (u32 b = 0; b < messages; ++b) {
@@ -157,6 +157,63 @@ TEST(SconnectAudit, FindsPromisesThatCannotBeKept) {
     else
       EXPECT_NE(audited(net).find(kFound), std::string::npos) << audited(net);
   }
+}
+
+/// A pool of 11: a buffer for each of 5 queues, one for requests and one for replies, 4 for anyone. The way to TIC 2 is
+/// off, so requests and then data fill its queue in TIC 1: a request and a message of data by what is promised, and 4
+/// more. When they leave, no more is promised than there is.
+TEST(SconnectControl, CountsForOnePromise) {
+  struct Case {
+    u32 requests, data;
+  };
+  for (const auto& [requests, data] : {Case{0, 5}, Case{1, 5}, Case{2, 4}, Case{3, 3}}) {
+    SCOPED_TRACE(requests);
+    RawConfig c = line(3);
+    c.erase("traffic.load");
+    c["router.buffers"] = integer(11);
+    c["router.control_buffers"] = integer(1);
+    std::string trace;
+    for (u32 i = 0; i < 20; ++i) trace += testing::sends(100 + i, 0, 2);
+    SconnectNet net(c, trace);
+    u32 p = 0;
+    while (net.fabric().link(1, p).kind != sconnect::LinkKind::kSerial || net.fabric().link(1, p).far != 2) ++p;
+    const u32 q = p * sconnect::kQueuesOfPort;
+    net.set_table(1, 2, option(p, 0));
+    net.disable(1, p);
+    for (u32 i = 0; i < requests; ++i)
+      ASSERT_EQ(
+          send_sconnect_control(net.engine(), net.plan().table(), 0, {{"read_register", kAddress, 0, 2, {}, 0, 1 + i}}),
+          1u);
+    net.step(300);
+    const sconnect::TicControl full = net.control(1);
+    EXPECT_EQ(full.held_control[0], requests);
+    EXPECT_EQ(full.held[q], data);
+    EXPECT_EQ(full.used, requests + data);
+    EXPECT_EQ(full.reserved, 11 - full.used);
+    net.enable(1, p);
+    for (u32 i = 0; i < 200; ++i) {
+      net.step();
+      ASSERT_NO_THROW(net.check()) << "after cycle " << net.now() - 1;
+    }
+    EXPECT_EQ(net.total(Total::kPacketsDelivered), 20u);
+    EXPECT_EQ(net.control(1).used, 0);
+    EXPECT_EQ(net.control(1).reserved, 5 + 2);
+    EXPECT_EQ(net.control(1).held_control[0], 0);
+  }
+}
+
+/// One that its queue has a buffer for leaves what is kept for requests to others.
+TEST(SconnectControl, TakesItsQueuesPromiseFirst) {
+  RawConfig c = line(3);
+  c["router.buffers"] = integer(11);
+  c["router.control_buffers"] = integer(1);
+  SconnectNet net(c);
+  ASSERT_EQ(send_sconnect_control(net.engine(), net.plan().table(), 0, {{"read_register", kAddress, 0, 2, {}, 0, 1}}),
+            1u);
+  net.step();
+  EXPECT_EQ(net.control(0).used, 1);
+  EXPECT_EQ(net.control(0).held_control[0], 0);
+  EXPECT_EQ(net.control(0).reserved, 3 - 1 + 2);  // an end of the line has one channel
 }
 
 TEST(SconnectAudit, FindsControlMessagesThatAreNotThere) {
