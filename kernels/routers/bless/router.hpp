@@ -8,6 +8,9 @@
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bless/interface.hpp"
 #include "kernels/routers/bless/rank.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/routers/bless/batch.hpp"
+#endif
 
 namespace flitlab::bless {
 
@@ -70,7 +73,9 @@ struct RouterCycle {
     create(v, terminal, index, control, now);
     if (!has_flit(control)) return;
     if (flits == bit_count(t.wired[index])) return count(*v.shard, Count::kBlocked);
-    fresh = next_flit(v, terminal, index, control, now);
+    if (!control.lane.left) begin_packet(v, terminal, index, control, now);
+    fresh = take_flit(v, terminal, control);
+    count(*v.shard, Total::kFlitsInjected);
     rank(kFresh);
     if constexpr (V::traced) v.log.write(index, flit_event(v, fresh, EventKind::kArrived, t.channels, 0));
   }
@@ -124,6 +129,28 @@ struct RouterPhase {
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     RouterCycle<V>(v, index, now).work();
   }
+
+#if !defined(__CUDACC__)
+  /// Whether a flit comes, or the terminal has anything to do.
+  template <class V>
+    requires(V::Table::kPlane && !V::traced && V::width == 1)
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const TerminalControl& control = v.terminals[index].at(t.terminal_fields.control);
+    u32 came;
+    std::memcpy(&came, &v.routers[index].at(t.router_fields.came, (now & t.slot_mask) * t.channels), sizeof came);
+    return (came | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
+  }
+
+  static constexpr u32 batch = kRouters;
+
+  /// `run` for up to `batch` routers.
+  template <class V>
+    requires(V::Table::kPlane && !V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    step_many(v, list, n, now);
+  }
+#endif
 };
 
 }  // namespace flitlab::bless
