@@ -21,6 +21,9 @@
 #include "kernels/routers/adaptive/source.hpp"
 #include "kernels/routers/adaptive/streams.hpp"
 #include "kernels/routers/adaptive/totals.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/routers/adaptive/batch.hpp"
+#endif
 
 namespace flitlab::adaptive {
 
@@ -171,6 +174,37 @@ struct RouterPhase {
     const auto node = v.routers[index];
     RoutingCycle<V>{v, index, now, node, node.at(v.t.router_fields.control)}.work();
   }
+
+#if !defined(__CUDACC__)
+  /// Whether messages are here or come, or a terminal has anything to do.
+  template <class V>
+    requires(!V::traced && V::width == 1)
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto node = v.routers[index];
+    u32 busy = node.at(t.router_fields.control).stored | (t.mode == TrafficMode::kTrace);
+    for (u32 channel = 0; channel < t.channels; ++channel)
+      busy |= node.at(t.router_fields.came, (now & t.slot_mask) * t.channels + channel);
+    for (u32 i = 0; i < t.concentration; ++i) {
+      const TerminalControl& source = v.terminals[index * t.concentration + i].at(t.terminal_fields.control);
+      busy |= (source.sent ^ source.created) | u32{source.next.at <= now};
+    }
+    return busy != 0;
+  }
+
+  static constexpr u32 batch = kRouters;
+
+  /// `run` for up to `batch` routers; step by step where they are few messages and channels.
+  template <class V>
+    requires(!V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    const auto& t = v.t;
+    if (t.channels <= kFewChannels && t.places <= kFewMessages && t.terminals < kKeySources &&
+        t.assignment != Assignment::kOptimal && t.mode != TrafficMode::kTrace)
+      return step_many(v, list, n, now);
+    for (u32 i = 0; i < n; ++i) run(v, list[i], now);
+  }
+#endif
 };
 
 }  // namespace flitlab::adaptive
