@@ -80,6 +80,7 @@ struct Batch {
     const RouterFields& f = t.router_fields;
     const auto router = node[who];
     const u32 first = (now & t.slot_mask) * t.channels, stored = control(who).stored, here = index[who];
+    const u32 wired = t.wired[here];
     const u32* minimal = t.minimal + std::size_t{here} * t.routers;
     const u8* order = &router.at(f.order);
     Packet* pool = &router.at(f.pool);
@@ -87,10 +88,14 @@ struct Batch {
     u8 arriving[kChannels + 1];
     u64 key[kChannels];
     u32 rank[kChannels];
-    const u32 arrived = take_arrivals(&router.at(f.came, first), arriving);
+    u32 arrived = take_arrivals(&router.at(f.came, first), arriving);
+    if (stored + arrived > t.places) {
+      raise_fault(control(who).fault, kFaultBufferOverflow, kNoFaultPort);
+      arrived = t.places - stored;
+    }
     const auto take_rank = [&](u32 its_rank, u32 place) {
       sorted[who][its_rank] = static_cast<u8>(place);
-      ranked.choices.add(its_rank, options[place]);
+      ranked.choices.add(its_rank, options[place] & wired);
       ranked.home |= u32{pool[place].dst == here} << its_rank;
     };
     for (u32 i = 0; i < arrived; ++i) {

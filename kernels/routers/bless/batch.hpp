@@ -68,10 +68,11 @@ struct Batch {
       std::memcpy(&came, now_came + offset[i], sizeof came);
       std::memset(now_came + offset[i], 0, sizeof came);
       std::memcpy(seat[i], now_mail + offset[i], sizeof seat[i]);
-      const Quad good = coordinates.productive(all_four(t.address[index[i]]), FourFlits(seat[i]).dst);
+      const Quad nearer = coordinates.productive(all_four(t.address[index[i]]), FourFlits(seat[i]).dst);
+      const Quad good = nearer & all_four(t.wired[index[i]]);
       std::memcpy(productive[i], &good, sizeof good);
       seated[i] = static_cast<u32>((bytes_present(came) >> 7) * 0x10204080u >> 28) & 15;
-      count = ejecting.add(count, i, members(good == Quad{}) & seated[i]);
+      count = ejecting.add(count, i, members(nearer == Quad{}) & seated[i]);
     }
     for (u32 i = 0; i < count; ++i) eject_oldest(ejecting.who[i], static_cast<u32>(ejecting.set[i]));
   }
@@ -117,7 +118,7 @@ struct Batch {
       const u32 who = sending[i], free = lowest_bit(~seated[who]);
       const Flit flit = take_flit(v, terminal[who], control(who));
       seat[who][free] = flit;
-      productive[who][free] = productive_channels(t, t.address[index[who]], flit.dst);
+      productive[who][free] = productive_channels(t, t.address[index[who]], flit.dst) & t.wired[index[who]];
       seated[who] |= 1u << free;
     }
     count(*v.shard, Total::kFlitsInjected, send_count);

@@ -9,7 +9,6 @@
 /// A move takes no time, so in a cycle with one the terminals' queues, inputs and outputs are one state: the switch is
 /// one item, and its phase alone touches the terminals.
 #include "kernels/common/bits.hpp"
-#include "kernels/common/select.hpp"
 #include "kernels/routers/switch/streams.hpp"
 #include "kernels/routers/switch/terminal_link.hpp"
 #include "kernels/traffic/replay.hpp"
@@ -53,13 +52,15 @@ struct SwitchCycle {
     for (; set; set &= set - 1) visit(lowest_bit(set));
   }
 
-  FLITLAB_INLINE void create_all() const {
+  /// Returns the inputs whose queues may have grown.
+  FLITLAB_INLINE u64 create_all() const {
     if (v.t.mode == TrafficMode::kTrace) {
       for (u32 i = 0; i < v.t.terminals; ++i) create_from_trace(v, v.terminals[i], i, terminal(i), now);
-      return;
+      return ~u64{0} >> (64 - v.t.terminals);
     }
-    for_each_port(ports_where([&](u32 i) { return terminal(i).next.at <= now; }),
-                  [&](u32 i) { create_packets(v, i, terminal(i), now); });
+    const u64 creating = ports_where([&](u32 i) { return terminal(i).next.at <= now; });
+    for_each_port(creating, [&](u32 i) { create_packets(v, i, terminal(i), now); });
+    return creating;
   }
 
   FLITLAB_INLINE bool has_message(u32 i) const { return terminal(i).sent != terminal(i).created; }
@@ -141,10 +142,14 @@ struct SwitchCycle {
   /// Outputs with room take in what waits for them.
   FLITLAB_INLINE void move_all() const {
     const auto& t = v.t;
-    u64 ready = ports_where([&](u32 i) { return input(i).since <= now; }), moved = 0;
-    const u64 wanted =
-        ports_where([&](u32 o) { return ((output(o).wanted & ready) != 0) & (output(o).held < t.output_buffers); });
-    for_each_port(wanted, [&](u32 o) {
+    u64 waiting = 0, ready = 0, moved = 0;
+    const u64 open = ports_where([&](u32 o) {
+      const bool is = (output(o).wanted != 0) & (output(o).held < t.output_buffers);
+      waiting |= output(o).wanted & (0 - u64{is});
+      return is;
+    });
+    for_each_port(waiting, [&](u32 i) { ready |= u64{input(i).since <= now} << i; });
+    for_each_port(open, [&](u32 o) {
       while (output(o).held < t.output_buffers && (output(o).wanted & ready)) {
         const u32 i = longest_waiting(output(o).wanted & ready);
         move(i);
@@ -159,23 +164,25 @@ struct SwitchCycle {
   /// First cycle in which something can happen after this one; 0: it is not known.
   FLITLAB_INLINE Cycle next_event() const {
     if (v.t.mode == TrafficMode::kTrace) return 0;  // in every cycle: the host may bring more lines
-    Cycle next = kNever;
-    const auto at = [&](Cycle cycle) { next = cycle < next ? cycle : next; };
+    Cycle soonest = kNever;                         // from the next cycle on; what is past is very far ahead
+    const auto at = [&](Cycle cycle, bool counts) {
+      const Cycle ahead = (cycle - now - 1) | (u32{counts} - 1);
+      soonest = ahead < soonest ? ahead : soonest;
+    };
     for (u32 i = 0; i < v.t.terminals; ++i) {
-      const bool waits = (input(i).output != kNone) & (input(i).since > now);
-      at(terminal(i).next.at);
-      at(select(output(i).held != 0, output(i).done, kNever));
-      at(select(waits, input(i).since, kNever));
+      at(terminal(i).next.at, true);
+      at(output(i).done, output(i).held != 0);
+      at(input(i).since, input(i).output != kNone);
     }
-    return next;
+    return soonest < kNever - now - 1 ? now + 1 + soonest : kNever;
   }
 
   FLITLAB_INLINE void work() const {
     for_each_port(ports_where([&](u32 o) { return (output(o).held != 0) & (output(o).done == now); }),
                   [&](u32 o) { complete(o); });
-    create_all();
-    for_each_port(ports_where([&](u32 i) { return (input(i).output == kNone) & has_message(i); }),
-                  [&](u32 i) { load(i); });
+    for_each_port(create_all(), [&](u32 i) {
+      if (input(i).output == kNone && has_message(i)) load(i);
+    });
     move_all();
     node.at(v.t.fields.control).next = next_event();
   }
