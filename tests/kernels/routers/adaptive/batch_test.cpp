@@ -67,26 +67,27 @@ TEST(AdaptiveBatch, IsLikeRoutersOneByOne) {
 template <u32 kHalves>
 void check_choices(std::mt19937& random) {
   const u32 channels = kHalves == 1 ? 1 + random() % 8 : 9 + random() % 8;
-  Pending pending{};
-  pending.count = 1 + random() % kFewMessages;
+  std::vector<u32> options(1 + random() % kFewMessages);
+  const u32 count = static_cast<u32>(options.size()), mask = (1u << channels) - 1;
   Choices<kHalves> choices;
-  const u32 mask = (1u << channels) - 1;
-  for (u32 m = 0; m < pending.count; ++m) {
-    pending.options[m] = random() & random() & mask;
-    choices.add(m, pending.options[m]);
-    ASSERT_EQ(choices.options(m), pending.options[m]);
+  for (u32 m = 0; m < count; ++m) {
+    options[m] = random() & random() & mask;
+    choices.add(m, options[m]);
+    ASSERT_EQ(choices.options(m), options[m]);
   }
   for (Assignment how : {Assignment::kGreedy, Assignment::kFixed}) {
-    u32 waiting = static_cast<u32>((u64{1} << pending.count) - 1);
-    std::vector<u32> given(pending.count, kStays);
-    choices.for_each_channel(how, channels, pending.count, [&](u32 channel, u32 messages) {
+    u32 waiting = static_cast<u32>((u64{1} << count) - 1), given = 0;
+    std::vector<u32> message(channels);
+    choices.for_each_channel(how, channels, count, [&](u32 channel, u32 messages) {
       if (!(messages & waiting)) return;
-      given[lowest_bit(messages & waiting)] = channel;
-      waiting &= ~(1u << lowest_bit(messages & waiting));
+      message[channel] = lowest_bit(messages & waiting);
+      waiting &= ~(1u << message[channel]);
+      given |= 1u << channel;
     });
-    std::fill_n(pending.channel, pending.count, kStays);
-    assign(how, pending, mask);
-    for (u32 m = 0; m < pending.count; ++m) ASSERT_EQ(given[m], pending.channel[m]);
+    Assigned assigned;
+    assign(how, assigned, count, [&](u32 m) { return options[m]; }, mask);
+    ASSERT_EQ(given, assigned.channels);
+    for (u32 set = given; set; set &= set - 1) ASSERT_EQ(message[lowest_bit(set)], assigned.message[lowest_bit(set)]);
   }
 }
 
