@@ -38,6 +38,40 @@ void step_bgl(benchmark::State& state, IntList shape, double load) {
       5000);
 }
 
+/// The traffic of configs/bless-mesh-8x8.toml; large networks say how many packets are put together.
+void step_bless(benchmark::State& state, IntList shape, const char* kind, double load) {
+  RawConfig config{{"router.kind", std::string("bless")},
+                   {"topology.kind", std::string(kind)},
+                   {"topology.shape", shape},
+                   {"traffic.load", load},
+                   {"traffic.packet_flits", std::int64_t{4}}};
+  if (shape == IntList{32, 32}) config["router.reassembly_packets"] = std::int64_t{64};
+  run(state, config, 2000);
+}
+
+/// The network of configs/sconnect-figure5.toml, of any dimension.
+void step_adaptive(benchmark::State& state, std::int64_t dimensions, double load) {
+  run(state,
+      {{"router.kind", std::string("adaptive")},
+       {"topology.kind", std::string("hypercube")},
+       {"topology.dimensions", dimensions},
+       {"topology.concentration", std::int64_t{2}},
+       {"router.ejection", std::int64_t{2}},
+       {"traffic.load", load}},
+      2000);
+}
+
+/// The traffic of configs/sconnect-figure1.toml, or messages of a flit.
+void step_switch(benchmark::State& state, std::int64_t ports, std::int64_t flits, double load) {
+  run(state,
+      {{"router.kind", std::string("switch")},
+       {"topology.ports", ports},
+       {"router.organisation", std::string("buffer_pool")},
+       {"traffic.packet_flits", flits},
+       {"traffic.load", load}},
+      2000);
+}
+
 BENCHMARK_CAPTURE(step, mesh_8x8_low, IntList{8, 8}, "mesh", 0.04);
 BENCHMARK_CAPTURE(step, mesh_8x8_medium, IntList{8, 8}, "mesh", 0.20);
 BENCHMARK_CAPTURE(step, mesh_8x8_high, IntList{8, 8}, "mesh", 0.36);
@@ -55,6 +89,20 @@ BENCHMARK_CAPTURE(step_bgl, bgl_512_low, IntList{8, 8, 8}, 0.0074);
 BENCHMARK_CAPTURE(step_bgl, bgl_512_high, IntList{8, 8, 8}, 0.025);
 BENCHMARK_CAPTURE(step_bgl, bgl_32768_low, IntList{32, 32, 32}, 0.0037);
 BENCHMARK_CAPTURE(step_bgl, bgl_32768_high, IntList{32, 32, 32}, 0.007);
+BENCHMARK_CAPTURE(step_bless, bless_8x8_low, IntList{8, 8}, "mesh", 0.05);
+BENCHMARK_CAPTURE(step_bless, bless_8x8_medium, IntList{8, 8}, "mesh", 0.2);
+BENCHMARK_CAPTURE(step_bless, bless_8x8_high, IntList{8, 8}, "mesh", 0.3);
+BENCHMARK_CAPTURE(step_bless, bless_16x16_low, IntList{16, 16}, "torus", 0.1);
+BENCHMARK_CAPTURE(step_bless, bless_16x16_high, IntList{16, 16}, "torus", 0.3);
+BENCHMARK_CAPTURE(step_bless, bless_32x32, IntList{32, 32}, "torus", 0.08);
+BENCHMARK_CAPTURE(step_adaptive, adaptive_64_low, 6, 0.2);
+BENCHMARK_CAPTURE(step_adaptive, adaptive_64_medium, 6, 0.5);
+BENCHMARK_CAPTURE(step_adaptive, adaptive_64_high, 6, 0.8);
+BENCHMARK_CAPTURE(step_adaptive, adaptive_1024_medium, 10, 0.5);
+BENCHMARK_CAPTURE(step_switch, switch_16_low, 16, 100, 0.2);
+BENCHMARK_CAPTURE(step_switch, switch_16_high, 16, 100, 0.7);
+BENCHMARK_CAPTURE(step_switch, switch_64_medium, 64, 100, 0.5);
+BENCHMARK_CAPTURE(step_switch, switch_16_slots, 16, 1, 0.5);
 
 }  // namespace
 }  // namespace flitlab

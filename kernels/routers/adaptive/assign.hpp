@@ -10,15 +10,32 @@ inline constexpr u32 kMaxSpare = 96;
 /// A router has as many buffers as channels and spare ones; as many messages as it has channels may come to full ones.
 inline constexpr u32 kMaxMessages = 2 * kMaxChannels + kMaxSpare;
 
-inline constexpr u8 kStays = 0xFF;      ///< no channel
-inline constexpr u8 kDelivered = 0xFE;  ///< left for its terminal
-
 enum class Assignment : u8 { kGreedy, kFixed, kOptimal };
 
-struct Pending {
-  u32 count;
-  u32 options[kMaxMessages];  ///< channels that a message may take, as a set
-  u8 channel[kMaxMessages];   ///< that it has been given, or kStays
+/// Messages by their numbers in the order.
+struct MessageSet {
+  u32 word[kMaxMessages / 32]{};
+  u32 size = 0;
+
+  FLITLAB_HD bool has(u32 m) const { return word[m / 32] >> m % 32 & 1; }
+  FLITLAB_HD void add(u32 m) {
+    word[m / 32] |= 1u << m % 32;
+    ++size;
+  }
+};
+static_assert(kMaxMessages % 32 == 0);
+
+/// Which messages have been given channels. (Arrays of all messages would be a GPU's stack.)
+struct Assigned {
+  MessageSet gone;   ///< messages that have a channel, or have left for their terminals
+  u32 channels = 0;  ///< that have been given
+  u8 message[kMaxChannels];
+
+  FLITLAB_HD void give(u32 m, u32 channel) {
+    gone.add(m);
+    channels |= 1u << channel;
+    message[channel] = static_cast<u8>(m);
+  }
 };
 
 /// Member n, counted from 0, of a set of channels.
@@ -27,63 +44,75 @@ FLITLAB_HD inline u32 nth_channel(u32 set, u32 n) {
   return lowest_bit(set);
 }
 
-/// Step 1: channels by the number of messages that may take them, the fewest first; of equals, the lower number.
-/// Returns how many there are.
-FLITLAB_HD inline u32 sort_channels(const Pending& pending, u32 channels, u8* sorted) {
-  u8 waiting[kMaxChannels];
-  for (u32 set = channels; set; set &= set - 1) waiting[lowest_bit(set)] = 0;
-  for (u32 m = 0; m < pending.count; ++m)
-    for (u32 set = pending.options[m]; set; set &= set - 1) ++waiting[lowest_bit(set)];
-  u32 n = 0;
-  for (u32 set = channels; set; set &= set - 1) {
-    const u32 channel = lowest_bit(set);
-    u32 place = n++;
-    for (; place && waiting[sorted[place - 1]] > waiting[channel]; --place) sorted[place] = sorted[place - 1];
-    sorted[place] = static_cast<u8>(channel);
+/// Step 1: how many messages may take each channel, as planes of bits: counters of eight bits side by side.
+struct Waiting {
+  static constexpr u32 kPlanes = 8;
+  static_assert(kMaxMessages < 1u << kPlanes);
+  u32 plane[kPlanes]{};
+
+  FLITLAB_HD void add(u32 options) {
+    for (u32 i = 0; i < kPlanes; ++i) {
+      const u32 carry = plane[i] & options;
+      plane[i] ^= options;
+      options = carry;
+    }
   }
-  return n;
+
+  /// Of a set of channels, which must not be empty, the one that the fewest wait for; of equals, the lower number.
+  FLITLAB_HD u32 fewest(u32 channels) const {
+    for (u32 i = kPlanes; i-- > 0;) {
+      const u32 fewer = channels & ~plane[i];
+      channels = fewer ? fewer : channels;
+    }
+    return lowest_bit(channels);
+  }
+};
+
+/// Step 2 for one channel: the first message that may take it and has none. `options(m)`: channels of message m, a set.
+template <class Options>
+FLITLAB_HD inline void choose_message(Assigned& assigned, u32 count, const Options& options, u32 channel) {
+  for (u32 m = 0; m < count; ++m)
+    if (!assigned.gone.has(m) && (options(m) >> channel & 1)) return assigned.give(m, channel);
 }
 
-/// Step 2 for one channel: the first message that may take it and has none.
-FLITLAB_HD inline void choose_message(Pending& pending, u32 channel) {
-  for (u32 m = 0; m < pending.count; ++m) {
-    if (pending.channel[m] != kStays || !(pending.options[m] >> channel & 1)) continue;
-    pending.channel[m] = static_cast<u8>(channel);
-    return;
+template <class Options>
+FLITLAB_HD inline void assign_greedy(Assigned& assigned, u32 count, const Options& options, u32 channels) {
+  Waiting waiting;
+  for (u32 m = 0; m < count; ++m) waiting.add(options(m));
+  while (channels) {
+    const u32 channel = waiting.fewest(channels);
+    channels &= ~(1u << channel);
+    choose_message(assigned, count, options, channel);
   }
 }
 
-FLITLAB_HD inline void assign_greedy(Pending& pending, u32 channels) {
-  u8 sorted[kMaxChannels];
-  const u32 n = sort_channels(pending, channels, sorted);
-  for (u32 i = 0; i < n; ++i) choose_message(pending, sorted[i]);
-}
-
-FLITLAB_HD inline void assign_fixed(Pending& pending, u32 channels) {
-  for (u32 set = channels; set; set &= set - 1) choose_message(pending, lowest_bit(set));
+template <class Options>
+FLITLAB_HD inline void assign_fixed(Assigned& assigned, u32 count, const Options& options, u32 channels) {
+  for (u32 set = channels; set; set &= set - 1) choose_message(assigned, count, options, lowest_bit(set));
 }
 
 /// As many messages as possible, by augmenting paths. Messages ask in their order, and who has been given a channel
 /// may get another one but never none; so no set of as many messages would be preferred to the one that is sent.
-FLITLAB_HD inline void assign_optimal(Pending& pending, u32 channels) {
-  u8 holder[kMaxChannels];  // message that has been given a channel
-  u8 from[kMaxChannels];    // channel whose holder would take this one instead; kStays: the message that asks
+template <class Options>
+FLITLAB_HD inline void assign_optimal(Assigned& assigned, u32 count, const Options& options, u32 channels) {
+  constexpr u8 kAsks = 0xFF;
+  u8 from[kMaxChannels];  // channel whose holder would take this one instead; kAsks: the message that asks
   u8 queue[kMaxChannels];
-  u32 free = channels;
-  for (u32 m = 0; m < pending.count && free; ++m) {
+  u8* holder = assigned.message;
+  for (u32 m = 0; m < count && channels & ~assigned.channels; ++m) {
     u32 unseen = channels, head = 0, tail = 0, found = kNone;
-    u8 via = kStays;
+    u8 via = kAsks;
     u32 asks = m;
     for (;;) {
-      const u32 reached = pending.options[asks] & unseen;
+      const u32 reached = options(asks) & unseen, free = reached & ~assigned.channels;
       unseen &= ~reached;
       for (u32 set = reached; set; set &= set - 1) {
         const u32 channel = lowest_bit(set);
         from[channel] = via;
         queue[tail++] = static_cast<u8>(channel);
       }
-      if (reached & free) {
-        found = lowest_bit(reached & free);
+      if (free) {
+        found = lowest_bit(free);
         break;
       }
       if (head == tail) break;
@@ -91,21 +120,22 @@ FLITLAB_HD inline void assign_optimal(Pending& pending, u32 channels) {
       asks = holder[via];
     }
     if (found == kNone) continue;
-    free &= ~(1u << found);
+    assigned.gone.add(m);
+    assigned.channels |= 1u << found;
     for (u32 channel = found;; channel = from[channel]) {
-      const u32 mover = from[channel] == kStays ? m : holder[from[channel]];
+      const u32 mover = from[channel] == kAsks ? m : holder[from[channel]];
       holder[channel] = static_cast<u8>(mover);
-      pending.channel[mover] = static_cast<u8>(channel);
       if (mover == m) break;
     }
   }
 }
 
-FLITLAB_HD inline void assign(Assignment how, Pending& pending, u32 channels) {
+template <class Options>
+FLITLAB_HD inline void assign(Assignment how, Assigned& assigned, u32 count, const Options& options, u32 channels) {
   switch (how) {
-    case Assignment::kGreedy: return assign_greedy(pending, channels);
-    case Assignment::kFixed: return assign_fixed(pending, channels);
-    case Assignment::kOptimal: return assign_optimal(pending, channels);
+    case Assignment::kGreedy: return assign_greedy(assigned, count, options, channels);
+    case Assignment::kFixed: return assign_fixed(assigned, count, options, channels);
+    case Assignment::kOptimal: return assign_optimal(assigned, count, options, channels);
   }
 }
 

@@ -11,6 +11,7 @@ namespace flitlab {
 struct AdaptiveModel {
   using Table = adaptive::Table;
   static constexpr TotalTable totals = adaptive::kTotalTable;
+  static constexpr bool all_in_batches = true;
   template <int W, bool Traced>
   using View = adaptive::View<W, Traced>;
 

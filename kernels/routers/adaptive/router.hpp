@@ -21,6 +21,9 @@
 #include "kernels/routers/adaptive/source.hpp"
 #include "kernels/routers/adaptive/streams.hpp"
 #include "kernels/routers/adaptive/totals.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/routers/adaptive/batch.hpp"
+#endif
 
 namespace flitlab::adaptive {
 
@@ -51,19 +54,13 @@ struct RoutingCycle {
     return node.at(v.t.router_fields.pool, node.at(v.t.router_fields.order, rank));
   }
 
-  /// What is for terminals here leaves, the first in order; the others are listed with their options.
-  FLITLAB_INLINE void deliver_and_list(Pending& pending) const {
-    const auto& t = v.t;
-    const RouterFields& f = t.router_fields;
-    u32 taken = 0;
-    pending.count = control.stored;
-    for (u32 rank = 0; rank < pending.count; ++rank) {
-      pending.options[rank] = node.at(f.options, node.at(f.order, rank));
-      pending.channel[rank] = kStays;
+  /// What is for terminals here leaves, the first in order.
+  FLITLAB_INLINE void deliver_here(Assigned& assigned) const {
+    const u32 limit = v.t.ejection;
+    for (u32 rank = 0; rank < control.stored && (!limit || assigned.gone.size < limit); ++rank) {
       const Packet& packet = message(rank);
-      if (packet.dst != index || (t.ejection && taken == t.ejection)) continue;
-      ++taken;
-      pending.channel[rank] = kDelivered;
+      if (packet.dst != index) continue;
+      assigned.gone.add(rank);
       eject(v, packet, now);
     }
   }
@@ -86,51 +83,50 @@ struct RoutingCycle {
     count(*v.shard, Count::kSent);
   }
 
-  /// Steps 1 and 2; returns the channels that are still free.
-  FLITLAB_INLINE u32 send_assigned(Pending& pending) const {
-    u32 free = v.t.wired[index];
-    assign(v.t.assignment, pending, free);
-    for (u32 rank = 0; rank < pending.count; ++rank) {
-      if (pending.channel[rank] >= kMaxChannels) continue;
-      free &= ~(1u << pending.channel[rank]);
-      send(rank, pending.channel[rank]);
-    }
-    return free;
+  /// Steps 1 and 2.
+  FLITLAB_INLINE void send_assigned(Assigned& assigned) const {
+    const RouterFields& f = v.t.router_fields;
+    const auto options = [&](u32 rank) { return node.at(f.options, node.at(f.order, rank)); };
+    assign(v.t.assignment, assigned, control.stored, options, v.t.wired[index]);
+    const auto send_to = [&](u32 set, u32 rank) {
+      for (; set; set &= set - 1)
+        if (rank == kNone || assigned.message[lowest_bit(set)] == rank)
+          send(assigned.message[lowest_bit(set)], lowest_bit(set));
+    };
+    if constexpr (V::traced)
+      for (u32 rank = 0; rank < control.stored; ++rank) send_to(assigned.channels, rank);  // events go by ranks
+    else
+      send_to(assigned.channels, kNone);
   }
 
   /// Steps 3 and 4: the last in order find no buffer.
-  FLITLAB_INLINE void send_excess(Pending& pending, u32 free) const {
-    u32 left = 0;
-    for (u32 rank = 0; rank < pending.count; ++rank) left += pending.channel[rank] == kStays;
+  FLITLAB_INLINE void send_excess(Assigned& assigned) const {
     const u32 room = buffers(v, index);
+    u32 free = v.t.wired[index] & ~assigned.channels;
     Random4 random{};
-    for (u32 rank = pending.count, draws = 0; left > room && rank-- > 0;) {
-      if (pending.channel[rank] != kStays) continue;
+    for (u32 rank = control.stored, draws = 0; control.stored - assigned.gone.size > room && rank-- > 0;) {
+      if (assigned.gone.has(rank)) continue;
       if (!free) return raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
       if (draws % 4 == 0) random = philox(v.row->seed, adaptive::stream::kMisroute, index, u64{draws / 4} << 32 | now);
       const u32 channel = nth_channel(free, below(random.word[draws++ % 4], bit_count(free)));
       free &= ~(1u << channel);
-      pending.channel[rank] = static_cast<u8>(channel);
+      assigned.gone.add(rank);
       send(rank, channel);
       count(*v.shard, Count::kMisrouted);
-      --left;
     }
   }
 
-  /// Places of messages that have left are free again.
-  FLITLAB_INLINE void forget_sent(const Pending& pending) const {
+  /// Places of messages that have left are free again: those of the others move up past them.
+  FLITLAB_INLINE void forget_gone(const Assigned& assigned) const {
     const Field<u8> order = v.t.router_fields.order;
-    u8 freed[kMaxMessages];
-    u32 kept = 0, gone = 0;
-    for (u32 rank = 0; rank < pending.count; ++rank) {
+    u32 kept = 0;
+    for (u32 rank = 0; rank < control.stored; ++rank) {
+      if (assigned.gone.has(rank)) continue;
       const u8 place = node.at(order, rank);
-      if (pending.channel[rank] == kStays)
-        node.at(order, kept++) = place;
-      else
-        freed[gone++] = place;
+      for (u32 i = rank; i > kept; --i) node.at(order, i) = node.at(order, i - 1);
+      node.at(order, kept++) = place;
     }
     control.stored = kept;
-    for (u32 i = 0; i < gone; ++i) node.at(order, kept + i) = freed[i];
   }
 
   /// Terminals take turns at being the first.
@@ -150,10 +146,11 @@ struct RoutingCycle {
   FLITLAB_INLINE void work() const {
     collect();
     if (control.stored) {
-      Pending pending;
-      deliver_and_list(pending);
-      send_excess(pending, send_assigned(pending));
-      forget_sent(pending);
+      Assigned assigned;
+      deliver_here(assigned);
+      send_assigned(assigned);
+      send_excess(assigned);
+      forget_gone(assigned);
     }
     serve_terminals();
   }
@@ -171,6 +168,37 @@ struct RouterPhase {
     const auto node = v.routers[index];
     RoutingCycle<V>{v, index, now, node, node.at(v.t.router_fields.control)}.work();
   }
+
+#if !defined(__CUDACC__)
+  /// Whether messages are here or come, or a terminal has anything to do.
+  template <class V>
+    requires(!V::traced && V::width == 1)
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const auto node = v.routers[index];
+    u32 busy = node.at(t.router_fields.control).stored | (t.mode == TrafficMode::kTrace);
+    for (u32 channel = 0; channel < t.channels; ++channel)
+      busy |= node.at(t.router_fields.came, (now & t.slot_mask) * t.channels + channel);
+    for (u32 i = 0; i < t.concentration; ++i) {
+      const TerminalControl& source = v.terminals[index * t.concentration + i].at(t.terminal_fields.control);
+      busy |= (source.sent ^ source.created) | u32{source.next.at <= now};
+    }
+    return busy != 0;
+  }
+
+  static constexpr u32 batch = kRouters;
+
+  /// `run` for up to `batch` routers; step by step where they are few messages and channels.
+  template <class V>
+    requires(!V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    const auto& t = v.t;
+    if (t.channels <= kFewChannels && t.places <= kFewMessages && t.terminals < kKeySources &&
+        t.assignment != Assignment::kOptimal && t.mode != TrafficMode::kTrace)
+      return step_many(v, list, n, now);
+    for (u32 i = 0; i < n; ++i) run(v, list[i], now);
+  }
+#endif
 };
 
 }  // namespace flitlab::adaptive

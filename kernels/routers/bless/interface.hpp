@@ -54,15 +54,13 @@ FLITLAB_INLINE void begin_packet(const V& v, const Item<W>& terminal, u32 index,
   if constexpr (V::traced) v.log.write(t.routers + index, flit_event(v, first, EventKind::kInjected, t.channels, 0));
 }
 
-/// The next flit of a terminal that has one.
+/// The next flit of the packet that a terminal is sending.
 template <class V, int W>
-FLITLAB_INLINE Flit next_flit(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
-  if (!control.lane.left) begin_packet(v, terminal, index, control, now);
+FLITLAB_INLINE Flit take_flit(const V& v, const Item<W>& terminal, TerminalControl& control) {
   Flit& sending = terminal.at(v.t.interface_fields.sending);
   const Flit flit = sending;
   ++sending.via;
   --control.lane.left;
-  count(*v.shard, Total::kFlitsInjected);
   return flit;
 }
 

@@ -7,11 +7,16 @@
 
 namespace flitlab {
 
-struct BlessModel {
-  using Table = bless::Table;
+template <class TableType>
+struct BlessModelOf {
+  using Table = TableType;
   static constexpr TotalTable totals = bless::kTotalTable;
+  static constexpr bool all_in_batches = true;
+  template <class T>
+  using With = BlessModelOf<T>;
+  using Fast = FastTables<bless::PlaneTable<0>, bless::PlaneTable<1>>;
   template <int W, bool Traced>
-  using View = bless::View<W, Traced>;
+  using View = bless::View<W, Traced, Table>;
 
   using Start = StageList<Stage<bless::StartTerminal>>;
   using Cycle = StageList<Stage<bless::RouterPhase>>;
@@ -29,5 +34,7 @@ struct BlessModel {
                      : v.terminals[item].at(v.t.terminal_fields.control).fault;
   }
 };
+
+using BlessModel = BlessModelOf<bless::Table>;
 
 }  // namespace flitlab

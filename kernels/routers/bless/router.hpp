@@ -8,33 +8,43 @@
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bless/interface.hpp"
 #include "kernels/routers/bless/rank.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/routers/bless/batch.hpp"
+#endif
 
 namespace flitlab::bless {
 
 template <class V>
 struct RouterCycle {
-  static constexpr u8 kFresh = 0xFF;  ///< in the place of an input: the flit that is being injected
+  using Order = unsigned __int128;      ///< a place each: in registers, where an array could not be on a GPU
+  static constexpr u32 kPlaceBits = 6;  ///< for an input
+  static constexpr u32 kFresh = (1u << kPlaceBits) - 1;  ///< in the place of an input: the flit that is being injected
 
   const V& v;
   u32 index;
   Cycle now;
   Item<V::width> node;
   Item<V::width> terminal;
-  u8 order[kMaxChannels]{};  ///< inputs of the flits that are here, the oldest first
+  Order order = 0;  ///< inputs of the flits that are here, the oldest first
   u32 flits = 0;
   Flit fresh{};
 
   FLITLAB_INLINE RouterCycle(const V& view, u32 router, Cycle cycle)
       : v(view), index(router), now(cycle), node(view.routers[router]), terminal(view.terminals[router]) {}
 
-  FLITLAB_INLINE const Flit& flit_of(u8 input) const {
-    return input == kFresh ? fresh : node.at(v.t.router_fields.mail, (now & v.t.slot_mask) * v.t.channels + input);
+  /// By value, so that `fresh` needs no address.
+  FLITLAB_INLINE Flit flit_of(u32 input) const {
+    if (input == kFresh) return fresh;
+    return node.at(v.t.router_fields.mail, (now & v.t.slot_mask) * v.t.channels + input);
   }
+  FLITLAB_INLINE u32 input_at(u32 place) const { return static_cast<u32>(order >> place * kPlaceBits) & kFresh; }
 
-  FLITLAB_INLINE void rank(u8 input) {
+  FLITLAB_INLINE void rank(u32 input) {
+    static_assert((kMaxChannels + 1) * kPlaceBits <= 128);
     u32 place = flits++;
-    for (; place && older(flit_of(input), flit_of(order[place - 1])); --place) order[place] = order[place - 1];
-    order[place] = input;
+    while (place && older(flit_of(input), flit_of(input_at(place - 1)))) --place;
+    const Order before = order & ((Order{1} << place * kPlaceBits) - 1);
+    order = before | Order{input} << place * kPlaceBits | (order - before) << kPlaceBits;
   }
 
   FLITLAB_INLINE void collect() {
@@ -43,24 +53,26 @@ struct RouterCycle {
       u8& came = node.at(t.router_fields.came, (now & t.slot_mask) * t.channels + channel);
       if (!came) continue;
       came = 0;
-      rank(static_cast<u8>(channel));
-      if constexpr (V::traced) v.log.write(index, flit_event(v, flit_of(u8(channel)), EventKind::kArrived, channel, 0));
+      rank(channel);
+      if constexpr (V::traced) v.log.write(index, flit_event(v, flit_of(channel), EventKind::kArrived, channel, 0));
     }
   }
 
   FLITLAB_INLINE void eject_oldest() {
     const auto& t = v.t;
+    Order remaining = 0;
     u32 kept = 0, taken = 0;
     for (u32 i = 0; i < flits; ++i) {
-      const Flit& flit = flit_of(order[i]);
+      const u32 input = input_at(i);
+      const Flit flit = flit_of(input);
       if (taken < t.ejection_width && flit.dst == t.address[index] && eject(v, terminal, index, flit, now)) {
         ++taken;
-        if constexpr (V::traced)
-          v.log.write(index, flit_event(v, flit, EventKind::kSwitchGranted, order[i], t.channels));
+        if constexpr (V::traced) v.log.write(index, flit_event(v, flit, EventKind::kSwitchGranted, input, t.channels));
       } else {
-        order[kept++] = order[i];
+        remaining |= Order{input} << kept++ * kPlaceBits;
       }
     }
+    order = remaining;
     flits = kept;
   }
 
@@ -70,12 +82,14 @@ struct RouterCycle {
     create(v, terminal, index, control, now);
     if (!has_flit(control)) return;
     if (flits == bit_count(t.wired[index])) return count(*v.shard, Count::kBlocked);
-    fresh = next_flit(v, terminal, index, control, now);
+    if (!control.lane.left) begin_packet(v, terminal, index, control, now);
+    fresh = take_flit(v, terminal, control);
+    count(*v.shard, Total::kFlitsInjected);
     rank(kFresh);
     if constexpr (V::traced) v.log.write(index, flit_event(v, fresh, EventKind::kArrived, t.channels, 0));
   }
 
-  FLITLAB_INLINE void send(u8 input, u32 channel) const {
+  FLITLAB_INLINE void send(u32 input, u32 channel) const {
     const auto& t = v.t;
     const Peer peer = t.peers[std::size_t{index} * t.ports + channel];
     Flit flit = flit_of(input);
@@ -96,12 +110,12 @@ struct RouterCycle {
     u32 free = t.wired[index];
     for (u32 i = 0; i < flits; ++i) {
       if (!free) return raise_fault(node.at(t.router_fields.control).fault, kFaultBufferOverflow, kNoFaultPort);
-      const Flit& flit = flit_of(order[i]);
+      const Flit flit = flit_of(input_at(i));
       const u32 productive = productive_channels(t, t.address[index], flit.dst);
       const u32 channel = choose_channel(flit, productive, free, t.channels, now);
       free &= ~(1u << channel);
       if (!(productive >> channel & 1)) count(*v.shard, Count::kDeflections);
-      send(order[i], channel);
+      send(input_at(i), channel);
     }
   }
 
@@ -124,6 +138,28 @@ struct RouterPhase {
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     RouterCycle<V>(v, index, now).work();
   }
+
+#if !defined(__CUDACC__)
+  /// Whether a flit comes, or the terminal has anything to do.
+  template <class V>
+    requires(V::Table::kPlane && !V::traced && V::width == 1)
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    const auto& t = v.t;
+    const TerminalControl& control = v.terminals[index].at(t.terminal_fields.control);
+    u32 came;
+    std::memcpy(&came, &v.routers[index].at(t.router_fields.came, (now & t.slot_mask) * t.channels), sizeof came);
+    return (came | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
+  }
+
+  static constexpr u32 batch = kRouters;
+
+  /// `run` for up to `batch` routers.
+  template <class V>
+    requires(V::Table::kPlane && !V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    step_many(v, list, n, now);
+  }
+#endif
 };
 
 }  // namespace flitlab::bless

@@ -60,6 +60,8 @@ struct InterfaceFields {
 };
 
 struct Table {
+  static constexpr bool kPlane = false;
+
   u32 routers = 0;
   u32 terminals = 0;
   u32 channels = 0;  ///< of a router that has all
@@ -91,8 +93,23 @@ void for_each_array(Table& t, F f) {
   f(t.wired, std::size_t{t.routers});
 }
 
-template <int W, bool Traced>
-struct View : ViewBase<W, Traced, bless::Table> {
+/// Networks of two dimensions, in an open loop: what is known of them at compile time.
+template <u32 kWraps>
+struct PlaneTable : Table {
+  PlaneTable() = default;
+  explicit PlaneTable(const Table& table) : Table(table) {}
+
+  static constexpr bool kPlane = true;
+  static constexpr u32 dims = 2, channels = 4, ports = 5, wraps = kWraps;
+  static constexpr TrafficMode mode = TrafficMode::kOpen;
+
+  static bool fits(const Table& t) {
+    return t.dims == dims && t.channels == channels && t.ports == ports && t.wraps == wraps && t.mode == mode;
+  }
+};
+
+template <int W, bool Traced, class TableType>
+struct View : ViewBase<W, Traced, TableType> {
   Items<W> routers;
   Items<W> terminals;
 };

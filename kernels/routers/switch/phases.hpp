@@ -40,20 +40,36 @@ struct SwitchCycle {
     if (--out.held) out.done = now + message(o, out.first).flits;
   }
 
-  FLITLAB_INLINE void create(u32 i) const {
-    TerminalControl& control = terminal(i);
-    if (v.t.mode == TrafficMode::kTrace)
-      create_from_trace(v, v.terminals[i], i, control, now);
-    else if (control.next.at <= now)
-      create_packets(v, i, control, now);
+  /// The ports, each a bit, for which `is(port)` holds. No branch: which ones they are cannot be foreseen.
+  template <class Is>
+  FLITLAB_INLINE u64 ports_where(Is&& is) const {
+    u64 set = 0;
+    for (u32 port = 0; port < v.t.terminals; ++port) set |= static_cast<u64>(is(port)) << port;
+    return set;
+  }
+  template <class Visit>
+  FLITLAB_INLINE static void for_each_port(u64 set, Visit&& visit) {
+    for (; set; set &= set - 1) visit(lowest_bit(set));
   }
 
-  /// The oldest message of a terminal becomes the head of its input's FIFO.
+  /// Returns the inputs whose queues may have grown.
+  FLITLAB_INLINE u64 create_all() const {
+    if (v.t.mode == TrafficMode::kTrace) {
+      for (u32 i = 0; i < v.t.terminals; ++i) create_from_trace(v, v.terminals[i], i, terminal(i), now);
+      return ~u64{0} >> (64 - v.t.terminals);
+    }
+    const u64 creating = ports_where([&](u32 i) { return terminal(i).next.at <= now; });
+    for_each_port(creating, [&](u32 i) { create_packets(v, i, terminal(i), now); });
+    return creating;
+  }
+
+  FLITLAB_INLINE bool has_message(u32 i) const { return terminal(i).sent != terminal(i).created; }
+
+  /// The oldest message of a terminal, which has one, becomes the head of its input's FIFO.
   FLITLAB_INLINE void load(u32 i) const {
     const auto& t = v.t;
     const TerminalControl& control = terminal(i);
     Input& in = input(i);
-    if (control.sent == control.created) return;
     const QueuedPacket oldest = oldest_packet(v, v.terminals[i], i, control);
     in.id = oldest.id;
     in.created = oldest.created;
@@ -96,54 +112,79 @@ struct SwitchCycle {
     }
     in.since = t.release_by_tail ? now + in.flits : now + 1;
     in.output = kNone;
+  }
+
+  /// The message behind one that has moved becomes the head. It moves in a later cycle.
+  FLITLAB_INLINE void follow(u32 i) const {
     remove_oldest(v, v.terminals[i], i, terminal(i));
-    load(i);
+    if (has_message(i)) load(i);
   }
 
   FLITLAB_INLINE u32 draw(u32 i) const { return philox(v.row->seed, sw::stream::kTie, i, now).word[0]; }
 
-  /// Who has waited longest for an output; of several that came in the same cycle, any. kNone: nobody waits.
-  FLITLAB_INLINE u32 longest_waiting(u32 o) const {
-    u32 best = kNone;
-    for (u64 set = output(o).wanted; set; set &= set - 1) {
-      const u32 i = lowest_bit(set);
-      const Cycle since = input(i).since;
-      if (since > now) continue;
-      if (best == kNone || since < input(best).since || (since == input(best).since && draw(i) < draw(best))) best = i;
-    }
+  /// Who of a set that is not empty has waited longest; of several that came in the same cycle, any.
+  FLITLAB_INLINE u32 longest_waiting(u64 set) const {
+    if (!(set & (set - 1))) return lowest_bit(set);
+    Cycle first = kNever;
+    for_each_port(set, [&](u32 i) { first = input(i).since < first ? input(i).since : first; });
+    u64 equals = 0;
+    for_each_port(set, [&](u32 i) { equals |= u64{input(i).since == first} << i; });
+    u32 best = lowest_bit(equals);
+    if (!(equals & (equals - 1))) return best;
+    u32 least = draw(best);
+    for_each_port(equals & (equals - 1), [&](u32 i) {
+      const u32 drawn = draw(i);
+      if (drawn < least) best = i, least = drawn;
+    });
     return best;
+  }
+
+  /// Outputs with room take in what waits for them.
+  FLITLAB_INLINE void move_all() const {
+    const auto& t = v.t;
+    u64 waiting = 0, ready = 0, moved = 0;
+    const u64 open = ports_where([&](u32 o) {
+      const bool is = (output(o).wanted != 0) & (output(o).held < t.output_buffers);
+      waiting |= output(o).wanted & (0 - u64{is});
+      return is;
+    });
+    for_each_port(waiting, [&](u32 i) { ready |= u64{input(i).since <= now} << i; });
+    for_each_port(open, [&](u32 o) {
+      while (output(o).held < t.output_buffers && (output(o).wanted & ready)) {
+        const u32 i = longest_waiting(output(o).wanted & ready);
+        move(i);
+        ready &= ~(u64{1} << i);
+        moved |= u64{1} << i;
+        if constexpr (V::traced) follow(i);  // where events are in the order of moves
+      }
+    });
+    if constexpr (!V::traced) for_each_port(moved, [&](u32 i) { follow(i); });
   }
 
   /// First cycle in which something can happen after this one; 0: it is not known.
   FLITLAB_INLINE Cycle next_event() const {
     if (v.t.mode == TrafficMode::kTrace) return 0;  // in every cycle: the host may bring more lines
-    Cycle next = kNever;
-    const auto at = [&](Cycle cycle) {
-      if (cycle < next) next = cycle;
+    Cycle soonest = kNever;                         // from the next cycle on; what is past is very far ahead
+    const auto at = [&](Cycle cycle, bool counts) {
+      const Cycle ahead = (cycle - now - 1) | (u32{counts} - 1);
+      soonest = ahead < soonest ? ahead : soonest;
     };
     for (u32 i = 0; i < v.t.terminals; ++i) {
-      at(terminal(i).next.at);
-      if (output(i).held) at(output(i).done);
-      if (input(i).output != kNone && input(i).since > now) at(input(i).since);
+      at(terminal(i).next.at, true);
+      at(output(i).done, output(i).held != 0);
+      at(input(i).since, input(i).output != kNone);
     }
-    return next;
+    return soonest < kNever - now - 1 ? now + 1 + soonest : kNever;
   }
 
   FLITLAB_INLINE void work() const {
-    const auto& t = v.t;
-    for (u32 o = 0; o < t.terminals; ++o)
-      if (output(o).held && output(o).done == now) complete(o);
-    for (u32 i = 0; i < t.terminals; ++i) {
-      create(i);
-      if (input(i).output == kNone) load(i);
-    }
-    for (u32 o = 0; o < t.terminals; ++o)
-      while (output(o).held < t.output_buffers) {
-        const u32 i = longest_waiting(o);
-        if (i == kNone) break;
-        move(i);
-      }
-    node.at(t.fields.control).next = next_event();
+    for_each_port(ports_where([&](u32 o) { return (output(o).held != 0) & (output(o).done == now); }),
+                  [&](u32 o) { complete(o); });
+    for_each_port(create_all(), [&](u32 i) {
+      if (input(i).output == kNone && has_message(i)) load(i);
+    });
+    move_all();
+    node.at(v.t.fields.control).next = next_event();
   }
 };
 
@@ -154,17 +195,11 @@ struct SwitchPhase {
   FLITLAB_HD static u32 items(const V& v) {
     return v.t.routers;
   }
-  template <class V>
-  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
-    return v.routers[index].at(v.t.fields.control).next <= now;
-  }
-  template <class V>
-  FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
-    SwitchCycle<V, V::width>{v, v.routers[index], now}.work();
-  }
+  /// An engine that asked who is due would list one item.
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    if (due(v, index, now)) work(v, index, now);
+    const auto node = v.routers[index];
+    if (node.at(v.t.fields.control).next <= now) SwitchCycle<V, V::width>{v, node, now}.work();
   }
 };
 

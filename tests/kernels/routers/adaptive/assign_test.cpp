@@ -13,21 +13,13 @@ namespace {
 
 using Sets = std::vector<u32>;
 
-Pending pending_of(const Sets& options) {
-  Pending p{};
-  p.count = static_cast<u32>(options.size());
-  for (u32 m = 0; m < p.count; ++m) {
-    p.options[m] = options[m];
-    p.channel[m] = kStays;
-  }
-  return p;
-}
-
 std::vector<int> assigned(Assignment how, const Sets& options, u32 channels) {
-  Pending p = pending_of(options);
-  assign(how, p, channels);
-  std::vector<int> result;
-  for (u32 m = 0; m < p.count; ++m) result.push_back(p.channel[m] == kStays ? -1 : p.channel[m]);
+  Assigned a;
+  assign(how, a, static_cast<u32>(options.size()), [&](u32 m) { return options[m]; }, channels);
+  std::vector<int> result(options.size(), -1);
+  for (u32 set = a.channels; set; set &= set - 1)
+    result[a.message[lowest_bit(set)]] = static_cast<int>(lowest_bit(set));
+  for (u32 m = 0; m < options.size(); ++m) EXPECT_EQ(a.gone.has(m), result[m] >= 0);
   return result;
 }
 
@@ -79,10 +71,19 @@ TEST(AdaptiveAssign, ChannelsThatFewWaitForChooseFirst) {
 
 /// Messages with several options are counted at each: 2 for channel 0, 3 for channel 1, 1 for channel 2.
 TEST(AdaptiveAssign, MessagesAreCountedAtEachOfTheirChannels) {
-  Pending p = pending_of({0b011, 0b110, 0b010, 0b001});
-  u8 sorted[kMaxChannels];
-  ASSERT_EQ(sort_channels(p, 0b1111, sorted), 4u);
-  EXPECT_EQ((std::vector<int>(sorted, sorted + 4)), (std::vector<int>{3, 2, 0, 1}));
+  Waiting waiting;
+  for (u32 options : {0b011, 0b110, 0b010, 0b001}) waiting.add(options);
+  std::vector<u32> sorted;
+  for (u32 left = 0b1111; left; left &= ~(1u << sorted.back())) sorted.push_back(waiting.fewest(left));
+  EXPECT_EQ(sorted, (std::vector<u32>{3, 2, 0, 1}));
+}
+
+/// Of 160 messages there may be as many for a channel.
+TEST(AdaptiveAssign, AllMessagesMayWaitForAChannel) {
+  Waiting waiting;
+  for (u32 m = 0; m < kMaxMessages; ++m) waiting.add(m < 127 ? 0b111 : m < 128 ? 0b011 : 0b001);
+  EXPECT_EQ(waiting.fewest(0b111), 2u);
+  EXPECT_EQ(waiting.fewest(0b011), 1u);
 }
 
 /// The order of channels is found once: with 3 for channel 0, 2 for 1 and 2, 1 takes message 0 and 2 takes message 2

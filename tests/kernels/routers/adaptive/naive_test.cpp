@@ -7,6 +7,7 @@
 #include "kernels/routers/adaptive/params.hpp"
 #include "kernels/routers/adaptive/totals.hpp"
 #include "tests/support/adaptive/naive.hpp"
+#include "tests/support/adaptive/random.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/temporary.hpp"
 
@@ -21,53 +22,12 @@ using testing::TextFile;
 using testing::trials;
 using testing::word;
 
-/// A connected graph: a random tree and some more edges, some of them parallel.
-std::string random_graph(std::mt19937& random) {
-  const u32 n = 3 + random() % 12;
-  std::string text;
-  for (u32 i = 1; i < n; ++i) text += std::to_string(i) + "," + std::to_string(random() % i) + "\n";
-  for (u32 extra = random() % (2 * n); extra; --extra) {
-    const u32 a = random() % n, b = (a + 1 + random() % (n - 1)) % n;
-    text += std::to_string(a) + "," + std::to_string(b) + "\n";
-  }
-  return text;
-}
-
-RawConfig random_config(std::mt19937& random, const std::string& graph) {
-  const auto draw = [&](u32 from, u32 to) { return integer(from + random() % (to + 1 - from)); };
-  RawConfig c{{"router.kind", word("adaptive")}, {"run.seed", draw(0, 999)}};
-  switch (random() % 5) {
-    case 0: c["topology.shape"] = IntList{draw(2, 5), draw(2, 5)}; break;
-    case 1:
-      c["topology.kind"] = word("mesh");
-      c["topology.shape"] = IntList{draw(1, 4), draw(1, 4), 2};
-      break;
-    case 2:
-      c["topology.kind"] = word("hypercube");
-      c["topology.dimensions"] = draw(1, 4);
-      break;
-    case 3:
-      c["topology.kind"] = word("ring");
-      c["topology.shape"] = IntList{draw(2, 8)};
-      break;
-    default: c["topology.kind"] = word("graph"); c["topology.file"] = graph;
-  }
-  c["topology.concentration"] = draw(1, 4);
-  c["topology.channel_delay"] = draw(1, 4);
-  c["router.channel_buffers"] = draw(0, 1);
-  c["router.spare_buffers"] = draw(1, 5);
-  c["router.ejection"] = draw(0, 3);
-  c["router.priorities"] = random() % 2 ? IntList{1} : IntList{5, 0, 2, 1};
-  c["traffic.load"] = 0.02 + 0.14 * (random() % 8);
-  return c;
-}
-
 TEST(AdaptiveNaive, DoesTheSame) {
   u64 misrouted = 0;
   for (u32 trial = 0; trial < trials(60); ++trial) {
     std::mt19937 random(trial);
-    const TextFile graph(random_graph(random));
-    RawConfig config = random_config(random, graph.path);
+    const TextFile graph(testing::random_graph(random));
+    RawConfig config = testing::random_adaptive(random, graph.path);
     config["router.assignment"] = word(trial % 2 ? "greedy" : "fixed");
     const Experiment e = experiment(config);
     Network net(e);
@@ -100,8 +60,8 @@ TEST(AdaptiveNaive, DoesTheSame) {
 TEST(AdaptiveConservation, HoldsForAllTopologiesAndLoads) {
   for (u32 trial = 0; trial < 90; ++trial) {
     std::mt19937 random(1000 + trial);
-    const TextFile graph(random_graph(random));
-    RawConfig config = random_config(random, graph.path);
+    const TextFile graph(testing::random_graph(random));
+    RawConfig config = testing::random_adaptive(random, graph.path);
     config["router.assignment"] = word(trial % 3 == 0 ? "optimal" : trial % 3 == 1 ? "greedy" : "fixed");
     Network net(experiment(config));
     for (u32 part = 0; part < 8; ++part) {
@@ -116,8 +76,8 @@ TEST(AdaptiveConservation, BatchesEnd) {
   for (const char* assignment : {"greedy", "fixed", "optimal"})
     for (u32 trial = 0; trial < 12; ++trial) {
       std::mt19937 random(2000 + trial);
-      const TextFile graph(random_graph(random));
-      RawConfig config = random_config(random, graph.path);
+      const TextFile graph(testing::random_graph(random));
+      RawConfig config = testing::random_adaptive(random, graph.path);
       config.erase("traffic.load");
       config["router.assignment"] = word(assignment);
       config["traffic.mode"] = word("batch");

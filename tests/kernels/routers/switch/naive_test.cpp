@@ -110,5 +110,35 @@ TEST(SwitchNaive, DoesTheSameWithEveryMessage) {
   EXPECT_GT(compared, 20000u);
 }
 
+/// With events each message moves by itself, without them in sets, and in the layout of GPUs ports are far apart.
+TEST(SwitchNaive, IsTheSameWithEventsAndInAnyLayout) {
+  if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
+  u64 delivered = 0;
+  for (u32 n = 0; n < testing::trials(40); ++n) {
+    testing::SwitchDraw chance(n);
+    RawConfig c{{"router.kind", word("switch")},
+                {"topology.ports", integer(n % 8 == 0 ? 64 : 2 + chance.below(20))},
+                {"router.output_buffers", integer(1 + chance.below(3))},
+                {"router.organisation", word(chance.below(2) ? "crossbar" : "buffer_pool")},
+                {"run.seed", integer(n)},
+                {"traffic.load", 0.1 + 0.1 * chance.below(10)},
+                {"traffic.packet_flits", integer(1 + chance.below(6))}};
+    if (chance.below(3) == 0) c["traffic.pattern"] = word("hot_spot");
+    const Experiment e = testing::experiment(c);
+    testing::Network plain(e), events(e, {"cpu", 1, true, 1}), wide(e, {"cpu", 1, false, 1, testing::kWide});
+    for (u32 cycle = 0; cycle < 300; ++cycle) {
+      for (testing::Network* net : {&plain, &events, &wide}) net->step(1);
+      ASSERT_EQ(plain.engine->state_hash(0), events.engine->state_hash(0)) << n << ", cycle " << cycle;
+      ASSERT_EQ(plain.engine->state_hash(0), wide.engine->state_hash(0)) << n << ", cycle " << cycle;
+      if (cycle % 32 == 0) events.engine->take_events(0);
+    }
+    const CounterShard a = plain.engine->counters(0), b = events.engine->counters(0);
+    for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << n << ", total " << i;
+    ASSERT_EQ(plain.engine->audit(0).bits, 0u) << n;
+    delivered += plain.total(Total::kPacketsDelivered);
+  }
+  EXPECT_GT(delivered, 10000u);
+}
+
 }  // namespace
 }  // namespace flitlab::switch_naive_test

@@ -1,0 +1,254 @@
+#pragma once
+/// A routing cycle of many routers at once, for one CPU thread: `RoutingCycle` (router.hpp) in steps that do not branch
+/// on what cannot be foreseen. Messages of a router are a sorted list of numbers, sets of them are words, and what
+/// leaves routers is listed, and goes when all of them have chosen. (kernels/routers/vc/batch.hpp says why.)
+#include "kernels/common/members.hpp"
+#include "kernels/routers/adaptive/choose.hpp"
+#include "kernels/routers/adaptive/source.hpp"
+
+namespace flitlab::adaptive {
+
+/// Routers visited at once.
+inline constexpr u32 kRouters = 32;
+
+template <class V, u32 kHalves>
+struct Batch {
+  static constexpr u32 kChannels = kHalves * 8;
+
+  const V& v;
+  const u32* index;
+  u32 n;
+  Cycle now;
+
+  Item<1> node[kRouters];
+  u32 room[kRouters];                     ///< buffers
+  u8 sorted[kRouters][kFewMessages + 1];  ///< places of messages in order
+  /// A message that leaves: router << 16 | rank << 8 | channel.
+  using Leaving = u32;
+  Leaving sent[kRouters * kChannels + 1], taken[kRouters * kFewMessages + 1];
+  u32 sent_count = 0, taken_count = 0, misrouted = 0;
+
+  FLITLAB_INLINE Batch(const V& view, const u32* list, u32 count, Cycle cycle)
+      : v(view), index(list), n(count), now(cycle) {
+    for (u32 i = 0; i < n; ++i) {
+      const u32 wired = v.t.wired[list[i]];
+      node[i] = v.routers[list[i]];
+      room[i] = (kSizeOf[wired & 0xFF] + kSizeOf[wired >> 8 & 0xFF]) * v.t.channel_buffers + v.t.spare;
+    }
+  }
+
+  FLITLAB_INLINE RouterControl& control(u32 who) const { return node[who].at(v.t.router_fields.control); }
+  FLITLAB_INLINE TerminalControl& source(u32 terminal) const {
+    return v.terminals[terminal].at(v.t.terminal_fields.control);
+  }
+
+  /// The channels on which messages come, a byte each, and how many; they are taken note of. No byte of another slot is
+  /// touched: somebody may be writing it.
+  FLITLAB_INLINE u32 take_arrivals(u8* came, u8* arriving) const {
+    const u32 channels = v.t.channels;
+    u32 arrived = 0;
+    if (kHalves == 1 && channels >= 4) {
+      const u32 last = channels - 4, none = 0;
+      u32 low, high;
+      std::memcpy(&low, came, 4);
+      std::memcpy(&high, came + last, 4);
+      std::memcpy(came, &none, 4);
+      std::memcpy(came + last, &none, 4);
+      const u64 present = bytes_present(low | u64{high} << 8 * last) >> 7;
+      const u32 set = static_cast<u32>(present * 0x0102040810204080ull >> 56);
+      std::memcpy(arriving, &kMembersOf[set], 8);
+      return kSizeOf[set];
+    }
+    for (u32 channel = 0; channel < channels; ++channel) {
+      arriving[arrived] = static_cast<u8>(channel);
+      arrived += came[channel] != 0;
+      came[channel] = 0;
+    }
+    return arrived;
+  }
+
+  /// The messages of a router by their ranks.
+  struct Ranked {
+    u32 count;
+    u32 home = 0;                ///< those that are for terminals here, as a set
+    Choices<kHalves> choices{};  ///< channels that they may take
+  };
+
+  /// Step 1 of a router: sorts its messages. What comes takes free places.
+  FLITLAB_INLINE void collect(u32 who, Ranked& ranked) {
+    const auto& t = v.t;
+    const RouterFields& f = t.router_fields;
+    const auto router = node[who];
+    const u32 first = (now & t.slot_mask) * t.channels, stored = control(who).stored, here = index[who];
+    const u32 wired = t.wired[here];
+    const u32* minimal = t.minimal + std::size_t{here} * t.routers;
+    const u8* order = &router.at(f.order);
+    Packet* pool = &router.at(f.pool);
+    u32* options = &router.at(f.options);
+    u8 arriving[kChannels + 1];
+    u64 key[kChannels];
+    u32 rank[kChannels];
+    u32 arrived = take_arrivals(&router.at(f.came, first), arriving);
+    if (stored + arrived > t.places) {
+      raise_fault(control(who).fault, kFaultBufferOverflow, kNoFaultPort);
+      arrived = t.places - stored;
+    }
+    const auto take_rank = [&](u32 its_rank, u32 place) {
+      sorted[who][its_rank] = static_cast<u8>(place);
+      ranked.choices.add(its_rank, options[place] & wired);
+      ranked.home |= u32{pool[place].dst == here} << its_rank;
+    };
+    for (u32 i = 0; i < arrived; ++i) {
+      const Packet& packet = router.at(f.mail, first + arriving[i]);
+      const u32 place = order[stored + i], its_options = minimal[packet.dst];
+      pool[place] = packet;
+      options[place] = its_options;
+      key[i] = key_of(packet, its_options);
+      rank[i] = 0;
+      for (u32 j = 0; j < i; ++j) {
+        const u32 later = key[j] < key[i];
+        rank[i] += later;
+        rank[j] += later ^ 1;
+      }
+    }
+    for (u32 i = 0; i < stored; ++i) {
+      const u32 place = order[i];
+      const u64 its_key = key_of(pool[place], options[place]);
+      u32 its_rank = i;
+      for (u32 j = 0; j < arrived; ++j) {
+        const u32 later = key[j] < its_key;
+        its_rank += later;
+        rank[j] += later ^ 1;
+      }
+      take_rank(its_rank, place);
+    }
+    for (u32 i = 0; i < arrived; ++i) take_rank(rank[i], order[stored + i]);
+    ranked.count = stored + arrived;
+  }
+
+  /// What a router does with its messages.
+  FLITLAB_INLINE void route(u32 who) {
+    const auto& t = v.t;
+    Ranked ranked;
+    collect(who, ranked);
+    if (!ranked.count) return;
+    u32 waiting = (1u << ranked.count) - 1, limit = t.ejection ? t.ejection : kFewMessages;
+    for (u32 home = ranked.home; home && limit; home &= home - 1, --limit) {
+      taken[taken_count++] = who << 16 | lowest_bit(home) << 8;
+      waiting &= ~(home & (0 - home));
+    }
+    const u32 first_sent = sent_count;
+    const auto choose = [&](u32 channel, u32 messages) __attribute__((always_inline)) {
+      const u32 may = messages & waiting, first = may & (0 - may);
+      sent[sent_count] = who << 16 | lowest_bit(first | 1u << 31) << 8 | channel;
+      sent_count += may != 0;
+      waiting ^= first;
+    };
+    if (waiting & (waiting - 1)) {
+      ranked.choices.for_each_channel(t.assignment, t.channels, ranked.count, choose);
+    } else if (waiting) {  // one alone takes the first of its channels
+      const u32 options = ranked.choices.options(lowest_bit(waiting));
+      if (options) choose(lowest_bit(options), waiting);
+    }
+    if (bit_count64(waiting) > room[who]) send_excess(who, waiting, first_sent);
+    keep(who, ranked.count, waiting);
+  }
+
+  /// Steps 3 and 4 where there are more messages than buffers: the last in order go astray.
+  void send_excess(u32 who, u32& waiting, u32 first_sent) {
+    Random4 random{};
+    u32 free = v.t.wired[index[who]];
+    for (u32 i = first_sent; i < sent_count; ++i) free &= ~(1u << (sent[i] & 0xFF));
+    for (u32 draws = 0; bit_count64(waiting) > room[who]; ++draws) {
+      if (!free) return raise_fault(control(who).fault, kFaultBufferOverflow, kNoFaultPort);
+      if (draws % 4 == 0)
+        random = philox(v.row->seed, adaptive::stream::kMisroute, index[who], u64{draws / 4} << 32 | now);
+      const u32 rank = log2_floor(waiting);
+      const u32 channel = nth_channel(free, below(random.word[draws % 4], bit_count64(free)));
+      sent[sent_count++] = who << 16 | rank << 8 | channel;
+      waiting &= ~(1u << rank);
+      free &= ~(1u << channel);
+      ++misrouted;
+    }
+  }
+
+  /// The places of messages that wait stay in order, and behind them are those that are free.
+  FLITLAB_INLINE void keep(u32 who, u32 count, u32 waiting) const {
+    u8* order = &node[who].at(v.t.router_fields.order);
+    u8 freed[kFewMessages + 1];
+    u32 kept = 0, free = 0;
+    for (u32 rank = 0; rank < count; ++rank) {
+      const u32 stays = waiting >> rank & 1;
+      order[kept] = sorted[who][rank];  // or, at the end, what is written below
+      freed[free] = sorted[who][rank];
+      kept += stays;
+      free += stays ^ 1;
+    }
+    for (u32 i = 0; i < free; ++i) order[kept + i] = freed[i];
+    control(who).stored = kept;
+  }
+
+  FLITLAB_INLINE void deliver_and_send() {
+    const auto& t = v.t;
+    const RouterFields& f = t.router_fields;
+    const auto message = [&](Leaving m) -> const Packet& {
+      return node[m >> 16].at(f.pool, sorted[m >> 16][m >> 8 & 0xFF]);
+    };
+    const u32 slot = ((now + t.delay) & t.slot_mask) * t.channels;
+    for (u32 i = 0; i < taken_count; ++i) eject(v, message(taken[i]), now);
+    for (u32 i = 0; i < sent_count; ++i) {
+      const u32 who = sent[i] >> 16, channel = sent[i] & 0xFF;
+      const Peer peer = t.peers[std::size_t{index[who]} * t.ports + channel];
+      const auto next = v.routers[peer.item];
+      Packet& arrives = next.at(f.mail, slot + peer.port);
+      arrives = message(sent[i]);
+      ++arrives.hops;
+      arrives.route_bits = static_cast<u8>(peer.port);
+      next.at(f.came, slot + peer.port) = 1;
+      ++node[who].at(f.sent, channel);
+    }
+    count(*v.shard, Total::kFlitMoves, sent_count);
+    count(*v.shard, Count::kSent, sent_count);
+    count(*v.shard, Count::kMisrouted, misrouted);
+  }
+
+  /// Terminals take turns at being the first.
+  FLITLAB_INLINE void serve_terminals() const {
+    const auto& t = v.t;
+    u32 listed[kRouters + 1];
+    for (u32 turn = 0; turn < t.concentration; ++turn) {
+      const u32 which = (now + turn) % t.concentration;
+      u32 creating = 0, entering = 0;
+      for (u32 i = 0; i < n; ++i) {
+        const u32 terminal = index[i] * t.concentration + which;
+        listed[creating] = terminal;
+        creating += source(terminal).next.at <= now;
+      }
+      for (u32 i = 0; i < creating; ++i) create_packets(v, listed[i], source(listed[i]), now);
+      for (u32 i = 0; i < n; ++i) {
+        const TerminalControl& c = source(index[i] * t.concentration + which);
+        listed[entering] = i;
+        entering += u32{c.sent != c.created} & u32{control(i).stored < room[i]};
+      }
+      for (u32 i = 0; i < entering; ++i) {
+        const u32 who = listed[i], mine = index[who] * t.concentration + which;
+        insert(v, node[who], index[who], control(who), take_oldest(v, v.terminals[mine], mine, source(mine), now));
+      }
+    }
+  }
+};
+
+template <u32 kHalves, class V>
+FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 n, Cycle now) {
+  Batch<V, kHalves> batch(v, list, n, now);
+  for (u32 i = 0; i < n; ++i) batch.route(i);
+  batch.deliver_and_send();
+  batch.serve_terminals();
+}
+
+template <class V>
+FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 n, Cycle now) {
+  return v.t.channels <= 8 ? step_many<1>(v, list, n, now) : step_many<2>(v, list, n, now);
+}
+
+}  // namespace flitlab::adaptive

@@ -1,0 +1,220 @@
+#pragma once
+/// A cycle of many routers of a network in two dimensions at once, for one CPU thread: each step of `RouterCycle`
+/// (router.hpp) for all of them before the next step of any, by lists that are made without branches
+/// (kernels/routers/vc/batch.hpp says why), and for all four flits of a router side by side. Flits of a router have
+/// seats: that of an input is its number, and one that is injected takes a seat that is free.
+#include <cstring>
+
+#include "kernels/common/members.hpp"
+#include "kernels/routers/bless/interface.hpp"
+#include "kernels/routers/bless/quad.hpp"
+#include "kernels/routers/bless/rank.hpp"
+
+namespace flitlab::bless {
+
+/// Routers visited at once, and their seats.
+inline constexpr u32 kRouters = 32;
+inline constexpr u32 kSeats = 4;
+
+/// Seats of many routers: for each set of seats its members, a byte each, and how many.
+inline constexpr std::array<u32, 16> kMembersOfFour = [] {
+  std::array<u32, 16> members{};
+  for (u32 set = 0; set < 16; ++set) members[set] = static_cast<u32>(kMembersOf[set]);
+  return members;
+}();
+inline constexpr u8 kSizeOfFour[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
+template <class V>
+struct Batch {
+  const V& v;
+  const u32* index;
+  u32 n;
+  Cycle now;
+  std::byte *now_came, *now_mail, *next_came, *next_mail, *sent;  ///< of router 0
+  std::size_t offset[kRouters];                                   ///< of the routers, from router 0
+  Item<1> terminal[kRouters];
+  u32 seated[kRouters];  ///< seats with flits, as a set
+  Flit seat[kRouters][kSeats];
+  alignas(16) u32 productive[kRouters][kSeats];  ///< channels that bring a flit nearer, as a set, and
+  alignas(16) u32 wish[kRouters][kSeats];        ///< the one that it would rather have, as a set of one
+
+  FLITLAB_INLINE Batch(const V& view, const u32* list, u32 count, Cycle cycle)
+      : v(view), index(list), n(count), now(cycle) {
+    const auto& t = v.t;
+    const auto zero = v.routers[0];
+    const u32 arrives = (now & t.slot_mask) * kSeats, leaves = ((now + t.hop_delay) & t.slot_mask) * kSeats;
+    now_came = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.came, arrives));
+    now_mail = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.mail, arrives));
+    next_came = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.came, leaves));
+    next_mail = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.mail, leaves));
+    sent = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.sent));
+    for (u32 i = 0; i < n; ++i) {
+      offset[i] = std::size_t{list[i]} * v.routers.item_bytes;
+      terminal[i] = v.terminals[list[i]];
+    }
+  }
+
+  FLITLAB_INLINE TerminalControl& control(u32 who) const { return terminal[who].at(v.t.terminal_fields.control); }
+
+  FLITLAB_INLINE static Quad lanes_of(u32 set) { return (all_four(set) & Quad{1, 2, 4, 8}) != Quad{}; }
+
+  FLITLAB_INLINE void collect_and_eject() {
+    const auto& t = v.t;
+    const Coordinates<typename V::Table> coordinates(t);
+    Members<kRouters> ejecting;
+    u32 count = 0;
+    for (u32 i = 0; i < n; ++i) {
+      u32 came;
+      std::memcpy(&came, now_came + offset[i], sizeof came);
+      std::memset(now_came + offset[i], 0, sizeof came);
+      std::memcpy(seat[i], now_mail + offset[i], sizeof seat[i]);
+      const Quad nearer = coordinates.productive(all_four(t.address[index[i]]), FourFlits(seat[i]).dst);
+      const Quad good = nearer & all_four(t.wired[index[i]]);
+      std::memcpy(productive[i], &good, sizeof good);
+      seated[i] = static_cast<u32>((bytes_present(came) >> 7) * 0x10204080u >> 28) & 15;
+      count = ejecting.add(count, i, members(nearer == Quad{}) & seated[i]);
+    }
+    for (u32 i = 0; i < count; ++i) eject_oldest(ejecting.who[i], static_cast<u32>(ejecting.set[i]));
+  }
+
+  /// Flits of a set that are for the terminal here.
+  FLITLAB_INLINE void eject_oldest(u32 who, u32 set) {
+    for (u32 taken = 0; set && taken < v.t.ejection_width;) {
+      u32 oldest = lowest_bit(set);
+      for (u32 others = set & (set - 1); others; others &= others - 1)
+        if (older(seat[who][lowest_bit(others)], seat[who][oldest])) oldest = lowest_bit(others);
+      set &= ~(1u << oldest);
+      if (!eject(v, terminal[who], index[who], seat[who][oldest], now)) continue;
+      seated[who] &= ~(1u << oldest);
+      ++taken;
+    }
+  }
+
+  FLITLAB_INLINE void inject() {
+    const auto& t = v.t;
+    u32 creating[kRouters + 1], starting[kRouters + 1], sending[kRouters + 1];
+    u32 create_count = 0, start_count = 0, send_count = 0, blocked = 0;
+    for (u32 i = 0; i < n; ++i) {
+      creating[create_count] = i;
+      create_count += control(i).next.at <= now;
+    }
+    for (u32 i = 0; i < create_count; ++i) create_packets(v, index[creating[i]], control(creating[i]), now);
+    for (u32 i = 0; i < n; ++i) {
+      const TerminalControl& c = control(i);
+      const u32 busy = c.lane.left != 0, has = busy | (c.sent != c.created), full = seated[i] == t.wired[index[i]];
+      const u32 sends = has & (full ^ 1);
+      blocked += has & full;
+      sending[send_count] = i;
+      send_count += sends;
+      starting[start_count] = i;
+      start_count += sends & (busy ^ 1);
+    }
+    count(*v.shard, Count::kBlocked, blocked);
+    for (u32 i = 0; i < start_count; ++i) {
+      const u32 who = starting[i];
+      begin_packet(v, terminal[who], index[who], control(who), now);
+    }
+    for (u32 i = 0; i < send_count; ++i) {
+      const u32 who = sending[i], free = lowest_bit(~seated[who]);
+      const Flit flit = take_flit(v, terminal[who], control(who));
+      seat[who][free] = flit;
+      productive[who][free] = productive_channels(t, t.address[index[who]], flit.dst) & t.wired[index[who]];
+      seated[who] |= 1u << free;
+    }
+    count(*v.shard, Total::kFlitsInjected, send_count);
+  }
+
+  /// A flit and the channel that it takes: (router * kSeats + seat) << 8 | channel.
+  using Move = u16;
+
+  /// All flits that are here take channels. Where all of a router would rather have different ones each gets its own,
+  /// whoever is older; else they choose in turn.
+  FLITLAB_INLINE void send_all() {
+    u8 content[kRouters * kSeats + kSeats];  // router * kSeats + seat
+    Move moves[kRouters * kSeats + 1];
+    Members<kRouters> contending;
+    u32 content_count = 0, contending_count = 0, astray = 0;
+    for (u32 i = 0; i < n; ++i) {
+      const u32 clash = wishes_clash(i), set = seated[i] & (clash - 1);
+      const u32 places = kMembersOfFour[set] + i * (kSeats * 0x01010101u);
+      contending_count = contending.add(contending_count, i, seated[i] & (0 - clash));
+      std::memcpy(content + content_count, &places, sizeof places);
+      content_count += kSizeOfFour[set];
+    }
+    for (u32 i = 0; i < content_count; ++i) {
+      const u32 place = content[i];
+      moves[i] = static_cast<Move>(place << 8 | lowest_bit(wish[place / kSeats][place % kSeats]));
+    }
+    u32 move_count = content_count;
+    for (u32 i = 0; i < contending_count; ++i) astray += contend(contending.who[i], moves, move_count);
+    for (u32 i = 0; i < move_count; ++i) send(moves[i] >> 8 >> 2, moves[i] >> 8 & 3, moves[i] & 0xFF);
+    count(*v.shard, Total::kFlitMoves, move_count);
+    count(*v.shard, Count::kSent, move_count);
+    count(*v.shard, Count::kDeflections, astray);
+  }
+
+  /// What the flits of a router wish, and whether two wish the same or one has no productive channel.
+  FLITLAB_INLINE u32 wishes_clash(u32 who) {
+    const Quad there = lanes_of(seated[who]);
+    Quad good;
+    std::memcpy(&good, productive[who], sizeof good);
+    Quad first = good & -good;
+    std::memcpy(wish[who], &first, sizeof first);
+    if constexpr (V::Table::wraps != 0) {
+      for (u32 set = members((good & good >> 1 & all_four(5)) != Quad{}) & seated[who]; set; set &= set - 1) {
+        const u32 lane = lowest_bit(set);
+        productive[who][lane] |= (preference(seat[who][lane]) & 3) << kSeats;
+        wish[who][lane] = 1u << (kChoiceOf[0][productive[who][lane]][kAll] & kChannel);
+      }
+      std::memcpy(&first, wish[who], sizeof first);
+    }
+    first &= there;
+    // Sets of one that differ have the same sum and union.
+    Quad sum = first + rotate<2>(first), all = first | rotate<2>(first);
+    sum += rotate<1>(sum);
+    all |= rotate<1>(all);
+    return members((sum != all) | (there & (first == Quad{}))) != 0;
+  }
+
+  /// Flits of a router choose in the order of their age; returns how many go astray. Who is not there has no turn.
+  FLITLAB_INLINE u32 contend(u32 who, Move* moves, u32& move_count) {
+    const auto& t = v.t;
+    u32 free = t.wired[index[who]], astray = 0, turns = kSizeOfFour[seated[who]];
+    u32 order = order_of(FourFlits(seat[who]), lanes_of(seated[who]));
+    if (turns > kSizeOfFour[free]) {
+      raise_fault(v.routers[index[who]].at(t.router_fields.control).fault, kFaultBufferOverflow, kNoFaultPort);
+      turns = kSizeOfFour[free];
+    }
+    const auto& choices = kChoiceOf[now % kSeats];
+#pragma GCC unroll 4
+    for (u32 turn = 0; turn < kSeats; ++turn, order >>= 8) {
+      const u32 from = order & 3, can = turn < turns, choice = choices[productive[who][from]][free];
+      free &= ~(1u << (choice & kChannel));
+      astray += choice / kAstray & can;
+      moves[move_count] = static_cast<Move>((who * kSeats + from) << 8 | (choice & kChannel));
+      move_count += can;
+    }
+    return astray;
+  }
+
+  FLITLAB_INLINE void send(u32 who, u32 from, u32 channel) const {
+    const auto& t = v.t;
+    const Peer peer = t.peers[std::size_t{index[who]} * t.ports + channel];
+    const std::size_t next = std::size_t{peer.item} * v.routers.item_bytes;
+    Flit& arrives = *reinterpret_cast<Flit*>(next_mail + next + peer.port * sizeof(Flit));
+    arrives = seat[who][from];
+    ++arrives.hops;
+    next_came[next + peer.port] = std::byte{1};
+    ++reinterpret_cast<u32*>(sent + offset[who])[channel];
+  }
+};
+
+template <class V>
+FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 n, Cycle now) {
+  Batch<V> batch(v, list, n, now);
+  batch.collect_and_eject();
+  batch.inject();
+  batch.send_all();
+}
+
+}  // namespace flitlab::bless

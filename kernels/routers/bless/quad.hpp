@@ -1,0 +1,133 @@
+#pragma once
+/// Four numbers side by side, one for each channel of a router in two dimensions; what is compared is below 2^31.
+#include "kernels/routers/bless/state.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace flitlab::bless {
+
+using Quad = i32 __attribute__((vector_size(16), may_alias));
+
+FLITLAB_INLINE Quad all_four(u32 x) { return Quad{} + static_cast<i32>(x); }
+
+/// Lanes that are true, as bits, of what a comparison has given.
+FLITLAB_INLINE u32 members(Quad truth) {
+#if defined(__SSE2__)
+  return static_cast<u32>(_mm_movemask_ps((__m128)truth));
+#else
+  return (truth[0] & 1) | (truth[1] & 2) | (truth[2] & 4) | (truth[3] & 8);
+#endif
+}
+
+template <int kLanes>
+FLITLAB_INLINE Quad rotate(Quad x) {
+  return __builtin_shufflevector(x, x, kLanes % 4, (kLanes + 1) % 4, (kLanes + 2) % 4, (kLanes + 3) % 4);
+}
+
+/// Of four flits: a member each. Words are those of Packet.
+struct FourFlits {
+  Quad dst, src, injected, id, via;
+
+  static FLITLAB_INLINE Quad low(Quad a, Quad b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+  static FLITLAB_INLINE Quad high(Quad a, Quad b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+  static FLITLAB_INLINE Quad first(Quad a, Quad b) { return __builtin_shufflevector(a, b, 0, 1, 4, 5); }
+  static FLITLAB_INLINE Quad second(Quad a, Quad b) { return __builtin_shufflevector(a, b, 2, 3, 6, 7); }
+
+  FLITLAB_INLINE explicit FourFlits(const Flit* flit) {
+    static_assert(offsetof(Flit, dst) == 0 && offsetof(Flit, src) == 4 && offsetof(Flit, injected) == 12 &&
+                  offsetof(Flit, id) == 16 && offsetof(Flit, via) == 20);
+    const Quad* word = reinterpret_cast<const Quad*>(flit);
+    const Quad ab = low(word[0], word[2]), cd = low(word[4], word[6]);
+    dst = first(ab, cd);
+    src = second(ab, cd);
+    injected = second(high(word[0], word[2]), high(word[4], word[6]));
+    const Quad ef = low(word[1], word[3]), gh = low(word[5], word[7]);
+    id = first(ef, gh);
+    via = second(ef, gh);
+  }
+};
+
+/// Where coordinates are in the addresses of a network of two dimensions.
+template <class T>
+struct Coordinates {
+  Quad mask[T::dims], around[T::dims];
+
+  FLITLAB_INLINE explicit Coordinates(const T& t) {
+    for (u32 dim = 0; dim < t.dims; ++dim) {
+      mask[dim] = all_four(t.dim_mask[dim] << t.dim_shift[dim]);
+      around[dim] = all_four(t.radix[dim] << t.dim_shift[dim]);
+    }
+  }
+
+  /// productive_channels() of four.
+  FLITLAB_INLINE Quad productive(Quad here, Quad there) const {
+    Quad set{};
+    for (u32 dim = T::dims; dim-- > 0;) {
+      const Quad from = here & mask[dim], to = there & mask[dim];
+      Quad plus = to > from, minus = from > to;
+      if constexpr (T::wraps != 0) {
+        const Quad apart = plus | minus;
+        const Quad up = to - from + (around[dim] & minus), down = around[dim] - up;
+        plus = apart & ~(up > down);
+        minus = apart & ~(down > up);
+      }
+      set = (set << 2) - plus - minus - minus;  // true is -1
+    }
+    return set;
+  }
+};
+
+inline constexpr u32 kAll = 15, kChannel = 3, kAstray = 4;
+
+/// What choose_channel() says for a channel to begin with, for productive channels and, as bits above them, the ways
+/// that a packet prefers, and for free channels: the channel, and kAstray if it is not productive.
+inline constexpr auto kChoiceOf = [] {
+  std::array<std::array<std::array<u8, 16>, 64>, 4> choices{};
+  for (u32 begin = 0; begin < 4; ++begin)
+    for (u32 wish = 0; wish < 64; ++wish)
+      for (u32 free = 0; free < 16; ++free) {
+        u32 choice = kAstray | begin;
+        for (u32 i = 4; i-- > 0;)
+          if (free >> (begin + i) % 4 & 1) choice = kAstray | (begin + i) % 4;
+        for (u32 dim = 2; dim-- > 0;) {
+          const u32 good = (wish & kAll & free) >> 2 * dim & 3;
+          if (good) choice = 2 * dim + (good == 3 ? wish >> (4 + dim) & 1 : good >> 1);
+        }
+        choices[begin][wish][free] = static_cast<u8>(choice);
+      }
+  return choices;
+}();
+
+/// Whether flits are older than those some lanes further on: older() of four.
+template <int kLanes>
+FLITLAB_INLINE Quad older_than_next(const FourFlits& f) {
+  const Quad injected = rotate<kLanes>(f.injected), src = rotate<kLanes>(f.src), id = rotate<kLanes>(f.id),
+             via = rotate<kLanes>(f.via);
+  return (f.injected < injected) |
+         ((f.injected == injected) &
+          ((f.src < src) | ((f.src == src) & ((f.id < id) | ((f.id == id) & (f.via < via))))));
+}
+
+/// Seats by age, the oldest first, a byte each, for what older_than_next<1> and, of the first two lanes, <2> say.
+inline constexpr std::array<u32, 64> kOrderOf = [] {
+  std::array<u32, 64> orders{};
+  for (u32 says = 0; says < 64; ++says) {
+    u32 before[4]{};
+    const auto pair = [&](u32 bit, u32 a, u32 b) { ++before[says >> bit & 1 ? b : a]; };
+    for (u32 lane = 0; lane < 4; ++lane) pair(lane, lane, (lane + 1) % 4);
+    pair(4, 0, 2);
+    pair(5, 1, 3);
+    for (u32 seat = 0; seat < 4; ++seat) orders[says] |= seat << 8 * before[seat];
+  }
+  return orders;
+}();
+
+/// The same of flits of which those of a set are there; the others come last.
+FLITLAB_INLINE u32 order_of(FourFlits f, Quad there) {
+  f.injected |= ~there & all_four(0x7FFFFFFF);
+  return kOrderOf[members(older_than_next<1>(f)) | (members(older_than_next<2>(f)) & 3) << 4];
+}
+
+}  // namespace flitlab::bless
