@@ -27,8 +27,6 @@ class Json {
   Json& put(const Value& value);
   Json& put(const Datum& value);
   Json& null() { return raw("null"); }
-  /// A number, or null for kNone.
-  Json& index(u32 x) { return x == kNone ? null() : put(x); }
 
   template <class T>
   Json& member(std::string_view name, const T& value) {

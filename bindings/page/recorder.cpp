@@ -90,10 +90,10 @@ void Recorder::put_steps(Json& json, u32 cycles) {
 }
 
 void Recorder::skip(u32 cycles) {
-  SteppedNetwork fast(experiment_, "cpu", 1, false);
-  fast.go_on_from(*network_);
-  fast.step(cycles);
-  network_->go_on_from(fast);
+  if (!fast_) fast_ = std::make_unique<SteppedNetwork>(experiment_, "cpu", 1, false);
+  fast_->go_on_from(*network_);
+  fast_->step(cycles);
+  network_->go_on_from(*fast_);
   look_for_deadlock();
 }
 

@@ -52,8 +52,9 @@ class Recorder {
 
   Experiment experiment_;
   std::unique_ptr<SteppedNetwork> network_;
-  std::vector<u32> routers_;  ///< that are drawn
-  u32 all_ = 0;               ///< routers there are
+  std::unique_ptr<SteppedNetwork> fast_;  ///< the same without events, which skips; null until it is asked for
+  std::vector<u32> routers_;              ///< that are drawn
+  u32 all_ = 0;                           ///< routers there are
   std::set<u32> inspected_;
   std::vector<std::string> stages_;
   std::vector<std::int64_t> rows_;

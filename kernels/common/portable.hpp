@@ -6,27 +6,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 #include <thread>
+#include <utility>
 #include <version>
 
 namespace flitlab::portable {
 
-#if defined(__cpp_lib_to_chars)
+/// What stands in where the library has none; everywhere, so that it is compared with the library's own.
+namespace fallback {
 
-using std::from_chars;
-
-/// The shortest text that reads as `x` again.
-inline std::string shortest_text(double x) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, x).ptr};
-}
-
-#else
-
-using std::from_chars;  // of whole numbers
-
-/// The number at the front of a text, as std::from_chars reads it: no blanks, no "+", no "0x" in front of it.
+/// The number at the front of a text, as std::from_chars reads it: no blanks, no "+", no "0x" in front of it. It knows
+/// no "inf" and "nan".
 inline std::from_chars_result from_chars(const char* first, const char* last, double& x) {
   const char* at = first;
   const auto digits = [&] {
@@ -35,12 +25,6 @@ inline std::from_chars_result from_chars(const char* first, const char* last, do
     return at - from;
   };
   if (at != last && *at == '-') ++at;
-  const std::string_view rest(at, static_cast<std::size_t>(last - at));
-  for (const std::string_view word : {"inf", "nan"})
-    if (rest.substr(0, 3) == word) {
-      x = std::strtod(std::string(first, at + 3).c_str(), nullptr);
-      return {at + 3, std::errc{}};
-    }
   auto count = digits();
   if (at != last && *at == '.') ++at, count += digits();
   if (count == 0) return {first, std::errc::invalid_argument};
@@ -72,14 +56,6 @@ inline std::string shortest_text(double x) {
   return plain.size() <= scientific.size() ? plain : scientific;
 }
 
-#endif
-
-#if defined(__cpp_lib_jthread)
-
-using Thread = std::jthread;
-
-#else
-
 /// A thread that is waited for at its end.
 class Thread {
  public:
@@ -94,15 +70,6 @@ class Thread {
   std::thread thread_;
 };
 
-#endif
-
-#if defined(__cpp_lib_atomic_ref)
-
-template <class T>
-using AtomicRef = std::atomic_ref<T>;
-
-#else
-
 /// A variable that is read and written whole. GCC and Clang number memory orders as the standard library does.
 template <class T>
 class AtomicRef {
@@ -115,6 +82,30 @@ class AtomicRef {
   T* object_;
 };
 
+}  // namespace fallback
+
+#if defined(__cpp_lib_to_chars)
+using std::from_chars;
+inline std::string shortest_text(double x) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, x).ptr};
+}
+#else
+using fallback::from_chars;
+using fallback::shortest_text;
+#endif
+
+#if defined(__cpp_lib_jthread)
+using Thread = std::jthread;
+#else
+using fallback::Thread;
+#endif
+
+#if defined(__cpp_lib_atomic_ref)
+template <class T>
+using AtomicRef = std::atomic_ref<T>;
+#else
+using fallback::AtomicRef;
 #endif
 
 }  // namespace flitlab::portable

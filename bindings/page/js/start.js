@@ -30,6 +30,7 @@ class Page {
     this.hash = page.querySelector("[data-page=hash]");
     this.kernel = worker();
     this.kernel.onmessage = ({ data }) => this.receive(data);
+    this.kernel.onerror = (event) => this.say(`The core has stopped: ${event.message}. Load the page again.`);
     const choice = page.querySelector("[data-page=network]");
     for (const { name } of configs) choice.append(make("option", { value: name }, name));
     choice.addEventListener("change", () => this.choose(choice.value));
@@ -54,16 +55,14 @@ class Page {
     }
   }
 
-  begin(wanted) {
-    this.wanted = { given: wanted, anew: true };
+  begin(given) {
     this.forget_hash();
     this.say("building the network");
-    this.kernel.postMessage({ do: "begin", ...wanted });
+    this.kernel.postMessage({ do: "begin", ...given });
   }
 
   // What the scope asks for.
   ask(message) {
-    if (message.do === "set") this.wanted = { given: { ...this.given, config: { ...this.given.config, ...message.changes } }, anew: false };
     this.say("");
     if (message.do !== "keep") this.forget_hash();
     this.kernel.postMessage(message);
@@ -72,27 +71,20 @@ class Page {
   receive(data) {
     if (data.ready) return (this.page.querySelector("[data-page=version]").textContent = data.ready);
     if (data.hash) return this.show_hash(data);
-    const { wanted } = this;
-    if (data.error && wanted?.anew) { // nothing of the old network has changed
-      this.wanted = null;
-      this.ask_hash();
-      return this.say(data.error);
-    }
-    if (data.config) this.began(wanted, data);
-    else this.scope?.receive(data);
-    if (data.error) this.wanted = null;
     this.ask_hash();
+    if (data.given) this.began(data);
+    else if (data.error && data.chosen) this.say(data.error); // nothing of the old network has changed
+    else this.scope?.receive(data);
   }
 
-  // A network has begun. Another choice of settings goes with another network, so the scope is made anew; a change of one of
-  // them leaves what is selected.
-  began(wanted, data) {
-    this.given = { ...(wanted?.given ?? this.given), config: data.config };
-    this.wanted = null;
-    this.text.value = toml_text(data.config);
+  // A network has begun. One that was chosen, or has other settings, gets a scope of its own; a change of one setting leaves
+  // what is selected.
+  began(data) {
+    this.given = data.given;
+    this.text.value = toml_text(this.given.config);
     this.say("");
     const settings = Object.keys(data.anew.meta.settings).join();
-    if (this.scope && !wanted?.anew && settings === this.settings) return this.scope.receive(data);
+    if (this.scope && !data.chosen && settings === this.settings) return this.scope.receive(data);
     this.scope?.close();
     this.settings = settings;
     const place = make("div");

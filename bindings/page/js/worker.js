@@ -13,7 +13,7 @@ class Kernel {
   answer(message) {
     const cycles = Math.max(1, Math.floor(message.cycles ?? 1));
     switch (message.do) {
-      case "begin": return this.begin(message.name, message.config, message.texts);
+      case "begin": return { ...this.begin(message.name, message.config, message.texts), chosen: true };
       case "set": return this.begin(this.name, { ...this.config, ...message.changes }, this.texts);
       case "step": return this.steps(this.asked("step", Math.min(cycles, MOST_AT_ONCE)), cycles > MOST_AT_ONCE);
       case "skip": return this.anew(this.asked("skip", Math.min(cycles, MOST_SKIPPED)));
@@ -32,7 +32,7 @@ class Kernel {
     const begun = this.asked("begin", config, texts);
     if (begun.error) return begun;
     Object.assign(this, { name, config, texts, meta: meta_of(name, begun) });
-    return { ...this.anew(begun), config };
+    return { ...this.anew(begun), given: { name, config, texts } };
   }
 
   anew(said) {
