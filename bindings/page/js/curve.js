@@ -35,7 +35,7 @@ class Curves {
     try {
       const loads = this.loads(), { name, config, texts } = this.given();
       this.running = { loads, next: 0, saturated: 0, config: { ...config }, texts, points: [], worker: this.worker() };
-      this.curves.push({ label: this.label(name, config), name, config: { ...config }, points: this.running.points });
+      this.curves.push({ name, config: { ...config }, points: this.running.points });
       this.running.worker.onmessage = ({ data }) => this.receive(data);
       this.button.textContent = "stop";
       this.draw();
@@ -44,14 +44,13 @@ class Curves {
     }
   }
 
-  // What the configuration has that the first curve's has not.
-  label(name, config) {
-    const first = this.curves[0];
-    if (!first) return name;
-    const paths = new Set([...Object.keys(first.config), ...Object.keys(config)].filter((p) => p !== "traffic.load"));
-    const others = [...paths].filter((p) => JSON.stringify(first.config[p]) !== JSON.stringify(config[p]));
-    return [name === first.name ? "" : name, ...others.map((p) => `${p} = ${JSON.stringify(config[p] ?? "default")}`)]
-      .filter((t) => t).join(", ") || name;
+  // By what a curve's configuration differs from others; of other networks their names are enough.
+  label({ name, config }) {
+    const alike = this.curves.filter((c) => c.name === name), paths = new Set(alike.flatMap((c) => Object.keys(c.config)));
+    const differ = (p) => new Set(alike.map((c) => JSON.stringify(c.config[p]))).size > 1;
+    const parts = [...paths].filter((p) => p !== "traffic.load" && differ(p))
+      .map((p) => `${p} = ${config[p] === undefined ? "its default" : JSON.stringify(config[p])}`);
+    return [alike.length === this.curves.length && parts.length ? "" : name, ...parts].filter((t) => t).join(", ");
   }
 
   receive(data) {
@@ -95,7 +94,8 @@ class Curves {
   draw() {
     const all = this.curves.flatMap((c) => c.points);
     this.chart.replaceChildren(...(all.length ? [chart_of(this.curves)] : []));
-    this.table.replaceChildren(...this.curves.filter((c) => c.points.length).map((curve, i) => table_of_points(curve, i)));
+    this.table.replaceChildren(...this.curves.filter((c) => c.points.length).map((curve) =>
+      table_of_points(this.label(curve), curve.points, this.curves.indexOf(curve))));
   }
 }
 
@@ -142,7 +142,7 @@ function said_of(p) {
   return `load ${p.load}: ${p.latency_cycles.mean?.toFixed(2)} ± ${p.latency_cycles.ci95?.toFixed(2) ?? "?"} cycles`;
 }
 
-function table_of_points({ label, points }, i) {
+function table_of_points(label, points, i) {
   const cell = (tag, text) => make(tag, {}, text), table = make("table", { class: "scope-ports" });
   table.append(make("tr", {}, ...["load", "offered", "accepted", "latency (cycles)", "p99", ""].map((t) => cell("th", t))));
   for (const p of points) {

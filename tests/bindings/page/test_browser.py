@@ -172,7 +172,12 @@ def test_curves_of_two_configurations_are_told_apart(opened):
     draw_curve(opened, 0.1, 0.1, 0.1)
     change(opened, "router.vcs", 1)
     draw_curve(opened, 0.1, 0.1, 0.1)
-    assert opened.locator(".page-points summary").all_inner_texts() == [" vc-mesh-8x8", " router.vcs = 1"]
+    assert opened.locator(".page-points summary").all_inner_texts() == [" router.vcs = 4", " router.vcs = 1"]
+    opened.select_option("[data-page=network]", "bless-mesh-8x8")
+    check_hash(opened, fl.Network("bless-mesh-8x8"))
+    draw_curve(opened, 0.1, 0.1, 0.1)
+    assert opened.locator(".page-points summary").all_inner_texts() == [
+        " vc-mesh-8x8, router.vcs = 4", " vc-mesh-8x8, router.vcs = 1", " bless-mesh-8x8"]
     opened.click("[data-do=clear]")
     assert opened.locator(".page-points summary").count() == 0
 
