@@ -13,7 +13,7 @@ async function start_page(page) {
     };
     return new Page(page, configs, worker);
   } catch (error) {
-    status.textContent = `This page cannot start here: ${error.message}. It needs a browser of 2022 or later, with WebAssembly and workers.`;
+    status.textContent = `This page cannot start here: ${error.message}. It needs a browser of 2023 or later, with WebAssembly and workers.`;
     throw error;
   }
 }
