@@ -1,8 +1,9 @@
-# `make demo` and `make test` work in .venv and build/, and install what they need there. What follows needs `make test`
+# `make demo` and `make test` work in .venv and build/, and install what they need there. `make page` compiles the core to
+# WebAssembly (apt-get install emscripten) and writes a page that runs in a browser: out/page.html. What follows needs `make test`
 # first: `make docs` builds the documentation site, with executed notebooks, into out/site; `make races` looks for data
 # races among threads; `make campaign` fuzzes, soaks and tries random networks for some hours:
 # make campaign HOURS=2 SEED=1
-.PHONY: demo test docs races campaign
+.PHONY: demo test docs page races campaign
 HOURS ?= 2
 SEED ?= 1
 
@@ -24,3 +25,6 @@ races:
 
 campaign:
 	@.venv/bin/python tests/campaign/all.py --hours $(HOURS) --seed $(SEED) --out out/campaign
+
+page:
+	@python3 bindings/page/build.py out/page.html

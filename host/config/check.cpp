@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include "host/config/registry.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/common/portable.hpp"
 
 namespace flitlab {
 namespace {
@@ -54,7 +54,7 @@ std::string type_hint(const ParamRecord& r, const Value& v) {
   if (const auto* word = std::get_if<std::string>(&v); word && !word->empty()) {
     double x = 0;
     const char* end = word->data() + word->size();
-    const bool number = std::from_chars(word->data(), end, x).ptr == end;
+    const bool number = portable::from_chars(word->data(), end, x).ptr == end;
     if (number || *word == "true" || *word == "false") return " Leave out the quotes.";
   }
   return "";
@@ -130,7 +130,7 @@ Value default_value(const ParamRecord& r) {
     case ParamType::kInt: return static_cast<std::int64_t>(std::stoll(text));
     case ParamType::kFloat: {
       double x = 0;
-      std::from_chars(text.data(), text.data() + text.size(), x);
+      portable::from_chars(text.data(), text.data() + text.size(), x);
       return x;
     }
     case ParamType::kLengths: return Lengths{{std::stoll(text), 1.0}};

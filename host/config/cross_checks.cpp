@@ -30,7 +30,7 @@ std::string choices_text(const std::vector<std::string_view>& words) {
 
 void check_mode(const Experiment& e) {
   const auto knows = [&](const ModelRecord& model) {
-    return std::ranges::find(model.modes, e.str(param::traffic.mode)) != model.modes.end();
+    return std::find(model.modes.begin(), model.modes.end(), e.str(param::traffic.mode)) != model.modes.end();
   };
   const ModelRecord& model = model_of(e.kind());
   if (knows(model)) return;

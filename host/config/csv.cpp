@@ -1,9 +1,8 @@
 #include "host/config/csv.hpp"
 
-#include <charconv>
-
 #include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/common/portable.hpp"
 
 namespace flitlab {
 
@@ -21,7 +20,7 @@ void read_csv(std::string_view key, const TextSource& source,
     while (at <= end) {
       while (at < end && *at == ' ') ++at;
       double x = 0;
-      const auto [next, error] = std::from_chars(at, end, x);
+      const auto [next, error] = portable::from_chars(at, end, x);
       const char* rest = next;
       while (rest < end && *rest == ' ') ++rest;
       if (error != std::errc{} || (rest < end && *rest != ','))

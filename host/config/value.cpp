@@ -1,14 +1,12 @@
 #include "host/config/value.hpp"
 
-#include <charconv>
+#include "kernels/common/portable.hpp"
 
 namespace flitlab {
 namespace {
 
 std::string number(double x) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, x).ptr;
-  std::string s(text, end);
+  const std::string s = portable::shortest_text(x);
   return s.find_first_of(".en") == std::string::npos ? s + ".0" : s;
 }
 

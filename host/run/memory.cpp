@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <fstream>
 
-#if defined(__unix__)
+#if defined(__EMSCRIPTEN__)
+#include <emscripten/heap.h>
+#include <malloc.h>
+#elif defined(__unix__)
 #include <sys/resource.h>
 #include <unistd.h>
 #endif
@@ -11,6 +14,14 @@
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
+
+#if defined(__EMSCRIPTEN__)
+
+/// A page's memory grows up to its maximum.
+u64 free_memory() { return emscripten_get_heap_max() - mallinfo().uordblks; }
+
+#else
+
 namespace {
 
 constexpr u64 kUnlimited = ~u64{0};
@@ -43,6 +54,8 @@ u64 free_memory() {
 #endif
   return bytes;
 }
+
+#endif
 
 void require_memory(std::string_view what, u64 bytes, const std::string& advice) {
   const u64 available = free_memory();

@@ -44,6 +44,8 @@ class SteppedNetwork {
   /// All that an item's state consists of: one of a kind of the layout, "router" for example.
   InspectNode item(const std::string& kind, u32 index) const;
   std::string router_name(u32 index) const;
+  u32 routers() const { return plan_->topology().routers; }
+  u32 terminals() const { return plan_->topology().terminals; }
   /// What this machine offers software between cycles; empty: nothing.
   const std::vector<Operation>& operations() const;
   const std::vector<RegisterRecord>& registers() const;

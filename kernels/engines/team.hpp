@@ -4,10 +4,10 @@
 #include <atomic>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "kernels/common/error.hpp"
+#include "kernels/common/portable.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -46,7 +46,7 @@ void run_on_threads(u32 threads, F&& work) {
     signal = what;
     signal.notify_all();
   };
-  std::vector<std::jthread> pool;
+  std::vector<portable::Thread> pool;
   try {
     pool.reserve(threads - 1);
     for (u32 thread = 1; thread < threads; ++thread)

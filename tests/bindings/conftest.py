@@ -3,8 +3,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from browser_pages import browser, page
 
 import flitlab as fl
+
+__all__ = ["browser", "page"]  # fixtures, one browser for all tests
 
 ROOT = Path(__file__).resolve().parents[2]
 

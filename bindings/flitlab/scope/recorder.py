@@ -193,7 +193,7 @@ class Recorder:
         return {
             "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
             "seed": flat["run.seed"], "note": self.note, "window": self.window, "layout": layout,
-            "terminals": net.experiment.core.terminals(),
+            "terminals": net.experiment.core.terminals() or int(net.experiment.derived()["terminals"]),
             "columns": COLUMNS[3:], "kinds": list(KINDS), "stages": [],
             "routers": self.routers, "names": names, "x": [p[0] for p in places], "y": [p[1] for p in places],
             "planes": planes_of(names),

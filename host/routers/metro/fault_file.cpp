@@ -1,7 +1,6 @@
 #include "host/routers/metro/fault_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "host/config/check.hpp"
@@ -9,6 +8,7 @@
 #include "host/config/field_file.hpp"
 #include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/common/portable.hpp"
 #include "kernels/routers/metro/params.hpp"
 
 namespace flitlab {
@@ -95,7 +95,7 @@ class FaultReader {
   double part() {
     const std::string_view text = file_.field(3);
     double x = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+    const auto [end, error] = portable::from_chars(text.data(), text.data() + text.size(), x);
     if (error != std::errc{} || end != text.data() + text.size() || !(x >= 0 && x <= 1))
       file_.fail("the last field must be a part from 0 to 1.");
     return x;

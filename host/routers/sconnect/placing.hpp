@@ -27,7 +27,7 @@ class SconnectPlacing {
   static constexpr u64 kMostWork = u64{1} << 21;  ///< TICs looked at in all attempts
   static constexpr u8 kNoWayYet = 0xFF;
 
-  std::ptrdiff_t place(u32 tic, u32 d) const { return std::ptrdiff_t{d} * f_.tics + tic; }
+  std::size_t place(u32 tic, u32 d) const { return std::size_t{d} * f_.tics + tic; }
   u32 level(u32 tic, u32 d) const { return level_[place(tic, d)]; }
   u8& label(u32 tic, u32 d) { return label_[place(tic, d)]; }
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }

@@ -67,7 +67,7 @@ class Filling {
   u64 hops() const { return hops_; }
   /// Of all ways to a destination.
   u64 hops_to(u32 d) const {
-    const auto first = levels_.begin() + std::ptrdiff_t{d} * f_.tics;
+    const auto first = levels_.begin() + static_cast<std::ptrdiff_t>(d) * f_.tics;
     return std::accumulate(first, first + f_.tics, u64{0});
   }
   const std::vector<u16>& entry() const { return entry_; }

@@ -7,7 +7,7 @@
 #include "kernels/routers/bgl/state.hpp"
 
 #if !defined(__CUDA_ARCH__)
-#include <atomic>
+#include "kernels/common/portable.hpp"
 #endif
 
 namespace flitlab::bgl {
@@ -24,7 +24,7 @@ FLITLAB_INLINE void announce(const V& v, Field<u8> calendar, u32 node, Cycle at)
 #if defined(__CUDA_ARCH__)
   const_cast<volatile u8&>(mail_note(v, calendar, node, at)) = 1;
 #else
-  std::atomic_ref<u8>(mail_note(v, calendar, node, at)).store(1, std::memory_order_relaxed);
+  portable::AtomicRef<u8>(mail_note(v, calendar, node, at)).store(1, std::memory_order_relaxed);
 #endif
 }
 

@@ -26,7 +26,7 @@ FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycl
   const_cast<volatile u32&>(head) = word;
 #else
   comes = static_cast<u16>(at);
-  std::atomic_ref<u32>(head).store(word, std::memory_order_release);
+  portable::AtomicRef<u32>(head).store(word, std::memory_order_release);
 #endif
   announce(v, v.t.calendar_fields.heads, node, at);
 }
@@ -40,7 +40,7 @@ FLITLAB_INLINE u32 receivers_with_head(const V& v, const Item<W>& node, Cycle no
 #if defined(__CUDA_ARCH__)
     const u32 word = const_cast<volatile u32&>(head);
 #else
-    const u32 word = std::atomic_ref<u32>(head).load(std::memory_order_relaxed);
+    const u32 word = portable::AtomicRef<u32>(head).load(std::memory_order_relaxed);
 #endif
     set |= u32{word != 0} << receiver;
   }
@@ -59,9 +59,9 @@ FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycl
   if (!word || const_cast<volatile u16&>(comes) != static_cast<u16>(now)) return 0;
   head = 0;
 #else
-  const u32 word = std::atomic_ref<u32>(head).load(std::memory_order_acquire);
+  const u32 word = portable::AtomicRef<u32>(head).load(std::memory_order_acquire);
   if (!word || comes != static_cast<u16>(now)) return 0;
-  std::atomic_ref<u32>(head).store(0, std::memory_order_relaxed);
+  portable::AtomicRef<u32>(head).store(0, std::memory_order_relaxed);
 #endif
   return word;
 }

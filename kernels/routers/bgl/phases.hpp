@@ -185,7 +185,13 @@ struct NodePhase {
   FLITLAB_INLINE static void step(const V& v, Batch<V::width, kMost>& batch, const Item<V::width>* next, u32 more,
                                   Grants& grants, Cycle now) {
     const auto& t = v.t;
-    auto& [index, node, bypass, n, with_head, with_tokens, heard, freed, turning] = batch;
+    // References, not a structured binding: Clang 14 has none of those in lambdas.
+    auto& index = batch.index;
+    auto& node = batch.node;
+    auto& bypass = batch.bypass;
+    const u32 n = batch.count;
+    const auto &with_head = batch.with_head, &with_tokens = batch.with_tokens, &heard = batch.heard,
+               &freed = batch.freed, &turning = batch.turning;
     const auto control = [&](u32 i) -> NodeControl& { return node[i].at(t.node_fields.control); };
     struct Tokens {
       u32 who, direction;

@@ -23,27 +23,47 @@ function make_controls(wish, live) {
   return { bar, when, play: bar.querySelector("[data-do=play]") };
 }
 
-// Load, pattern, routing, and many cycles at once; only a live network has them.
+const TITLES = { "topology.kind": "topology", "router.vcs": "VCs", "router.buffer_flits": "buffer", "routing.algorithm": "routing" };
+
+// Load, pattern, routing and what else the network behind the scope lets be changed, and many cycles at once; only a live
+// network has them.
 function make_settings(meta, wish) {
-  const bar = make("div", { class: "scope-settings" }), titles = { "traffic.load": "load", "traffic.pattern": "pattern",
-    "routing.algorithm": "routing" };
-  for (const [path, { value, choices, help }] of Object.entries(meta.settings)) {
-    let input, shown = null;
-    if (choices.length) {
-      input = make("select", { "data-setting": path }, ...choices.map((c) => make("option", { value: c, selected: c === value }, c)));
-      input.addEventListener("change", () => wish("set", { [path]: input.value }));
-    } else {
-      input = make("input", { type: "range", min: 0, max: 1, step: 0.01, value, "data-setting": path });
-      shown = make("output", {}, `${value}`);
-      input.addEventListener("input", () => (shown.textContent = input.value));
-      input.addEventListener("change", () => wish("set", { [path]: Number(input.value) }));
-    }
-    bar.append(make("label", { title: help }, `${titles[path]} `, input, shown));
+  const bar = make("div", { class: "scope-settings" });
+  for (const [path, setting] of Object.entries(meta.settings)) {
+    const input = setting_input(path, setting, wish), shown = input.type === "range" ? make("output") : null;
+    if (shown) input.addEventListener("input", () => (shown.textContent = input.value));
+    bar.append(make("label", { title: setting.help }, `${TITLES[path] ?? path.split(".").pop()} `, input, shown));
   }
   const many = make("input", { type: "number", min: 1, max: 1e9, value: 10000, "aria-label": "cycles to run on", "data-do": "cycles" });
   bar.append(make("span", {}, many, make("button", { type: "button", "data-do": "run", title: "run on without recording",
     onclick: () => wish("run", Number(many.value)) }, "run on"), make("progress", { max: 1, value: 0, hidden: true })));
+  show_settings(bar, meta);
   return bar;
+}
+
+function setting_input(path, { type, choices, min, max }, wish) {
+  const changed = (value) => wish("set", { [path]: value }), is = { "data-setting": path };
+  if (choices.length) return make("select", { ...is, onchange: (e) => changed(e.target.value) },
+    ...choices.map((c) => make("option", { value: c }, c)));
+  if (type === "int") return make("input", { ...is, type: "number", min, max, onchange: (e) => changed(Number(e.target.value)) });
+  if (type === "int list") return make("input", { ...is, type: "text", size: 8, onchange: (e) => changed(list_of(e.target.value)) });
+  return make("input", { ...is, type: "range", min: 0, max: 1, step: 0.01, onchange: (e) => changed(Number(e.target.value)) });
+}
+
+// "8x8" or "8, 8"; what is no list of numbers goes on as it is, so that the core says what is wrong.
+function list_of(text) {
+  const parts = text.trim().split(/[x,\s]+/);
+  return parts.every((p) => /^-?\d+$/.test(p)) ? parts.map(Number) : text;
+}
+
+// As the network has them: after a change that was refused, too.
+function show_settings(bar, meta) {
+  for (const [path, { value }] of Object.entries(meta.settings)) {
+    const input = bar.querySelector(`[data-setting="${path}"]`);
+    if (!input) continue;
+    input.value = Array.isArray(value) ? value.join("x") : value;
+    if (input.type === "range") input.nextElementSibling.textContent = `${value}`;
+  }
 }
 
 const KEYS = { " ": "play", ArrowRight: "step1", "Shift+ArrowRight": "step10", PageDown: "step100", ArrowLeft: "back1",

@@ -154,6 +154,9 @@ class NetworkView {
         draw.fillStyle = ink;
         draw.font = "9px sans-serif";
         draw.textAlign = "center";
+        draw.strokeStyle = paper; // channels below it do not make it illegible
+        draw.lineWidth = 3;
+        draw.strokeText(this.recording.meta.names[i], x, y + half + 10);
         draw.fillText(this.recording.meta.names[i], x, y + half + 10);
       }
     });

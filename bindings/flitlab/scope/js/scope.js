@@ -170,7 +170,10 @@ class Scope {
   receive(message) {
     this.waiting = null;
     this.lost = false;
-    if (message.error) return this.say(message.error);
+    if (message.error) {
+      show_settings(this.settings, this.recording.meta);
+      return this.say(message.error);
+    }
     if (message.tree) {
       this.tree = message;
       return this.show();
@@ -182,6 +185,7 @@ class Scope {
       this.asked = this.cycle;
       this.part = 0;
       this.view.fit(this.recording);
+      show_settings(this.settings, this.recording.meta);
     } else if (message.frames) {
       if (message.frames[0]?.c !== this.recording.last + 1) return; // of a recording that is gone
       Object.assign(this.recording.meta, { stages: message.stages, kinds: message.kinds ?? this.recording.meta.kinds,

@@ -1,0 +1,212 @@
+/// The core as a page's worker sees it (embind): one network that the scope shows, and runs for points of a curve. All
+/// functions answer with JSON; what is wrong with the input is { "error": text }, in the core's own words.
+#include <emscripten/bind.h>
+
+#include <memory>
+
+#include "bindings/page/recorder.hpp"
+#include "host/config/check.hpp"
+#include "host/config/registry.hpp"
+#include "host/run/run.hpp"
+#include "kernels/common/error.hpp"
+
+using emscripten::val;
+using namespace flitlab;
+
+namespace {
+
+[[noreturn]] void no_type(const std::string& path) {
+  throw ConfigError(path +
+                    " has a type that no parameter has: use a number, a word, true or false, a list of integers, " +
+                    "or a list of [flits, weight] pairs.");
+}
+
+/// JavaScript has one type of numbers: whole ones are integers, which parameters with fractions take as well.
+Value number_from(double x) {
+  constexpr double kMostExact = 9007199254740992.0;
+  if (x == static_cast<double>(static_cast<std::int64_t>(x)) && x >= -kMostExact && x <= kMostExact)
+    return static_cast<std::int64_t>(x);
+  return x;
+}
+
+std::int64_t integer_from(const std::string& path, const val& x) {
+  if (!x.isNumber()) no_type(path);
+  const Value number = number_from(x.as<double>());
+  if (const auto* integer = std::get_if<std::int64_t>(&number)) return *integer;
+  no_type(path);
+}
+
+Value value_from(const std::string& path, const val& x) {
+  if (x.isTrue() || x.isFalse()) return x.isTrue();
+  if (x.isNumber()) return number_from(x.as<double>());
+  if (x.isString()) return x.as<std::string>();
+  if (!x.isArray()) no_type(path);
+  const std::vector<val> items = emscripten::vecFromJSArray<val>(x);
+  if (items.empty() || !items[0].isArray()) {
+    IntList list;
+    for (const val& item : items) list.push_back(integer_from(path, item));
+    return list;
+  }
+  Lengths lengths;
+  for (const val& item : items) {
+    if (!item.isArray() || item["length"].as<u32>() != 2 || !item[1].isNumber()) no_type(path);
+    lengths.emplace_back(integer_from(path, item[0]), item[1].as<double>());
+  }
+  return lengths;
+}
+
+/// config: dotted paths and values; texts: what is in the files that it names, by path.
+Experiment experiment_from(const val& config, const val& texts) {
+  RawConfig raw;
+  for (const std::string& path :
+       emscripten::vecFromJSArray<std::string>(val::global("Object").call<val>("keys", config)))
+    raw.emplace(path, value_from(path, config[path]));
+  SharedTexts shared;
+  for (const std::string& path :
+       emscripten::vecFromJSArray<std::string>(val::global("Object").call<val>("keys", texts))) {
+    const auto owner = std::make_shared<const std::string>(texts[path].as<std::string>());
+    shared[path] = {owner, *owner};
+  }
+  return Experiment::resolve(raw, ".", std::move(shared));
+}
+
+/// What `work` puts, or what has gone wrong.
+template <class Work>
+std::string answer(Work&& work) {
+  Json json;
+  try {
+    json.open('{');
+    work(json);
+    json.close('}');
+    return json.text;
+  } catch (const std::bad_alloc&) {
+    return Json()
+        .open('{')
+        .member("error", "the network does not fit into the memory that a page has.")
+        .close('}')
+        .text;
+  } catch (const std::exception& error) {
+    return Json().open('{').member("error", std::string_view(error.what())).close('}').text;
+  }
+}
+
+/// Every resolved parameter: path, value, type, range, choices, unit and help.
+void put_parameters(Json& json, const Experiment& experiment) {
+  static constexpr const char* kTypes[] = {"bool",   "int",      "float",   "string",
+                                           "choice", "int list", "lengths", "int or auto"};
+  json.key("parameters").open('[');
+  for (const ParamRecord* r : parameters_of(experiment.kind())) {
+    if (!experiment.has(r->path)) continue;
+    json.open('{').member("path", r->path).member("value", experiment.at(r->path));
+    json.member("type", kTypes[static_cast<int>(r->type)]);
+    if (r->min != r->max) json.member("min", r->min).member("max", r->max);
+    json.key("choices").open('[');
+    for (const std::string& word : split_words(r->choices)) json.put(word);
+    json.close(']').member("unit", r->unit).member("help", r->help).close('}');
+  }
+  json.close(']');
+}
+
+std::unique_ptr<Recorder> recorder;  ///< of the network that is shown; null until one has begun
+
+Recorder& shown() {
+  if (!recorder) throw ConfigError("no network has begun.");
+  return *recorder;
+}
+
+void put_state(Json& json) {
+  json.key("stages").open('[');
+  for (const std::string& stage : shown().stages()) json.put(stage);
+  json.close(']').member("deadlock", shown().deadlock());
+}
+
+/// The old network stays if the new one is refused.
+std::string begin(const val& config, const val& texts) {
+  return answer([&](Json& json) {
+    const Experiment experiment = experiment_from(config, texts);
+    auto next = std::make_unique<Recorder>(experiment);
+    recorder = std::move(next);
+    put_parameters(json, experiment);
+    json.key("network").open('{');
+    recorder->put_network(json);
+    json.close('}').key("warnings").open('[');
+    for (const std::string& text : recorder->network().warnings()) json.put(text);
+    json.close(']');
+    recorder->put_first(json.key("frame"));
+    put_state(json);
+  });
+}
+
+std::string step(u32 cycles) {
+  return answer([&](Json& json) {
+    json.key("frames").open('[');
+    shown().put_steps(json, cycles);
+    json.close(']');
+    put_state(json);
+  });
+}
+
+/// Goes on without recording; the recording begins anew.
+std::string skip(u32 cycles) {
+  return answer([&](Json& json) {
+    shown().skip(cycles);
+    shown().put_first(json.key("frame"));
+    put_state(json);
+  });
+}
+
+std::string reset() {
+  return answer([&](Json& json) {
+    shown().reset();
+    shown().put_first(json.key("frame"));
+    put_state(json);
+  });
+}
+
+std::string inspect(u32 router) {
+  return answer([&](Json& json) {
+    put_tree(json.key("tree"), shown().network().item("router", router));
+    shown().inspect(router);
+    json.member("router", router).member("cycle", shown().network().cycle());
+  });
+}
+
+/// The state's hash, which is the native one.
+std::string hash() {
+  return answer([&](Json& json) {
+    json.member("cycle", shown().network().cycle()).member("hash", shown().network().state_hash());
+  });
+}
+
+void put_latency(Json& json, const LatencyStats& s) {
+  json.open('{').member("mean", s.mean).member("ci95", s.ci95).member("p50", s.p50).member("p99", s.p99);
+  json.member("max", s.max).close('}');
+}
+
+/// A run with warm-up, measurement and drain: a point of a curve. progress(cycle) is called now and then.
+std::string run(const val& config, const val& texts, const val& progress) {
+  return answer([&](Json& json) {
+    const Experiment experiment = experiment_from(config, texts);
+    const auto report = [&](const Progress& p) { progress(static_cast<double>(p.cycle)); };
+    const Result r = run_job({experiment}, EngineChoice{"cpu", 1, false}, report).at(0);
+    char hash[17];
+    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(r.state_hash));
+    json.member("offered", r.offered).member("accepted", r.accepted).member("saturated", r.saturated);
+    json.member("state_hash", std::string_view(hash)).member("cycles", r.cycles);
+    json.member("wall_seconds", r.wall_seconds).member("delivered", r.delivered);
+    put_latency(json.key("latency_cycles"), r.latency);
+  });
+}
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(flitlab) {
+  emscripten::constant("version", std::string(FLITLAB_VERSION));
+  emscripten::function("begin", &begin);
+  emscripten::function("step", &step);
+  emscripten::function("skip", &skip);
+  emscripten::function("reset", &reset);
+  emscripten::function("inspect", &inspect);
+  emscripten::function("hash", &hash);
+  emscripten::function("run", &run);
+}

@@ -1,0 +1,36 @@
+// What does not change about a network, as the scope wants it (bindings/flitlab/scope/recorder.py, `_meta`), from what the
+// core says when a network begins.
+
+const COLUMNS = ["stage", "flits", "packets", "left", "out_port", "out_vc", "src", "id", "dst_router", "credits", "owner_port", "owner_vc"];
+const KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"];
+const WINDOW = 300; // cycles that can be gone back to
+// What the page changes with a control of its own; everything else is in the text of the configuration.
+const SETTINGS = ["topology.kind", "topology.shape", "router.vcs", "router.buffer_flits", "routing.algorithm", "traffic.pattern",
+  "traffic.load"];
+
+function meta_of(name, begun) {
+  const { parameters, network, warnings, stages, deadlock } = begun;
+  const values = Object.fromEntries(parameters.map((p) => [p.path, p.value]));
+  const place = new Map(network.routers.map((r, i) => [r, i]));
+  const [places, layout] = places_of(network.names, values["topology.kind"] ?? "",
+    network.links.map(([, a, p, b, q]) => [place.get(a), p, place.get(b), q]));
+  const drawn = network.routers.length;
+  const note = drawn === network.all ? "" : `${drawn} of ${network.all} routers are drawn (0 to ${drawn - 1}); the others run unseen.`;
+  const settings = {};
+  for (const p of parameters) if (SETTINGS.includes(p.path)) settings[p.path] = p;
+  return { name, kind: values["router.kind"], about: about(name, values), seed: values["run.seed"],
+    note: [note, ...warnings].filter((t) => t).join(" "), window: WINDOW, layout, terminals: network.terminals, columns: COLUMNS,
+    kinds: [...KINDS, network.own_event], stages, deadlock, routers: network.routers, names: network.names, x: places.map((p) => p[0]),
+    y: places.map((p) => p[1]), planes: planes_of(network.names), ports: network.ports, peers: network.peers, links: network.links,
+    buffer: values["router.buffer_flits"], settings };
+}
+
+// As Python's repr(experiment).
+function about(name, values) {
+  const shape = values["topology.shape"]?.join("x") ?? "", mode = values["traffic.mode"];
+  const file = { trace: "traffic.trace_file", program: "traffic.program_file" }[mode];
+  const pattern = values[file ?? "traffic.pattern"] ?? "", traffic = mode === "open" ? pattern : `${mode} ${pattern}`.trim();
+  const load = values["traffic.load"] === undefined ? "" : ` at ${values["traffic.load"]}`, routing = values["routing.algorithm"];
+  const network = `${`${shape} ${values["topology.kind"] ?? ""}`.trim()}, ${values["router.kind"]} router`;
+  return `Experiment ${name}: ${network}, ${routing ? `${routing}, ` : ""}${traffic}${load}`;
+}

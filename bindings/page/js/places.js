@@ -1,0 +1,80 @@
+// Where routers are drawn, as bindings/flitlab/scope/places.py has it: meshes and tori as grids and rings, more dimensions
+// as planes, stages as columns; graphs by springs. Units are the distance between neighbours; y points up.
+
+function coordinates_of(name) {
+  const found = /\((\d+(?:,\d+)*)\)/.exec(name);
+  return found && found[1].split(",").map(Number);
+}
+
+function planes_of(names) {
+  const all = names.map(coordinates_of);
+  return all.every((c) => c?.length === 3) ? all.map((c) => c[2]) : names.map(() => 0);
+}
+
+// links: both ends of every channel, as places in `names`. Gives places, and one phrase that says how they are laid out.
+function places_of(names, kind, links) {
+  const all = names.map(coordinates_of);
+  if (all.every((c) => c) && names.length > 1) {
+    if (all[0].length > 1) return grid(all);
+    if (kind === "ring" || kind === "torus") return [circle(names.length), "a ring"];
+    return [all.map(([x]) => [x, 0]), "a row"];
+  }
+  const stages = names.map((name) => /^(\d+)\.(\d+)(?::(\d+))?$/.exec(name));
+  if (stages.every((s) => s)) return columns(stages.map((s) => [s[1], s[2], s[3] ?? 0].map(Number)));
+  if (names.length === 1) return [[[0, 0]], "one switch"];
+  return [springs(names.length, links), "a graph, by springs"];
+}
+
+function circle(count) {
+  const radius = Math.max(1, count / (2 * Math.PI));
+  return Array.from({ length: count }, (_, i) => [radius * Math.sin((2 * Math.PI * i) / count), radius * Math.cos((2 * Math.PI * i) / count)]);
+}
+
+// Two dimensions are a grid, three are planes; of more, each odd one puts such grids side by side, each even one above one
+// another.
+function grid(all) {
+  const dimensions = all[0].length;
+  const extent = all[0].map((_, d) => Math.max(...all.map((c) => c[d])) + 1);
+  if (dimensions === 3) {
+    const across = Math.min(extent[2], Math.max(1, Math.ceil(Math.sqrt((extent[2] * extent[1]) / extent[0]))));
+    const wide = extent[0] + 0.6, high = extent[1] + 0.6;
+    return [all.map(([x, y, z]) => [x + (z % across) * wide, y - Math.floor(z / across) * high]), `${extent[2]} planes, z = 0 first`];
+  }
+  const stride = [1, 1];
+  for (let d = 2; d < dimensions; ++d) stride.push(stride[d - 2] * extent[d - 2] + 0.8);
+  const along = (c, first) => c.reduce((sum, x, d) => sum + (d % 2 === first ? x * stride[d] : 0), 0);
+  return [all.map((c) => [along(c, 0), along(c, 1)]), dimensions === 2 ? "a grid" : `${dimensions} dimensions as grids of grids`];
+}
+
+// Stages from left to right, each as tall as the tallest.
+function columns(routers) {
+  const most = new Map();
+  for (const [stage, number] of routers) most.set(stage, Math.max(most.get(stage) ?? 0, number + 1));
+  const tallest = Math.max(...most.values()), apart = Math.max(2, tallest / most.size);
+  const place = ([stage, number, part]) => [stage * apart + part * 0.3, (-(number + 0.5) * tallest) / most.get(stage)];
+  return [routers.map(place), `${most.size} stages as columns`];
+}
+
+// Fruchterman and Reingold, "Graph drawing by force-directed placement", 1991, from a spiral, so that it is always the same.
+function springs(count, links) {
+  const side = Math.sqrt(count), at = Array.from({ length: count }, (_, i) =>
+    [Math.cos(i * 2.399963) * Math.sqrt(i + 0.5), Math.sin(i * 2.399963) * Math.sqrt(i + 0.5)].map((x) => (x * side) / Math.sqrt(count)));
+  const rounds = Math.max(12, Math.min(200, Math.round(4e7 / (count * count + 1))));
+  for (let round = 0; round < rounds; ++round) {
+    const step = (side / 8) * (1 - round / rounds), force = at.map(() => [0, 0]);
+    const push = (a, b, strength) => {
+      const dx = at[a][0] - at[b][0], dy = at[a][1] - at[b][1], far = Math.hypot(dx, dy) || 0.01, by = strength(far) / far;
+      force[a][0] += dx * by;
+      force[a][1] += dy * by;
+      force[b][0] -= dx * by;
+      force[b][1] -= dy * by;
+    };
+    for (let a = 0; a < count; ++a) for (let b = 0; b < a; ++b) push(a, b, (far) => 1 / far);
+    for (const [a, , b] of links) if (a < b) push(a, b, (far) => -far * far);
+    force.forEach(([x, y], i) => {
+      const far = Math.hypot(x, y) || 1, by = Math.min(step, far) / far;
+      at[i] = [at[i][0] + x * by, at[i][1] + y * by];
+    });
+  }
+  return at;
+}

@@ -1,0 +1,115 @@
+// The page: a network that is chosen, its configuration as text, the scope on it, and curves. The core runs in workers, made
+// of texts in this page, so that the page works from disk too.
+
+async function start_page(page) {
+  const text = (id) => document.getElementById(id).textContent, status = page.querySelector(".page-status");
+  try {
+    const configs = JSON.parse(text("configs")), module = await WebAssembly.compile(await unpacked_bytes(text("core-wasm")));
+    const source = URL.createObjectURL(new Blob([text("core"), "\n", text("worker"), "\nserve(flitlab_core);"], { type: "text/javascript" }));
+    const worker = () => {
+      const made = new Worker(source);
+      made.postMessage({ module });
+      return made;
+    };
+    return new Page(page, configs, worker);
+  } catch (error) {
+    status.textContent = `This page cannot start here: ${error.message}. It needs a browser of 2023 or later, with WebAssembly and workers.`;
+    throw error;
+  }
+}
+
+async function unpacked_bytes(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+class Page {
+  constructor(page, configs, worker) {
+    Object.assign(this, { page, configs, scope: null });
+    this.status = page.querySelector(".page-status");
+    this.hash = page.querySelector("[data-page=hash]");
+    this.kernel = worker();
+    this.kernel.onmessage = ({ data }) => this.receive(data);
+    this.kernel.onerror = (event) => this.say(`The core has stopped: ${event.message}. Load the page again.`);
+    const choice = page.querySelector("[data-page=network]");
+    for (const { name } of configs) choice.append(make("option", { value: name }, name));
+    choice.addEventListener("change", () => this.choose(choice.value));
+    this.text = page.querySelector("[data-page=text]");
+    page.querySelector("[data-page=apply]").addEventListener("click", () => this.apply());
+    this.curves = new Curves(page.querySelector("[data-page=curves]"), () => this.given, worker);
+    this.choose(configs[0].name);
+  }
+
+  choose(name) {
+    const { config, texts, about } = this.configs.find((c) => c.name === name);
+    this.page.querySelector("[data-page=about]").textContent = about;
+    this.begin({ name, config, texts });
+  }
+
+  // The configuration as it stands in the text.
+  apply() {
+    try {
+      this.begin({ ...this.given, config: read_toml(this.text.value) });
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  begin(given) {
+    this.forget_hash();
+    this.say("building the network");
+    this.kernel.postMessage({ do: "begin", ...given });
+  }
+
+  // What the scope asks for.
+  ask(message) {
+    this.say("");
+    if (message.do !== "keep") this.forget_hash();
+    this.kernel.postMessage(message);
+  }
+
+  receive(data) {
+    if (data.ready) return (this.page.querySelector("[data-page=version]").textContent = data.ready);
+    if (data.hash) return this.show_hash(data);
+    this.ask_hash();
+    if (data.given) this.began(data);
+    else if (data.error && data.chosen) this.say(data.error); // nothing of the old network has changed
+    else this.scope?.receive(data);
+  }
+
+  // A network has begun. One that was chosen, or has other settings, gets a scope of its own; a change of one setting leaves
+  // what is selected.
+  began(data) {
+    this.given = data.given;
+    this.text.value = toml_text(this.given.config);
+    this.say("");
+    const settings = Object.keys(data.anew.meta.settings).join();
+    if (this.scope && !data.chosen && settings === this.settings) return this.scope.receive(data);
+    this.scope?.close();
+    this.settings = settings;
+    const place = make("div");
+    this.page.querySelector("[data-page=scope]").replaceChildren(place);
+    this.scope = new Scope(place, new Recording(data.anew), (message) => this.ask(message));
+  }
+
+  // When nothing has come for a moment: while a network plays, a hash of every cycle would only cost time.
+  ask_hash() {
+    this.forget_hash();
+    this.idle = setTimeout(() => this.kernel.postMessage({ do: "hash" }), 150);
+  }
+
+  forget_hash() {
+    clearTimeout(this.idle);
+    delete this.hash.dataset.cycle;
+    this.hash.textContent = "";
+  }
+
+  show_hash({ cycle, hash }) {
+    Object.assign(this.hash.dataset, { hash, cycle });
+    this.hash.textContent = `cycle ${cycle}: ${hash}`;
+  }
+
+  say(text) {
+    this.status.textContent = text;
+  }
+}

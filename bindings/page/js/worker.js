@@ -1,0 +1,79 @@
+// A worker with the core in it. It answers the scope's messages as a notebook's kernel does (bindings/flitlab/scope/
+// widget.py), and runs the points of a curve. `core` is what core.cpp offers.
+
+const MOST_AT_ONCE = 200; // frames of one answer
+const MOST_SKIPPED = 5000; // cycles of one answer: how soon a user can stop
+
+class Kernel {
+  constructor(core) {
+    this.core = core;
+  }
+
+  // What the scope is to receive for a message. `begin` and `set` make a new network; one that is refused leaves the old one.
+  answer(message) {
+    const cycles = Math.max(1, Math.floor(message.cycles ?? 1));
+    switch (message.do) {
+      case "begin": return { ...this.begin(message.name, message.config, message.texts), chosen: true };
+      case "set": return this.begin(this.name, { ...this.config, ...message.changes }, this.texts);
+      case "step": return this.steps(this.asked("step", Math.min(cycles, MOST_AT_ONCE)), cycles > MOST_AT_ONCE);
+      case "skip": return this.anew(this.asked("skip", Math.min(cycles, MOST_SKIPPED)));
+      case "reset": return this.anew(this.asked("reset"));
+      case "inspect": return this.asked("inspect", message.router);
+      case "hash": return this.asked("hash");
+      default: return null; // "keep" is a notebook's
+    }
+  }
+
+  asked(name, ...given) {
+    return JSON.parse(this.core[name](...given));
+  }
+
+  begin(name, config, texts) {
+    const begun = this.asked("begin", config, texts);
+    if (begun.error) return begun;
+    Object.assign(this, { name, config, texts, meta: meta_of(name, begun) });
+    return { ...this.anew(begun), given: { name, config, texts } };
+  }
+
+  anew(said) {
+    return said.error ? said : { anew: { meta: { ...this.meta, ...state_of(said) }, frames: [said.frame] } };
+  }
+
+  steps(said, more) {
+    return said.error ? said : { frames: said.frames, more, kinds: this.meta.kinds, ...state_of(said) };
+  }
+
+  // A point of a curve, at one load; progress(cycle) is called now and then.
+  point(message, progress) {
+    const config = { ...message.config, "traffic.load": message.load };
+    return { ...JSON.parse(this.core.run(config, message.texts, progress)), load: message.load };
+  }
+}
+
+function state_of({ stages, deadlock }) {
+  return { stages, deadlock };
+}
+
+// In a worker; tests call Kernel without one.
+function serve(make_core) {
+  let kernel = null;
+  self.onmessage = async ({ data }) => {
+    try {
+      if (data.module) {
+        const instantiateWasm = (imports, done) => {
+          WebAssembly.instantiate(data.module, imports).then((instance) => done(instance, data.module));
+          return {};
+        };
+        kernel = new Kernel(await make_core({ instantiateWasm }));
+        self.postMessage({ ready: kernel.core.version });
+      } else if (data.do === "point") {
+        self.postMessage({ point: kernel.point(data, (cycle) => self.postMessage({ cycle, load: data.load })) });
+      } else {
+        const said = kernel.answer(data);
+        if (said) self.postMessage(said);
+      }
+    } catch (error) { // the core's own errors come as answers: this is a fault, or memory has run out
+      self.postMessage({ error: `the core has failed: ${error.message ?? error}` });
+    }
+  };
+}

@@ -1,0 +1,120 @@
+#include "bindings/page/json.hpp"
+
+#include <cstdio>
+
+#include "kernels/common/portable.hpp"
+
+namespace flitlab {
+
+void Json::comma() {
+  if (!first_) text += ',';
+  first_ = false;
+}
+
+Json& Json::raw(std::string_view written) {
+  comma();
+  text += written;
+  return *this;
+}
+
+Json& Json::open(char bracket) {
+  comma();
+  text += bracket;
+  first_ = true;
+  return *this;
+}
+
+Json& Json::close(char bracket) {
+  text += bracket;
+  first_ = false;
+  return *this;
+}
+
+Json& Json::key(std::string_view name) {
+  put(name);
+  text += ':';
+  first_ = true;
+  return *this;
+}
+
+Json& Json::put(std::string_view words) {
+  comma();
+  text += '"';
+  for (const char c : words) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      text += '\\';
+      text += c;
+    } else if (byte < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", byte);
+      text += code;
+    } else {
+      text += c;
+    }
+  }
+  text += '"';
+  return *this;
+}
+
+Json& Json::put(double x) { return x - x == 0 ? raw(portable::shortest_text(x)) : null(); }
+
+Json& Json::put(u64 x) {
+  constexpr u64 kMostExact = u64{1} << 53;
+  return x <= kMostExact ? raw(std::to_string(x)) : put(std::string_view(std::to_string(x)));
+}
+
+namespace {
+
+struct PutValue {
+  Json& json;
+
+  void operator()(std::monostate) const { json.null(); }
+  void operator()(const IntList& list) const {
+    json.open('[');
+    for (const std::int64_t x : list) json.put(x);
+    json.close(']');
+  }
+  void operator()(const Lengths& lengths) const {
+    json.open('[');
+    for (const auto& [flits, weight] : lengths) json.open('[').put(flits).put(weight).close(']');
+    json.close(']');
+  }
+  void operator()(const Datum::List& list) const {
+    json.open('[');
+    for (const Datum& x : list) json.put(x);
+    json.close(']');
+  }
+  void operator()(const Datum::Map& map) const {
+    json.open('{');
+    for (const auto& [name, x] : map) json.key(name).put(x);
+    json.close('}');
+  }
+  void operator()(const std::string& x) const { json.put(std::string_view(x)); }
+  template <class Plain>
+  void operator()(Plain x) const {
+    json.put(x);
+  }
+};
+
+}  // namespace
+
+Json& Json::put(const Value& value) {
+  std::visit(PutValue{*this}, value);
+  return *this;
+}
+
+Json& Json::put(const Datum& value) {
+  std::visit(PutValue{*this}, value.value);
+  return *this;
+}
+
+void put_tree(Json& json, const InspectNode& node) {
+  json.open('[').put(node.kind).put(node.name).open('[');
+  for (const InspectValue& v : node.values) json.open('[').put(v.name).put(v.value).put(v.unit).put(v.help).close(']');
+  json.close(']').open('[');
+  for (const InspectNode& part : node.parts) put_tree(json, part);
+  json.close(']').close(']');
+}
+
+}  // namespace flitlab

@@ -1,0 +1,111 @@
+#pragma once
+/// What libc++ lacks (14, as Emscripten and older macOS have it): text and floating-point numbers, std::jthread and
+/// std::atomic_ref. Where the standard library has them, these names are the library's own.
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+#include <version>
+
+namespace flitlab::portable {
+
+/// What stands in where the library has none; everywhere, so that it is compared with the library's own.
+namespace fallback {
+
+/// The number at the front of a text, as std::from_chars reads it: no blanks, no "+", no "0x" in front of it. It knows
+/// no "inf" and "nan".
+inline std::from_chars_result from_chars(const char* first, const char* last, double& x) {
+  const char* at = first;
+  const auto digits = [&] {
+    const char* from = at;
+    while (at != last && *at >= '0' && *at <= '9') ++at;
+    return at - from;
+  };
+  if (at != last && *at == '-') ++at;
+  auto count = digits();
+  if (at != last && *at == '.') ++at, count += digits();
+  if (count == 0) return {first, std::errc::invalid_argument};
+  if (at != last && (*at == 'e' || *at == 'E')) {
+    const char* mantissa_end = at++;
+    if (at != last && (*at == '-' || *at == '+')) ++at;
+    if (digits() == 0) at = mantissa_end;
+  }
+  const double found = std::strtod(std::string(first, at).c_str(), nullptr);
+  if (found - found != 0) return {at, std::errc::result_out_of_range};
+  x = found;
+  return {at, std::errc{}};
+}
+
+/// The shortest text that reads as `x` again; with an exponent only where that is shorter, as of std::to_chars.
+inline std::string shortest_text(double x) {
+  if (x != x) return "nan";
+  if (x - x != 0) return x < 0 ? "-inf" : "inf";
+  char text[400];
+  const auto written = [&](const char* form, int digits) {
+    std::snprintf(text, sizeof text, form, digits, x);
+    return std::string(text);
+  };
+  int digits = 0;
+  while (digits < 16 && std::strtod(written("%.*e", digits).c_str(), nullptr) != x) ++digits;
+  const std::string scientific = written("%.*e", digits);
+  const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+  const std::string plain = written("%.*f", digits > exponent ? digits - exponent : 0);
+  return plain.size() <= scientific.size() ? plain : scientific;
+}
+
+/// A thread that is waited for at its end.
+class Thread {
+ public:
+  template <class F>
+  explicit Thread(F&& work) : thread_(std::forward<F>(work)) {}
+  Thread(Thread&&) = default;
+  ~Thread() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::thread thread_;
+};
+
+/// A variable that is read and written whole. GCC and Clang number memory orders as the standard library does.
+template <class T>
+class AtomicRef {
+ public:
+  explicit AtomicRef(T& object) : object_(&object) {}
+  T load(std::memory_order order) const { return __atomic_load_n(object_, static_cast<int>(order)); }
+  void store(T value, std::memory_order order) const { __atomic_store_n(object_, value, static_cast<int>(order)); }
+
+ private:
+  T* object_;
+};
+
+}  // namespace fallback
+
+#if defined(__cpp_lib_to_chars)
+using std::from_chars;
+inline std::string shortest_text(double x) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, x).ptr};
+}
+#else
+using fallback::from_chars;
+using fallback::shortest_text;
+#endif
+
+#if defined(__cpp_lib_jthread)
+using Thread = std::jthread;
+#else
+using fallback::Thread;
+#endif
+
+#if defined(__cpp_lib_atomic_ref)
+template <class T>
+using AtomicRef = std::atomic_ref<T>;
+#else
+using fallback::AtomicRef;
+#endif
+
+}  // namespace flitlab::portable

@@ -1,0 +1,42 @@
+"""What `make page` puts into the page, and what it says where it cannot."""
+
+import os
+import subprocess
+import sys
+
+import wasm_page
+
+import flitlab as fl
+
+BUILDER = wasm_page.builder()
+
+
+def test_without_emscripten_it_says_what_to_install(tmp_path):
+    done = subprocess.run([sys.executable, wasm_page.ROOT / "bindings/page/build.py", tmp_path / "page.html"],
+                          capture_output=True, text=True, env={**os.environ, "PATH": str(tmp_path)})
+    assert done.returncode == 1
+    assert "emcmake is not on PATH" in done.stderr and "apt-get install emscripten" in done.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_shipped_configurations_that_a_browser_can_take_are_there():
+    found = wasm_page.configurations()
+    assert next(iter(found)) == "vc-mesh-8x8"
+    for name in fl.configs():
+        exp = fl.load(name)
+        if exp.core.terminals() > 4 * BUILDER.MOST_ROUTERS:
+            assert name not in found
+            continue
+        if name not in found:
+            assert exp.derived()["routers"] > BUILDER.MOST_ROUTERS
+            continue
+        c = found[name]
+        texts = {path: text.encode() for path, text in c["texts"].items()}
+        assert fl._core.Experiment(c["config"], ".", texts).flat() == exp.flat()
+        assert c["about"] == dict(fl.shipped.listing())[name]
+
+
+def test_files_that_a_configuration_names_are_texts():
+    texts = {name: c["texts"] for name, c in wasm_page.configurations().items() if c["texts"]}
+    assert texts.keys() == {"bgl-figure10", "metro-wiring"}
+    assert texts["metro-wiring"]["topology.file"] == (wasm_page.ROOT / "configs/metro-wiring.csv").read_text()
