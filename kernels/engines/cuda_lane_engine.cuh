@@ -6,13 +6,19 @@
 /// A model that has such lanes names types, each of which is made from its table, on the host and on the device, and
 /// from the number of replicas. It offers
 ///   `static bool fits(table)`   whether there are lanes for a table
-///   `team`, `team_bytes`        threads of a team, and shared memory that it needs
+///   `team`                      threads of a team
+///   `desk_bytes`, `held_bytes`  shared memory that a team needs, and what it takes to hold the state of its block
 ///   `job`                       what kernels are given:
 ///     `blocks()`                blocks of items, each a team's work
 ///     `memory`, `replica_bytes` of replicas, one after the other; zeros before `load`
 ///     `load(view, replica, item, cycle)`, `store(...)`  an item, from the state that everybody sees, and back
-///     `state(replica)`, `step(state, row, tally, block, cycle)`  a cycle of a block; what it sends arrives in another
+///     `home(replica, block)`    where the state of a block lies that no other block sees
+///     `step(replica, block, state, row, tally, cycle)`  a cycle of a block, whose state is at home, or held; what it
+///                               sends arrives in another cycle
+#include <algorithm>
+
 #include "kernels/engines/cuda_engine.cuh"
+#include "kernels/engines/shared_memory.cuh"
 #include "kernels/engines/tally.cuh"
 
 namespace flitlab {
@@ -28,19 +34,33 @@ struct LaneWork {
 /// Which threads wait for one another after a cycle: those that share a network.
 enum class Meeting { kTeam, kBlock, kGrid };
 
+/// A team copies words.
+template <class Lanes>
+__device__ void copy_held(const std::byte* from, std::byte* to) {
+  for (u32 i = threadIdx.x % Lanes::team; i < Lanes::held_bytes / 8; i += Lanes::team)
+    reinterpret_cast<u64*>(to)[i] = reinterpret_cast<const u64*>(from)[i];
+  Lanes::meet();
+}
+
 /// Advances the active replicas. A block of threads has `teams` teams with work of their own; a grid shares it out.
+/// `hold`: each has one block of items at most, and holds its state in shared memory from the first cycle to the last.
 template <class Lanes>
 __global__ void __launch_bounds__(256, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
-                u32 cycles, u32 teams, Meeting meeting) {
+                u32 cycles, u32 teams, Meeting meeting, bool hold) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
   const u32 team = threadIdx.x / Lanes::team, first = team < teams ? blockIdx.x * teams + team : all;
+  const auto home = [&](u32 i) { return job.home(work.active[i / blocks], i % blocks); };
+  std::byte* const held =
+      shared_memory() + blockDim.x / Lanes::team * Lanes::desk_bytes + std::size_t{team} * Lanes::held_bytes;
+  const bool holds = hold && first < all;
+  if (holds) copy_held<Lanes>(home(first), held);
   Tally tally;
   for (Cycle now = from; now != from + cycles; ++now) {
     for (u32 i = first; i < all; i += gridDim.x * teams) {
       const u32 replica = work.active[i / blocks];
       tally.turn_to(work.shards + replica);
-      job.step(job.state(replica), work.rows + replica, tally, i % blocks, now);
+      job.step(replica, i % blocks, holds ? held : home(i), work.rows + replica, tally, now);
     }
     if (meeting == Meeting::kTeam)
       Lanes::meet();
@@ -50,6 +70,7 @@ __global__ void __launch_bounds__(256, 1)
       cooperative_groups::this_grid().sync();
   }
   tally.turn_to(nullptr);
+  if (holds) copy_held<Lanes>(held, home(first));
 }
 
 /// Brings replicas into lanes, or out of them.
@@ -76,7 +97,7 @@ class CudaLaneEngine final : public CudaEngine<Model> {
         lanes_(table, device_table, this->replicas()),
         replicas_(this->replicas()) {
     FLITLAB_CUDA_CHECK(cudaFuncSetAttribute(lane_kernel<Lanes>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(kMostTeams * Lanes::team_bytes)));
+                                            static_cast<int>(kSharedBytes)));
   }
 
   void advance(u32 cycles, std::span<const u32> active) override {
@@ -138,9 +159,9 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     bool canonical_is_old = false;
     Cycle stopped = 0;  ///< when it was last advanced to
   };
-  /// Teams of a block of threads. So many have the registers that they want.
-  static constexpr u32 kMostTeams =
-      256 / Lanes::team < 220 * 1024 / Lanes::team_bytes ? 256 / Lanes::team : 220 * 1024 / Lanes::team_bytes;
+  static constexpr u32 kSharedBytes = 227 << 10;  ///< what a block may have
+  /// Teams of a block: those that have the registers they want, and a desk.
+  static constexpr u32 kMostTeams = std::min(256 / Lanes::team, kSharedBytes / Lanes::desk_bytes);
   static constexpr u32 kWarpTeams = 32 / Lanes::team;
 
   void settle(u32 replica) const {
@@ -170,18 +191,29 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     const auto kernel = lane_kernel<Lanes>;
     const u32 threads = (blocks + kWarpTeams - 1) / kWarpTeams * 32;
     const auto run = [&](u32 grid, u32 block, u32 teams, Meeting meeting) {
-      launch(kernel, grid, block, block / Lanes::team * Lanes::team_bytes, meeting == Meeting::kGrid, lanes_.job, work,
-             this->now_, cycles, teams, meeting);
+      const bool hold = grid * teams >= count * blocks && shared_bytes(block, true) <= kSharedBytes &&
+                        (meeting != Meeting::kGrid || grid <= most_blocks(block, true));
+      launch(kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid, lanes_.job, work, this->now_,
+             cycles, teams, meeting, hold);
     };
     if (blocks == 1) return run((count + kWarpTeams - 1) / kWarpTeams, 32, kWarpTeams, Meeting::kTeam);
     if (blocks <= kMostTeams && threads <= most_threads(kernel)) return run(count, threads, blocks, Meeting::kBlock);
+    const u32 needed = (count * blocks + kWarpTeams - 1) / kWarpTeams;
+    run(std::max(1u, std::min(needed, most_blocks(32, false))), 32, kWarpTeams, Meeting::kGrid);
+  }
+
+  static u32 shared_bytes(u32 threads, bool hold) {
+    return threads / Lanes::team * (Lanes::desk_bytes + (hold ? Lanes::held_bytes : 0));
+  }
+
+  /// Blocks that run at the same time.
+  static u32 most_blocks(u32 threads, bool hold) {
     int device = 0, processors = 0, per_processor = 0;
     FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
     FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    FLITLAB_CUDA_CHECK(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, 32, kWarpTeams * Lanes::team_bytes));
-    const u32 needed = (count * blocks + kWarpTeams - 1) / kWarpTeams;
-    run(std::max(1u, std::min(needed, static_cast<u32>(processors * per_processor))), 32, kWarpTeams, Meeting::kGrid);
+    FLITLAB_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &per_processor, lane_kernel<Lanes>, static_cast<int>(threads), shared_bytes(threads, hold)));
+    return static_cast<u32>(processors * per_processor);
   }
 
   template <class Kernel>

@@ -1,5 +1,7 @@
-/// Counts what warps do in every model, at several loads, and prints it as JSON: `flitlab_gpu_counts`.
+/// Counts what warps do in every model, at several loads, and prints it as JSON: `flitlab_gpu_counts`, or of some:
+/// `flitlab_gpu_counts vc t3e`.
 #include <iostream>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -30,6 +32,8 @@ void print(const std::string& kind, double load) {
   cpu.step(kWarmup);
   gpu.engine->set_state(0, cpu.engine->state(0));
   gpu.engine->set_now(cpu.engine->now());
+  cpu.step(1);
+  gpu.step(1);            // lanes are filled
   cuda_on_host_counts();  // from here on
   gpu.step(kCycles);
   const CudaOnHostCounts c = cuda_on_host_counts();
@@ -58,13 +62,16 @@ void print(const std::string& kind, double load) {
 }  // namespace
 }  // namespace flitlab
 
-int main() {
+int main(int arguments, char** words) {
+  const std::set<std::string> wanted(words + 1, words + arguments);
   std::cout << "{\"warmup\": " << flitlab::kWarmup << ", \"cycles\": " << flitlab::kCycles << ", \"networks\": [";
   const char* separator = "\n  ";
-  for (const auto& model : flitlab::models())
+  for (const auto& model : flitlab::models()) {
+    if (!wanted.empty() && !wanted.contains(std::string(model.kind))) continue;
     for (double load : {0.05, 0.2, 0.5}) {
       std::cout << std::exchange(separator, ",\n  ");
       flitlab::print(std::string(model.kind), load);
     }
+  }
   std::cout << "\n]}\n";
 }

@@ -23,7 +23,7 @@ struct TeamView {
 
 /// Shared memory of a team: its largest desk.
 template <class S>
-constexpr u32 desk_bytes() {
+constexpr u32 largest_desk() {
   using C = Slices<0>;
   const std::size_t most = std::max({sizeof(AllocationDesk<C, S>), sizeof(CreditDesk<C, S>), sizeof(CrossingDesk<C, S>),
                                      sizeof(typename C::LaneDesk)});
@@ -34,8 +34,9 @@ constexpr u32 desk_bytes() {
 template <class T, bool kRoomy>
 struct DeviceLanes {
   using S = Sizes<T::ports, T::vcs, kRoomy>;
-  using C = Slices<desk_bytes<S>()>;
-  static constexpr u32 team = C::threads, width = C::lanes, team_bytes = C::desk_bytes;
+  using C = Slices<largest_desk<S>()>;
+  static constexpr u32 team = C::threads, width = C::lanes;
+  static constexpr u32 desk_bytes = C::desk_bytes, held_bytes = sizeof(Block<C, S>);
 
   static bool fits(const VcTable& t) { return T::fits(t) && fits_lanes(t) && is_roomy(t) == kRoomy; }
 
@@ -54,9 +55,14 @@ struct DeviceLanes {
       return s;
     }
 
-    __device__ __forceinline__ void step(const State<C, S>& s, const ReplicaRow* row, Tally& tally, u32 b,
+    __device__ std::byte* home(u32 replica, u32 b) const {
+      return reinterpret_cast<std::byte*>(state(replica).block + b);
+    }
+    __device__ __forceinline__ void step(u32 replica, u32 b, std::byte* block, const ReplicaRow* row, Tally& tally,
                                          Cycle now) const {
       const TeamView<T> v{table, row, &tally};
+      State<C, S> s = state(replica);
+      s.block = reinterpret_cast<Block<C, S>*>(block) - b;
       step_terminals(v, s, b, now);
       Routers<C, S, TeamView<T>>(v, s, wiring, b, now).step();
     }

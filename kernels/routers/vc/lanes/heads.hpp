@@ -10,9 +10,9 @@ namespace flitlab::vc::lanes {
 /// free, so that it has none.
 inline constexpr u8 kClaimed = 0x80;
 
-/// A packet asks for an output VC. Places of bytes: of both in arrays [port][VC][lane], of their ports in [port][lane].
+/// A packet asks for an output VC: places of both in arrays [port][VC][lane].
 struct Bid {
-  u16 from, to, in_port, out_port;
+  u16 from, to;
 };
 
 template <class C, class S>
@@ -64,6 +64,8 @@ struct Heads {
     return reinterpret_cast<u8*>(array)[place];
   }
   static FLITLAB_INLINE u32 place_of(u32 port, u32 vc, u32 lane) { return (port * S::vcs + vc) * L + lane; }
+  /// In [port][lane], the port that a place in [port][VC][lane] is of.
+  static FLITLAB_INLINE u32 port_of(u32 place) { return place / (S::vcs * L) * L + place % L; }
   FLITLAB_INLINE std::size_t queue(u32 place) const { return std::size_t{b} * (S::queues * L) + place; }
 
   /// Descriptors of the packets in a block. Like all that loops here use again and again it is a value, not a member:
@@ -211,8 +213,7 @@ struct Heads {
         return false;
       }
       const u32 to = place_of(out, first_at_or_after(free, byte(k.pick_out, place)), lane);
-      bid = {static_cast<u16>(place), static_cast<u16>(to), static_cast<u16>(port * L + lane),
-             static_cast<u16>(out * L + lane)};
+      bid = {static_cast<u16>(place), static_cast<u16>(to)};
       const u32 first = byte(k.pick_in, to);
       C::update(byte(k.owner, to), [&](u8 claim) {
         const bool better = !(claim & kClaimed) || is_before<S>(flat, claim & ~u32{kClaimed}, first);
@@ -234,7 +235,7 @@ struct Heads {
       if (C::peek(byte(k.owner, to)) != (flat | kClaimed)) return;
       C::poke(byte(k.owner, to), static_cast<u8>(flat));
       byte(k.pick_in, to) = static_cast<u8>(flat + 1);
-      const u32 at = bids[i].in_port, out_at = bids[i].out_port, out_vc = to / L % S::vcs;
+      const u32 at = port_of(place), out_at = port_of(to), out_vc = to / L % S::vcs;
       const u8 bit = only(flat % S::vcs), out_bit = only(out_vc);
       byte(k.pick_out, place) = static_cast<u8>(out_vc + 1);
       byte(k.out_vc, place) = out_bit;
