@@ -30,15 +30,16 @@ constexpr u32 largest_desk() {
   return static_cast<u32>((most + 15) / 16 * 16);
 }
 
-/// `T`: a FixedVcTable. Others go by counts of single routers that here lie with the threads of many.
-template <class T, bool kRoomy>
+/// `T`: a table of plain routers whose terminals are in lanes too; S: Sizes that it has room in.
+template <class T, class S>
 struct DeviceLanes {
-  using S = Sizes<T::ports, T::vcs, kRoomy>;
   using C = Slices<largest_desk<S>()>;
   static constexpr u32 team = C::threads, width = C::lanes;
   static constexpr u32 desk_bytes = C::desk_bytes, held_bytes = sizeof(Block<C, S>);
 
-  static bool fits(const VcTable& t) { return T::fits(t) && fits_lanes(t) && is_roomy(t) == kRoomy; }
+  static bool fits(const VcTable& t) {
+    return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
+  }
 
   /// What kernels are given.
   struct Job {

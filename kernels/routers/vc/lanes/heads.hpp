@@ -20,6 +20,7 @@ struct AllocationDesk {
   typename C::Place places[C::lanes * S::flats + C::kMargin];
   Bid bids[C::lanes * S::flats];
   typename C::Row won[S::ports];
+  typename C::template Shown<S::ports> credits, flits;
 };
 
 template <class C, class S>
@@ -49,14 +50,14 @@ struct Heads {
   const V& v;
   const State<C, S>& s;
   const Wiring& wiring;
-  const Arrivals<C, S>& arrivals;
   Block<C, S>& k;
   u32 b;
   Cycle now;
+  const u8* new_credits = nullptr;  ///< [port][lane] Arrivals, shown to all
+  const u8* new_flits = nullptr;
 
-  FLITLAB_INLINE Heads(const V& view, const State<C, S>& state, const Wiring& w, const Arrivals<C, S>& a, u32 block,
-                       Cycle cycle)
-      : v(view), s(state), wiring(w), arrivals(a), k(state.block[block]), b(block), now(cycle) {}
+  FLITLAB_INLINE Heads(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
+      : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
   /// A byte of an array [port][VC] or [port] of vectors.
   template <class Array>
@@ -97,10 +98,10 @@ struct Heads {
   };
 
   FLITLAB_INLINE u32 credits(u32 port, u32 vc, u32 lane) const {
-    return k.credits[port].get(lane, vc) + (lane_of(arrivals.credits[port], lane) >> vc & 1);
+    return k.credits[port].get(lane, vc) + (new_credits[port * L + lane] >> vc & 1);
   }
   FLITLAB_INLINE u32 flits(u32 port, u32 vc, u32 lane) const {
-    return k.flits[port].get(lane, vc) + (lane_of(arrivals.flits[port], lane) >> vc & 1);
+    return k.flits[port].get(lane, vc) + (new_flits[port * L + lane] >> vc & 1);
   }
 
   /// As free_vcs().
@@ -119,7 +120,7 @@ struct Heads {
 
   /// VC allocation, separable and input first, of all that are due. Each step is done for all before the next of any,
   /// with few branches, so that a processor works on several heads at once.
-  FLITLAB_APART void allocate_vcs() const {
+  FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
     B new_ones[S::ports], old_ones[S::ports], any{}, any_old{};
     for (u32 port = 0; port < S::ports; ++port) {
       const B due = k.due[port] & ~k.asleep[port];
@@ -130,6 +131,10 @@ struct Heads {
     }
     if (!C::any(any)) return;
     typename C::template Desk<AllocationDesk<C, S>> desk;
+    if constexpr (!std::is_base_of_v<PlainVcTable, typename V::Table>) {  // plain ones do not ask for counts
+      new_credits = C::show(desk->credits, arrivals.credits);
+      new_flits = C::show(desk->flits, arrivals.flits);
+    }
     u32 n = 0;
     if (C::any(any_old)) {
       n = C::template list_members<S::vcs>(old_ones, desk->places);

@@ -153,7 +153,7 @@ struct Routers {
         });
     }
     for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & has(spent, port));
-    if (C::any(any_head)) Heads<C, S, V>(v, s, wiring, arrivals, b, now).take_descriptors(heads);
+    if (C::any(any_head)) Heads<C, S, V>(v, s, wiring, b, now).take_descriptors(heads);
     if (C::any(any_tail)) {
       for (u32 port = 0; port < S::ports; ++port) next_packets(port, tails[port]);
       wake(freed);
@@ -198,7 +198,7 @@ struct Routers {
     B fresh[S::ports];
     Arrivals<C, S> arrivals;
     receive(arrivals, fresh);
-    Heads<C, S, V>(v, s, wiring, arrivals, b, now).allocate_vcs();
+    Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
     for (u32 port = 0; port < S::ports; ++port) k.due[port] |= fresh[port];
     allocate_switch(arrivals);
     if (now % 128 == 127) keep_sent();

@@ -27,6 +27,7 @@ FLITLAB_HD inline u32 row_bytes(u32 routers, u32 width) { return (routers + widt
 /// of up to 255 flits, 31 to a buffer, and buffers of up to 63 flits; others for 7, 3 and 15.
 template <u32 P, u32 V, bool kRoomy>
 struct Sizes {
+  static constexpr bool roomy = kRoomy;
   static constexpr u32 ports = P, network_ports = P - 1, vcs = V, flats = P * V;
   static constexpr u32 queues = flats + V;  ///< of packets: a router's, and those that arrive at its terminal
   static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
