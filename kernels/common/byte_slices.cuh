@@ -85,29 +85,33 @@ struct Slices {
     all = __shfl_sync(mask(), sum, threads - 1, threads);
     return sum - mine;
   }
+  /// Lists the bits of words: bit b of byte j of words[i] is (8 * i + b) * lanes + the lane of the byte.
   template <std::size_t n>
-  static __device__ __forceinline__ u32 list(const Value (&values)[n], Place* places) {
+  static __device__ __forceinline__ u32 list_bits(const u32 (&words)[n], Place* places) {
     u32 mine = 0, all;
-    for (u32 i = 0; i < n; ++i) mine += count_members(values[i]);
+    for (u32 i = 0; i < n; ++i) mine += bit_count(words[i]);
     Place* next = places + before_me(mine, all);
     for (u32 i = 0; i < n; ++i)
-      for (u32 set = nonzero(values[i]).word & 0x01010101u; set; set &= set - 1)
-        *next++ = static_cast<Place>(i * lanes + 4 * me() + lowest_bit(set) / 8);
-    sync();
-    return all;
-  }
-  template <u32 kBits, std::size_t n>
-  static __device__ __forceinline__ u32 list_members(const Value (&sets)[n], Place* places) {
-    u32 mine = 0, all;
-    for (u32 i = 0; i < n; ++i) mine += bit_count(sets[i].word);
-    Place* next = places + before_me(mine, all);
-    for (u32 i = 0; i < n; ++i)
-      for (u32 set = sets[i].word; set; set &= set - 1) {
+      for (u32 set = words[i]; set; set &= set - 1) {
         const u32 bit = lowest_bit(set);
-        *next++ = static_cast<Place>((i * kBits + bit % 8) * lanes + 4 * me() + bit / 8);
+        *next++ = static_cast<Place>((8 * i + bit % 8) * lanes + 4 * me() + bit / 8);
       }
     sync();
     return all;
+  }
+  template <std::size_t n>
+  static __device__ __forceinline__ u32 list(const Value (&values)[n], Place* places) {
+    static_assert(n <= 8);
+    u32 word[1] = {0};
+    for (u32 i = 0; i < n; ++i) word[0] |= (nonzero(values[i]).word & 0x01010101u) << i;
+    return list_bits(word, places);
+  }
+  template <u32 kBits, std::size_t n>
+  static __device__ __forceinline__ u32 list_members(const Value (&sets)[n], Place* places) {
+    constexpr u32 kSets = 8 / kBits;  // that share a byte
+    u32 words[(n + kSets - 1) / kSets] = {};
+    for (u32 i = 0; i < n; ++i) words[i / kSets] |= sets[i].word << (i % kSets * kBits);
+    return list_bits(words, places);
   }
 
   template <class Work>

@@ -251,6 +251,14 @@ const unsigned* meet(unsigned mask, const char* operation, unsigned brought, boo
   return Wave::meet(mask, operation, brought, in_order);
 }
 
+unsigned vote(unsigned mask, const char* operation, int predicate) {
+  const unsigned* brought = Wave::meet(mask, operation, predicate != 0, false);
+  unsigned set = 0;
+  for (unsigned lane = 0; lane < kWarp; ++lane)
+    if (mask >> lane & 1) set |= brought[lane] << lane;
+  return set;
+}
+
 void barrier_of_block() { Wave::wait(At::kBlockBarrier); }
 
 void barrier_of_grid() {

@@ -79,6 +79,8 @@ std::byte* shared_memory();
 /// Waits for the threads of a warp that `mask` names; each of them must come to the same operation with the same mask.
 /// Returns what they brought along, by lane. `in_order`: what they did before it is done for all of them.
 const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order);
+/// The lanes, as bits, of those who brought what is not 0.
+unsigned vote(unsigned mask, const char* operation, int predicate);
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
                    const std::function<void()>& thread);
 /// For what a library does on the device outside of our own kernels: its memory can be reached meanwhile.
@@ -132,20 +134,15 @@ inline void __threadfence() {}
 // What threads of a warp do together. Only __syncwarp puts their memory in order.
 inline void __syncwarp(unsigned mask = ~0u) { cuda_on_host::meet(mask, "__syncwarp", 0, true); }
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
-  const unsigned* brought = cuda_on_host::meet(mask, "__ballot_sync", predicate != 0, false);
-  unsigned set = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if (mask >> lane & 1) set |= brought[lane] << lane;
-  return set;
+  return cuda_on_host::vote(mask, "__ballot_sync", predicate);
 }
-inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
+inline int __any_sync(unsigned mask, int predicate) { return cuda_on_host::vote(mask, "__any_sync", predicate) != 0; }
 inline unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane, unsigned width = 32) {
-  const unsigned first = threadIdx.x % 32 / width * width;
-  return cuda_on_host::meet(mask, "__shfl_sync", value, false)[first + lane % width];
+  return cuda_on_host::meet(mask, "__shfl_sync", value, false)[threadIdx.x % 32 / width * width + lane % width];
 }
 inline unsigned __shfl_up_sync(unsigned mask, unsigned value, unsigned distance, unsigned width = 32) {
-  const unsigned lane = threadIdx.x % 32;
-  return cuda_on_host::meet(mask, "__shfl_up_sync", value, false)[lane % width < distance ? lane : lane - distance];
+  const unsigned lane = threadIdx.x % 32, from = lane % width < distance ? lane : lane - distance;
+  return cuda_on_host::meet(mask, "__shfl_up_sync", value, false)[from];
 }
 
 namespace cuda_on_host {
