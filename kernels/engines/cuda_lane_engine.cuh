@@ -16,6 +16,7 @@
 ///     `step(replica, block, state, row, tally, cycle)`  a cycle of a block, whose state is at home, or held; what it
 ///                               sends arrives in another cycle
 #include <algorithm>
+#include <map>
 
 #include "kernels/engines/cuda_engine.cuh"
 #include "kernels/engines/shared_memory.cuh"
@@ -96,8 +97,9 @@ class CudaLaneEngine final : public CudaEngine<Model> {
       : Base(device_table, std::move(layout), std::move(rows)),
         lanes_(table, device_table, this->replicas()),
         replicas_(this->replicas()) {
+    shared_limit_ = static_cast<u32>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     FLITLAB_CUDA_CHECK(cudaFuncSetAttribute(lane_kernel<Lanes>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(kSharedBytes)));
+                                            static_cast<int>(shared_limit_)));
   }
 
   void advance(u32 cycles, std::span<const u32> active) override {
@@ -159,16 +161,22 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     bool canonical_is_old = false;
     Cycle stopped = 0;  ///< when it was last advanced to
   };
-  static constexpr u32 kSharedBytes = 227 << 10;  ///< what a block may have
-  /// Teams of a block: those that have the registers they want, and a desk.
-  static constexpr u32 kMostTeams = std::min(256 / Lanes::team, kSharedBytes / Lanes::desk_bytes);
+  static constexpr u32 kMostThreads = 256;  ///< of a block: so many have the registers that they want
   static constexpr u32 kWarpTeams = 32 / Lanes::team;
 
+  /// Brings the canonical states of replicas up to date.
+  void settle(std::span<const u32> which) const {
+    std::map<Cycle, std::vector<u32>> old;  // by when they stopped
+    for (u32 replica : which) {
+      Replica& r = replicas_[replica];
+      if (r.canonical_is_old) old[r.stopped].push_back(replica);
+      r.canonical_is_old = false;
+    }
+    for (const auto& [cycle, list] : old) change_form(list, false, cycle);
+  }
   void settle(u32 replica) const {
-    if (!replicas_[replica].canonical_is_old) return;
     const u32 only[] = {replica};
-    change_form(only, false, replicas_[replica].stopped);
-    replicas_[replica].canonical_is_old = false;
+    settle(only);
   }
 
   void change_form(std::span<const u32> which, bool into_lanes, Cycle now) const {
@@ -191,13 +199,14 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     const auto kernel = lane_kernel<Lanes>;
     const u32 threads = (blocks + kWarpTeams - 1) / kWarpTeams * 32;
     const auto run = [&](u32 grid, u32 block, u32 teams, Meeting meeting) {
-      const bool hold = grid * teams >= count * blocks && shared_bytes(block, true) <= kSharedBytes &&
+      const bool hold = grid * teams >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
                         (meeting != Meeting::kGrid || grid <= most_blocks(block, true));
       launch(kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid, lanes_.job, work, this->now_,
              cycles, teams, meeting, hold);
     };
     if (blocks == 1) return run((count + kWarpTeams - 1) / kWarpTeams, 32, kWarpTeams, Meeting::kTeam);
-    if (blocks <= kMostTeams && threads <= most_threads(kernel)) return run(count, threads, blocks, Meeting::kBlock);
+    if (threads <= std::min(kMostThreads, most_threads(kernel)) && shared_bytes(threads, false) <= shared_limit_)
+      return run(count, threads, blocks, Meeting::kBlock);
     const u32 needed = (count * blocks + kWarpTeams - 1) / kWarpTeams;
     run(std::max(1u, std::min(needed, most_blocks(32, false))), 32, kWarpTeams, Meeting::kGrid);
   }
@@ -208,12 +217,17 @@ class CudaLaneEngine final : public CudaEngine<Model> {
 
   /// Blocks that run at the same time.
   static u32 most_blocks(u32 threads, bool hold) {
-    int device = 0, processors = 0, per_processor = 0;
-    FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
-    FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    int per_processor = 0;
     FLITLAB_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &per_processor, lane_kernel<Lanes>, static_cast<int>(threads), shared_bytes(threads, hold)));
-    return static_cast<u32>(processors * per_processor);
+    return static_cast<u32>(attribute(cudaDevAttrMultiProcessorCount) * per_processor);
+  }
+
+  static int attribute(cudaDeviceAttr which) {
+    int device = 0, value = 0;
+    FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
+    FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+    return value;
   }
 
   template <class Kernel>
@@ -239,6 +253,7 @@ class CudaLaneEngine final : public CudaEngine<Model> {
   }
 
   const Lanes lanes_;
+  u32 shared_limit_ = 0;  ///< of a block, bytes
   mutable std::vector<Replica> replicas_;
 };
 

@@ -272,6 +272,7 @@ cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool coopera
   static std::uint64_t random = from_environment("CUDA_ON_HOST_SEED", 1);
   if (!grid.x || !block.x || block.x > static_cast<unsigned>(max_threads_per_block()))
     return cudaErrorInvalidConfiguration;
+  if (shared_bytes > kSharedBytes) return cudaErrorInvalidValue;
   if (cooperative && grid.x > kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
   const std::lock_guard lock(one_at_a_time);
   const OnDevice here;
@@ -310,8 +311,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::snprintf(properties->name, sizeof properties->name, "CUDA on the host");
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = kMultiprocessors;
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors : cuda_on_host::kSharedBytes;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

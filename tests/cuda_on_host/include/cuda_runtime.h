@@ -59,7 +59,7 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 struct cudaDeviceProp {
   char name[64];
 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
@@ -71,6 +71,7 @@ struct cudaFuncAttributes {
   int maxThreadsPerBlock;
 };
 namespace cuda_on_host {
+inline constexpr int kSharedBytes = 227 << 10;  ///< that a block may have
 int max_threads_per_block();
 void barrier_of_block();
 void barrier_of_grid();
@@ -100,7 +101,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, 
 
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
-  return bytes <= 227 << 10 ? cudaSuccess : cudaErrorInvalidValue;
+  return bytes <= cuda_on_host::kSharedBytes ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative };
