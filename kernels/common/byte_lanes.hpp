@@ -161,58 +161,6 @@ FLITLAB_INLINE void transpose8(Bytes<L> (&rows)[8]) {
   for (int i : {0, 2, 4, 6}) swap(rows[i], rows[i + 1], 1, 0x55);
 }
 
-/// Small counts, one for each bit of a lane (a virtual channel): plane[j] has bit j of all of them.
-template <int L, int kPlanes>
-struct Counts {
-  Bytes<L> plane[kPlanes];
-
-  /// Adds 1 to the counts of a set.
-  FLITLAB_INLINE void add(Bytes<L> set) {
-    for (int j = 0; j < kPlanes; ++j) {
-      const Bytes<L> carry = plane[j] & set;
-      plane[j] ^= set;
-      set = carry;
-    }
-  }
-  FLITLAB_INLINE void subtract(Bytes<L> set) {
-    for (int j = 0; j < kPlanes; ++j) {
-      const Bytes<L> borrow = ~plane[j] & set;
-      plane[j] ^= set;
-      set = borrow;
-    }
-  }
-  /// Adds 1 to the counts of a set and subtracts 1 from those of another.
-  FLITLAB_INLINE void change(Bytes<L> more, Bytes<L> fewer) {
-    Bytes<L> carry = more ^ fewer;
-    for (int j = 0; j < kPlanes; ++j) {
-      const Bytes<L> before = plane[j];
-      plane[j] ^= carry;
-      carry &= before ^ fewer;
-    }
-  }
-  /// The counts that are not 0.
-  FLITLAB_INLINE Bytes<L> some() const {
-    Bytes<L> any = plane[0];
-    for (int j = 1; j < kPlanes; ++j) any |= plane[j];
-    return any;
-  }
-  FLITLAB_INLINE u32 get(u32 lane, u32 bit) const {
-    u32 count = 0;
-    for (int j = 0; j < kPlanes; ++j) count |= u32{(plane[j][lane] >> bit) & 1u} << j;
-    return count;
-  }
-  /// Makes the counts of a set so many.
-  FLITLAB_INLINE void set(Bytes<L> set, u32 count) {
-    for (int j = 0; j < kPlanes; ++j) plane[j] = count >> j & 1 ? plane[j] | set : plane[j] & ~set;
-  }
-  FLITLAB_INLINE void set(u32 lane, u32 bit, u32 count) {
-    for (int j = 0; j < kPlanes; ++j) {
-      u8& byte = reinterpret_cast<u8*>(&plane[j])[lane];
-      byte = static_cast<u8>((byte & ~(1u << bit)) | ((count >> j & 1u) << bit));
-    }
-  }
-};
-
 /// One item's byte, to change.
 template <class B>
 FLITLAB_INLINE u8& lane_of(B& x, u32 lane) {

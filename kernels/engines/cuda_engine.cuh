@@ -73,7 +73,7 @@ __global__ void fault_kernel(const __grid_constant__ DeviceJob<Model> job, u32 r
 }
 
 template <class Model>
-class CudaEngine final : public Engine {
+class CudaEngine : public Engine {
  public:
   static constexpr u32 kWidth = DeviceJob<Model>::kWidth;
   /// Up to this many routers for each of its threads a block is at least as good as the grid: the barrier is a
@@ -87,8 +87,8 @@ class CudaEngine final : public Engine {
         arena_(replica_bytes_ * rows_.size()),
         device_rows_(rows_.data(), rows_.size()),
         shards_(rows_.size()),
-        active_(rows_.size()),
-        found_(1) {
+        found_(1),
+        active_(rows_.size()) {
     arena_.zero();
     shards_.zero();
     job_ = {device_table,        place_items(layout_, kWidth),
@@ -265,10 +265,12 @@ class CudaEngine final : public Engine {
   DeviceArray<std::byte> arena_;
   DeviceArray<ReplicaRow> device_rows_;
   DeviceArray<CounterShard> shards_;
-  DeviceArray<u32> active_;
   std::vector<DeviceArray<uint2>> byte_places_;
   DeviceArray<unsigned long long> found_;
   mutable DeviceHash hash_;
+
+ protected:  // for engines with kernels of their own
+  DeviceArray<u32> active_;
   DeviceJob<Model> job_{};
   Cycle now_ = 0;
 };

@@ -1,11 +1,34 @@
 #pragma once
-/// What a model's `cuda.cu` consists of: this header, its model, and FLITLAB_CUDA_ENGINE(Model).
+/// What a model's `cuda.cu` consists of: this header, its model, and FLITLAB_CUDA_ENGINE(Model), or
+/// FLITLAB_CUDA_ENGINE(Model, Lanes...) with lanes that it has on GPUs (kernels/engines/cuda_lane_engine.cuh).
 #include "kernels/engines/device_tables.cuh"
 #include "kernels/engines/make_engine.hpp"
 
-#define FLITLAB_CUDA_ENGINE(Model)                                                                 \
+namespace flitlab {
+
+template <class Model, class Lanes>
+class CudaLaneEngine;
+
+/// An engine with the first lanes that fit; if none do, one without.
+template <class Model, class... Lanes>
+std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const StateLayout& layout,
+                                    const std::vector<ReplicaRow>& rows) {
+  std::unique_ptr<Engine> engine;
+  const auto fits = [&]<class L>() {
+    if (!L::fits(table)) return false;
+    engine = std::make_unique<TabledCudaEngine<Model, CudaLaneEngine<Model, L>>>(table, layout, rows);
+    return true;
+  };
+  if (!(fits.template operator()<Lanes>() || ...))
+    engine = std::make_unique<TabledCudaEngine<Model>>(table, layout, rows);
+  return engine;
+}
+
+}  // namespace flitlab
+
+#define FLITLAB_CUDA_ENGINE(Model, ...)                                                            \
   template <>                                                                                      \
   std::unique_ptr<flitlab::Engine> flitlab::make_cuda_engine<Model::Table>(                        \
       const Model::Table& table, const StateLayout& layout, const std::vector<ReplicaRow>& rows) { \
-    return std::make_unique<TabledCudaEngine<Model>>(table, layout, rows);                         \
+    return cuda_engine<Model __VA_OPT__(, ) __VA_ARGS__>(table, layout, rows);                     \
   }

@@ -25,11 +25,14 @@ class DeviceTables {
   std::vector<DeviceArray<std::byte>> arrays_;
 };
 
-template <class Model>
+/// `Device`: an engine that is made from a table on the device, or from both.
+template <class Model, class Device = CudaEngine<Model>>
 class TabledCudaEngine final : public Engine {
+  using Table = typename Model::Table;
+
  public:
-  TabledCudaEngine(const typename Model::Table& table, const StateLayout& layout, const std::vector<ReplicaRow>& rows)
-      : engine_(upload(table), layout, rows) {}
+  TabledCudaEngine(const Table& table, const StateLayout& layout, const std::vector<ReplicaRow>& rows)
+      : engine_(make(table, layout, rows)) {}
 
   std::string backend() const override { return engine_.backend(); }
   std::string device() const override { return engine_.device(); }
@@ -56,6 +59,13 @@ class TabledCudaEngine final : public Engine {
   std::vector<std::vector<Event>> take_events(u32 replica) override { return engine_.take_events(replica); }
 
  private:
+  Device make(const Table& table, const StateLayout& layout, const std::vector<ReplicaRow>& rows) {
+    if constexpr (std::is_constructible_v<Device, Table, Table, StateLayout, std::vector<ReplicaRow>>)
+      return Device(table, upload(table), layout, rows);
+    else
+      return Device(upload(table), layout, rows);
+  }
+
   /// The table with its pointers on the device. A model's `for_each_array` names them.
   typename Model::Table upload(typename Model::Table t) {
     const auto move = [this](auto& array, std::size_t n) { tables_.move(array, n); };
@@ -65,7 +75,7 @@ class TabledCudaEngine final : public Engine {
   }
 
   DeviceTables tables_;
-  CudaEngine<Model> engine_;
+  Device engine_;
 };
 
 }  // namespace flitlab

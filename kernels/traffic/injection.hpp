@@ -38,7 +38,7 @@ FLITLAB_INLINE void count_creation(const V& v, u32 index, u32 id, Cycle created,
 template <class V>
 FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, const Packet& packet, Cycle now) {
   const auto& t = v.t;
-  CounterShard& shard = *v.shard;
+  auto& shard = *v.shard;
   ++control.received;
   if (is_misdelivered(v, index, packet)) count(shard, Total::kPacketsMisdelivered);
   if (!is_destination(v, index, packet)) raise_fault(control.fault, kFaultMisrouted, kNoFaultPort);

@@ -35,9 +35,21 @@ unsigned from_environment(const char* name, unsigned otherwise) {
 
 struct Block {
   unsigned number, alive, waiting = 0;
+  std::vector<std::byte> shared;  ///< memory
 };
 
-enum class At { kRuns, kBlockBarrier, kGridBarrier, kEnd };
+enum class At { kRuns, kWarp, kBlockBarrier, kGridBarrier, kEnd };
+constexpr unsigned kWarp = 32;
+
+/// What a thread does together with others of its warp.
+struct Meeting {
+  unsigned mask;
+  const char* operation;
+  unsigned brought;
+  unsigned all[kWarp];  ///< what they brought, by lane
+  bool in_order;
+  unsigned number = 0;
+};
 
 struct Fiber {
   ucontext_t context;
@@ -45,6 +57,7 @@ struct Fiber {
   Block* block;
   unsigned thread;
   At at;
+  Meeting meeting{};
 };
 
 /// What a thread needs of memory; kept, because the pages that threads have touched serve the next.
@@ -68,9 +81,10 @@ Place& place(unsigned number) {
 class Wave {
  public:
   Wave(const std::function<void()>& thread, unsigned first_block, unsigned blocks, unsigned threads,
-       std::uint64_t& random)
+       std::size_t shared_bytes, std::uint64_t& random)
       : work_(thread), random_(random), fibers_(blocks * threads) {
-    for (unsigned b = 0; b < blocks; ++b) blocks_.push_back({first_block + b, threads});
+    for (unsigned b = 0; b < blocks; ++b)  // what is there at first is not zero
+      blocks_.push_back({first_block + b, threads, 0, std::vector<std::byte>(shared_bytes, std::byte{0xA5})});
     for (unsigned i = 0; i < fibers_.size(); ++i) create(fibers_[i], &blocks_[i / threads], i % threads, place(i));
     alive_ = static_cast<unsigned>(fibers_.size());
     cuda_on_host::count_launch(fibers_.size());
@@ -90,7 +104,7 @@ class Wave {
     }
     running = nullptr;
     cuda_on_host::sees(this);
-    if (alive_) fail("threads wait at different barriers, or for a thread that has ended.");
+    if (alive_) fail("threads wait at different barriers, for others of their warps, or for a thread that has ended.");
   }
 
   /// In a thread: waits. The others run until it may go on.
@@ -100,6 +114,17 @@ class Wave {
     fiber.at = barrier;
     wave.leave(fiber);
   }
+
+  static const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order) {
+    Fiber& fiber = *running->fiber_;
+    if (!(mask >> fiber.thread % kWarp & 1)) fail("a thread is not in the mask of what it does with its warp.");
+    Meeting& m = fiber.meeting;
+    m.mask = mask, m.operation = operation, m.brought = brought, m.in_order = in_order;
+    ++m.number;
+    wait(At::kWarp);
+    return m.all;
+  }
+  static std::byte* shared_memory() { return running->fiber_->block->shared.data(); }
 
  private:
   void create(Fiber& fiber, Block* block, unsigned thread, Place& place) {
@@ -136,17 +161,48 @@ class Wave {
   void leave(Fiber& fiber) {
     // A barrier shows to all what was done before it; the end, to the host.
     const void* barrier = fiber.at == At::kBlockBarrier ? fiber.block : static_cast<const void*>(this);
-    cuda_on_host::shows(barrier);
+    const bool in_order = fiber.at != At::kWarp || fiber.meeting.in_order;
+    // Two places in turns, so that a thread does not see what others do between this meeting and the next.
+    if (fiber.at == At::kWarp) barrier = fibers_of(fiber)[0]->meeting.all + fiber.meeting.number % 2;
+    if (in_order) cuda_on_host::shows(barrier);
     fiber.sanitized->leave_for(host_, fiber.at == At::kEnd);
     swapcontext(&fiber.context, &host_context_);
     fiber.sanitized->entered();
-    cuda_on_host::sees(barrier);
+    if (in_order) cuda_on_host::sees(barrier);
+  }
+
+  /// The threads that a thread meets.
+  std::vector<Fiber*> fibers_of(Fiber& fiber) {
+    const std::size_t threads = fibers_.size() / blocks_.size();
+    Fiber* const first = &fiber - fiber.thread % kWarp;
+    std::vector<Fiber*> all;
+    for (unsigned lane = 0; lane < kWarp; ++lane)
+      if (fiber.meeting.mask >> lane & 1) {
+        if (fiber.thread / kWarp * kWarp + lane >= threads) fail("a warp waits for a thread that is not there.");
+        all.push_back(first + lane);
+      }
+    return all;
+  }
+
+  /// A thread has come to a meeting. If it was the last, all go on.
+  void came(Fiber& fiber) {
+    const std::vector<Fiber*> all = fibers_of(fiber);
+    for (const Fiber* other : all) {
+      const Meeting &a = fiber.meeting, &b = other->meeting;
+      if (other->at != At::kWarp || a.mask != b.mask || a.operation != b.operation) return;
+    }
+    for (Fiber* to : all) {
+      for (const Fiber* from : all) to->meeting.all[from->thread % kWarp] = from->meeting.brought;
+      ready_.push_back(to);
+    }
+    for (Fiber* to : all) to->at = At::kRuns;
   }
 
   /// A thread has come to a barrier or its end. As on a device, threads that have ended are not waited for by those of
   /// their block; a barrier of the grid is for all.
   void arrived(Fiber& fiber) {
     Block& block = *fiber.block;
+    if (fiber.at == At::kWarp) return came(fiber);
     if (fiber.at == At::kEnd) --block.alive, --alive_;
     if (fiber.at == At::kBlockBarrier) ++block.waiting;
     if (fiber.at == At::kGridBarrier) ++waiting_;
@@ -189,6 +245,20 @@ namespace cuda_on_host {
 
 int max_threads_per_block() { return static_cast<int>(from_environment("CUDA_ON_HOST_THREADS", 512)); }
 
+std::byte* shared_memory() { return Wave::shared_memory(); }
+
+const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order) {
+  return Wave::meet(mask, operation, brought, in_order);
+}
+
+unsigned vote(unsigned mask, const char* operation, int predicate) {
+  const unsigned* brought = Wave::meet(mask, operation, predicate != 0, false);
+  unsigned set = 0;
+  for (unsigned lane = 0; lane < kWarp; ++lane)
+    if (mask >> lane & 1) set |= brought[lane] << lane;
+  return set;
+}
+
 void barrier_of_block() { Wave::wait(At::kBlockBarrier); }
 
 void barrier_of_grid() {
@@ -196,11 +266,13 @@ void barrier_of_grid() {
   Wave::wait(At::kGridBarrier);
 }
 
-cudaError_t launch(dim3 grid, dim3 block, bool cooperative, const std::function<void()>& thread) {
+cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
+                   const std::function<void()>& thread) {
   static std::mutex one_at_a_time;
   static std::uint64_t random = from_environment("CUDA_ON_HOST_SEED", 1);
   if (!grid.x || !block.x || block.x > static_cast<unsigned>(max_threads_per_block()))
     return cudaErrorInvalidConfiguration;
+  if (shared_bytes > kSharedBytes) return cudaErrorInvalidValue;
   if (cooperative && grid.x > kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
   const std::lock_guard lock(one_at_a_time);
   const OnDevice here;
@@ -209,7 +281,7 @@ cudaError_t launch(dim3 grid, dim3 block, bool cooperative, const std::function<
   cooperates = cooperative;
   const unsigned at_once = cooperative ? grid.x : std::max(1u, kAtOnce / block.x);
   for (unsigned first = 0; first < grid.x; first += at_once)
-    Wave(thread, first, std::min(at_once, grid.x - first), block.x, random).run();
+    Wave(thread, first, std::min(at_once, grid.x - first), block.x, shared_bytes, random).run();
   return cudaSuccess;
 }
 
@@ -239,8 +311,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::snprintf(properties->name, sizeof properties->name, "CUDA on the host");
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = kMultiprocessors;
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors : cuda_on_host::kSharedBytes;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

@@ -24,32 +24,36 @@ INTRODUCTION = """# The GPU engine
 
 The CUDA engine runs the phases of the CPU engine, a thread for each router or terminal, or several
 ([cuda_engine.cuh](../kernels/engines/cuda_engine.cuh)). A network that a block can hold stays with it for a whole
-epoch; a larger one is spread over the grid. `make test` runs it on a device that the host emulates, and compares it
-with the CPU engine ([tests/cuda_on_host](../tests/cuda_on_host/README.md)). It has not run on a GPU yet, so there is
-no rate here. This page is made by `python tests/cuda_on_host/counts/report.py`, and every number on it is counted,
-not modelled.
+epoch; a larger one is spread over the grid. Plain routers in an open loop are kept in lanes instead: a team of 16
+threads works on 64 routers, a byte of each, four to a thread, and holds their state in shared memory where it fits
+([cuda_lane_engine.cuh](../kernels/engines/cuda_lane_engine.cuh)). `make test` runs both on a device that the host
+emulates, and compares them with the CPU engine ([tests/cuda_on_host](../tests/cuda_on_host/README.md)). They have not
+run on a GPU yet, so there is no rate here. This page is made by `python tests/cuda_on_host/counts/report.py`, and
+every number on it is counted, not modelled.
 """
 
 KERNELS = """
 ## What the compiler makes of a cycle
 
-The kernel that advances a network, as nvcc compiles it for {architecture}. Spills are bytes of registers that do not
+The kernel that advances a network, as nvcc compiles it for {architecture}. Lanes have one for each kind of table; a
+network takes the first that fits. Spills are bytes of registers that do not
 fit and are stored and loaded again; the stack holds them, and arrays with indices that the compiler does not know.
 
-| model | instructions | registers | stack, bytes | spill stores, bytes | spill loads, bytes |
+| kernel | instructions | registers | stack, bytes | spill stores, bytes | spill loads, bytes |
 |---|---|---|---|---|---|
 """
 
 COUNTS = """
 ## What warps do
 
-Networks of about 64 routers (a switch of 64 ports) after {warmup} cycles, over {cycles}. **Useful lanes**: of 32
+Networks of about 64 routers (a switch of 64 ports) after {warmup} cycles, over {cycles}; of vc two, which are in lanes
+and share a warp. **Useful lanes**: of 32
 lanes, how many take part in what the warp does, on average over basic blocks. What several lanes do at the same place
 for the n-th time they do together, so this is the best that a warp can do. **Sectors** are pieces of 32 bytes that a
 warp's access needs: with neighbouring lanes at neighbouring addresses a load of 4 bytes takes 4 for 32 lanes.
 **Longest**: loads of the lane that has most, one after the other: at most so many wait for one another. Counted is
-the device's memory: not a thread's own variables, and not the table of the network, which the kernel is given as an
-argument and a GPU keeps in its constant cache.
+the device's memory: not shared memory, not a thread's own variables, and not the table of the network, which the
+kernel is given as an argument and a GPU keeps in its constant cache.
 
 | model | load | useful lanes | loads | sectors a load | bytes moved | asked for | stores | atomics | longest |
 |---|---|---|---|---|---|---|---|---|---|
@@ -63,8 +67,19 @@ def models() -> list[str]:
     return sorted(path.parent.name for path in (ROOT / "kernels" / "routers").glob("*/cuda.cu"))
 
 
-def compiled(model: str, architecture: str) -> dict[str, int]:
-    """Size and registers of the largest kernel that steps a network: that of a cycle."""
+def label(model: str, kernel: str) -> str:
+    """What a kernel advances, by its name as the compiler writes it."""
+    lanes = re.search(r"lane_kernel.*?(Fixed|Open)\w*?SizesILj(\d+)ELj(\d+)ELb([01])E", kernel)
+    if not lanes:
+        return model
+    table, ports, vcs, roomy = lanes.groups()
+    return (f"{model}, lanes, {ports} ports, {'' if table == 'Fixed' else 'up to '}{vcs} VCs"
+            + (", long packets" if table == "Fixed" and roomy == "1" else "") + (", any" if table == "Open" else ""))
+
+
+def compiled(model: str, architecture: str) -> dict[str, dict[str, int]]:
+    """Sizes and registers of the kernels that advance a network, by label. Of those that step single routers or
+    terminals it is the largest, that of a cycle."""
     cubin = BUILD / f"{model}.cubin"
     command = ["nvcc", "-std=c++20", f"-arch={architecture}", "--fmad=false", "--expt-relaxed-constexpr",
                "--extended-lambda", "-DFLITLAB_CUDA", "-cubin", "-Xptxas", "-v", "-I", str(ROOT),
@@ -73,15 +88,17 @@ def compiled(model: str, architecture: str) -> dict[str, int]:
     if said.returncode:
         sys.exit(said.stderr)
     sections = subprocess.run(["readelf", "--section-headers", "--wide", str(cubin)], capture_output=True, text=True)
-    sizes = {name: int(size, 16) for name, size in
-             re.findall(r" \.text\.(\S*step_kernel\S*)\s+PROGBITS\s+\w+ \w+ (\w+)", sections.stdout)}
-    name = max(sizes, key=sizes.get)
-    part = said.stderr[said.stderr.index(f"Function properties for {name}"):]
-    stack, stores, loads = map(int, re.search(
-        r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", part).groups())
-    registers = int(re.search(r"Used (\d+) registers", part).group(1))
-    return {"instructions": sizes[name] // INSTRUCTION_BYTES, "registers": registers, "stack": stack,
-            "spill_stores": stores, "spill_loads": loads}
+    sizes = sorted((int(size, 16), name) for name, size in
+                   re.findall(r" \.text\.(\S*(?:step|lane)_kernel\S*)\s+PROGBITS\s+\w+ \w+ (\w+)", sections.stdout))
+    kernels = {}
+    for size, name in sizes:
+        part = said.stderr[said.stderr.index(f"Function properties for {name}"):]
+        stack, stores, loads = map(int, re.search(
+            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", part).groups())
+        registers = int(re.search(r"Used (\d+) registers", part).group(1))
+        kernels[label(model, name)] = {"instructions": size // INSTRUCTION_BYTES, "registers": registers,
+                                       "stack": stack, "spill_stores": stores, "spill_loads": loads}
+    return dict(sorted(kernels.items()))
 
 
 def counted() -> dict:
@@ -101,8 +118,8 @@ def kernel_rows(architecture: str, jobs: int) -> str:
         return "| nvcc is not here | | | | | |\n"
     with ThreadPoolExecutor(jobs) as pool:
         all_of_them = list(pool.map(lambda model: compiled(model, architecture), models()))
-    return "".join(f"| {model} | {' | '.join(f'{value:,}' for value in k.values())} |\n"
-                   for model, k in zip(models(), all_of_them, strict=True))
+    return "".join(f"| {kernel} | {' | '.join(f'{value:,}' for value in k.values())} |\n"
+                   for kernels in all_of_them for kernel, k in kernels.items())
 
 
 def count_rows(report: dict) -> str:

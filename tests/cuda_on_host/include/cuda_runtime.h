@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#define CUDA_ON_HOST 1
 #define __CUDACC__ 1
 #define __CUDA_ARCH__ 800
 
@@ -58,7 +59,8 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 struct cudaDeviceProp {
   char name[64];
 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
@@ -69,10 +71,19 @@ struct cudaFuncAttributes {
   int maxThreadsPerBlock;
 };
 namespace cuda_on_host {
+inline constexpr int kSharedBytes = 227 << 10;  ///< that a block may have
 int max_threads_per_block();
 void barrier_of_block();
 void barrier_of_grid();
-cudaError_t launch(dim3 grid, dim3 block, bool cooperative, const std::function<void()>& thread);
+/// The shared memory of the block whose thread runs now.
+std::byte* shared_memory();
+/// Waits for the threads of a warp that `mask` names; each of them must come to the same operation with the same mask.
+/// Returns what they brought along, by lane. `in_order`: what they did before it is done for all of them.
+const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order);
+/// The lanes, as bits, of those who brought what is not 0.
+unsigned vote(unsigned mask, const char* operation, int predicate);
+cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
+                   const std::function<void()>& thread);
 /// For what a library does on the device outside of our own kernels: its memory can be reached meanwhile.
 void on_device(const std::function<void()>& work);
 }  // namespace cuda_on_host
@@ -86,6 +97,11 @@ template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int threads, std::size_t) {
   *blocks = threads <= cuda_on_host::max_threads_per_block() ? 1 : 0;
   return cudaSuccess;
+}
+
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
+  return bytes <= cuda_on_host::kSharedBytes ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative };
@@ -108,12 +124,27 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments&&... arguments) {
   const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
   const bool cooperative = config->numAttrs && config->attrs->val.cooperative;
-  return cuda_on_host::launch(config->gridDim, config->blockDim, cooperative, [&] { std::apply(kernel, copies); });
+  return cuda_on_host::launch(config->gridDim, config->blockDim, config->dynamicSmemBytes, cooperative,
+                              [&] { std::apply(kernel, copies); });
 }
 
 inline void __syncthreads() { cuda_on_host::barrier_of_block(); }
 /// Threads of this device change at barriers alone, so memory is always in order.
 inline void __threadfence() {}
+
+// What threads of a warp do together. Only __syncwarp puts their memory in order.
+inline void __syncwarp(unsigned mask = ~0u) { cuda_on_host::meet(mask, "__syncwarp", 0, true); }
+inline unsigned __ballot_sync(unsigned mask, int predicate) {
+  return cuda_on_host::vote(mask, "__ballot_sync", predicate);
+}
+inline int __any_sync(unsigned mask, int predicate) { return cuda_on_host::vote(mask, "__any_sync", predicate) != 0; }
+inline unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane, unsigned width = 32) {
+  return cuda_on_host::meet(mask, "__shfl_sync", value, false)[threadIdx.x % 32 / width * width + lane % width];
+}
+inline unsigned __shfl_up_sync(unsigned mask, unsigned value, unsigned distance, unsigned width = 32) {
+  const unsigned lane = threadIdx.x % 32, from = lane % width < distance ? lane : lane - distance;
+  return cuda_on_host::meet(mask, "__shfl_up_sync", value, false)[from];
+}
 
 namespace cuda_on_host {
 /// Nobody comes between; the accesses are atomic for those who look for races.
@@ -146,8 +177,26 @@ T atomicAnd(T* cell, T value) {
   return cuda_on_host::update(cell, [&](T old) { return old & value; });
 }
 
+template <class T>
+T atomicCAS(T* cell, T expected, T value) {
+  return cuda_on_host::update(cell, [&](T old) { return old == expected ? value : old; });
+}
+
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+/// Four bytes of eight, by four digits of `which`; with the digit's upper bit, eight times the sign of the byte.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned which) {
+  const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+  unsigned result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned digit = which >> (4 * i), byte = static_cast<unsigned>(both >> (digit % 8 * 8)) & 0xFF;
+    result |= (digit & 8 ? (byte & 0x80 ? 0xFFu : 0u) : byte) << (8 * i);
+  }
+  return result;
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >> (shift & 31));
+}

@@ -12,48 +12,55 @@ FLITLAB_INLINE u8 pointer_of(u32 asked_first) { return static_cast<u8>(lowest_bi
 FLITLAB_INLINE u8 only_member(u32 set) { return static_cast<u8>(set ? lowest_bit(set) : 0); }
 
 /// One router and its terminal in both forms.
-template <int L, class S, class V>
+template <class C, class S, class V>
 struct Pair {
-  const V& v;  ///< of the state that everybody sees, W = 1
-  const State<L, S>& s;
+  const V& v;  ///< of the state that everybody sees
+  const State<C, S>& s;
   u32 index;
   Cycle now;
-  Block<L, S>& k = s.block[index / L];
-  u32 lane = index % L;
-  Item<1> router = v.routers[index], terminal = v.terminals[index];
+  Block<C, S>& k = s.block[index / C::lanes];
+  u32 lane = index % C::lanes;
+  Item<V::width> router = v.routers[index], terminal = v.terminals[index];
 
-  const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
-  u32 slots() const { return v.t.slot_mask + 1; }
-  using Place = FlitPlace<FlitsOf<L, S>::planes>;
+  FLITLAB_HD const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
+  FLITLAB_HD u32 slots() const { return v.t.slot_mask + 1; }
+  using Place = FlitPlace<FlitsOf<C, S>::planes>;
   /// Where the mail that arrives at a port lies.
-  Place flit_to(u32 port, u32 slot) const {
+  FLITLAB_HD Place flit_to(u32 port, u32 slot) const {
     if (port == S::network_ports) return s.terminal_flit(s.inject_mail, slot, index);
     return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
   }
-  u8* credit_to(u32 port, u32 slot) const {
+  FLITLAB_HD u8* credit_to(u32 port, u32 slot) const {
     if (port == S::network_ports) return &s.terminal_byte(s.eject_credits, slot, index);
     return peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item;
   }
 
   /// Input VCs are numbered port by port: here with room for S::vcs at each.
-  u32 to_lanes(u32 flat) const { return flat / v.t.vcs * S::vcs + flat % v.t.vcs; }
-  u32 from_lanes(u32 flat) const { return flat / S::vcs * v.t.vcs + flat % S::vcs; }
+  FLITLAB_HD u32 to_lanes(u32 flat) const { return flat / v.t.vcs * S::vcs + flat % v.t.vcs; }
+  FLITLAB_HD u32 from_lanes(u32 flat) const { return flat / S::vcs * v.t.vcs + flat % S::vcs; }
   /// A pointer over them is one past the one served last, 0 at first.
-  u32 pointer_to_lanes(u32 pointer) const { return pointer ? to_lanes(pointer - 1) + 1 : 0; }
-  u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
+  FLITLAB_HD u32 pointer_to_lanes(u32 pointer) const { return pointer ? to_lanes(pointer - 1) + 1 : 0; }
+  FLITLAB_HD u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
   /// Packets queued in (port, vc), in both forms, and those that arrive at the terminal.
-  Packet* ring_here(u32 port, u32 vc) const { return &s.ring[queue_of<L, S>(index, port, vc) * S::places(v.t.ring)]; }
-  Packet* ring_there(u32 port, u32 vc) const {
-    return &router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring);
+  FLITLAB_HD Packet* ring_here(u32 port, u32 vc) const {
+    return &s.ring[queue_of<C, S>(index, port, vc) * S::places(v.t.ring)];
+  }
+  FLITLAB_HD Packet& ring_there(u32 port, u32 vc, u32 place) const {
+    return router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring + place);
+  }
+  FLITLAB_HD Packet& arriving(u32 vc, u32 place) const {
+    return terminal.at(v.t.terminal_fields.ring, vc * v.t.ring + place);
   }
 
-  void load() const {
+  FLITLAB_HD void load() const {
     const auto& t = v.t;
     lane_of(k.valid, lane) = 0xFF;
     const RouterControl& control = router.at(t.router_fields.control);
     s.fault[index] = control.fault;
     for (u32 port = 0; port < S::ports; ++port) {
-      const auto set = [&](Bytes<L>& to, u64 from) { lane_of(to, lane) = static_cast<u8>(vcs_of(t, from, port)); };
+      const auto set = [&](typename C::Row& to, u64 from) {
+        lane_of(to, lane) = static_cast<u8>(vcs_of(t, from, port));
+      };
       set(k.filled[port], control.flits);
       set(k.credited[port], control.credits);
       set(k.granted[port], control.granted);
@@ -73,10 +80,10 @@ struct Pair {
     load_terminal();
   }
 
-  void load(u32 port, u32 vc) const {
+  FLITLAB_HD void load(u32 port, u32 vc) const {
     const auto& t = v.t;
     const u32 flat = port * t.vcs + vc, bit = 1u << vc;
-    std::memcpy(ring_here(port, vc), ring_there(port, vc), t.ring * sizeof(Packet));
+    for (u32 place = 0; place < t.ring; ++place) ring_here(port, vc)[place] = ring_there(port, vc, place);
     const InputVc& in = router.at(t.router_fields.input, flat);
     k.flits[port].set(lane, vc, in.flits);
     k.left[port].set(lane, vc, in.left);
@@ -86,10 +93,10 @@ struct Pair {
     lane_of(k.out_vc[port][vc], lane) = static_cast<u8>(1u << in.out_vc);
     lane_of(k.pick_out[port][vc], lane) = in.pick;
     lane_of(k.allowed[port][vc], lane) = static_cast<u8>(in.allowed);
-    s.ready_at[queue_of<L, S>(index, port, vc)] = in.ready_at;
+    s.ready_at[queue_of<C, S>(index, port, vc)] = in.ready_at;
     const bool later = in.stage == Stage::kRouting && in.ready_at == now + v.t.routing_delay;
     const bool waits = in.stage == Stage::kRouting || in.stage == Stage::kWaiting;
-    const auto put = [&](Bytes<L>& set, bool member) {
+    const auto put = [&](typename C::Row& set, bool member) {
       lane_of(set, lane) = static_cast<u8>((lane_of(set, lane) & ~bit) | (member ? bit : 0));
     };
     put(k.fresh[port], later);
@@ -104,7 +111,7 @@ struct Pair {
     lane_of(k.tail[port][vc], lane) = out.tail;
   }
 
-  void load_terminal() const {
+  FLITLAB_HD void load_terminal() const {
     const auto& t = v.t;
     for (u32 slot = 0; slot < slots(); ++slot) {
       s.terminal_flit(s.eject_mail, slot, index).write(terminal.at(t.terminal_fields.flit_mail, slot));
@@ -125,13 +132,13 @@ struct Pair {
       lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
     }
     for (u32 vc = 0; vc < t.vcs; ++vc)
-      std::memcpy(ring_here(S::ports, vc), &terminal.at(t.terminal_fields.ring, vc * t.ring), t.ring * sizeof(Packet));
+      for (u32 place = 0; place < t.ring; ++place) ring_here(S::ports, vc)[place] = arriving(vc, place);
   }
 
   /// Whether mail of a slot is still to arrive if it takes so many cycles: slots are not emptied, but written again.
-  bool coming(u32 slot, u32 delay) const { return ((slot - now) & v.t.slot_mask) < delay; }
+  FLITLAB_HD bool coming(u32 slot, u32 delay) const { return ((slot - now) & v.t.slot_mask) < delay; }
 
-  void store() const {
+  FLITLAB_HD void store() const {
     const auto& t = v.t;
     RouterControl& control = router.at(t.router_fields.control);
     control = RouterControl{};
@@ -163,18 +170,18 @@ struct Pair {
     store_terminal();
   }
 
-  Stage stage_of(u32 port, u32 vc) const {
-    const auto in = [&](const Bytes<L>& set) { return (lane_of(set, lane) >> vc & 1) != 0; };
+  FLITLAB_HD Stage stage_of(u32 port, u32 vc) const {
+    const auto in = [&](const typename C::Row& set) { return (lane_of(set, lane) >> vc & 1) != 0; };
     if (in(k.fresh[port]) || (in(k.due[port]) && !in(k.routed[port]))) return Stage::kRouting;
     if (in(k.due[port])) return Stage::kWaiting;
     if (in(k.heads[port])) return Stage::kHead;
     return in(k.granted[port]) || in(k.pending[port]) ? Stage::kBody : Stage::kIdle;
   }
 
-  void store(u32 port, u32 vc) const {
+  FLITLAB_HD void store(u32 port, u32 vc) const {
     const auto& t = v.t;
     const u32 flat = port * t.vcs + vc;
-    std::memcpy(ring_there(port, vc), ring_here(port, vc), t.ring * sizeof(Packet));
+    for (u32 place = 0; place < t.ring; ++place) ring_there(port, vc, place) = ring_here(port, vc)[place];
     InputVc& in = router.at(t.router_fields.input, flat);
     in.flits = static_cast<u16>(k.flits[port].get(lane, vc));
     in.left = static_cast<u16>(k.left[port].get(lane, vc));
@@ -186,7 +193,7 @@ struct Pair {
     in.pick = lane_of(k.pick_out[port][vc], lane);
     in.allowed = lane_of(k.allowed[port][vc], lane);
     in.stage = stage_of(port, vc);
-    in.ready_at = s.ready_at[queue_of<L, S>(index, port, vc)];
+    in.ready_at = s.ready_at[queue_of<C, S>(index, port, vc)];
     if (in.stage == Stage::kRouting) in.ready_at = now + (lane_of(k.fresh[port], lane) >> vc & 1);
     OutputVc& out = router.at(t.router_fields.output, flat);
     out = OutputVc{};
@@ -198,7 +205,7 @@ struct Pair {
     router.at(t.router_fields.claim, flat) = kNoOwner;
   }
 
-  void store_terminal() const {
+  FLITLAB_HD void store_terminal() const {
     const auto& t = v.t;
     for (u32 slot = 0; slot < slots(); ++slot) {
       terminal.at(t.terminal_fields.flit_mail, slot) =
@@ -221,7 +228,7 @@ struct Pair {
       terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
     }
     for (u32 vc = 0; vc < t.vcs; ++vc)
-      std::memcpy(&terminal.at(t.terminal_fields.ring, vc * t.ring), ring_here(S::ports, vc), t.ring * sizeof(Packet));
+      for (u32 place = 0; place < t.ring; ++place) arriving(vc, place) = ring_here(S::ports, vc)[place];
   }
 };
 

@@ -30,13 +30,4 @@ const Code* code_for(u32 ports, u32 vcs, TableKind table, bool roomy) {
   return static_cast<const Code*>(lanes(ports, vcs, static_cast<int>(table), roomy));
 }
 
-u32 longest_packet(const TrafficTable& traffic) {
-  if (traffic.length_law == LengthLaw::kGeometric) return traffic.max_flits;
-  u32 longest = 0;
-  for (const LengthTable* lengths : {&traffic.packets, &traffic.replies})
-    for (u32 i = 0; lengths->flits && i < lengths->count; ++i)
-      if (longest < lengths->flits[i]) longest = lengths->flits[i];
-  return longest;
-}
-
 }  // namespace flitlab::vc::lanes

@@ -1,19 +1,19 @@
 #pragma once
 /// Flits on their way, one to a lane: the virtual channel as a set of one, and the marks of heads and tails. Up to four
 /// virtual channels fit into a byte with the marks; more take a plane of bytes for the marks.
-#include "kernels/common/byte_lanes.hpp"
+#include "kernels/common/byte_vectors.hpp"
 #include "kernels/common/mail.hpp"
 
 namespace flitlab::vc::lanes {
 
 using namespace flitlab::lanes;
 
-template <int L, bool kWide>
+template <class C, bool kWide>
 struct Flits;
 
-template <int L>
-struct Flits<L, false> {
-  using B = Bytes<L>;
+template <class C>
+struct Flits<C, false> {
+  using B = typename C::Value;
   static constexpr u32 planes = 1;
   static constexpr u8 kVcSet = 0x0F;
   B bytes{};
@@ -22,8 +22,6 @@ struct Flits<L, false> {
   FLITLAB_INLINE B vcs() const { return bytes & kVcSet; }
   FLITLAB_INLINE B heads() const { return nonzero(bytes & kHeadMark); }
   FLITLAB_INLINE B tails() const { return nonzero(bytes & kTailMark); }
-  /// Of a lane that has a flit.
-  FLITLAB_INLINE u32 vc(u32 lane) const { return lowest_bit(u32{lane_of(bytes, lane)}); }
 
   static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) { return {vcs | (heads & kHeadMark) | (tails & kTailMark)}; }
   FLITLAB_INLINE Flits operator&(B mask) const { return {bytes & mask}; }
@@ -43,9 +41,9 @@ struct Flits<L, false> {
   }
 };
 
-template <int L>
-struct Flits<L, true> {
-  using B = Bytes<L>;
+template <class C>
+struct Flits<C, true> {
+  using B = typename C::Value;
   static constexpr u32 planes = 2;
   B channels{}, marks{};
 
@@ -53,7 +51,6 @@ struct Flits<L, true> {
   FLITLAB_INLINE B vcs() const { return channels; }
   FLITLAB_INLINE B heads() const { return nonzero(marks & kHeadMark); }
   FLITLAB_INLINE B tails() const { return nonzero(marks & kTailMark); }
-  FLITLAB_INLINE u32 vc(u32 lane) const { return lowest_bit(u32{lane_of(channels, lane)}); }
 
   static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) { return {vcs, (heads & kHeadMark) | (tails & kTailMark)}; }
   FLITLAB_INLINE Flits operator&(B mask) const { return {channels & mask, marks & mask}; }
@@ -84,12 +81,12 @@ struct FlitPlace {
   u8* byte;  ///< null: nothing arrives there
   std::size_t planes;
 
-  void write(u32 mail) const {
+  FLITLAB_INLINE void write(u32 mail) const {
     if (!byte) return;
     byte[0] = static_cast<u8>(to_set(mail) | (kPlanes == 1 ? mail & kMarks : 0));
     if constexpr (kPlanes == 2) byte[planes] = static_cast<u8>(mail & kMarks);
   }
-  u8 read() const {
+  FLITLAB_INLINE u8 read() const {
     if (!byte) return 0;
     return static_cast<u8>(to_number(kPlanes == 1 ? byte[0] & ~kMarks : byte[0]) |
                            (byte[kPlanes == 1 ? 0 : planes] & kMarks));

@@ -10,9 +10,23 @@ namespace flitlab::vc::lanes {
 /// free, so that it has none.
 inline constexpr u8 kClaimed = 0x80;
 
-/// A packet asks for an output VC. Places of bytes: of both in arrays [port][VC][lane], of their ports in [port][lane].
+/// A packet asks for an output VC: places of both in arrays [port][VC][lane].
 struct Bid {
-  u16 from, to, in_port, out_port;
+  u16 from, to;
+};
+
+template <class C, class S>
+struct AllocationDesk {
+  typename C::Place places[C::lanes * S::flats + C::kMargin];
+  Bid bids[C::lanes * S::flats];
+  typename C::Row won[S::ports];
+  typename C::template Shown<S::ports> credits, flits;
+};
+
+template <class C, class S>
+struct CrossingDesk {
+  typename C::Place list[C::lanes * S::ports + C::kMargin];
+  typename C::template Shown<S::ports> sets;
 };
 
 /// Whether of two bidders for an output VC `a` is served before `b`: round robin over all input VCs.
@@ -23,25 +37,27 @@ FLITLAB_INLINE bool is_before(u32 a, u32 b, u32 first) {
 }
 
 /// What arrives in a cycle, by port. Counts of flits and credits take it in when flits leave: one change, not two.
-template <int L, class S>
+template <class C, class S>
 struct Arrivals {
-  Bytes<L> flits[S::ports], credits[S::ports];
+  typename C::Value flits[S::ports], credits[S::ports];
 };
 
-template <int L, class S, class V>
+template <class C, class S, class V>
 struct Heads {
-  using B = Bytes<L>;
+  using B = typename C::Value;
+  using Place = typename C::Place;
+  static constexpr u32 L = C::lanes;
   const V& v;
-  const State<L, S>& s;
+  const State<C, S>& s;
   const Wiring& wiring;
-  const Arrivals<L, S>& arrivals;
-  Block<L, S>& k;
+  Block<C, S>& k;
   u32 b;
   Cycle now;
+  const u8* new_credits = nullptr;  ///< [port][lane] Arrivals, shown to all
+  const u8* new_flits = nullptr;
 
-  FLITLAB_INLINE Heads(const V& view, const State<L, S>& state, const Wiring& w, const Arrivals<L, S>& a, u32 block,
-                       Cycle cycle)
-      : v(view), s(state), wiring(w), arrivals(a), k(state.block[block]), b(block), now(cycle) {}
+  FLITLAB_INLINE Heads(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
+      : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
   /// A byte of an array [port][VC] or [port] of vectors.
   template <class Array>
@@ -49,6 +65,8 @@ struct Heads {
     return reinterpret_cast<u8*>(array)[place];
   }
   static FLITLAB_INLINE u32 place_of(u32 port, u32 vc, u32 lane) { return (port * S::vcs + vc) * L + lane; }
+  /// In [port][lane], the port that a place in [port][VC][lane] is of.
+  static FLITLAB_INLINE u32 port_of(u32 place) { return place / (S::vcs * L) * L + place % L; }
   FLITLAB_INLINE std::size_t queue(u32 place) const { return std::size_t{b} * (S::queues * L) + place; }
 
   /// Descriptors of the packets in a block. Like all that loops here use again and again it is a value, not a member:
@@ -56,7 +74,7 @@ struct Heads {
   struct Rings {
     Packet* base;
     u32 size;
-    Block<L, S>& k;
+    Block<C, S>& k;
 
     FLITLAB_INLINE Packet& front(u32 place) const { return base[place * S::places(size) + byte(k.first, place)]; }
   };
@@ -80,10 +98,10 @@ struct Heads {
   };
 
   FLITLAB_INLINE u32 credits(u32 port, u32 vc, u32 lane) const {
-    return k.credits[port].get(lane, vc) + (lane_of(arrivals.credits[port], lane) >> vc & 1);
+    return k.credits[port].get(lane, vc) + (new_credits[port * L + lane] >> vc & 1);
   }
   FLITLAB_INLINE u32 flits(u32 port, u32 vc, u32 lane) const {
-    return k.flits[port].get(lane, vc) + (lane_of(arrivals.flits[port], lane) >> vc & 1);
+    return k.flits[port].get(lane, vc) + (new_flits[port * L + lane] >> vc & 1);
   }
 
   /// As free_vcs().
@@ -100,30 +118,9 @@ struct Heads {
   /// Routes are computed in every cycle until there is an output VC.
   FLITLAB_INLINE bool adapts() const { return v.t.algorithm == Algorithm::kMinimalAdaptive; }
 
-  /// Lists the places of the members of sets of virtual channels: of bytes in arrays [port][VC][lane].
-  static FLITLAB_INLINE u32 list_places(const B (&sets)[S::ports], u32* places) {
-    constexpr u32 kPorts = 8 / S::vcs, kBytes = (S::ports + kPorts - 1) / kPorts;  // whose sets share a byte
-    B bytes[kBytes];
-    for (u32 port = 0; port < S::ports; ++port) {
-      if (port % kPorts)
-        bytes[port / kPorts] |= sets[port] << (port % kPorts * S::vcs);
-      else
-        bytes[port / kPorts] = sets[port];
-    }
-    u32 n = list_lanes(bytes, places);
-    for (u32 i = 0; i < n; ++i) {
-      const u32 at = places[i], set = byte(bytes, at), rest = set & (set - 1);
-      byte(bytes, at) = static_cast<u8>(rest);
-      places[n] = at;  // once more for the others
-      n += rest != 0;
-      places[i] = at + at / L * (7 * L) + lowest_bit(set) * L;
-    }
-    return n;
-  }
-
   /// VC allocation, separable and input first, of all that are due. Each step is done for all before the next of any,
   /// with few branches, so that a processor works on several heads at once.
-  [[gnu::noinline]] void allocate_vcs() const {
+  FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
     B new_ones[S::ports], old_ones[S::ports], any{}, any_old{};
     for (u32 port = 0; port < S::ports; ++port) {
       const B due = k.due[port] & ~k.asleep[port];
@@ -132,123 +129,126 @@ struct Heads {
       any |= due;
       any_old |= old_ones[port];
     }
-    if (!members(any)) return;
-    u32 places[L * S::flats + kListMargin];
-    u32 n = 0;
-    if (members(any_old)) {
-      n = list_places(old_ones, places);
-      if (adapts()) n = compute_routes<false>(places, n, [](u32, u32) {});
+    if (!C::any(any)) return;
+    typename C::template Desk<AllocationDesk<C, S>> desk;
+    if constexpr (!std::is_base_of_v<PlainVcTable, typename V::Table>) {  // plain ones do not ask for counts
+      new_credits = C::show(desk->credits, arrivals.credits);
+      new_flits = C::show(desk->flits, arrivals.flits);
     }
-    n += compute_first_routes(new_ones, places + n);
-    Bid bids[L * S::flats];
-    n = bid(places, n, bids);
-    if (n) grant(bids, n);
+    u32 n = 0;
+    if (C::any(any_old)) {
+      n = C::template list_members<S::vcs>(old_ones, desk->places);
+      if (adapts()) n = compute_routes<false>(desk->places, n);
+    }
+    n += compute_first_routes(new_ones, desk->places + n);
+    n = bid(desk->places, n, desk->bids);
+    if (n) grant(desk->bids, n, desk->won);
   }
 
   /// Route computation of packets; returns how many have one, and lists these.
-  template <bool kFirst, class Lost>
-  FLITLAB_INLINE u32 compute_routes(u32* places, u32 n, Lost&& lost) const {
+  template <bool kFirst>
+  FLITLAB_INLINE u32 compute_routes(Place* places, u32 n) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
-    Block<L, S>& k = rings.k;
+    Block<C, S>& k = rings.k;
     const u32 first_router = b * L;
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle now = this->now;
-    u32 routed = 0;
-    for (u32 i = 0; i < n; ++i) {
-      const u32 place = places[i], flat = place / L, lane = place % L;
+    return C::filter(places, n, places, [&](u32 place, Place& routed) {
+      const u32 flat = place / L, lane = place % L;
       const Route route = vc::compute_route(t, Outputs{*this, lane}, first_router + lane, rings.front(place),
                                             flat / S::vcs, flat % S::vcs);
       if (route.port >= S::ports || !route.allowed) [[unlikely]] {
-        raise_fault(s.fault[first_router + lane], kFaultNoRoute, flat / S::vcs);
-        lost(flat, lane);
-        continue;
+        C::raise(s.fault[first_router + lane], kFaultNoRoute, flat / S::vcs);
+        if (kFirst) C::and_bits(lane_of(k.routed[flat / S::vcs], lane), ~u32{only(flat % S::vcs)});
+        return false;
       }
       byte(k.out_port, place) = only(route.port);
       byte(k.allowed, place) = static_cast<u8>(route.allowed);
       if (kFirst) ready_at[place] = now;
-      places[routed++] = place;
-    }
-    return routed;
+      routed = static_cast<Place>(place);
+      return true;
+    });
   }
 
   /// The first routes of packets that have just come to the front.
-  FLITLAB_INLINE u32 compute_first_routes(const B (&new_ones)[S::ports], u32* places) const {
-    B routed[S::ports];
-    for (u32 port = 0; port < S::ports; ++port) routed[port] = new_ones[port];
-    const u32 listed = list_places(new_ones, places);
+  FLITLAB_INLINE u32 compute_first_routes(const B (&new_ones)[S::ports], Place* places) const {
+    const u32 listed = C::template list_members<S::vcs>(new_ones, places);
     const Rings rings = this->rings();
     const u32 ring = rings.size;
-    for (u32 i = 0; i < listed; ++i) {
+    C::each(listed, [&](u32 i) {
       const u32 place = places[i], flat = place / L;
       const u32 passed = byte(k.passed, flat / S::vcs * L + place % L) >> flat % S::vcs & 1;
       u8& first = byte(rings.k.first, place);
       const u32 next = first + passed;  // no branch: nobody could foresee it
       first = static_cast<u8>(next & (0 - u32{next != ring}));
-      __builtin_prefetch(&rings.front(place));
-    }
-    for (u32 port = 0; port < S::ports; ++port) k.passed[port] &= ~new_ones[port];
-    const u32 n = compute_routes<true>(
-        places, listed, [&](u32 flat, u32 lane) { lane_of(routed[flat / S::vcs], lane) ^= only(flat % S::vcs); });
-    const bool same = same_length();
+      C::prefetch(&rings.front(place));
+    });
     for (u32 port = 0; port < S::ports; ++port) {
-      k.routed[port] |= routed[port];
-      if (same) k.left[port].set(routed[port], v.t.traffic.packets.flits[0]);
+      k.passed[port] &= ~new_ones[port];
+      k.routed[port] |= new_ones[port];
     }
-    if (same) return n;
-    for (u32 i = 0; i < n; ++i) {
-      const u32 place = places[i], flat = place / L;
-      rings.k.left[flat / S::vcs].set(place % L, flat % S::vcs, rings.front(place).flits);
+    C::sync();
+    const u32 n = compute_routes<true>(places, listed);
+    if (same_length()) {
+      const u32 flits = v.t.traffic.packets.flits[0];
+      for (u32 port = 0; port < S::ports; ++port) k.left[port].set(new_ones[port] & k.routed[port], flits);
+      C::sync();
+    } else {
+      C::each(n, [&](u32 i) {
+        const u32 place = places[i], flat = place / L;
+        rings.k.left[flat / S::vcs].set(place % L, flat % S::vcs, rings.front(place).flits);
+      });
     }
     return n;
   }
 
   /// Packets that have a route bid for an output VC. Returns how many do: not those that may take none now.
-  FLITLAB_INLINE u32 bid(const u32* places, u32 n, Bid* bids) const {
-    Block<L, S>& k = this->k;
+  FLITLAB_INLINE u32 bid(const Place* places, u32 n, Bid* bids) const {
+    Block<C, S>& k = this->k;
     const bool sleepy = is_wormhole() && !adapts();
-    u32 count = 0;
-    for (u32 i = 0; i < n; ++i) {
-      const u32 place = places[i], flat = place / L, lane = place % L, port = flat / S::vcs, vc = flat % S::vcs;
-      if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) continue;
+    return C::filter(places, n, bids, [&](u32 place, Bid& bid) {
+      const u32 flat = place / L, lane = place % L, port = flat / S::vcs, vc = flat % S::vcs;
+      if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) return false;
       const u32 out = lowest_bit(u32{byte(k.out_port, place)});
       const u32 free =
           this->free(out, lane, byte(k.allowed, place), is_wormhole() ? 0 : u32{rings().front(place).flits});
       if (!free) {  // an output VC that is freed will wake it; room in one that is free, or elsewhere, would not
-        if (sleepy) byte(k.asleep, port * L + lane) |= only(vc);
-        continue;
+        if (sleepy) C::or_bits(byte(k.asleep, port * L + lane), only(vc));
+        return false;
       }
       const u32 to = place_of(out, first_at_or_after(free, byte(k.pick_out, place)), lane);
-      bids[count++] = {static_cast<u16>(place), static_cast<u16>(to), static_cast<u16>(port * L + lane),
-                       static_cast<u16>(out * L + lane)};
-      u8& claim = byte(k.owner, to);
-      if (!(claim & kClaimed) || is_before<S>(flat, claim & ~u32{kClaimed}, byte(k.pick_in, to)))
-        claim = static_cast<u8>(flat | kClaimed);
-    }
-    return count;
+      bid = {static_cast<u16>(place), static_cast<u16>(to)};
+      const u32 first = byte(k.pick_in, to);
+      C::update(byte(k.owner, to), [&](u8 claim) {
+        const bool better = !(claim & kClaimed) || is_before<S>(flat, claim & ~u32{kClaimed}, first);
+        return better ? static_cast<u8>(flat | kClaimed) : claim;
+      });
+      return true;
+    });
   }
 
   /// Bidders that have won get their output VCs.
-  FLITLAB_INLINE void grant(const Bid* bids, u32 n) const {
-    B won[S::ports] = {};
-    Block<L, S>& k = this->k;
+  FLITLAB_INLINE void grant(const Bid* bids, u32 n, typename C::Row (&won)[S::ports]) const {
+    for (u32 port = 0; port < S::ports; ++port) won[port] = B{};
+    C::sync();
+    Block<C, S>& k = this->k;
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle ready = now + v.t.allocation_delay;
-    for (u32 i = 0; i < n; ++i) {
+    C::each(n, [&](u32 i) {
       const u32 place = bids[i].from, to = bids[i].to, flat = place / L;
-      if (byte(k.owner, to) != (flat | kClaimed)) continue;
-      byte(k.owner, to) = static_cast<u8>(flat);
+      if (C::peek(byte(k.owner, to)) != (flat | kClaimed)) return;
+      C::poke(byte(k.owner, to), static_cast<u8>(flat));
       byte(k.pick_in, to) = static_cast<u8>(flat + 1);
-      const u32 at = bids[i].in_port, out_at = bids[i].out_port, out_vc = to / L % S::vcs;
+      const u32 at = port_of(place), out_at = port_of(to), out_vc = to / L % S::vcs;
       const u8 bit = only(flat % S::vcs), out_bit = only(out_vc);
       byte(k.pick_out, place) = static_cast<u8>(out_vc + 1);
       byte(k.out_vc, place) = out_bit;
-      byte(k.taken, out_at) |= out_bit;
-      const u8 credits = byte(k.some_credits, out_at) & out_bit ? bit : u8{0};
-      byte(k.credited, at) = static_cast<u8>((byte(k.credited, at) & ~bit) | credits);
-      byte(won, at) |= bit;
+      C::or_bits(byte(k.taken, out_at), out_bit);
+      C::put_bits(byte(k.credited, at), bit, byte(k.some_credits, out_at) & out_bit ? bit : u8{0});
+      C::or_bits(byte(won, at), bit);
       ready_at[place] = ready;
-    }
+    });
     for (u32 port = 0; port < S::ports; ++port) {
       k.due[port] &= ~won[port];
       k.routed[port] &= ~won[port];
@@ -258,40 +258,40 @@ struct Heads {
   }
 
   /// Heads that cross take their descriptors along: to a queue of the next router, or of the terminal.
-  [[gnu::noinline]] void take_descriptors(const B (&heads)[S::ports]) const {
+  FLITLAB_APART void take_descriptors(const B (&heads)[S::ports]) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
-    Block<L, S>& k = rings.k;
+    Block<C, S>& k = rings.k;
     const u32* const leads_to = wiring.to + std::size_t{b} * (S::ports * L);
     Packet* const ring = s.ring;
-    u32 list[L * S::ports + kListMargin];
-    const u32 n = list_lanes(heads, list);
-    const u8* const sets = reinterpret_cast<const u8*>(heads);  // of one
+    typename C::template Desk<CrossingDesk<C, S>> desk;
+    const u8* const sets = C::show(desk->sets, heads);  // of one
+    const u32 n = C::list(heads, desk->list);
     struct Copy {
       const Packet* from;
       Packet* to;
       u32 hops;
     };
-    Copy copies[L * S::ports];
-    for (u32 i = 0; i < n; ++i) {
-      const u32 at = list[i], lane = at % L, place = at + at / L * (L * (S::vcs - 1)) + lowest_bit(u32{sets[at]}) * L;
+    const auto prepare = [&](u32 i) {
+      const u32 at = desk->list[i], lane = at % L,
+                place = at + at / L * (L * (S::vcs - 1)) + lowest_bit(u32{sets[at]}) * L;
       const u32 out = lowest_bit(u32{byte(k.out_port, place)}), out_vc = lowest_bit(u32{byte(k.out_vc, place)});
       u8& tail = byte(k.tail, place_of(out, out_vc, lane));
       const Packet& packet = rings.front(place);
       Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * S::places(rings.size) + tail;
-      if (!kTerminalsInLanes<typename V::Table> && out == S::network_ports)
-        copy = &v.terminals[b * L + lane].at(t.terminal_fields.ring, out_vc * rings.size + tail);
-      __builtin_prefetch(&packet);
-      __builtin_prefetch(copy, 1);
-      copies[i] = {&packet, copy, u32{out != S::network_ports}};
+      if constexpr (!kTerminalsInLanes<typename V::Table>)
+        if (out == S::network_ports)
+          copy = &v.terminals[b * L + lane].at(t.terminal_fields.ring, out_vc * rings.size + tail);
+      C::prefetch(&packet);
+      C::template prefetch<true>(copy);
       tail = next_place(tail, rings.size);
-    }
-    for (u32 i = 0; i < n; ++i) {
-      const auto [from, to, hops] = copies[i];
-      const u32 after = from->hops + hops;
-      *to = *from;
-      to->hops = static_cast<u16>(after);
-    }
+      return Copy{&packet, copy, u32{out != S::network_ports}};
+    };
+    C::template in_two_steps<L * S::ports>(n, prepare, [](const Copy& copy) {
+      const u32 after = copy.from->hops + copy.hops;
+      *copy.to = *copy.from;
+      copy.to->hops = static_cast<u16>(after);
+    });
   }
 };
 

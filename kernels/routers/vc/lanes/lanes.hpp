@@ -10,7 +10,26 @@ namespace flitlab::vc::lanes {
 const Code* code_for(u32 ports, u32 vcs, TableKind table, bool roomy);
 
 /// The longest packet or reply of a plan's traffic, flits.
-u32 longest_packet(const TrafficTable& traffic);
+inline u32 longest_packet(const TrafficTable& traffic) {
+  if (traffic.length_law == LengthLaw::kGeometric) return traffic.max_flits;
+  u32 longest = 0;
+  for (const LengthTable* lengths : {&traffic.packets, &traffic.replies})
+    for (u32 i = 0; lengths->flits && i < lengths->count; ++i)
+      if (longest < lengths->flits[i]) longest = lengths->flits[i];
+  return longest;
+}
+
+/// Whether routers can be in lanes, of any width. Counts have a few bits, delays one cycle where lanes know no other,
+/// and routers have few neighbours. Traces are handed to terminals too often.
+inline bool fits_lanes(const VcTable& t) {
+  if (!RoundRobinVcTable::fits(t) || t.one_port_per_dim || t.concentration != 1 || t.routers < 16) return false;
+  if (t.mode != TrafficMode::kOpen && t.mode != TrafficMode::kRequestReply) return false;
+  if (t.buffer_flits > 63 || t.routing_delay != 1 || t.allocation_delay != 1 || t.ring > 31) return false;
+  return longest_packet(t.traffic) <= 255;
+}
+
+/// See Sizes.
+inline bool is_roomy(const VcTable& t) { return longest_packet(t.traffic) > 7 || t.ring > 3 || t.buffer_flits > 15; }
 
 template <class T>
 inline constexpr bool kIsFixed = false;
@@ -61,16 +80,8 @@ class Lanes {
     return {table, &wiring_, memory, &row};
   }
 
-  /// Counts have a few bits, delays one cycle where lanes know no other, and routers have few neighbours. Traces are
-  /// handed to terminals too often.
   static const Code* code(const VcTable& t) {
-    if (!RoundRobinVcTable::fits(t) || t.one_port_per_dim || t.concentration != 1 || t.routers < 16) return nullptr;
-    if (t.mode != TrafficMode::kOpen && t.mode != TrafficMode::kRequestReply) return nullptr;
-    if (t.buffer_flits > 63 || t.routing_delay != 1 || t.allocation_delay != 1 || t.ring > 31) return nullptr;
-    const u32 longest = longest_packet(t.traffic);
-    if (longest > 255) return nullptr;
-    const bool roomy = longest > 7 || t.ring > 3 || t.buffer_flits > 15;
-    return code_for(t.ports, t.vcs, kind(t), roomy);
+    return fits_lanes(t) ? code_for(t.ports, t.vcs, kind(t), is_roomy(t)) : nullptr;
   }
 
   const Table table_;

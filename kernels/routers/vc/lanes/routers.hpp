@@ -1,21 +1,28 @@
 #pragma once
-/// A cycle of L routers at once: the stages of phases.hpp, in their order.
+/// A cycle of a block of routers at once: the stages of phases.hpp, in their order.
 #include "kernels/routers/vc/lanes/heads.hpp"
 
 namespace flitlab::vc::lanes {
 
-template <int L, class S, class V>
+template <class C, class S>
+struct CreditDesk {
+  typename C::Place list[C::lanes * S::ports + C::kMargin];
+  typename C::template Shown<S::ports> sets;
+};
+
+template <class C, class S, class V>
 struct Routers {
-  using B = Bytes<L>;
-  using F = FlitsOf<L, S>;
+  using B = typename C::Value;
+  using Row = typename C::Row;
+  using F = FlitsOf<C, S>;
   const V& v;
-  const State<L, S>& s;
+  const State<C, S>& s;
   const Wiring& wiring;
-  Block<L, S>& k;
+  Block<C, S>& k;
   u32 b;
   Cycle now;
 
-  FLITLAB_INLINE Routers(const V& view, const State<L, S>& state, const Wiring& w, u32 block, Cycle cycle)
+  FLITLAB_INLINE Routers(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
   /// Mail for a port.
@@ -26,16 +33,14 @@ struct Routers {
       flits = s.terminal_flits(s.inject_mail, slot, b);
       return;
     }
-    const u8* const credit_row = s.credit_row(slot, 0) + std::size_t{b} * L;
-    const u8* const flit_row = s.flit_row(slot, 0) + std::size_t{b} * L;
+    const u8* const credit_row = s.credit_row(slot, 0) + std::size_t{b} * C::lanes;
+    const u8* const flit_row = s.flit_row(slot, 0) + std::size_t{b} * C::lanes;
     const u32* first = wiring.first + b * S::network_ports + port;
     credits = B{};
     B planes[F::planes] = {};
     for (const Pull *p = wiring.pull + first[0], *end = wiring.pull + first[1]; p != end; ++p) {
-      const B mask = *reinterpret_cast<const B*>(wiring.masks + std::size_t{p->mask} * L);
-      const auto there = [&](const u8* row) {
-        return (B) * reinterpret_cast<const typename Types<L>::Loose*>(row + p->at) & mask;
-      };
+      const B mask = *reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::lanes);
+      const auto there = [&](const u8* row) { return C::loose(row + p->at) & mask; };
       credits |= there(credit_row);
       for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= there(flit_row + plane * s.planes);
     }
@@ -44,7 +49,7 @@ struct Routers {
 
   /// Credits and flits arrive. Returns, in `fresh`, the packets that have come to the front and will be due in the next
   /// cycle.
-  FLITLAB_INLINE void receive(Arrivals<L, S>& arrivals, B (&fresh)[S::ports]) const {
+  FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals, B (&fresh)[S::ports]) const {
     B first[S::ports], any{};  // credits of output VCs that had none, and have owners: these may go on
     for (u32 port = 0; port < S::ports; ++port) {
       B credits;
@@ -63,19 +68,19 @@ struct Routers {
       k.pending[port] = B{};
       k.fresh[port] = B{};
     }
-    if (!members(any)) return;
-    u32 list[L * S::ports + kListMargin];
-    const u32 n = list_lanes(first, list);
-    const u8* const sets = reinterpret_cast<const u8*>(first);  // of one
-    for (u32 i = 0; i < n; ++i) {
-      const u32 port = list[i] / L, lane = list[i] % L;
-      const u32 flat = lane_of(k.owner[port][lowest_bit(u32{sets[list[i]]})], lane);
-      lane_of(k.credited[flat / S::vcs], lane) |= only(flat % S::vcs);
-    }
+    if (!C::any(any)) return;
+    typename C::template Desk<CreditDesk<C, S>> desk;
+    const u8* const sets = C::show(desk->sets, first);  // of one
+    const u32 n = C::list(first, desk->list);
+    C::each(n, [&](u32 i) {
+      const u32 at = desk->list[i], port = at / C::lanes, lane = at % C::lanes;
+      const u32 flat = lane_of(k.owner[port][lowest_bit(u32{sets[at]})], lane);
+      C::or_bits(lane_of(k.credited[flat / S::vcs], lane), only(flat % S::vcs));
+    });
   }
 
   /// Switch allocation, separable and input first, and traversal.
-  FLITLAB_INLINE void allocate_switch(const Arrivals<L, S>& arrivals) const {
+  FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals) const {
     B asks[8], vcs[S::ports], to_vc[S::ports];  // by input port: output port and VC that it asks for, as sets of one
     for (u32 port = 0; port < S::ports; ++port) {
       const B ready = k.filled[port] & k.credited[port] & k.granted[port];
@@ -88,7 +93,7 @@ struct Routers {
     }
     B wins[8];  // by output port: the input port that it takes
     for (u32 port = 0; port < 8; ++port) wins[port] = port < S::ports ? asks[port] : B{};
-    transpose8<L>(wins);
+    C::transpose8(wins);
     B winners{};
     for (u32 port = 0; port < S::ports; ++port) {
       const B input = pick(wins[port], k.first_input[port]);
@@ -99,7 +104,7 @@ struct Routers {
     traverse(arrivals, vcs, to_vc, wins, winners);
   }
 
-  FLITLAB_INLINE void traverse(const Arrivals<L, S>& arrivals, B (&vcs)[S::ports], const B (&to_vc)[S::ports],
+  FLITLAB_INLINE void traverse(const Arrivals<C, S>& arrivals, B (&vcs)[S::ports], const B (&to_vc)[S::ports],
                                const B (&wins)[8], B winners) const {
     const auto& t = v.t;
     F mail[S::ports];  // by input port
@@ -119,12 +124,12 @@ struct Routers {
       any_tail |= tails[port];
       mail[port] = F::of(to_vc[port], nonzero(heads[port]), nonzero(tails[port])) & won;
       vcs[port] = vc;
-      moves += count_members(won);
+      moves += C::count(won);
       const u32 slot = (now + t.credit_delay) & t.slot_mask;
       if (port == S::network_ports)
         s.of_terminals(s.inject_credits, slot, b) = vc;
       else
-        *reinterpret_cast<B*>(s.credit_row(slot, port) + std::size_t{b} * L) = vc;
+        *reinterpret_cast<Row*>(s.credit_row(slot, port) + std::size_t{b} * C::lanes) = vc;
     }
     B freed{};  // output ports that have a free VC more
     B spent{};  // input ports whose flits have taken the last credit of their output VCs
@@ -144,12 +149,12 @@ struct Routers {
       else
         out.write([&](u32 plane, B bytes) {
           u8* row = s.flit_row((now + t.link_delay) & t.slot_mask, port) + plane * s.planes;
-          *reinterpret_cast<B*>(row + std::size_t{b} * L) = bytes;
+          *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = bytes;
         });
     }
     for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & has(spent, port));
-    if (members(any_head)) Heads<L, S, V>(v, s, wiring, arrivals, b, now).take_descriptors(heads);
-    if (members(any_tail)) {
+    if (C::any(any_head)) Heads<C, S, V>(v, s, wiring, b, now).take_descriptors(heads);
+    if (C::any(any_tail)) {
       for (u32 port = 0; port < S::ports; ++port) next_packets(port, tails[port]);
       wake(freed);
     }
@@ -167,7 +172,7 @@ struct Routers {
   FLITLAB_INLINE void wake(B freed) const {
     B any{};
     for (u32 port = 0; port < S::ports; ++port) any |= k.asleep[port];
-    if (!members(any & nonzero(freed))) return;
+    if (!C::any(any & nonzero(freed))) return;
     for (u32 port = 0; port < S::ports; ++port)
       for (u32 vc = 0; vc < S::vcs; ++vc) k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
   }
@@ -175,10 +180,10 @@ struct Routers {
   /// A network that is larger than a cache is read from memory in every cycle, in too many pieces for a processor to
   /// see what comes next.
   FLITLAB_INLINE void prefetch_next() const {
-    const auto fetch = [](const void* p) { __builtin_prefetch(p, 1); };
+    const auto fetch = [](const void* p) { C::template prefetch<true>(p); };
     const char* block = reinterpret_cast<const char*>(&k + 1);
     for (u32 at = 0; at < sizeof k; at += 64) fetch(block + at);
-    const auto row = [&](const u8* mail) { fetch(mail + std::size_t{b + 1} * L); };
+    const auto row = [&](const u8* mail) { fetch(mail + std::size_t{b + 1} * C::lanes); };
     const auto slot = [&](Cycle cycle) { return cycle & v.t.slot_mask; };
     for (u32 port = 0; port < S::network_ports; ++port) {
       row(s.credit_row(slot(now), port));
@@ -191,9 +196,9 @@ struct Routers {
   FLITLAB_INLINE void step() const {
     if (s.large) prefetch_next();
     B fresh[S::ports];
-    Arrivals<L, S> arrivals;
+    Arrivals<C, S> arrivals;
     receive(arrivals, fresh);
-    Heads<L, S, V>(v, s, wiring, arrivals, b, now).allocate_vcs();
+    Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
     for (u32 port = 0; port < S::ports; ++port) k.due[port] |= fresh[port];
     allocate_switch(arrivals);
     if (now % 128 == 127) keep_sent();
@@ -202,8 +207,9 @@ struct Routers {
   /// Counts of sent flits would pass a byte's end.
   FLITLAB_INLINE void keep_sent() const {
     for (u32 port = 0; port < S::ports; ++port) {
-      for (u32 lane = 0; lane < u32{L}; ++lane)
-        s.flits_sent[(std::size_t{b} * L + lane) * S::ports + port] += lane_of(k.sent[port], lane);
+      C::for_each_own([&](u32 lane) {
+        s.flits_sent[(std::size_t{b} * C::lanes + lane) * S::ports + port] += lane_of(k.sent[port], lane);
+      });
       k.sent[port] = B{};
     }
   }

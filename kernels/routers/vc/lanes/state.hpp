@@ -1,7 +1,8 @@
 #pragma once
-/// The state of plain routers with a byte of each router side by side, L to a vector, and what is the same as in the
-/// state that everybody else sees (kernels/routers/vc/state.hpp). What flits do, all L routers do at once, by sets of
-/// virtual channels; what packets' heads do is rare, and is done router by router.
+/// The state of plain routers with a byte of each router side by side, and what is the same as in the state that
+/// everybody else sees (kernels/routers/vc/state.hpp). What flits do, all routers of a block do at once, by sets of
+/// virtual channels; what packets' heads do is rare, and is done router by router. A crew works on a block
+/// (kernels/common/byte_vectors.hpp).
 ///
 /// Sets of virtual channels are bits of a byte, one byte for each port. A count of each is kept in planes. Channels and
 /// ports that are chosen are sets of one, so that nothing has to be numbered. Mail stays with its sender (flits.hpp);
@@ -19,13 +20,14 @@ using namespace flitlab::lanes;
 /// A round of mail ends and begins with bytes that nobody reads, but for vectors that overlap.
 inline constexpr u32 kMargin = 64;
 
-inline u32 row_bytes(u32 routers, u32 width) { return (routers + width - 1) / width * width + 2 * kMargin; }
+FLITLAB_HD inline u32 row_bytes(u32 routers, u32 width) { return (routers + width - 1) / width * width + 2 * kMargin; }
 
 /// Numbers of a plan's sizes that are known at compile time: P ports, of which the last leads to a terminal, room for V
 /// virtual channels each, of which a plan may use fewer, and the planes of counts. Roomy ones have planes for packets
 /// of up to 255 flits, 31 to a buffer, and buffers of up to 63 flits; others for 7, 3 and 15.
 template <u32 P, u32 V, bool kRoomy>
 struct Sizes {
+  static constexpr bool roomy = kRoomy;
   static constexpr u32 ports = P, network_ports = P - 1, vcs = V, flats = P * V;
   static constexpr u32 queues = flats + V;  ///< of packets: a router's, and those that arrive at its terminal
   static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
@@ -37,18 +39,18 @@ struct Sizes {
 template <class T>
 inline constexpr bool kTerminalsInLanes = std::is_base_of_v<OpenVcTable, T>;
 
-template <int L, class S>
-using FlitsOf = Flits<L, (S::vcs > 4)>;
+template <class C, class S>
+using FlitsOf = Flits<C, (S::vcs > 4)>;
 
-/// L routers and their terminals.
-template <int L, class S>
+/// The routers that a crew works on, and their terminals.
+template <class C, class S>
 struct Block {
-  using B = Bytes<L>;
+  using B = typename C::Row;
 
   // Input ports.
-  Counts<L, S::flit_planes> flits[S::ports];      ///< in the buffers, but for those that arrive in this cycle
-  Counts<L, S::left_planes> left[S::ports];       ///< flits of the front packets not yet sent on
-  Counts<L, S::packet_planes> packets[S::ports];  ///< queued
+  Counts<C, S::flit_planes> flits[S::ports];      ///< in the buffers, but for those that arrive in this cycle
+  Counts<C, S::left_planes> left[S::ports];       ///< flits of the front packets not yet sent on
+  Counts<C, S::packet_planes> packets[S::ports];  ///< queued
   B filled[S::ports];                             ///< buffers that hold flits
   B credited[S::ports];                           ///< front packets whose output VC has credits
   B granted[S::ports];                            ///< front packets that own an output VC
@@ -67,7 +69,7 @@ struct Block {
   B allowed[S::ports][S::vcs];   ///< output VCs that may be asked for
 
   // Output ports.
-  Counts<L, S::flit_planes> credits[S::ports];  ///< but for those that arrive in this cycle
+  Counts<C, S::flit_planes> credits[S::ports];  ///< but for those that arrive in this cycle
   B some_credits[S::ports];
   B taken[S::ports];        ///< output VCs that have an owner
   B first_input[S::ports];  ///< who is asked first by the port's arbiter
@@ -78,7 +80,7 @@ struct Block {
   B valid;                                 ///< lanes that are routers
   B queued;                                ///< whose source queue is not empty
   B left_to_send, send_vc, first_send_vc;  ///< InjectionLane
-  Counts<L, S::flit_planes> injection_credits;
+  Counts<C, S::flit_planes> injection_credits;
   B injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
@@ -90,9 +92,9 @@ struct Pull {
 };
 
 /// The queue of packets of (port, VC) of a router; with `port` = ports, of packets that arrive at its terminal.
-template <int L, class S>
+template <class C, class S>
 FLITLAB_INLINE std::size_t queue_of(u32 router, u32 port, u32 vc) {
-  return (std::size_t{router / L} * S::queues + port * S::vcs + vc) * L + router % L;
+  return (std::size_t{router / C::lanes} * S::queues + port * S::vcs + vc) * C::lanes + router % C::lanes;
 }
 
 /// What a plan adds for lanes of a width; made by the host.
@@ -100,18 +102,18 @@ struct Wiring {
   const u32* to;     ///< [block][port][lane] the first of the queues that an output port leads to
   const u32* first;  ///< [block][port] of its pulls; one more at the end
   const Pull* pull;  ///< those of a block's port one after the other
-  const u8* masks;   ///< [number][L]
+  const u8* masks;   ///< [number][lane]
 };
 
 /// The memory of a replica: arrays, one after the other.
-template <int L, class S>
+template <class C, class S>
 struct State {
   u32 routers, blocks;
   u32 slots;           ///< of mail
   u32 row;             ///< bytes of a round of mail of one port
   bool large;          ///< more than what a second-level cache holds
   std::size_t planes;  ///< bytes from a plane of network ports' flits to the next (flits.hpp)
-  Block<L, S>* block;
+  Block<C, S>* block;
   u8* flit_mail;              ///< [plane][slot][port][router] that leaves network ports, by slot of arrival
   u8* credit_mail;            ///< [slot][port][router] for the sender at the other end of an input port
   u8* eject_mail;             ///< [plane][slot][router] flits for terminals
@@ -127,13 +129,13 @@ struct State {
   u32* fault;                 ///< [router]
 
   /// Lays out the arrays from `base` on, which starts a cache line; null only measures. Returns the bytes.
-  static std::size_t place(State& s, std::byte* base, u32 routers, u32 slots, u32 ring) {
-    constexpr u32 kPlanes = FlitsOf<L, S>::planes;
+  FLITLAB_HD static std::size_t place(State& s, std::byte* base, u32 routers, u32 slots, u32 ring) {
+    constexpr u32 kPlanes = FlitsOf<C, S>::planes;
     s.routers = routers;
     s.slots = slots;
-    s.blocks = (routers + L - 1) / L;
-    const u32 lanes = s.blocks * L;
-    s.row = row_bytes(routers, L);
+    s.blocks = (routers + C::lanes - 1) / C::lanes;
+    const u32 lanes = s.blocks * C::lanes;
+    s.row = row_bytes(routers, C::lanes);
     std::size_t at = 0;
     const auto take = [&]<class T>(T*& array, std::size_t elements) {
       array = base ? reinterpret_cast<T*>(base + at) : nullptr;
@@ -143,11 +145,13 @@ struct State {
     s.planes = std::size_t{slots} * S::network_ports * s.row;
     take(s.flit_mail, kPlanes * s.planes);
     take(s.credit_mail, s.planes);
-    for (u8** mail : {&s.eject_mail, &s.inject_mail}) take(*mail, std::size_t{kPlanes} * slots * lanes);
-    for (u8** mail : {&s.eject_credits, &s.inject_credits}) take(*mail, std::size_t{slots} * lanes);
+    take(s.eject_mail, std::size_t{kPlanes} * slots * lanes);
+    take(s.inject_mail, std::size_t{kPlanes} * slots * lanes);
+    take(s.eject_credits, std::size_t{slots} * lanes);
+    take(s.inject_credits, std::size_t{slots} * lanes);
     take(s.next_creation, lanes);
     take(s.terminal, lanes);
-    take(s.ahead, lanes);
+    take(s.ahead, C::draws_ahead ? lanes : 0);
     take(s.ready_at, std::size_t{lanes} * S::queues);
     take(s.flits_sent, std::size_t{lanes} * S::ports);
     take(s.fault, lanes);
@@ -156,25 +160,28 @@ struct State {
     return at;
   }
 
-  u8* flit_row(u32 slot, u32 port) const {
+  FLITLAB_INLINE u8* flit_row(u32 slot, u32 port) const {
     return flit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
   }
-  u8* credit_row(u32 slot, u32 port) const {
+  FLITLAB_INLINE u8* credit_row(u32 slot, u32 port) const {
     return credit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
   }
   /// A vector of one of the terminals' arrays.
-  Bytes<L>& of_terminals(u8* mail, u32 slot, u32 b) const {
-    return *reinterpret_cast<Bytes<L>*>(mail + (std::size_t{slot} * blocks + b) * L);
+  FLITLAB_INLINE typename C::Row& of_terminals(u8* mail, u32 slot, u32 b) const {
+    return *reinterpret_cast<typename C::Row*>(mail + (std::size_t{slot} * blocks + b) * C::lanes);
   }
-  u8& terminal_byte(u8* mail, u32 slot, u32 index) const { return mail[std::size_t{slot} * blocks * L + index]; }
-  FlitPlace<FlitsOf<L, S>::planes> terminal_flit(u8* mail, u32 slot, u32 index) const {
-    return {&terminal_byte(mail, slot, index), std::size_t{slots} * blocks * L};
+  FLITLAB_INLINE u8& terminal_byte(u8* mail, u32 slot, u32 index) const {
+    return mail[std::size_t{slot} * blocks * C::lanes + index];
   }
-  FlitsOf<L, S> terminal_flits(u8* mail, u32 slot, u32 b) const {
-    return FlitsOf<L, S>::read([&](u32 plane) { return of_terminals(mail, plane * slots + slot, b); });
+  FLITLAB_INLINE FlitPlace<FlitsOf<C, S>::planes> terminal_flit(u8* mail, u32 slot, u32 index) const {
+    return {&terminal_byte(mail, slot, index), std::size_t{slots} * blocks * C::lanes};
   }
-  void put_terminal_flits(u8* mail, u32 slot, u32 b, const FlitsOf<L, S>& flits) const {
-    flits.write([&](u32 plane, Bytes<L> bytes) { of_terminals(mail, plane * slots + slot, b) = bytes; });
+  FLITLAB_INLINE FlitsOf<C, S> terminal_flits(u8* mail, u32 slot, u32 b) const {
+    return FlitsOf<C, S>::read([&](u32 plane) ->
+                               typename C::Value { return of_terminals(mail, plane * slots + slot, b); });
+  }
+  FLITLAB_INLINE void put_terminal_flits(u8* mail, u32 slot, u32 b, const FlitsOf<C, S>& flits) const {
+    flits.write([&](u32 plane, typename C::Value bytes) { of_terminals(mail, plane * slots + slot, b) = bytes; });
   }
 };
 

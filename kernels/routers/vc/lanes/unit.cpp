@@ -11,7 +11,7 @@ extern "C" const void* FLITLAB_LANES_NAME(unsigned ports, unsigned vcs, int tabl
   using namespace flitlab;
   using vc::lanes::Sizes;
   const auto code = []<class Sizes, class Table>() -> const void* {
-    return &vc::lanes::Unit<FLITLAB_LANES, Sizes, Table>::code;
+    return &vc::lanes::Unit<lanes::Vectors<FLITLAB_LANES>, Sizes, Table>::code;
   };
   const auto with = [&]<u32 P>() -> const void* {
     using vc::lanes::TableKind;

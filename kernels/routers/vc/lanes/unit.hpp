@@ -8,20 +8,20 @@
 
 namespace flitlab::vc::lanes {
 
-template <int L, class S, class T>
+template <class C, class S, class T>
 struct Unit {
   using View = vc::View<1, false, T>;
 
-  static State<L, S> state_of(const Replica& r) {
+  static State<C, S> state_of(const Replica& r) {
     const T& t = *static_cast<const T*>(r.table);
-    State<L, S> s;
-    State<L, S>::place(s, r.memory, t.routers, t.slot_mask + 1, t.ring);
+    State<C, S> s;
+    State<C, S>::place(s, r.memory, t.routers, t.slot_mask + 1, t.ring);
     return s;
   }
 
   static std::size_t bytes(u32 routers, u32 slots, u32 ring) {
-    State<L, S> s;
-    return State<L, S>::place(s, nullptr, routers, slots, ring);
+    State<C, S> s;
+    return State<C, S>::place(s, nullptr, routers, slots, ring);
   }
 
   static View view_of(const Replica& r, CounterShard* shard, std::byte* canonical, const Placement& place) {
@@ -32,31 +32,31 @@ struct Unit {
 
   static void load(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {
     const View v = view_of(r, nullptr, canonical, place);
-    const State<L, S> s = state_of(r);
+    const State<C, S> s = state_of(r);
     std::memset(r.memory, 0, bytes(v.t.routers, v.t.slot_mask + 1, v.t.ring));
-    for (u32 i = 0; i < v.t.routers; ++i) Pair<L, S, View>{v, s, i, now}.load();
+    for (u32 i = 0; i < v.t.routers; ++i) Pair<C, S, View>{v, s, i, now}.load();
   }
   static void store(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {
     const View v = view_of(r, nullptr, canonical, place);
-    const State<L, S> s = state_of(r);
-    for (u32 i = 0; i < v.t.routers; ++i) Pair<L, S, View>{v, s, i, now}.store();
+    const State<C, S> s = state_of(r);
+    for (u32 i = 0; i < v.t.routers; ++i) Pair<C, S, View>{v, s, i, now}.store();
   }
 
   static void run(const Replica& r, std::byte* canonical, const Placement& place, CounterShard& shard, u32 begin,
                   u32 end, Cycle now, u32 cycles) {
     const View v = view_of(r, &shard, canonical, place);
-    const State<L, S> s = state_of(r);
+    const State<C, S> s = state_of(r);
     for (const Cycle last = now + cycles; now != last; ++now)
       for (u32 b = begin; b < end; ++b) {
         if constexpr (kTerminalsInLanes<T>)
           step_terminals(v, s, b, now);
         else
           step_terminals_outside(v, s, b, now);
-        Routers<L, S, View>(v, s, *r.wiring, b, now).step();
+        Routers<C, S, View>(v, s, *r.wiring, b, now).step();
       }
   }
 
-  static constexpr Code code{u32{L}, S::vcs, bytes, load, store, run};
+  static constexpr Code code{C::lanes, S::vcs, bytes, load, store, run};
 };
 
 }  // namespace flitlab::vc::lanes

@@ -12,6 +12,7 @@
 #include "host/routers/vc/plan.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/plain_routers.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::vc_lanes_test {
@@ -40,67 +41,6 @@ EngineChoice with(LaneUse lanes, u32 threads = 1, u32 grain = 2048) {
   return choice;
 }
 
-/// A network of any shape, load, length of packets, delays and kind of traffic, of plain routers with 4 VCs or of those
-/// with other choices that lanes know.
-RawConfig random_config(u32 seed) {
-  std::mt19937 random(seed);
-  const auto below = [&](u32 n) { return static_cast<std::int64_t>(random() % n); };
-  RawConfig config{{"router.vcs", integer(4)},
-                   {"run.seed", integer(seed + 1)},
-                   {"router.buffer_flits", integer(2 + below(14))},
-                   {"traffic.load", 0.05 + 0.1 * static_cast<double>(below(9))}};
-  const bool mesh = below(3) == 0;
-  config["topology.kind"] = word(mesh ? "mesh" : "torus");
-  config["topology.shape"] =
-      below(2) ? IntList{2 + below(8), 8 + below(3)} : IntList{2 + below(3), 2 + below(3), 4 + below(2)};
-  const Lengths mixed{{1, 1.0}, {2, 1.0}, {5, 1.0}}, longer{{1, 1.0}, {40, 0.2}, {255, 0.01}};
-  switch (below(4)) {
-    case 0: config["traffic.packet_flits"] = mixed; break;
-    case 1: config["traffic.packet_flits"] = longer; break;
-    case 2: config["traffic.packet_flits"] = integer(1 + below(7)); break;
-    default: break;
-  }
-  switch (below(6)) {
-    case 0: config["traffic.injection"] = word("periodic"); break;
-    case 1: config["traffic.injection"] = word("on_off"), config["traffic.burst_load"] = 1.0; break;
-    case 2: config["traffic.mode"] = word("batch"), config.erase("traffic.load"); break;
-    case 3: config["traffic.pattern"] = word("tornado"); break;
-    default: break;
-  }
-  if (!mesh)
-    config["routing.vc_assignment"] =
-        word(std::array{"dateline", "balanced", "by_crossing"}[static_cast<std::size_t>(below(3))]);
-  if (below(2)) return config;
-  const bool flat = std::get<IntList>(config["topology.shape"]).size() == 2;
-  std::vector<const char*> algorithms{"dimension_order", "valiant", "minimal_adaptive"};
-  if (mesh) algorithms.push_back("romm");
-  if (mesh && flat) algorithms.push_back("o1turn");
-  const std::size_t algorithm = static_cast<std::size_t>(below(static_cast<u32>(algorithms.size())));
-  const u32 least = (mesh ? 1 : 2) * (algorithm ? 2 : 1);
-  config["routing.algorithm"] = word(algorithms[algorithm]);
-  config["router.vcs"] = integer(least + below(9 - least));
-  if (below(4) == 0) config["router.buffer_flits"] = integer(1 + below(63));
-  if (below(3) == 0) {
-    config["router.flow_control"] = word(below(2) ? "virtual_cut_through" : "store_and_forward");
-    config["traffic.packet_flits"] = below(2) ? Value{mixed} : integer(1 + below(9));
-    config["router.buffer_flits"] = integer(9 + below(20));
-  }
-  if (below(3) == 0) {
-    config["traffic.mode"] = word("request_reply");
-    config["traffic.load"] = 0.05 + 0.1 * static_cast<double>(below(9));
-    config["traffic.window"] = integer(1 + below(12));
-    config["traffic.reply_flits"] = below(2) ? Value{mixed} : integer(1 + below(9));
-    config["traffic.reply_delay"] = integer(below(60));
-    for (const char* open : {"traffic.injection", "traffic.burst_load"}) config.erase(open);
-    const u32 messages = 1 + static_cast<u32>(below(2));
-    config["traffic.message_classes"] = integer(messages);
-    config["router.vcs"] = integer(messages * least + below(9 - messages * least));
-  }
-  if (below(4) == 0) config["topology.channel_delay"] = integer(1 + below(9));
-  if (below(4) == 0) config["router.credit_delay"] = integer(1 + below(20));
-  return config;
-}
-
 bool has_lanes(const Plan& plan) {
   return vc::lanes::Lanes<vc::VcTable>::fits(dynamic_cast<const VcPlan&>(plan).table());
 }
@@ -126,7 +66,7 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
   u32 in_lanes = 0;
   std::map<std::string, u64> moves;  // in lanes, by what the configuration has
   for (u32 seed = 0; seed < trials(60); ++seed) {
-    const RawConfig config = random_config(seed);
+    const RawConfig config = testing::plain_routers(seed);
     const Experiment e = experiment(config);
     Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
     in_lanes += has_lanes(*lanes.plan);

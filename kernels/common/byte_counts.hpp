@@ -1,0 +1,59 @@
+#pragma once
+/// Small counts, a few bits each, of all items of a block at once.
+#include "kernels/common/types.hpp"
+
+namespace flitlab::lanes {
+
+/// Counts, one for each bit of a lane (a virtual channel): plane[j] has bit j of all of them. `C`: the crew that works
+/// on them (kernels/common/byte_vectors.hpp).
+template <class C, int kPlanes>
+struct Counts {
+  using B = typename C::Value;
+  typename C::Row plane[kPlanes];
+
+  /// Adds 1 to the counts of a set.
+  FLITLAB_INLINE void add(B set) {
+    for (int j = 0; j < kPlanes; ++j) {
+      const B carry = plane[j] & set;
+      plane[j] ^= set;
+      set = carry;
+    }
+  }
+  FLITLAB_INLINE void subtract(B set) {
+    for (int j = 0; j < kPlanes; ++j) {
+      const B borrow = ~plane[j] & set;
+      plane[j] ^= set;
+      set = borrow;
+    }
+  }
+  /// Adds 1 to the counts of a set and subtracts 1 from those of another.
+  FLITLAB_INLINE void change(B more, B fewer) {
+    B carry = more ^ fewer;
+    for (int j = 0; j < kPlanes; ++j) {
+      const B before = plane[j];
+      plane[j] ^= carry;
+      carry &= before ^ fewer;
+    }
+  }
+  /// The counts that are not 0.
+  FLITLAB_INLINE B some() const {
+    B any = plane[0];
+    for (int j = 1; j < kPlanes; ++j) any |= plane[j];
+    return any;
+  }
+  FLITLAB_INLINE u32 get(u32 lane, u32 bit) const {
+    u32 count = 0;
+    for (int j = 0; j < kPlanes; ++j) count |= ((u32{lane_of(plane[j], lane)} >> bit) & 1u) << j;
+    return count;
+  }
+  /// Makes the counts of a set so many.
+  FLITLAB_INLINE void set(B set, u32 count) {
+    for (int j = 0; j < kPlanes; ++j) plane[j] = count >> j & 1 ? plane[j] | set : plane[j] & ~set;
+  }
+  FLITLAB_INLINE void set(u32 lane, u32 bit, u32 count) {
+    for (int j = 0; j < kPlanes; ++j)
+      C::put_bits(lane_of(plane[j], lane), static_cast<u8>(1u << bit), static_cast<u8>((count >> j & 1u) << bit));
+  }
+};
+
+}  // namespace flitlab::lanes

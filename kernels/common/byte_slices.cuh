@@ -1,0 +1,213 @@
+#pragma once
+/// The crew of a GPU (kernels/common/byte_vectors.hpp): a team of 16 threads, each with four of a block's 64 items. Two
+/// teams are a warp's, and each waits for its own threads alone. Lists lie in shared memory.
+#include "kernels/common/byte_counts.hpp"
+#include "kernels/common/byte_slices.hpp"
+#include "kernels/common/fault.hpp"
+#include "kernels/engines/shared_memory.cuh"
+
+namespace flitlab::lanes {
+
+/// A byte of each of a block's 64 items. As a value it is this thread's slice.
+struct SliceRow {
+  static constexpr u32 threads = 16;
+  u32 words[threads];
+
+  SliceRow() = default;
+  SliceRow(const SliceRow&) = delete;  // who means a value takes a Slice
+
+  static __device__ __forceinline__ u32 me() { return threadIdx.x % threads; }
+  __device__ __forceinline__ operator Slice() const { return Slice::of(words[me()]); }
+  __device__ __forceinline__ SliceRow& operator=(Slice x) { return words[me()] = x.word, *this; }
+  __device__ __forceinline__ SliceRow& operator=(const SliceRow& x) { return *this = Slice(x); }
+  __device__ __forceinline__ SliceRow& operator&=(Slice x) { return *this = Slice(*this) & x; }
+  __device__ __forceinline__ SliceRow& operator|=(Slice x) { return *this = Slice(*this) | x; }
+  __device__ __forceinline__ SliceRow& operator^=(Slice x) { return *this = Slice(*this) ^ x; }
+  __device__ __forceinline__ SliceRow& operator+=(Slice x) { return *this = Slice(*this) + x; }
+  __device__ __forceinline__ SliceRow& operator-=(Slice x) { return *this = Slice(*this) - x; }
+};
+
+/// `kDeskBytes`: shared memory of a team, for one desk at a time.
+template <u32 kDeskBytes>
+struct Slices {
+  static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, desk_bytes = kDeskBytes;
+  static constexpr bool draws_ahead = false;
+  static constexpr u32 kMargin = 0;
+  using Value = Slice;
+  using Row = SliceRow;
+  using Set = Slice;
+  using Place = u16;
+
+  static __device__ __forceinline__ u32 me() { return SliceRow::me(); }
+  /// The threads of this team in its warp.
+  static __device__ __forceinline__ u32 mask() {
+    return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
+  }
+
+  /// Whoever is at one has left the one before: what a team does with a list ends together.
+  template <class T>
+  struct Desk {
+    T* all = reinterpret_cast<T*>(shared_memory() + threadIdx.x / threads * kDeskBytes);
+    __device__ __forceinline__ T* operator->() { return all; }
+  };
+  template <u32 n>
+  using Shown = Row[n];
+  template <u32 n>
+  static __device__ __forceinline__ const u8* show(Row (&rows)[n], const Value (&values)[n]) {
+    for (u32 i = 0; i < n; ++i) rows[i] = values[i];
+    return reinterpret_cast<const u8*>(rows);
+  }
+
+  static __device__ __forceinline__ void sync() { __syncwarp(mask()); }
+  static __device__ __forceinline__ Set members(Value x) { return nonzero(x); }
+  static __device__ __forceinline__ bool any(Value x) { return __any_sync(mask(), x.word != 0); }
+  static __device__ __forceinline__ u32 count(Value x) { return count_members(x); }
+  static __device__ __forceinline__ void transpose8(Value (&rows)[8]) { flitlab::lanes::transpose8(rows); }
+  static __device__ __forceinline__ Set at_most(const u32* numbers, u32 limit) {
+    u32 set = 0;
+    for (u32 i = 0; i < 4; ++i) set |= numbers[4 * me() + i] <= limit ? 0xFFu << (8 * i) : 0u;
+    return Slice::of(set);
+  }
+  /// A word across two words of memory; the second lies there too (kMargin in state.hpp).
+  static __device__ __forceinline__ Value loose(const u8* bytes) {
+    const std::size_t at = reinterpret_cast<std::size_t>(bytes) + 4 * me();
+    const u32* words = reinterpret_cast<const u32*>(at & ~std::size_t{3});
+    return Slice::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
+  }
+
+  /// Of what threads have, that of those before this one, and of all.
+  static __device__ __forceinline__ u32 before_me(u32 mine, u32& all) {
+    u32 sum = mine;
+    for (u32 distance = 1; distance < threads; distance *= 2) {
+      const u32 other = __shfl_up_sync(mask(), sum, distance, threads);
+      if (me() >= distance) sum += other;
+    }
+    all = __shfl_sync(mask(), sum, threads - 1, threads);
+    return sum - mine;
+  }
+  /// Lists the bits of words: bit b of byte j of words[i] is (8 * i + b) * lanes + the lane of the byte.
+  template <std::size_t n>
+  static __device__ __forceinline__ u32 list_bits(const u32 (&words)[n], Place* places) {
+    u32 mine = 0, all;
+    for (u32 i = 0; i < n; ++i) mine += bit_count(words[i]);
+    Place* next = places + before_me(mine, all);
+    for (u32 i = 0; i < n; ++i)
+      for (u32 set = words[i]; set; set &= set - 1) {
+        const u32 bit = lowest_bit(set);
+        *next++ = static_cast<Place>((8 * i + bit % 8) * lanes + 4 * me() + bit / 8);
+      }
+    sync();
+    return all;
+  }
+  template <std::size_t n>
+  static __device__ __forceinline__ u32 list(const Value (&values)[n], Place* places) {
+    static_assert(n <= 8);
+    u32 word[1] = {0};
+    for (u32 i = 0; i < n; ++i) word[0] |= (nonzero(values[i]).word & 0x01010101u) << i;
+    return list_bits(word, places);
+  }
+  template <u32 kBits, std::size_t n>
+  static __device__ __forceinline__ u32 list_members(const Value (&sets)[n], Place* places) {
+    constexpr u32 kSets = 8 / kBits;  // that share a byte
+    u32 words[(n + kSets - 1) / kSets] = {};
+    for (u32 i = 0; i < n; ++i) words[i / kSets] |= sets[i].word << (i % kSets * kBits);
+    return list_bits(words, places);
+  }
+
+  template <class Work>
+  static __device__ __forceinline__ void each(u32 n, Work&& work) {
+    for (u32 i = me(); i < n; i += threads) work(i);
+    sync();
+  }
+  template <class Entry, class Result, class Work>
+  static __device__ __forceinline__ u32 filter(const Entry* entries, u32 n, Result* results, Work&& work) {
+    u32 kept = 0;
+    for (u32 first = 0; first < n; first += threads) {
+      Result result;
+      const bool keep = first + me() < n && work(entries[first + me()], result);
+      const u32 keeps = __ballot_sync(mask(), keep) & mask();
+      // Nobody's entry is lost: all have read theirs of this round, and results are no more than entries.
+      if (keep) results[kept + bit_count(keeps & ((1u << threadIdx.x % 32) - 1))] = result;
+      kept += bit_count(keeps);
+    }
+    sync();
+    return kept;
+  }
+  template <u32 kMost, class First, class Second>
+  static __device__ __forceinline__ void in_two_steps(u32 n, First&& first, Second&& second) {
+    each(n, [&](u32 i) { second(first(i)); });
+  }
+  struct LaneDesk {
+    Place list[lanes];
+  };
+  template <class Work>
+  static __device__ __forceinline__ void for_each(Set set, Work&& work) {
+    Desk<LaneDesk> desk;
+    const Value sets[1] = {set};
+    const u32 n = list(sets, desk->list);
+    each(n, [&](u32 i) { work(u32{desk->list[i]}); });
+  }
+  template <class Work>
+  static __device__ __forceinline__ void for_each_own(Set set, Work&& work) {
+    for (u32 bits = set.word & 0x01010101u; bits; bits &= bits - 1) work(4 * me() + lowest_bit(bits) / 8);
+  }
+  template <class Work>
+  static __device__ __forceinline__ void for_each_own(Work&& work) {
+    for (u32 i = 0; i < 4; ++i) work(4 * me() + i);
+  }
+
+  /// The word that holds a byte, and where in it.
+  struct Holder {
+    u32* word;
+    u32 shift;
+    __device__ __forceinline__ explicit Holder(u8& byte) {
+      const std::size_t at = reinterpret_cast<std::size_t>(&byte);
+      word = reinterpret_cast<u32*>(at & ~std::size_t{3});
+      shift = static_cast<u32>(at % 4) * 8;
+    }
+  };
+  template <bool kToWrite = false>
+  static __device__ __forceinline__ void prefetch(const void*) {}
+  static __device__ __forceinline__ void or_bits(u8& byte, u32 bits) {
+    const Holder h(byte);
+    atomicOr(h.word, (bits & 0xFF) << h.shift);
+  }
+  static __device__ __forceinline__ void and_bits(u8& byte, u32 bits) {
+    const Holder h(byte);
+    atomicAnd(h.word, ~((~bits & 0xFF) << h.shift));
+  }
+  static __device__ __forceinline__ void put_bits(u8& byte, u8 mask, u8 bits) {
+    if (bits)
+      or_bits(byte, mask);
+    else
+      and_bits(byte, ~u32{mask});
+  }
+  template <class Change>
+  static __device__ __forceinline__ void update(u8& byte, Change&& change) {
+    const Holder h(byte);
+    for (u32 seen = *static_cast<volatile u32*>(h.word);;) {
+      const u8 before = static_cast<u8>(seen >> h.shift), after = change(before);
+      if (after == before) return;
+      const u32 found = atomicCAS(h.word, seen, (seen & ~(0xFFu << h.shift)) | u32{after} << h.shift);
+      if (found == seen) return;
+      seen = found;
+    }
+  }
+  /// The port of an item's first fault; of several in a cycle, of any.
+  static __device__ __forceinline__ void raise(u32& fault, u32 bits, u32 port) {
+    u32 word = 0;
+    raise_fault(word, bits, port);
+    if (atomicCAS(&fault, 0u, word)) atomicOr(&fault, bits & kFaultBits);
+  }
+  static __device__ __forceinline__ u8 peek(const u8& byte) { return *static_cast<const volatile u8*>(&byte); }
+  static __device__ __forceinline__ void poke(u8& byte, u8 value) { *static_cast<volatile u8*>(&byte) = value; }
+};
+
+/// The byte of an item in a row.
+__device__ __forceinline__ u8& lane_of(SliceRow& x, u32 lane) { return reinterpret_cast<u8*>(x.words)[lane]; }
+__device__ __forceinline__ u32 lane_of(const SliceRow& x, u32 lane) {
+  return reinterpret_cast<const u8*>(x.words)[lane];
+}
+__device__ __forceinline__ Slice nonzero(const SliceRow& x) { return nonzero(Slice(x)); }
+
+}  // namespace flitlab::lanes

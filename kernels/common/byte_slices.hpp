@@ -1,0 +1,84 @@
+#pragma once
+/// A byte of each of four items in a word of 32 bits: what a thread of a GPU does at once. The same operations as those
+/// of vectors (kernels/common/byte_lanes.hpp), so that code for vectors is code for slices.
+#include "kernels/common/bits.hpp"
+#include "kernels/common/types.hpp"
+
+namespace flitlab::lanes {
+
+struct Slice {
+  u32 word;
+
+  Slice() = default;
+  /// The same byte for all.
+  FLITLAB_INLINE constexpr Slice(u8 byte) : word(byte * 0x01010101u) {}
+  static FLITLAB_INLINE Slice of(u32 word) {
+    Slice s;
+    s.word = word;
+    return s;
+  }
+
+  FLITLAB_INLINE Slice& operator&=(Slice b) { return word &= b.word, *this; }
+  FLITLAB_INLINE Slice& operator|=(Slice b) { return word |= b.word, *this; }
+  FLITLAB_INLINE Slice& operator^=(Slice b) { return word ^= b.word, *this; }
+};
+
+FLITLAB_INLINE Slice operator&(Slice a, Slice b) { return Slice::of(a.word & b.word); }
+FLITLAB_INLINE Slice operator|(Slice a, Slice b) { return Slice::of(a.word | b.word); }
+FLITLAB_INLINE Slice operator^(Slice a, Slice b) { return Slice::of(a.word ^ b.word); }
+FLITLAB_INLINE Slice operator~(Slice a) { return Slice::of(~a.word); }
+
+/// No carry leaves its byte: the upper bits are left out, and put in after that.
+FLITLAB_INLINE Slice operator+(Slice a, Slice b) {
+  const u32 upper = 0x80808080u;
+  return Slice::of(((a.word & ~upper) + (b.word & ~upper)) ^ ((a.word ^ b.word) & upper));
+}
+FLITLAB_INLINE Slice operator-(Slice a, Slice b) {
+  const u32 upper = 0x80808080u;
+  return Slice::of(((a.word | upper) - (b.word & ~upper)) ^ (~(a.word ^ b.word) & upper));
+}
+
+/// 0xFF where bit 7 is set.
+FLITLAB_INLINE Slice spread(Slice x) {
+#if defined(__CUDA_ARCH__)
+  return Slice::of(__byte_perm(x.word, 0, 0xBA98));
+#else
+  const u32 upper = x.word & 0x80808080u;
+  return Slice::of((upper << 1) - (upper >> 7));
+#endif
+}
+FLITLAB_INLINE Slice nonzero(Slice x) { return spread(Slice::of(((x.word & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | x.word)); }
+FLITLAB_INLINE Slice operator==(Slice a, Slice b) { return ~nonzero(a ^ b); }
+
+FLITLAB_INLINE Slice select(Slice mask, Slice a, Slice b) { return (a & mask) | (b & ~mask); }
+FLITLAB_INLINE Slice has(Slice set, u32 member) { return spread(Slice::of(set.word << (7 - member))); }
+FLITLAB_INLINE void put_where(Slice& to, Slice set, u32 member, Slice value) {
+  to = select(has(set, member), value, to);
+}
+FLITLAB_INLINE Slice pick(Slice set, Slice first_asked) {
+  Slice x = set & first_asked;
+  x = select(nonzero(x), x, set);
+  return x & (Slice(u8{0}) - x);
+}
+FLITLAB_INLINE Slice above(Slice served) { return ~(served | (served - Slice(u8{1}))); }
+
+/// How many bytes are not 0.
+FLITLAB_INLINE u32 count_members(Slice x) { return bit_count(nonzero(x).word) / 8; }
+
+/// The byte of an item, to change; of those in the slice.
+FLITLAB_INLINE u8& lane_of(Slice& x, u32 lane) { return reinterpret_cast<u8*>(&x)[lane % 4]; }
+FLITLAB_INLINE u32 lane_of(const Slice& x, u32 lane) { return x.word >> (lane % 4 * 8) & 0xFF; }
+
+FLITLAB_INLINE void transpose8(Slice (&rows)[8]) {
+  const auto swap = [](Slice& low, Slice& high, u32 distance, u32 which) {
+    const u32 differ = ((low.word >> distance) ^ high.word) & which;
+    high.word ^= differ;
+    low.word ^= differ << distance;
+  };
+  for (int i = 0; i < 4; ++i) swap(rows[i], rows[i + 4], 4, 0x0F0F0F0Fu);
+  for (int i = 0; i < 8; ++i)
+    if (!(i & 2)) swap(rows[i], rows[i + 2], 2, 0x33333333u);
+  for (int i = 0; i < 8; i += 2) swap(rows[i], rows[i + 1], 1, 0x55555555u);
+}
+
+}  // namespace flitlab::lanes

@@ -1,0 +1,260 @@
+#pragma once
+/// A CUDA engine that keeps replicas in lanes (kernels/engines/lane_engine.hpp) from the first cycle on: a team of
+/// threads works on a block of items, a byte each, instead of a thread on an item. The form that everybody else sees is
+/// made when somebody looks. Nobody can tell but by the clock on the wall.
+///
+/// A model that has such lanes names types, each of which is made from its table, on the host and on the device, and
+/// from the number of replicas. It offers
+///   `static bool fits(table)`   whether there are lanes for a table
+///   `team`                      threads of a team
+///   `desk_bytes`, `held_bytes`  shared memory that a team needs, and what it takes to hold the state of its block
+///   `job`                       what kernels are given:
+///     `blocks()`                blocks of items, each a team's work
+///     `memory`, `replica_bytes` of replicas, one after the other; zeros before `load`
+///     `load(view, replica, item, cycle)`, `store(...)`  an item, from the state that everybody sees, and back
+///     `home(replica, block)`    where the state of a block lies that no other block sees
+///     `step(replica, block, state, row, tally, cycle)`  a cycle of a block, whose state is at home, or held; what it
+///                               sends arrives in another cycle
+#include <algorithm>
+#include <map>
+
+#include "kernels/engines/cuda_engine.cuh"
+#include "kernels/engines/shared_memory.cuh"
+#include "kernels/engines/tally.cuh"
+
+namespace flitlab {
+
+/// What lanes need of a job, but for their memory.
+struct LaneWork {
+  const ReplicaRow* rows;
+  CounterShard* shards;
+  const u32* active;
+  u32 active_count;
+};
+
+/// Which threads wait for one another after a cycle: those that share a network.
+enum class Meeting { kTeam, kBlock, kGrid };
+
+/// A team copies words.
+template <class Lanes>
+__device__ void copy_held(const std::byte* from, std::byte* to) {
+  for (u32 i = threadIdx.x % Lanes::team; i < Lanes::held_bytes / 8; i += Lanes::team)
+    reinterpret_cast<u64*>(to)[i] = reinterpret_cast<const u64*>(from)[i];
+  Lanes::meet();
+}
+
+/// Advances the active replicas. A block of threads has `teams` teams with work of their own; a grid shares it out.
+/// `hold`: each has one block of items at most, and holds its state in shared memory from the first cycle to the last.
+template <class Lanes>
+__global__ void __launch_bounds__(256, 1)
+    lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
+                u32 cycles, u32 teams, Meeting meeting, bool hold) {
+  const u32 blocks = job.blocks(), all = work.active_count * blocks;
+  const u32 team = threadIdx.x / Lanes::team, first = team < teams ? blockIdx.x * teams + team : all;
+  const auto home = [&](u32 i) { return job.home(work.active[i / blocks], i % blocks); };
+  std::byte* const held =
+      shared_memory() + blockDim.x / Lanes::team * Lanes::desk_bytes + std::size_t{team} * Lanes::held_bytes;
+  const bool holds = hold && first < all;
+  if (holds) copy_held<Lanes>(home(first), held);
+  Tally tally;
+  for (Cycle now = from; now != from + cycles; ++now) {
+    for (u32 i = first; i < all; i += gridDim.x * teams) {
+      const u32 replica = work.active[i / blocks];
+      tally.turn_to(work.shards + replica);
+      job.step(replica, i % blocks, holds ? held : home(i), work.rows + replica, tally, now);
+    }
+    if (meeting == Meeting::kTeam)
+      Lanes::meet();
+    else if (meeting == Meeting::kBlock)
+      __syncthreads();
+    else
+      cooperative_groups::this_grid().sync();
+  }
+  tally.turn_to(nullptr);
+  if (holds) copy_held<Lanes>(held, home(first));
+}
+
+/// Brings replicas into lanes, or out of them.
+template <class Lanes, class Model>
+__global__ void lane_form_kernel(const __grid_constant__ typename Lanes::Job job,
+                                 const __grid_constant__ DeviceJob<Model> canonical, Cycle now, bool into_lanes) {
+  const u32 items = job.items(), i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= canonical.active_count * items) return;
+  const u32 replica = canonical.active[i / items];
+  if (into_lanes)
+    job.load(canonical.view(replica), replica, i % items, now);
+  else
+    job.store(canonical.view(replica), replica, i % items, now);
+}
+
+template <class Model, class Lanes>
+class CudaLaneEngine final : public CudaEngine<Model> {
+  using Base = CudaEngine<Model>;
+
+ public:
+  CudaLaneEngine(const typename Model::Table& table, const typename Model::Table& device_table, StateLayout layout,
+                 std::vector<ReplicaRow> rows)
+      : Base(device_table, std::move(layout), std::move(rows)),
+        lanes_(table, device_table, this->replicas()),
+        replicas_(this->replicas()) {
+    shared_limit_ = static_cast<u32>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    FLITLAB_CUDA_CHECK(cudaFuncSetAttribute(lane_kernel<Lanes>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(shared_limit_)));
+  }
+
+  void advance(u32 cycles, std::span<const u32> active) override {
+    if (active.empty() || !cycles) return;
+    std::vector<u32> old;
+    for (u32 replica : active) {
+      Replica& r = replicas_[replica];
+      if (!r.lanes_are_old && r.stopped == this->now_) continue;
+      settle(replica);  // lanes know what is one cycle ahead, not how long it has been so
+      const auto& job = lanes_.job;
+      FLITLAB_CUDA_CHECK(cudaMemset(job.memory + job.replica_bytes * replica, 0, job.replica_bytes));
+      old.push_back(replica);
+    }
+    change_form(old, true, this->now_);
+    step(cycles, active);
+    FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
+    this->now_ += cycles;
+    for (u32 replica : active) replicas_[replica] = {false, true, this->now_};
+  }
+
+  FaultReport audit(u32 replica) override {
+    settle(replica);
+    const FaultReport report = Base::audit(replica);
+    if (report.bits) replicas_[replica].lanes_are_old = true;
+    return report;
+  }
+  std::vector<std::byte> state(u32 replica) const override {
+    settle(replica);
+    return Base::state(replica);
+  }
+  void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
+    Base::set_state(replica, canonical);
+    replicas_[replica] = {};
+  }
+  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
+    settle(replica);
+    Base::get_field(replica, kind, field, out);
+  }
+  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
+    settle(replica);
+    Base::set_field(replica, kind, field, in);
+    replicas_[replica].lanes_are_old = true;
+  }
+  u64 state_hash(u32 replica) const override {
+    settle(replica);
+    return Base::state_hash(replica);
+  }
+  void set_now(Cycle now) override {
+    for (u32 replica = 0; replica < replicas_.size(); ++replica) {
+      settle(replica);
+      replicas_[replica].lanes_are_old = true;
+    }
+    Base::set_now(now);
+  }
+
+ private:
+  struct Replica {
+    bool lanes_are_old = true;
+    bool canonical_is_old = false;
+    Cycle stopped = 0;  ///< when it was last advanced to
+  };
+  static constexpr u32 kMostThreads = 256;  ///< of a block: so many have the registers that they want
+  static constexpr u32 kWarpTeams = 32 / Lanes::team;
+
+  /// Brings the canonical states of replicas up to date.
+  void settle(std::span<const u32> which) const {
+    std::map<Cycle, std::vector<u32>> old;  // by when they stopped
+    for (u32 replica : which) {
+      Replica& r = replicas_[replica];
+      if (r.canonical_is_old) old[r.stopped].push_back(replica);
+      r.canonical_is_old = false;
+    }
+    for (const auto& [cycle, list] : old) change_form(list, false, cycle);
+  }
+  void settle(u32 replica) const {
+    const u32 only[] = {replica};
+    settle(only);
+  }
+
+  void change_form(std::span<const u32> which, bool into_lanes, Cycle now) const {
+    if (which.empty()) return;
+    DeviceJob<Model> canonical = this->job_;
+    const DeviceArray<u32> list(which.data(), which.size());
+    canonical.active = list.data();
+    canonical.active_count = static_cast<u32>(which.size());
+    const auto kernel = lane_form_kernel<Lanes, Model>;
+    const u32 items = canonical.active_count * lanes_.job.items(), threads = std::min(128u, most_threads(kernel));
+    launch(kernel, (items + threads - 1) / threads, threads, 0, false, lanes_.job, canonical, now, into_lanes);
+    FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
+  }
+
+  /// A network that one team works on needs no block; one that a block can hold, no grid.
+  void step(u32 cycles, std::span<const u32> active) {
+    this->active_.copy_from(active.data(), active.size());
+    const u32 count = static_cast<u32>(active.size()), blocks = lanes_.job.blocks();
+    const LaneWork work{this->job_.rows, this->job_.shards, this->active_.data(), count};
+    const auto kernel = lane_kernel<Lanes>;
+    const u32 threads = (blocks + kWarpTeams - 1) / kWarpTeams * 32;
+    const auto run = [&](u32 grid, u32 block, u32 teams, Meeting meeting) {
+      const bool hold = grid * teams >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
+                        (meeting != Meeting::kGrid || grid <= most_blocks(block, true));
+      launch(kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid, lanes_.job, work, this->now_,
+             cycles, teams, meeting, hold);
+    };
+    if (blocks == 1) return run((count + kWarpTeams - 1) / kWarpTeams, 32, kWarpTeams, Meeting::kTeam);
+    if (threads <= std::min(kMostThreads, most_threads(kernel)) && shared_bytes(threads, false) <= shared_limit_)
+      return run(count, threads, blocks, Meeting::kBlock);
+    const u32 needed = (count * blocks + kWarpTeams - 1) / kWarpTeams;
+    run(std::max(1u, std::min(needed, most_blocks(32, false))), 32, kWarpTeams, Meeting::kGrid);
+  }
+
+  static u32 shared_bytes(u32 threads, bool hold) {
+    return threads / Lanes::team * (Lanes::desk_bytes + (hold ? Lanes::held_bytes : 0));
+  }
+
+  /// Blocks that run at the same time.
+  static u32 most_blocks(u32 threads, bool hold) {
+    int per_processor = 0;
+    FLITLAB_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &per_processor, lane_kernel<Lanes>, static_cast<int>(threads), shared_bytes(threads, hold)));
+    return static_cast<u32>(attribute(cudaDevAttrMultiProcessorCount) * per_processor);
+  }
+
+  static int attribute(cudaDeviceAttr which) {
+    int device = 0, value = 0;
+    FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
+    FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+    return value;
+  }
+
+  template <class Kernel>
+  static u32 most_threads(Kernel* kernel) {
+    cudaFuncAttributes attributes{};
+    FLITLAB_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+    return static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
+  }
+
+  template <class... Parameters, class... Arguments>
+  static void launch(void (*kernel)(Parameters...), u32 blocks, u32 threads, u32 shared_bytes, bool cooperative,
+                     Arguments&&... arguments) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = cooperative;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    FLITLAB_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
+  }
+
+  const Lanes lanes_;
+  u32 shared_limit_ = 0;  ///< of a block, bytes
+  mutable std::vector<Replica> replicas_;
+};
+
+}  // namespace flitlab

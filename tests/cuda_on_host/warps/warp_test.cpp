@@ -1,0 +1,120 @@
+/// Kernels whose threads meet by warps, and share memory by blocks.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "cuda_runtime.h"
+
+namespace {
+
+template <class... Arguments>
+void launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, void (*kernel)(Arguments...),
+            Arguments... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  ASSERT_EQ(cudaLaunchKernelEx(&config, kernel, arguments...), cudaSuccess);
+}
+
+/// Words that a kernel writes.
+struct Words {
+  explicit Words(std::size_t n) : host(n) { cudaMalloc(&device, 4 * n), cudaMemset(device, 0, 4 * n); }
+  ~Words() { cudaFree(device); }
+  const std::vector<unsigned>& read() {
+    cudaMemcpy(host.data(), device, 4 * host.size(), cudaMemcpyDeviceToHost);
+    return host;
+  }
+  std::vector<unsigned> host;
+  unsigned* device;
+};
+
+unsigned half() { return 0xFFFFu << (threadIdx.x % 32 / 16 * 16); }
+
+__global__ void votes(unsigned* out) {
+  const unsigned lane = threadIdx.x % 32, value = 100 * threadIdx.x;
+  unsigned* mine = out + 4 * threadIdx.x;
+  mine[0] = __ballot_sync(half(), threadIdx.x % 3 == 0);
+  mine[1] = static_cast<unsigned>(__any_sync(half(), threadIdx.x == 37));
+  mine[2] = __shfl_up_sync(half(), value, 2, 16);
+  mine[3] = __shfl_sync(half(), value, 5, 16);
+  if (lane < 8) out[4 * threadIdx.x] += __ballot_sync(0xFF, 1) << 1;  // a part of them alone
+}
+
+TEST(GpuWarps, HalvesOfAWarpVoteAndShuffle) {
+  Words out(4 * 64);
+  launch(1, 64, 0, votes, out.device);
+  for (unsigned i = 0; i < 64; ++i) {
+    unsigned thirds = 0;
+    const unsigned first = i / 16 * 16;
+    for (unsigned j = first; j < first + 16; ++j) thirds |= (j % 3 == 0 ? 1u : 0u) << j % 32;
+    EXPECT_EQ(out.read()[4 * i], thirds + (i % 32 < 8 ? 0x1FEu : 0u)) << i;
+    EXPECT_EQ(out.host[4 * i + 1], first == 32 ? 1u : 0u) << i;
+    EXPECT_EQ(out.host[4 * i + 2], 100 * (i % 16 < 2 ? i : i - 2)) << i;
+    EXPECT_EQ(out.host[4 * i + 3], 100 * (first + 5)) << i;
+  }
+}
+
+__global__ void turns(unsigned* out, int meets) {
+  auto* shared = reinterpret_cast<unsigned*>(cuda_on_host::shared_memory());
+  unsigned sum = 0;
+  for (unsigned turn = 0; turn < 20; ++turn) {
+    shared[threadIdx.x] = turn * threadIdx.x + blockIdx.x;
+    if (meets) __syncwarp(half());
+    sum += shared[threadIdx.x ^ 15];
+    __syncwarp(half());
+  }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+/// Blocks have memory of their own, and 16 threads wait for one another, whatever the order.
+TEST(GpuWarps, ThreadsSeeWhatOthersWroteBeforeTheyMet) {
+  Words out(3 * 96);
+  launch(3, 96, 4 * 96, turns, out.device, 1);
+  for (unsigned i = 0; i < 3 * 96; ++i) EXPECT_EQ(out.read()[i], 190 * (i % 96 ^ 15) + 20 * (i / 96)) << i;
+  launch(3, 96, 4 * 96, turns, out.device, 0);
+  unsigned wrong = 0;
+  for (unsigned i = 0; i < 3 * 96; ++i) wrong += out.read()[i] != 190 * (i % 96 ^ 15) + 20 * (i / 96);
+  EXPECT_GT(wrong, 100u);
+}
+
+__global__ void swaps(unsigned* cell) {
+  for (unsigned seen = *cell;;) {
+    const unsigned found = atomicCAS(cell, seen, seen + threadIdx.x);
+    if (found == seen) return;
+    seen = found;
+  }
+}
+
+__global__ void not_there(unsigned*) {
+  if (threadIdx.x < 10) __syncwarp(half());
+}
+__global__ void another(unsigned* out) {
+  if (threadIdx.x < 10)
+    __syncwarp(half());
+  else
+    *out = __ballot_sync(half(), 1);
+}
+__global__ void not_in_the_mask(unsigned*) { __syncwarp(0xFF00); }
+__global__ void no_such_thread(unsigned*) { __syncwarp(); }
+
+TEST(GpuWarps, MistakesEndTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  Words out(1);
+  launch(2, 40, 0, swaps, out.device);
+  EXPECT_EQ(out.read()[0], 2u * 780);
+  EXPECT_DEATH(launch(1, 16, 0, not_there, out.device), "others of their warps, or for a thread that has ended");
+  EXPECT_DEATH(launch(1, 16, 0, another, out.device), "others of their warps");
+  EXPECT_DEATH(launch(1, 16, 0, not_in_the_mask, out.device), "not in the mask");
+  EXPECT_DEATH(launch(1, 16, 0, no_such_thread, out.device), "a thread that is not there");
+}
+
+TEST(GpuWarps, BytesArePermuted) {
+  EXPECT_EQ(__byte_perm(0x33221100, 0x77665544, 0x7531), 0x77553311u);
+  EXPECT_EQ(__byte_perm(0x80017FFF, 0, 0xBA98), 0xFF0000FFu);
+  EXPECT_EQ(__funnelshift_r(0x44332211, 0x88776655, 8), 0x55443322u);
+  EXPECT_EQ(__funnelshift_r(0x44332211, 0x88776655, 0), 0x44332211u);
+}
+
+}  // namespace

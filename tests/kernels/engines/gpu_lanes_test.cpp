@@ -1,0 +1,122 @@
+/// Plain routers in lanes on a GPU, or on the device that the host emulates, do what they do one by one on a CPU.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "host/routers/vc/plan.hpp"
+#include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/vc/lanes/lanes.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/plain_routers.hpp"
+
+namespace flitlab::gpu_lanes_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::Network;
+using testing::trials;
+
+const EngineChoice kGpu{"cuda", 1, false, 1};
+
+EngineChoice one_by_one() {
+  EngineChoice choice{"cpu", 1, false, 2048};
+  choice.lanes = LaneUse::kNever;
+  return choice;
+}
+
+void expect_same(Engine& gpu, Engine& cpu, u32 replica, const std::string& where) {
+  ASSERT_EQ(gpu.state_hash(replica), cpu.state_hash(replica)) << where << ", cycle " << cpu.now();
+  const CounterShard a = gpu.counters(replica), b = cpu.counters(replica);
+  for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << where << ", total " << i;
+  for (u32 i = 0; i < kHistogramBins; ++i) {
+    ASSERT_EQ(a.latency[i], b.latency[i]) << where;
+    ASSERT_EQ(a.network_latency[i], b.network_latency[i]) << where;
+  }
+}
+
+/// Which lanes of a GPU take a plan (kernels/routers/vc/cuda.cu).
+std::string lanes_of(const Plan& plan) {
+  const vc::VcTable& t = dynamic_cast<const VcPlan&>(plan).table();
+  if (!vc::OpenVcTable::fits(t) || !vc::lanes::fits_lanes(t) || t.vcs > 8 || (t.ports != 5 && t.ports != 7)) return "";
+  const bool fixed = vc::FixedVcTable<5, 4>::fits(t) || vc::FixedVcTable<7, 4>::fits(t);
+  const std::string kind = fixed ? (vc::lanes::is_roomy(t) ? "fixed, roomy" : "fixed") : t.vcs > 4 ? "8 VCs" : "4 VCs";
+  return std::to_string(t.ports) + " ports, " + kind;
+}
+
+class GpuLanes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  }
+  void TearDown() override { unsetenv("CUDA_ON_HOST_THREADS"); }
+};
+
+/// Blocks of all sizes: one team, several of a block, and with few threads the whole grid.
+TEST_F(GpuLanes, AnyNetworkIsTheSame) {
+  std::map<std::string, u64> moves;
+  for (u32 seed = 0; seed < trials(40); ++seed) {
+    setenv("CUDA_ON_HOST_THREADS", seed % 3 ? "512" : "32", 1);
+    const Experiment e = experiment(testing::plain_routers(seed));
+    Network cpu(e, one_by_one()), gpu(e, kGpu);
+    for (u32 part = 0; part < 12; ++part) {
+      const u32 cycles = part < 8 ? 1 + part % 3 : 60;
+      cpu.step(cycles);
+      gpu.step(cycles);
+      if (part == 5) gpu.engine->set_state(0, cpu.engine->state(0));
+      ASSERT_NO_FATAL_FAILURE(expect_same(*gpu.engine, *cpu.engine, 0, "seed " + std::to_string(seed)));
+    }
+    moves[lanes_of(*gpu.plan)] += gpu.total(Total::kFlitMoves);
+  }
+  if (trials(40) < 40) return;
+  for (const char* ports : {"5 ports, ", "7 ports, "})
+    for (const char* kind : {"fixed", "fixed, roomy", "4 VCs", "8 VCs"})
+      EXPECT_GT(moves[std::string(ports) + kind], 2000u) << ports << kind;
+}
+
+/// Replicas that are done stand still, and keep what was to come, while others go on.
+TEST_F(GpuLanes, ReplicasStandStill) {
+  for (const IntList& shape : {IntList{6, 5}, IntList{12, 11}}) {
+    std::vector<Experiment> replicas;
+    for (int seed = 1; seed <= 5; ++seed)
+      replicas.push_back(experiment({{"topology.shape", shape},
+                                     {"router.vcs", integer(4)},
+                                     {"run.seed", integer(seed)},
+                                     {"traffic.load", 0.12 * seed}}));
+    const auto plan = make_plan(replicas.front());
+    ASSERT_EQ(lanes_of(*plan), "5 ports, fixed");
+    const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, one_by_one());
+    const std::vector<u32> all{0, 1, 2, 3, 4};
+    for (Engine* engine : {gpu.get(), cpu.get()}) {
+      engine->advance(150, all);
+      engine->advance(33, std::vector<u32>{4, 1, 2});
+      engine->advance(58, std::vector<u32>{1, 4});
+    }
+    for (u32 r : all) expect_same(*gpu, *cpu, r, "replica " + std::to_string(r));
+  }
+}
+
+/// What an audit counts and finds is of the state as it is now.
+TEST_F(GpuLanes, AuditsSeeWhatLanesDid) {
+  const Experiment e =
+      experiment({{"topology.shape", IntList{9, 9}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
+  Network cpu(e, one_by_one()), gpu(e, kGpu);
+  const FieldInfo& output = cpu.plan->layout().kinds[0].field("output");
+  std::vector<vc::OutputVc> outputs(81 * 5 * 4);
+  for (Network* net : {&gpu, &cpu}) {
+    net->step(201);
+    EXPECT_EQ(net->engine->audit(0).bits, 0u);
+    net->step(44);
+    net->engine->get_field(0, 0, output, outputs.data());
+    outputs[21].credits = static_cast<u16>(outputs[21].credits ? outputs[21].credits - 1 : 1);
+    net->engine->set_field(0, 0, output, outputs.data());
+    net->step(77);
+  }
+  expect_same(*gpu.engine, *cpu.engine, 0, "after audits");
+  EXPECT_EQ(gpu.engine->audit(0).bits, kFaultCreditLost);
+  EXPECT_EQ(cpu.engine->audit(0).bits, kFaultCreditLost);
+}
+
+}  // namespace
+}  // namespace flitlab::gpu_lanes_test
