@@ -51,19 +51,23 @@ struct RoutingCycle {
     return node.at(v.t.router_fields.pool, node.at(v.t.router_fields.order, rank));
   }
 
-  /// What is for terminals here leaves, the first in order; the others are listed with their options.
-  FLITLAB_INLINE void deliver_and_list(Pending& pending) const {
+  FLITLAB_INLINE u32 options_of(u32 rank) const {
+    return node.at(v.t.router_fields.options, node.at(v.t.router_fields.order, rank));
+  }
+
+  /// What is for terminals here leaves, the first in order; the others have no channel yet.
+  template <class P>
+  FLITLAB_INLINE void deliver_and_list(P& pending) const {
     const auto& t = v.t;
-    const RouterFields& f = t.router_fields;
     u32 taken = 0;
     pending.count = control.stored;
     for (u32 rank = 0; rank < pending.count; ++rank) {
-      pending.options[rank] = node.at(f.options, node.at(f.order, rank));
-      pending.channel[rank] = kStays;
+      if constexpr (V::width == 1) pending.options[rank] = options_of(rank);
+      pending.stay(rank);
       const Packet& packet = message(rank);
       if (packet.dst != index || (t.ejection && taken == t.ejection)) continue;
       ++taken;
-      pending.channel[rank] = kDelivered;
+      pending.deliver(rank);
       eject(v, packet, now);
     }
   }
@@ -87,50 +91,51 @@ struct RoutingCycle {
   }
 
   /// Steps 1 and 2; returns the channels that are still free.
-  FLITLAB_INLINE u32 send_assigned(Pending& pending) const {
+  template <class P>
+  FLITLAB_INLINE u32 send_assigned(P& pending) const {
     u32 free = v.t.wired[index];
     assign(v.t.assignment, pending, free);
-    for (u32 rank = 0; rank < pending.count; ++rank) {
-      if (pending.channel[rank] >= kMaxChannels) continue;
-      free &= ~(1u << pending.channel[rank]);
-      send(rank, pending.channel[rank]);
-    }
+    pending.for_each_given([&](u32 rank, u32 channel) __attribute__((always_inline)) {
+      free &= ~(1u << channel);
+      send(rank, channel);
+    });
     return free;
   }
 
   /// Steps 3 and 4: the last in order find no buffer.
-  FLITLAB_INLINE void send_excess(Pending& pending, u32 free) const {
+  template <class P>
+  FLITLAB_INLINE void send_excess(P& pending, u32 free) const {
     u32 left = 0;
-    for (u32 rank = 0; rank < pending.count; ++rank) left += pending.channel[rank] == kStays;
+    for (u32 rank = 0; rank < pending.count; ++rank) left += pending.stays(rank);
     const u32 room = buffers(v, index);
     Random4 random{};
     for (u32 rank = pending.count, draws = 0; left > room && rank-- > 0;) {
-      if (pending.channel[rank] != kStays) continue;
+      if (!pending.stays(rank)) continue;
       if (!free) return raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
       if (draws % 4 == 0) random = philox(v.row->seed, adaptive::stream::kMisroute, index, u64{draws / 4} << 32 | now);
-      const u32 channel = nth_channel(free, below(random.word[draws++ % 4], bit_count(free)));
+      const u32 even = draws & 2 ? random.word[2] : random.word[0], odd = draws & 2 ? random.word[3] : random.word[1];
+      const u32 draw = draws++ & 1 ? odd : even;
+      const u32 channel = nth_channel(free, below(draw, bit_count(free)));
       free &= ~(1u << channel);
-      pending.channel[rank] = static_cast<u8>(channel);
+      pending.give(rank, channel);
       send(rank, channel);
       count(*v.shard, Count::kMisrouted);
       --left;
     }
   }
 
-  /// Places of messages that have left are free again.
-  FLITLAB_INLINE void forget_sent(const Pending& pending) const {
+  /// Places of messages that have left are free again: they come after those that are taken, both in their order.
+  template <class P>
+  FLITLAB_INLINE void forget_sent(const P& pending) const {
     const Field<u8> order = v.t.router_fields.order;
-    u8 freed[kMaxMessages];
-    u32 kept = 0, gone = 0;
+    u32 kept = 0;
     for (u32 rank = 0; rank < pending.count; ++rank) {
+      if (!pending.stays(rank)) continue;
       const u8 place = node.at(order, rank);
-      if (pending.channel[rank] == kStays)
-        node.at(order, kept++) = place;
-      else
-        freed[gone++] = place;
+      for (u32 i = rank; i > kept; --i) node.at(order, i) = node.at(order, i - 1);
+      node.at(order, kept++) = place;
     }
     control.stored = kept;
-    for (u32 i = 0; i < gone; ++i) node.at(order, kept + i) = freed[i];
   }
 
   /// Terminals take turns at being the first.
@@ -147,13 +152,26 @@ struct RoutingCycle {
     }
   }
 
+  template <class P>
+  FLITLAB_INLINE void serve(P& pending) const {
+    deliver_and_list(pending);
+    send_excess(pending, send_assigned(pending));
+    forget_sent(pending);
+  }
+
   FLITLAB_INLINE void work() const {
     collect();
     if (control.stored) {
-      Pending pending;
-      deliver_and_list(pending);
-      send_excess(pending, send_assigned(pending));
-      forget_sent(pending);
+      if constexpr (V::width == 1) {
+        Pending pending;
+        serve(pending);
+      } else {
+        const auto options = [this](u32 rank) __attribute__((always_inline)) { return options_of(rank); };
+        u64 left[PackedPending<decltype(options)>::kWords];
+        u8 message_of[kMaxChannels];
+        PackedPending<decltype(options)> pending{options, 0, 0, left, message_of};
+        serve(pending);
+      }
     }
     serve_terminals();
   }

@@ -20,12 +20,19 @@ struct RouterCycle {
   Cycle now;
   Item<V::width> node;
   Item<V::width> terminal;
-  u8 order[kMaxChannels]{};  ///< inputs of the flits that are here, the oldest first
+  /// Apart from the rest, which registers hold on a GPU: what the compiler knows no index of lies in memory there.
+  u8 (&order)[kMaxChannels];  ///< inputs of the flits that are here, the oldest first
+  Flit& fresh;
   u32 flits = 0;
-  Flit fresh{};
 
-  FLITLAB_INLINE RouterCycle(const V& view, u32 router, Cycle cycle)
-      : v(view), index(router), now(cycle), node(view.routers[router]), terminal(view.terminals[router]) {}
+  FLITLAB_INLINE RouterCycle(const V& view, u32 router, Cycle cycle, u8 (&inputs)[kMaxChannels], Flit& injected)
+      : v(view),
+        index(router),
+        now(cycle),
+        node(view.routers[router]),
+        terminal(view.terminals[router]),
+        order(inputs),
+        fresh(injected) {}
 
   FLITLAB_INLINE const Flit& flit_of(u8 input) const {
     return input == kFresh ? fresh : node.at(v.t.router_fields.mail, (now & v.t.slot_mask) * v.t.channels + input);
@@ -122,7 +129,9 @@ struct RouterPhase {
   }
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    RouterCycle<V>(v, index, now).work();
+    u8 inputs[kMaxChannels];
+    Flit injected;
+    RouterCycle<V>(v, index, now, inputs, injected).work();
   }
 };
 

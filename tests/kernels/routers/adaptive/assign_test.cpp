@@ -151,5 +151,28 @@ TEST(AdaptiveAssign, OptimalIsWhatTryingEverythingFinds) {
   }
 }
 
+/// The form for GPUs gives every message what the other one does.
+TEST(AdaptiveAssign, PackedIsTheSame) {
+  std::mt19937 random(7);
+  for (u32 trial = 0; trial < 2000; ++trial) {
+    const u32 channels = random() | 1u << trial % 32;
+    Sets options(random() % (trial % 2 ? 12 : kMaxMessages + 1));
+    for (u32& set : options) set = random() & random() & random();
+    for (const Assignment how : {Assignment::kGreedy, Assignment::kFixed, Assignment::kOptimal}) {
+      const std::vector<int> expected = assigned(how, options, channels);
+      const auto options_of = [&](u32 m) { return options[m]; };
+      u64 left[PackedPending<decltype(options_of)>::kWords];
+      u8 message_of[kMaxChannels];
+      PackedPending<decltype(options_of)> p{options_of, static_cast<u32>(options.size()), 0, left, message_of};
+      for (u32 m = 0; m < p.count; ++m) p.stay(m);
+      assign(how, p, channels);
+      std::vector<int> got(options.size(), -1);
+      p.for_each_given([&](u32 m, u32 channel) { got[m] = static_cast<int>(channel); });
+      ASSERT_EQ(got, expected) << trial;
+      for (u32 m = 0; m < p.count; ++m) ASSERT_EQ(p.stays(m), expected[m] < 0) << trial;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace flitlab::adaptive::assign_test
