@@ -1,4 +1,5 @@
-"""Speed of the engines: router-cycles per second, stepping only (no warm-up, statistics or start-up in the time)."""
+"""Speed of the engines: router-cycles per second, of stepping only (no warm-up, statistics or start-up in the time), or
+of whole sweeps."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import time
 from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.experiment import Experiment, load, parse_setting
+from flitlab.runner import run_job
 
 
 def measure(experiment: Experiment, backend: str, threads: int, cycles: int = 0) -> dict:
@@ -29,7 +31,25 @@ def measure(experiment: Experiment, backend: str, threads: int, cycles: int = 0)
             "router_cycles_per_second": best}
 
 
+def measure_sweep(experiment: Experiment, loads: list[float], runs: int, backend: str, threads: int) -> dict:
+    """Router-cycles per second of a whole sweep: ``runs`` runs side by side at some loads, each with a seed of its own,
+    from the plan to the results. What the host does between epochs is part of the time."""
+    points = [experiment.set({"traffic.load": loads[i % len(loads)], "run.seed": i + 1}) for i in range(runs)]
+    routers = int(experiment.derived()["routers"])
+    started = time.perf_counter()
+    results = run_job(points, backend, threads)
+    seconds = time.perf_counter() - started
+    cycles = sum(result["cycles"] for result in results)
+    return {"backend": results[0]["backend"], "threads": threads, "routers": routers, "runs": runs, "cycles": cycles,
+            "seconds": seconds, "router_cycles_per_second": cycles * routers / seconds}
+
+
 def main(args) -> int:
+    if not 0 <= args.sweep <= 100_000:
+        raise ConfigError(f"--sweep {args.sweep}: it must be 1 to 100000 runs.")
+    if args.sweep and args.cycles:
+        raise ConfigError("--sweep: the runs of a sweep end by themselves, so --cycles cannot be given; set "
+                          "run.measure_cycles instead.")
     if not 0 <= args.cycles <= 1_000_000_000:
         raise ConfigError(f"--cycles {args.cycles}: it must be 1 to 1000000000, or 0 for about a second.")
     settings = dict(parse_setting(s) for s in args.set or [])
@@ -51,6 +71,16 @@ def main(args) -> int:
     if backends["cuda"]["available"]:
         runs.append(("cuda", 0))
     rows = []
+    if args.sweep:
+        for backend, threads in runs:
+            row = {"config": experiment.name, "loads": loads} | measure_sweep(experiment, loads, args.sweep, backend,
+                                                                              threads)
+            rows.append(row)
+            if not args.json:
+                print(f"{experiment.name}  {args.sweep} runs, {row['cycles']} cycles in {row['seconds']:.2f} s, "
+                      f"{backend} x{threads}: {row['router_cycles_per_second'] / 1e6:.2f} million router-cycles/s, "
+                      "host included", flush=True)
+        loads = []
     for load_value in loads:
         point = experiment.set("traffic.load", load_value)
         for backend, threads in runs:

@@ -188,7 +188,7 @@ def _parser() -> argparse.ArgumentParser:
                              help="change a parameter, e.g. traffic.load=0.3 (repeatable)")
         if engine:
             sub.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto",
-                             help="engine (auto: a GPU if one answers)")
+                             help="engine (auto: the one that a run is likely to be faster on, by its size)")
             sub.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads (default: one per core)")
         return sub
 
@@ -249,6 +249,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--set", action="append", metavar="KEY=VALUE",
                      help="change a parameter, e.g. traffic.load=0.3 (repeatable)")
     sub.add_argument("--cycles", type=int, default=0, metavar="N", help="cycles per measurement (default: about 1 s)")
+    sub.add_argument("--sweep", type=int, nargs="?", const=64, default=0, metavar="RUNS",
+                     help="time a whole sweep of RUNS runs (default 64) from start to results, all that the host does "
+                          "included, at loads up to 0.85 of what the network can carry")
     sub.add_argument("--json", action="store_true", help="print one JSON list")
 
     sub = command("configs", _configs, "List the configurations that come with flitlab, or print one.", config=False)

@@ -18,4 +18,9 @@ def report() -> str:
         f"{f'{lanes} items to a vector' if lanes else 'no vectors'}",
         f"cuda     {'available' if cuda['available'] else 'not available: ' + cuda['reason']}",
     ]
+    for number, device in enumerate(cuda["devices"]):
+        lines.append(f"device {number} {device['name']}, {device['multiprocessors']} multiprocessors, "
+                     f"{device['bytes'] / 1e9:.0f} GB{'' if number else ', in use'}")
+    if len(cuda["devices"]) > 1:
+        lines.append("         CUDA_VISIBLE_DEVICES=N makes another one the first")
     return "\n".join(lines)

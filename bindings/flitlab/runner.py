@@ -52,7 +52,7 @@ def run(
     """Runs one experiment: warm-up, measurement, drain.
 
     experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
-    backend: "auto" (a GPU if one answers), "cpu" or "cuda"; threads: CPU threads, at most 1024; 0 for one per core.
+    backend: "auto" (by the size of the run), "cpu" or "cuda"; threads: CPU threads, at most 1024; 0 for one per core.
     checkpoint: a file to go on from if it exists; saved every ``every`` seconds and when the run is interrupted,
     removed at the end. progress: a bar on stderr if the run takes longer than a second.
     Raises ConfigError (bad input) or RunError (deadlock, broken conservation).

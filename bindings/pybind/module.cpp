@@ -19,6 +19,7 @@
 #include "host/run/run.hpp"
 #include "host/run/stepped.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/engines/device.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/engines/processor.hpp"
 
@@ -108,6 +109,15 @@ py::dict backends() {
   const std::string reason = cuda_unavailable();
   cuda["available"] = reason.empty();
   cuda["reason"] = reason;
+  py::list devices;
+  for (const CudaDevice& d : cuda_devices()) {
+    py::dict device;
+    device["name"] = d.name;
+    device["multiprocessors"] = d.multiprocessors;
+    device["bytes"] = d.bytes;
+    devices.append(device);
+  }
+  cuda["devices"] = devices;
   all["cpu"] = cpu;
   all["cuda"] = cuda;
   return all;

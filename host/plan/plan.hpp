@@ -12,6 +12,7 @@
 #include "host/plan/inspector.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/engines/engine.hpp"
+#include "kernels/engines/engine_cost.hpp"
 
 namespace flitlab {
 
@@ -39,6 +40,7 @@ struct PlanFacts {
   std::vector<std::string> warnings = {};  ///< of a configuration that can be run nevertheless
   std::string waits_for_software = "";     ///< what software must do between cycles before traffic can flow, and how
   std::vector<Conserved> conserved = {};   ///< beside flits and packets
+  EngineCost cost = {};                    ///< of a cycle, by which backend = auto chooses
 };
 
 class Plan {

@@ -1,8 +1,10 @@
 #include "host/run/advance.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
+#include "host/plan/interrupt.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
@@ -12,6 +14,27 @@ void require_time(Cycle now, u64 cycles) {
     throw RunError("cycle " + std::to_string(now + cycles) + " cannot be reached: emulated time ends at " +
                    std::to_string(kEndOfTime) + ", since clocks have 32 bits. Divide the work into several runs.");
 }
+
+namespace {
+
+/// Cycles at a time, so that a stop is heard within a second, whatever engine does them and however large the network
+/// is: a few at first, then twice as many as long as that takes less than a quarter of a second.
+void advance_in_pieces(Engine& engine, u32 cycles, std::span<const u32> active) {
+  using Clock = std::chrono::steady_clock;
+  constexpr u64 kFirst = 1000000;  // router-cycles: the slowest model does as many in half a second
+  constexpr auto kLong = std::chrono::milliseconds(250);
+  u64 most = std::max<u64>(1, kFirst / std::max<u64>(1, u64{engine.layout().kinds[0].count} * active.size()));
+  for (u32 left = cycles; left;) {
+    const u32 piece = static_cast<u32>(std::min<u64>(left, most));
+    const auto start = Clock::now();
+    engine.advance(piece, active);
+    left -= piece;
+    if (left) check_interrupt();
+    most = Clock::now() - start < kLong ? most * 2 : std::max<u64>(1, most / 2);
+  }
+}
+
+}  // namespace
 
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active) {
@@ -36,7 +59,7 @@ void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Id
       change = plan.next_change(now + 1);
     }
     step = std::min(step, change - now);
-    engine.advance(static_cast<u32>(step), active);
+    advance_in_pieces(engine, static_cast<u32>(step), active);
     cycles -= static_cast<u32>(step);
   }
 }

@@ -14,7 +14,7 @@ namespace flitlab {
 void require_time(Cycle now, u64 cycles);
 
 /// Advances an engine whose replicas may have feeds (one each, or none at all), with the changes that the plan makes.
-/// Idle time is skipped.
+/// Idle time is skipped. Between two cycles, about four times a second, the user is asked (check_interrupt).
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active);
 

@@ -25,9 +25,8 @@ std::string fault_text(u32 bits) {
 
 constexpr const char* kDefect = " This is a defect of flitlab; please report it.";
 
-std::string fault_of(Engine& engine, const Plan& plan, u32 replica, const std::string& where) {
-  const FaultReport fault = engine.audit(replica);
-  if (!fault.bits) return "";
+std::string explained(const FaultReport& fault, const Engine& engine, const Plan& plan, u32 replica,
+                      const std::string& where) {
   if (const std::string why = plan.explain_fault(fault, engine.state(replica)); !why.empty())
     return why + " (" + where + ").";
   return "device fault (" + where + ", " +
@@ -36,26 +35,40 @@ std::string fault_of(Engine& engine, const Plan& plan, u32 replica, const std::s
          kDefect;
 }
 
-}  // namespace
-
-void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
-  const CounterShard before = engine.counters(replica);
-  const std::string where = "replica " + std::to_string(replica) + ", cycle " + std::to_string(engine.now());
-  if (const std::string fault = fault_of(engine, plan, replica, where); !fault.empty()) throw RunError(fault);
-  const CounterShard c = engine.counters(replica);
-  const auto compare = [&](const Conserved& law) {
-    u64 expected = c.total[law.entered];
-    for (u32 left : law.left) expected -= c.total[left];
-    const u64 inside = c.total[law.audited] - before.total[law.audited];
+/// What has entered and not left must be what the audit between `before` and `after` has seen.
+void compare(const PlanFacts& facts, const Totals& before, const Totals& after, const auto& where) {
+  const auto check = [&](const Conserved& law) {
+    u64 expected = after[law.entered];
+    for (u32 left : law.left) expected -= after[left];
+    const u64 inside = after[law.audited] - before[law.audited];
     if (inside != expected)
-      throw RunError(law.what + " are not conserved (" + where + "): " + std::to_string(expected) +
+      throw RunError(law.what + " are not conserved (" + where() + "): " + std::to_string(expected) +
                      " should be in the network, " + std::to_string(inside) + " are." + kDefect);
   };
-  compare(
-      conserved("flits", Total::kAuditedFlits, Total::kFlitsInjected, Total::kFlitsDelivered, Total::kFlitsDropped));
-  compare(conserved("packets", Total::kAuditedPackets, Total::kPacketsInjected, Total::kPacketsDelivered,
-                    Total::kPacketsDropped));
-  for (const Conserved& law : plan.facts().conserved) compare(law);
+  check(conserved("flits", Total::kAuditedFlits, Total::kFlitsInjected, Total::kFlitsDelivered, Total::kFlitsDropped));
+  check(conserved("packets", Total::kAuditedPackets, Total::kPacketsInjected, Total::kPacketsDelivered,
+                  Total::kPacketsDropped));
+  for (const Conserved& law : facts.conserved) check(law);
+}
+
+}  // namespace
+
+std::vector<Totals> check_conservation(Engine& engine, const Plan& plan, std::span<const u32> replicas) {
+  const std::vector<Totals> before = engine.totals(replicas);
+  const std::vector<FaultReport> faults = engine.audits(replicas);
+  std::vector<Totals> after = engine.totals(replicas);
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    const u32 replica = replicas[i];
+    const auto where = [&] { return "replica " + std::to_string(replica) + ", cycle " + std::to_string(engine.now()); };
+    if (faults[i].bits) throw RunError(explained(faults[i], engine, plan, replica, where()));
+    compare(plan.facts(), before[i], after[i], where);
+  }
+  return after;
+}
+
+void check_conservation(Engine& engine, const Plan& plan, u32 replica) {
+  const u32 only[] = {replica};
+  check_conservation(engine, plan, only);
 }
 
 void check_loaded(Engine& engine, const Plan& plan, u32 replica) {

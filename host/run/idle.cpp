@@ -32,28 +32,33 @@ Idle::Idle(const Experiment& experiment, const Plan& plan)
 
 u64 Idle::fingerprint(Engine& engine, std::span<const u32> active) const {
   StreamHash hash;
+  for (Totals& totals : engine.totals(active)) {
+    for (u32 audit : audits_) totals[audit] = 0;
+    hash.add(&totals, sizeof totals);
+  }
   for (u32 replica : active) {
-    CounterShard counters = engine.counters(replica);
-    for (u32 audit : audits_) counters.total[audit] = 0;
-    hash.add(&counters, sizeof counters);
     const u64 state = engine.state_hash(replica);
     hash.add(&state, sizeof state);
   }
   return hash.value();
 }
 
+bool Idle::settled(Engine& engine, const std::vector<TraceFeed>& feeds, std::span<const u32> active) {
+  const std::vector<Totals> totals = engine.totals(active);
+  for (std::size_t i = 0; i < active.size(); ++i)
+    if (!feeds[active[i]].settled(total_of(totals[i], Total::kPacketsDelivered) +
+                                  total_of(totals[i], Total::kPacketsDropped)))
+      return false;
+  return true;
+}
+
 u32 Idle::skip(Engine& engine, const Plan& plan, const std::vector<TraceFeed>& feeds, u32 cycles,
                std::span<const u32> active) {
   const u64 now = engine.now();
   u64 next = std::min<u64>(kEndOfTime, plan.next_change(now));
-  for (u32 replica : active) {
-    next = std::min(next, feeds[replica].next_cycle());
-    if (next < now + 2 * delays_) break;  // finding out would take longer
-    const CounterShard c = engine.counters(replica);
-    if (!feeds[replica].settled(total_of(c, Total::kPacketsDelivered) + total_of(c, Total::kPacketsDropped))) next = 0;
-  }
+  for (u32 replica : active) next = std::min(next, feeds[replica].next_cycle());
   until_ = 0;
-  if (next < now + 2 * delays_) {
+  if (next < now + 2 * delays_ || !settled(engine, feeds, active)) {  // finding out would take longer; or it is not so
     since_ = kNever;
     return 0;
   }

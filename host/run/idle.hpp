@@ -27,6 +27,8 @@ class Idle {
   u64 skipped() const { return skipped_; }  ///< cycles, in all
 
  private:
+  /// No packet is under way.
+  static bool settled(Engine& engine, const std::vector<TraceFeed>& feeds, std::span<const u32> active);
   u64 fingerprint(Engine& engine, std::span<const u32> active) const;
 
   u64 delays_;               ///< cycles without a change after which there will be none

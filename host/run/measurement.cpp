@@ -14,12 +14,10 @@
 namespace flitlab {
 namespace {
 
-u64 get(const CounterShard& c, Total total) { return total_of(c, total); }
+u64 get(const Totals& totals, Total total) { return total_of(totals, total); }
 
 /// Packets of the window that are no longer under way.
-u64 settled_packets(const CounterShard& c) {
-  return get(c, Total::kMeasuredDelivered) + get(c, Total::kMeasuredDropped);
-}
+u64 settled_packets(const Totals& c) { return get(c, Total::kMeasuredDelivered) + get(c, Total::kMeasuredDropped); }
 
 /// Warm-up before a window of fixed length: halves of the last 16 epochs must agree; given up after 200 epochs.
 constexpr std::size_t kSteadyWindow = 8;
@@ -56,15 +54,16 @@ u32 cycles_of_epoch(const Experiment& e) {
   return ends_by_itself(e) ? 100 : 500;
 }
 
-Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const Plan& plan, const TraceFeed* feed)
+Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const Plan& plan, const TraceFeed* feed,
+                         const Totals& totals)
     : experiment_(e),
       index_(index),
       engine_(engine),
       plan_(plan),
       feed_(feed),
       epoch_(cycles_of_epoch(e)),
-      automatic_(ends_by_itself(e)) {
-  last_ = engine_.counters(index_);
+      automatic_(ends_by_itself(e)),
+      last_(totals) {
   if (!has_window(e)) {
     phase_ = Phase::kToTheEnd;
     set_window(0, kNever - 1);
@@ -83,8 +82,7 @@ void Measurement::load(Loader& loader) {
                   network_sums_.size() == counts_.size());
 }
 
-void Measurement::look() {
-  const CounterShard now = engine_.counters(index_);
+void Measurement::look(const Totals& now) {
   const double packets = delta(now, Total::kPacketsDelivered);
   const double created = delta(now, Total::kFlitsCreated), delivered = delta(now, Total::kFlitsDelivered);
   const double dropped = delta(now, Total::kFlitsDropped);
@@ -144,7 +142,7 @@ void Measurement::look() {
 
 bool Measurement::runs_program() const { return experiment_.str(param::traffic.mode) == "program"; }
 
-double Measurement::delta(const CounterShard& now, Total total) const {
+double Measurement::delta(const Totals& now, Total total) const {
   return static_cast<double>(get(now, total) - get(last_, total));
 }
 
@@ -163,7 +161,7 @@ bool Measurement::warm() {
   return !result.warmup_steady;
 }
 
-void Measurement::observe(const CounterShard& now) {
+void Measurement::observe(const Totals& now) {
   const double backlog = static_cast<double>(get(now, Total::kFlitsCreated) - get(now, Total::kFlitsDelivered) -
                                              get(now, Total::kFlitsDropped));
   transient_.add({static_cast<double>(epoch_), delta(now, Total::kFlitsCreated), delta(now, Total::kFlitsDelivered),
@@ -211,7 +209,7 @@ void Measurement::give_up_if_stalled(u64 created, u64 settled) {
                    "need more time, raise run.stall_cycles.");
 }
 
-void Measurement::add_batch(const CounterShard& now) {
+void Measurement::add_batch(const Totals& now) {
   sums_.push_back(delta(now, Total::kMeasuredLatencySum));
   network_sums_.push_back(delta(now, Total::kMeasuredNetworkLatencySum));
   counts_.push_back(delta(now, Total::kMeasuredDelivered));
@@ -234,7 +232,7 @@ bool Measurement::window_over() {
   return longest || enough;
 }
 
-void Measurement::end_window(const CounterShard& now) {
+void Measurement::end_window(const Totals& now) {
   if (automatic_) set_window(window_begin_, engine_.now());
   measured_cycles_ = engine_.now() - window_begin_;
   channel_end_ = channel_flits(plan_, engine_.state(index_));
@@ -256,11 +254,12 @@ void Measurement::end_window(const CounterShard& now) {
     phase_ = Phase::kDrain;
 }
 
-void Measurement::finish(const CounterShard& c) {
+void Measurement::finish(const Totals& c) {
   const bool batch = phase_ == Phase::kToTheEnd;
   phase_ = Phase::kDone;
   const Topology& topology = plan_.topology();
   const std::vector<std::byte> state = engine_.state(index_);
+  const CounterShard counters = engine_.counters(index_);
   if (batch) {
     measured_cycles_ = std::max(get(c, Total::kLastDelivery) + 1, get(c, Total::kLastProgramEnd));
     channel_end_ = channel_flits(plan_, state);
@@ -296,16 +295,16 @@ void Measurement::finish(const CounterShard& c) {
   const double measured = static_cast<double>(get(c, Total::kMeasuredDelivered));
   if (measured > 0) r.hops_mean = static_cast<double>(get(c, Total::kMeasuredHops)) / measured;
   if (!r.saturated && measured > 0) {
-    r.latency = stats(sums_, c.latency, get(c, Total::kLatencyMax));
-    r.network_latency = stats(network_sums_, c.network_latency, get(c, Total::kNetworkLatencyMax));
+    r.latency = stats(sums_, counters.latency, get(c, Total::kLatencyMax));
+    r.network_latency = stats(network_sums_, counters.network_latency, get(c, Total::kNetworkLatencyMax));
   }
   const Inspector* inspector = plan_.inspector();
   for (const TotalRecord& total : model_of(experiment_.kind()).totals)
     for (u32 i = 0; i < total.count; ++i)
-      if (!total.figure.empty() && (!inspector || inspector->shows(total, i, c)))
-        r.model[element_name(total.figure, i)] = static_cast<double>(c.total[total.first + i]);
+      if (!total.figure.empty() && (!inspector || inspector->shows(total, i, counters)))
+        r.model[element_name(total.figure, i)] = static_cast<double>(c[total.first + i]);
   if (inspector)
-    for (const auto& [name, value] : inspector->figures(c, state)) r.model[name] = value;
+    for (const auto& [name, value] : inspector->figures(counters, state)) r.model[name] = value;
   if (get(c, Total::kPacketsMisdelivered))
     r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
   if (experiment_.str(param::traffic.mode) == "request_reply") {

@@ -13,11 +13,14 @@ namespace flitlab {
 
 class Measurement {
  public:
-  /// `feed`: where the packets come from if a trace is replayed, else null. All references must outlive the object.
-  Measurement(const Experiment& experiment, u32 replica, Engine& engine, const Plan& plan, const TraceFeed* feed);
+  /// `feed`: where the packets come from if a trace is replayed, else null. `totals`: what has been counted by now. All
+  /// other references must outlive the object.
+  Measurement(const Experiment& experiment, u32 replica, Engine& engine, const Plan& plan, const TraceFeed* feed,
+              const Totals& totals);
 
-  /// Looks at what the epoch that has just ended brought, and those before it in which nothing happened.
-  void look();
+  /// Looks at what the epoch that has just ended brought, and those before it in which nothing happened; `now`: the
+  /// replica's totals.
+  void look(const Totals& now);
   bool done() const { return phase_ == Phase::kDone; }
   Result result;  ///< complete when done
 
@@ -37,19 +40,19 @@ class Measurement {
     visit_result(archive, self.result);
   }
 
-  double delta(const CounterShard& now, Total total) const;
+  double delta(const Totals& now, Total total) const;
   u64 window_cycles() const;
   bool runs_program() const;
   bool warm();
   bool steady() const;
-  void observe(const CounterShard& now);
+  void observe(const Totals& now);
   bool window_over();
   void set_window(Cycle begin, Cycle end);
   void begin_window();
   void give_up_if_stalled(u64 created, u64 settled);
-  void add_batch(const CounterShard& now);
-  void end_window(const CounterShard& now);
-  void finish(const CounterShard& now);
+  void add_batch(const Totals& now);
+  void end_window(const Totals& now);
+  void finish(const Totals& now);
   LatencyStats stats(const std::vector<double>& sums, const u64* histogram, u64 most) const;
 
   const Experiment& experiment_;
@@ -60,7 +63,7 @@ class Measurement {
   u32 epoch_;
   bool automatic_;  ///< the window ends by itself
   Phase phase_ = Phase::kWarmup;
-  CounterShard last_{};
+  Totals last_{};
   std::vector<double> latency_, throughput_;  // per warm-up epoch
   std::vector<double> shortfall_;             // per epoch of the window: flits created minus delivered
   std::vector<double> queued_;                // at the end of every epoch of the window: packets in source queues

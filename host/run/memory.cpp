@@ -58,10 +58,14 @@ u64 free_memory() {
 #endif
 
 void require_memory(std::string_view what, u64 bytes, const std::string& advice) {
-  const u64 available = free_memory();
+  require_memory(what, bytes, free_memory(), "", advice);
+}
+
+void require_memory(std::string_view what, u64 bytes, u64 available, std::string_view where,
+                    const std::string& advice) {
   if (bytes > available)
-    throw ConfigError(std::string(what) + ": " + std::to_string(bytes / 1000000) + " MB are needed, and " +
-                      std::to_string(available / 1000000) + " MB are free. " + advice);
+    throw ConfigError(std::string(what) + ": " + std::to_string(bytes / 1000000) + " MB are needed" +
+                      std::string(where) + ", and " + std::to_string(available / 1000000) + " MB are free. " + advice);
 }
 
 }  // namespace flitlab

@@ -11,5 +11,7 @@ u64 free_memory();
 
 /// Throws ConfigError naming `what` (and what else the user should know) if `bytes` are more than there are.
 void require_memory(std::string_view what, u64 bytes, const std::string& advice);
+/// The same where something else is free: `where`, " on the device".
+void require_memory(std::string_view what, u64 bytes, u64 available, std::string_view where, const std::string& advice);
 
 }  // namespace flitlab

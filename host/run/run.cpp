@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <utility>
 
 #include "host/run/advance.hpp"
@@ -12,21 +13,19 @@
 #include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/packet.hpp"
+#include "kernels/engines/device.hpp"
+#include "kernels/engines/make_engine.hpp"
 #include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 
-void check_deadlock(const Engine& engine, const Plan& plan, u32 replica) {
-  const std::string deadlock = plan.find_deadlock(engine.state(replica));
-  if (!deadlock.empty())
-    throw RunError("deadlock (replica " + std::to_string(replica) + ", found at cycle " + std::to_string(engine.now()) +
-                   "): " + deadlock);
-}
-
-EngineChoice with_room(EngineChoice choice, u64 needed) {
-  const u64 available = free_memory();
-  choice.lane_bytes = available > needed ? available - needed : 0;
-  return choice;
+void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas) {
+  engine.each_state(replicas, [&](u32 replica, const std::vector<std::byte>& state) {
+    const std::string deadlock = plan.find_deadlock(state);
+    if (!deadlock.empty())
+      throw RunError("deadlock (replica " + std::to_string(replica) + ", found at cycle " +
+                     std::to_string(engine.now()) + "): " + deadlock);
+  });
 }
 
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
@@ -40,14 +39,19 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   return feeds;
 }
 
-u64 check_memory(const Plan& plan, u32 replicas) {
-  const u64 each = plan.layout().bytes(1) + sizeof(CounterShard), available = free_memory();
-  require_memory(param::topology.shape.path, each * replicas,
+EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked) {
+  const u64 each = plan.layout().bytes(1) + sizeof(CounterShard), needed = each * replicas;
+  const JobSize job{plan.layout().kinds[0].count, replicas};
+  EngineChoice choice = resolve_backend(asked, job, needed, plan.facts().cost);
+  const bool cuda = choice.backend == "cuda";
+  const u64 available = cuda ? cuda_free_memory() : free_memory();
+  require_memory(param::topology.shape.path, needed, available, cuda ? " on the device" : "",
                  available >= each
                      ? "The state takes " + std::to_string(each / 1000000) +
                            " MB a replica: " + std::to_string(available / each) + " replicas would fit."
                      : "About " + std::to_string(available / (each / plan.topology().routers)) + " routers would fit.");
-  return each * replicas;
+  choice.lane_bytes = cuda ? 0 : available - needed;
+  return choice;
 }
 
 namespace {
@@ -59,12 +63,14 @@ class Job {
       : experiments_(experiments), plan_(make_plan(experiments.front())) {
     if (const std::string& why = plan_->facts().waits_for_software; !why.empty())
       throw ConfigError(why + " A run by itself has no such software.");
-    const u64 needed = check_memory(*plan_, static_cast<u32>(experiments.size()));
     idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
-    engine_ = plan_->make_engine(experiments, with_room(choice, needed));
+    engine_ = plan_->make_engine(experiments, choose_engine(*plan_, u32(experiments.size()), choice));
     feeds_ = make_feeds(experiments, *plan_);
-    for (u32 i = 0; i < experiments.size(); ++i)
-      replicas_.emplace_back(experiments[i], i, *engine_, *plan_, feeds_.empty() ? nullptr : &feeds_[i]);
+    std::vector<u32> all(experiments.size());
+    std::iota(all.begin(), all.end(), 0u);
+    const std::vector<Totals> totals = engine_->totals(all);
+    for (u32 i : all)
+      replicas_.emplace_back(experiments[i], i, *engine_, *plan_, feeds_.empty() ? nullptr : &feeds_[i], totals[i]);
     next_search_ = watchdog();
   }
 
@@ -77,18 +83,20 @@ class Job {
     const u32 epoch = cycles_of_epoch(experiments_.front());
     const std::vector<u32> running = active();
     const u64 now = engine_->now(), skipped = idle_->skipped();
-    const u32 epochs = idle_->until() < now + epoch ? 1 : static_cast<u32>((idle_->until() - now) / epoch);
-    flitlab::advance(*engine_, *plan_, feeds_, *idle_, epochs * epoch, running);
-    const double stepped = static_cast<double>(u64{epochs} * epoch - (idle_->skipped() - skipped));
+    if (end_of_epoch_ <= now)
+      end_of_epoch_ = now + (idle_->until() < now + epoch ? 1 : (idle_->until() - now) / epoch) * epoch;
+    flitlab::advance(*engine_, *plan_, feeds_, *idle_, static_cast<u32>(end_of_epoch_ - now), running);
+    const double stepped = static_cast<double>(end_of_epoch_ - now - (idle_->skipped() - skipped));
     router_cycles_ += static_cast<double>(running.size()) * stepped * plan_->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const bool search = engine_->now() >= next_search_;
     if (search) next_search_ += ((engine_->now() - next_search_) / watchdog() + 1) * watchdog();
     Progress progress;
-    for (u32 i : running) {
-      check_conservation(*engine_, *plan_, i);
-      if (search) check_deadlock(*engine_, *plan_, i);
-      replicas_[i].look();
+    const std::vector<Totals> totals = check_conservation(*engine_, *plan_, running);
+    if (search) check_deadlock(*engine_, *plan_, running);
+    for (std::size_t at = 0; at < running.size(); ++at) {
+      const u32 i = running[at];
+      replicas_[i].look(totals[at]);
       if (!replicas_[i].done()) continue;
       replicas_[i].result.wall_seconds = seconds;
       replicas_[i].result.router_cycles_per_second = router_cycles_ / seconds;
@@ -107,7 +115,7 @@ class Job {
 
   void save(const std::string& path) {
     save_checkpoint(path, configuration_hash(experiments_), [this](Saver& saver) {
-      saver(engine_->now(), next_search_);
+      saver(engine_->now(), next_search_, end_of_epoch_);
       for (u32 i = 0; i < replicas_.size(); ++i) {
         save_replica(saver, *engine_, i);
         replicas_[i].save(saver);
@@ -119,8 +127,9 @@ class Job {
   void load(const std::string& path) {
     load_checkpoint(path, configuration_hash(experiments_), [this](Loader& loader) {
       Cycle now = 0;
-      loader(now, next_search_);
+      loader(now, next_search_, end_of_epoch_);
       require_time(now, 0);
+      if (end_of_epoch_ > now) require_time(now, end_of_epoch_ - now);
       engine_->set_now(now);
       for (u32 i = 0; i < replicas_.size(); ++i) {
         load_replica(loader, *engine_, *plan_, i);
@@ -150,6 +159,7 @@ class Job {
   std::unique_ptr<Idle> idle_;
   std::vector<Measurement> replicas_;
   u64 next_search_ = 0;
+  u64 end_of_epoch_ = 0;  ///< the one that is under way, if any
   double router_cycles_ = 0;
 };
 
@@ -167,8 +177,18 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
     job.save(checkpoint.path);  // a path that cannot be written is better known now than at the end of a long run
   auto last_saved = Clock::now();
   std::vector<std::string> warnings = job.warnings();
+  const auto advance = [&] {
+    try {
+      return job.advance();
+    } catch (const RunError&) {
+      throw;
+    } catch (...) {  // the user stops the run within an epoch, which goes on from there
+      if (saves) job.save(checkpoint.path);
+      throw;
+    }
+  };
   while (!job.done()) {
-    Progress progress = job.advance();
+    Progress progress = advance();
     progress.warnings = std::exchange(warnings, {});
     if (saves && std::chrono::duration<double>(Clock::now() - last_saved).count() >= checkpoint.every_seconds) {
       job.save(checkpoint.path);

@@ -2,6 +2,7 @@
 /// Run control: warm-up until steady, a measurement window, drain; for all replicas of a job side by side.
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "host/plan/plan.hpp"
@@ -41,11 +42,10 @@ u32 cycles_of_epoch(const Experiment& experiment);
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
 
 /// Throws RunError if channels of a replica wait for one another for ever.
-void check_deadlock(const Engine& engine, const Plan& plan, u32 replica);
+void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas);
 
-/// Bytes that a job of `replicas` takes; throws ConfigError if that is more than the machine has free.
-u64 check_memory(const Plan& plan, u32 replicas);
-/// A choice of engine that knows how much memory is left beside what is needed.
-EngineChoice with_room(EngineChoice choice, u64 needed);
+/// The engine for a job of `replicas`: the backend that "auto" means for it, and how much memory is left beside what it
+/// needs. Throws ConfigError if it needs more than there is free where it would lie, in the machine or on the device.
+EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked);
 
 }  // namespace flitlab

@@ -17,8 +17,7 @@ namespace flitlab {
 
 SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace)
     : experiment_(experiment), plan_(make_plan(experiment)), idle_(experiment_, *plan_), trace_(trace) {
-  const u64 needed = check_memory(*plan_, 1);
-  engine_ = plan_->make_engine({experiment_}, with_room({backend, threads, trace}, needed));
+  engine_ = plan_->make_engine({experiment_}, choose_engine(*plan_, 1, {backend, threads, trace}));
   feeds_ = make_feeds({experiment_}, *plan_);
   console_ = plan_->console();
 }
@@ -154,7 +153,8 @@ std::vector<ChannelEnds> SteppedNetwork::links() const {
 void SteppedNetwork::check() {
   state_.clear();  // audits write what they find into it
   check_conservation(*engine_, *plan_, 0);
-  check_deadlock(*engine_, *plan_, 0);
+  const u32 only[] = {0};
+  check_deadlock(*engine_, *plan_, only);
 }
 
 std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }

@@ -134,6 +134,13 @@ struct TotalIndex {
   constexpr TotalIndex(E total) : value(static_cast<u32>(total)) {}
 };
 
+/// What has been counted of a replica, but for histograms: all that the host looks at after an epoch.
+using Totals = std::array<u64, kTotals>;
+
+constexpr u64 total_of(const Totals& totals, TotalIndex total, u32 element = 0) {
+  return totals[total.value + element];
+}
+
 /// What a shard has counted.
 constexpr u64 total_of(const CounterShard& shard, TotalIndex total, u32 element = 0) {
   return shard.total[total.value + element];

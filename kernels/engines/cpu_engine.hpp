@@ -54,16 +54,21 @@ class CpuEngine : public Engine {
 
   CounterShard counters(u32 replica) override {
     CounterShard sum = shards_[std::size_t{replica} * threads_];
+    std::ranges::copy(totals_of_one(replica), sum.total);
     for (u32 thread = 1; thread < threads_; ++thread) {
       const CounterShard& shard = shards_[std::size_t{replica} * threads_ + thread];
-      for (u32 i = 0; i < kTotals; ++i)
-        sum.total[i] = kMaxima[i] ? std::max(sum.total[i], shard.total[i]) : sum.total[i] + shard.total[i];
       for (u32 i = 0; i < kHistogramBins; ++i) {
         sum.latency[i] += shard.latency[i];
         sum.network_latency[i] += shard.network_latency[i];
       }
     }
     return sum;
+  }
+
+  std::vector<Totals> totals(std::span<const u32> replicas) override {
+    std::vector<Totals> all;
+    for (u32 replica : replicas) all.push_back(totals_of_one(replica));
+    return all;
   }
 
   void set_counters(u32 replica, const CounterShard& counters) override {
@@ -165,6 +170,17 @@ class CpuEngine : public Engine {
   Cycle now_ = 0;
 
  private:
+  Totals totals_of_one(u32 replica) const {
+    Totals sum{};
+    for (u32 thread = 0; thread < threads_; ++thread)
+      for (u32 i = 0; i < kUsed; ++i) {
+        const u64 part = shards_[std::size_t{replica} * threads_ + thread].total[i];
+        sum[i] = kMaxima[i] ? std::max(sum[i], part) : sum[i] + part;
+      }
+    return sum;
+  }
+
+  static constexpr u32 kUsed = totals_in_use(totals_of<Model>());
   static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
 
   static constexpr std::array<bool, kTotals> kMaxima = maxima(totals_of<Model>());

@@ -1,8 +1,10 @@
-/// Whether there is a device to run on.
+/// The devices that CUDA sees.
 #include <cuda_runtime.h>
 
 #include <string>
 
+#include "kernels/engines/cuda_check.cuh"
+#include "kernels/engines/device.hpp"
 #include "kernels/engines/make_engine.hpp"
 
 namespace flitlab {
@@ -12,6 +14,24 @@ std::string cuda_unavailable() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) return std::string("no CUDA device answers (") + cudaGetErrorString(status) + ").";
   return count ? "" : "there is no CUDA device in this machine.";
+}
+
+std::vector<CudaDevice> cuda_devices() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) return {};
+  std::vector<CudaDevice> devices;
+  for (int device = 0; device < count; ++device) {
+    cudaDeviceProp p{};
+    FLITLAB_CUDA_CHECK(cudaGetDeviceProperties(&p, device));
+    devices.push_back({p.name, static_cast<u32>(p.multiProcessorCount), p.totalGlobalMem});
+  }
+  return devices;
+}
+
+u64 cuda_free_memory() {
+  std::size_t free = 0, all = 0;
+  FLITLAB_CUDA_CHECK(cudaMemGetInfo(&free, &all));
+  return free;
 }
 
 }  // namespace flitlab

@@ -1,84 +1,59 @@
 #pragma once
 /// The CUDA engine: the only place that launches kernels. It runs the same phase functions as the CPU engine.
 ///
-/// A replica that one block can handle stays with that block for a whole epoch: one launch advances all replicas by
-/// many cycles, with a block barrier per stage. Larger networks run on a cooperative grid over all replicas, with a
-/// grid barrier per stage. Either way nothing is allocated and nothing crosses to the host inside the cycle loop.
+/// A job is *resident* if each block has replicas of its own, one or, if they are small, several: one launch advances
+/// all of them by many cycles, with a block barrier per stage. Else all replicas are spread over a cooperative grid,
+/// with a grid barrier per stage. What is faster is estimated (engine_cost.hpp). Either way nothing is allocated and
+/// nothing crosses to the host inside the cycle loop.
 #include <cooperative_groups.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "kernels/engines/cuda_job.cuh"
+#include "kernels/engines/cuda_launch.cuh"
 #include "kernels/engines/device_hash.cuh"
 #include "kernels/engines/device_memory.cuh"
 #include "kernels/engines/engine.hpp"
+#include "kernels/engines/engine_cost.hpp"
 #include "kernels/engines/phases.hpp"
 
 namespace flitlab {
 
-/// Everything a kernel needs to build the views of all replicas; passed by value.
-template <class Model>
-struct DeviceJob {
-  typename Model::Table table;
-  Placement place;
-  std::byte* arena;
-  std::size_t replica_bytes;
-  const ReplicaRow* rows;
-  CounterShard* shards;  ///< one per replica, shared through atomics
-  const u32* active;     ///< replicas to advance
-  u32 active_count;
-
-  static constexpr int kWidth = 32;
-  using View = typename Model::template View<kWidth, false>;
-
-  FLITLAB_HD View view(u32 replica) const {
-    return Model::template make_view<kWidth, false>(table, place, arena + replica_bytes * replica, rows + replica,
-                                                    shards + replica, EventLog{});
-  }
-};
-
-/// Advances the active replicas by `cycles`. `resident`: a block for each replica, with a barrier of the block after
-/// each stage; else the whole grid goes through all replicas, with a barrier of the grid. One block of 512 threads on a
-/// multiprocessor is enough: the compiler, left to itself, makes room for two, and spills registers (docs/gpu.md).
+/// Advances the active replicas by `cycles`. `together`: replicas of a block, whose barrier ends each stage; 0: all are
+/// the grid's, and so is the barrier. Threads take routers of one replica after the other, so that a warp is full
+/// though replicas are small. One block of kBlockThreads on a multiprocessor is enough: the compiler, left to itself,
+/// makes room for two, and spills registers (docs/gpu.md).
 template <class Model, class List>
-__global__ void __launch_bounds__(512, 1)
-    step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, bool resident) {
-  const u32 first = resident ? blockIdx.x : 0, last = resident ? first + 1 : job.active_count;
-  const u32 me = resident ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
-  const u32 threads = resident ? blockDim.x : gridDim.x * blockDim.x;
+__global__ void __launch_bounds__(kBlockThreads, 1)
+    step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, u32 together) {
+  const u32 first = together ? blockIdx.x * together : 0;
+  const u32 replicas = together ? std::min(together, job.active_count - first) : job.active_count;
+  const u32 me = together ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
+  const u32 threads = together ? blockDim.x : gridDim.x * blockDim.x;
   for (Cycle now = from; now != from + cycles; ++now)
-    List::for_each([&]<class OneStage>() {
-      if (!OneStage::has_items(job.view(job.active[first]))) return;  // the same in all replicas: they share the table
-      for (u32 r = first; r < last; ++r) {
-        const auto v = job.view(job.active[r]);
-        OneStage::for_each([&]<class Phase>() {
-          for (u32 item = me; item < Phase::items(v); item += threads) Phase::run(v, item, now);
-        });
-      }
-      if (resident)
+    List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
+      const auto any = job.view(job.active[first]);  // how many items there are is the same in all replicas
+      if (!OneStage::has_items(any)) return;
+      OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
+        const u32 items = Phase::items(any);
+        for (u32 i = me; i < items * replicas; i += threads)
+          Phase::run(job.view(job.active[first + i / items]), i % items, now);
+      });
+      if (together)
         __syncthreads();
       else
         cooperative_groups::this_grid().sync();
     });
 }
 
-/// Finds the first faulty item of a kind: its number in the upper half of `found`, its fault word in the lower one.
-template <class Model>
-__global__ void fault_kernel(const __grid_constant__ DeviceJob<Model> job, u32 replica, u32 kind,
-                             unsigned long long* found) {
-  const u32 item = blockIdx.x * blockDim.x + threadIdx.x;
-  if (item >= job.place.count[kind]) return;
-  const u32 word = Model::fault_of(job.view(replica), kind, item);
-  if (word) atomicMin(found, static_cast<unsigned long long>(item) << 32 | word);
-}
-
 template <class Model>
 class CudaEngine : public Engine {
  public:
   static constexpr u32 kWidth = DeviceJob<Model>::kWidth;
-  /// Up to this many routers for each of its threads a block is at least as good as the grid: the barrier is a
-  /// block's, and other replicas fill the other multiprocessors.
-  static constexpr u32 kResidentItems = 8;
+  static constexpr u32 kUsed = totals_in_use(totals_of<Model>());
+  static constexpr std::size_t kCopyBytes = std::size_t{64} << 20;  ///< of states that the host looks at at once
 
   CudaEngine(const typename Model::Table& device_table, StateLayout layout, std::vector<ReplicaRow> rows)
       : layout_(std::move(layout)),
@@ -87,8 +62,9 @@ class CudaEngine : public Engine {
         arena_(replica_bytes_ * rows_.size()),
         device_rows_(rows_.data(), rows_.size()),
         shards_(rows_.size()),
-        found_(1),
-        active_(rows_.size()) {
+        active_(rows_.size()),
+        totals_(rows_.size() * kUsed),
+        found_(rows_.size() * layout_.kinds.size()) {
     arena_.zero();
     shards_.zero();
     job_ = {device_table,        place_items(layout_, kWidth),
@@ -141,22 +117,37 @@ class CudaEngine : public Engine {
 
   FaultReport audit(u32 replica) override {
     const u32 only[] = {replica};
-    launch<typename Model::Audit>(only, 1);
-    for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
-      const unsigned long long none = ~0ull;
-      found_.copy_from(&none, 1);
-      if (const u32 items = job_.place.count[kind]) {
-        const u32 threads = std::min(256u, most_threads(fault_kernel<Model>));
-        launch_kernel(fault_kernel<Model>, (items + threads - 1) / threads, threads, false, job_, replica, kind,
-                      found_.data());
+    return audits(only).front();
+  }
+
+  std::vector<Totals> totals(std::span<const u32> replicas) override {
+    choose(replicas);
+    const u64 cells = u64{job_.active_count} * kUsed;
+    launch_for_each(totals_kernel<Model>, cells, job_, kUsed, totals_.data());
+    std::vector<u64> used(cells);
+    totals_.copy_to(used.data(), used.size());
+    std::vector<Totals> all(replicas.size());
+    for (std::size_t i = 0; i < all.size(); ++i) std::copy_n(&used[i * kUsed], kUsed, all[i].begin());
+    return all;
+  }
+
+  std::vector<FaultReport> audits(std::span<const u32> replicas) override {
+    std::vector<FaultReport> reports(replicas.size());
+    if (replicas.empty()) return reports;
+    launch<typename Model::Audit>(replicas, 1);
+    FLITLAB_CUDA_CHECK(cudaMemset(found_.data(), 0xFF, found_.size() * sizeof(unsigned long long)));
+    for (u32 kind = 0; kind < job_.place.kinds; ++kind)
+      launch_for_each(fault_kernel<Model>, u64{job_.active_count} * job_.place.count[kind], job_, kind,
+                      found_.data() + kind * rows_.size());
+    std::vector<unsigned long long> found(found_.size());
+    found_.copy_to(found.data(), found.size());
+    for (u32 kind = job_.place.kinds; kind-- > 0;)  // the first kind that has one says so last
+      for (std::size_t i = 0; i < replicas.size(); ++i) {
+        const unsigned long long first = found[kind * rows_.size() + i];
+        const u32 word = static_cast<u32>(first), item = static_cast<u32>(first >> 32);
+        if (first != ~0ull) reports[i] = {word & kFaultBits, fault_port(word), kind, item};
       }
-      unsigned long long found = none;
-      found_.copy_to(&found, 1);
-      if (found == none) continue;
-      const u32 word = static_cast<u32>(found), item = static_cast<u32>(found >> 32);
-      return {word & kFaultBits, fault_port(word), kind, item};
-    }
-    return {};
+    return reports;
   }
 
   const StateLayout& layout() const override { return layout_; }
@@ -165,6 +156,22 @@ class CudaEngine : public Engine {
     arena_.copy_to(raw.data(), raw.size(), replica_bytes_ * replica);
     convert_state(layout_, raw.data(), kWidth, canonical.data(), 1);
     return canonical;
+  }
+  /// States that lie near one another are copied together.
+  void each_state(std::span<const u32> replicas,
+                  const std::function<void(u32, const std::vector<std::byte>&)>& show) const override {
+    const std::size_t most = std::max<std::size_t>(1, kCopyBytes / replica_bytes_);
+    std::vector<std::byte> raw, canonical(layout_.bytes(1));
+    for (std::size_t i = 0, end; i < replicas.size(); i = end) {
+      const u32 first = replicas[i];
+      for (end = i + 1; end < replicas.size() && replicas[end] > first && replicas[end] - first < most;) ++end;
+      raw.resize(replica_bytes_ * (*std::max_element(&replicas[i], &replicas[i] + (end - i)) - first + 1));
+      arena_.copy_to(raw.data(), raw.size(), replica_bytes_ * first);
+      for (std::size_t k = i; k < end; ++k) {
+        convert_state(layout_, raw.data() + replica_bytes_ * (replicas[k] - first), kWidth, canonical.data(), 1);
+        show(replicas[k], canonical);
+      }
+    }
   }
   void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
     std::vector<std::byte> raw(layout_.bytes(kWidth));
@@ -218,45 +225,19 @@ class CudaEngine : public Engine {
   template <class List>
   void launch(std::span<const u32> active, u32 cycles) {
     if (active.empty() || !cycles) return;
-    active_.copy_from(active.data(), active.size());
-    job_.active_count = static_cast<u32>(active.size());
+    choose(active);
     const auto kernel = step_kernel<Model, List>;
-    const u32 items = job_.place.count[0], most = most_threads(kernel);
-    if (items <= kResidentItems * most) {
-      launch_kernel(kernel, job_.active_count, std::min(most, (items + 31) / 32 * 32), false, job_, now_, cycles, true);
+    const JobSize size{job_.place.count[0], job_.active_count};
+    const DeviceSize device{multiprocessors(), most_threads(kernel)};
+    if (is_resident(size, device, Model::Table::cost)) {
+      const u32 together = replicas_of_block(size);
+      launch_kernel(kernel, (size.replicas + together - 1) / together, threads_of_block(size, device), 0, false, job_,
+                    now_, cycles, together);
       return;
     }
-    int device = 0, processors = 0, per_processor = 0;
-    const u32 threads = std::min(256u, most);
-    FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
-    FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    FLITLAB_CUDA_CHECK(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, static_cast<int>(threads), 0));
-    const u32 needed = (items + threads - 1) / threads;
-    const u32 blocks = std::max(1u, std::min<u32>(needed, static_cast<u32>(processors * per_processor)));
-    launch_kernel(kernel, blocks, threads, true, job_, now_, cycles, false);
-  }
-
-  /// Threads of a block: what the kernel's registers allow, in whole warps.
-  template <class Kernel>
-  static u32 most_threads(Kernel* kernel) {
-    cudaFuncAttributes attributes{};
-    FLITLAB_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
-    return static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
-  }
-
-  template <class... Parameters, class... Arguments>
-  static void launch_kernel(void (*kernel)(Parameters...), u32 blocks, u32 threads, bool cooperative,
-                            Arguments&&... arguments) {
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = cooperative;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    FLITLAB_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
+    const u32 threads = grid_threads(size, device), needed = (size.items * size.replicas + threads - 1) / threads;
+    launch_kernel(kernel, std::min(needed, blocks_at_once(kernel, threads, 0)), threads, 0, true, job_, now_, cycles,
+                  0u);
   }
 
   StateLayout layout_;
@@ -265,12 +246,22 @@ class CudaEngine : public Engine {
   DeviceArray<std::byte> arena_;
   DeviceArray<ReplicaRow> device_rows_;
   DeviceArray<CounterShard> shards_;
+  DeviceArray<u32> active_;
+  std::vector<u32> chosen_;  ///< what is in `active_`
+  DeviceArray<u64> totals_;  ///< [replica][kUsed]
   std::vector<DeviceArray<uint2>> byte_places_;
-  DeviceArray<unsigned long long> found_;
+  DeviceArray<unsigned long long> found_;  ///< [kind][replica]
   mutable DeviceHash hash_;
 
  protected:  // for engines with kernels of their own
-  DeviceArray<u32> active_;
+  /// The next launches are about these replicas. Mostly they are those of the last time.
+  void choose(std::span<const u32> active) {
+    if (std::ranges::equal(active, chosen_)) return;
+    chosen_.assign(active.begin(), active.end());
+    active_.copy_from(chosen_.data(), chosen_.size());
+    job_.active_count = static_cast<u32>(chosen_.size());
+  }
+
   DeviceJob<Model> job_{};
   Cycle now_ = 0;
 };

@@ -97,7 +97,7 @@ class CudaLaneEngine final : public CudaEngine<Model> {
       : Base(device_table, std::move(layout), std::move(rows)),
         lanes_(table, device_table, this->replicas()),
         replicas_(this->replicas()) {
-    shared_limit_ = static_cast<u32>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    shared_limit_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     FLITLAB_CUDA_CHECK(cudaFuncSetAttribute(lane_kernel<Lanes>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                             static_cast<int>(shared_limit_)));
   }
@@ -120,11 +120,17 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     for (u32 replica : active) replicas_[replica] = {false, true, this->now_};
   }
 
-  FaultReport audit(u32 replica) override {
-    settle(replica);
-    const FaultReport report = Base::audit(replica);
-    if (report.bits) replicas_[replica].lanes_are_old = true;
-    return report;
+  std::vector<FaultReport> audits(std::span<const u32> replicas) override {
+    settle(replicas);
+    const std::vector<FaultReport> reports = Base::audits(replicas);
+    for (std::size_t i = 0; i < replicas.size(); ++i)
+      if (reports[i].bits) replicas_[replicas[i]].lanes_are_old = true;
+    return reports;
+  }
+  void each_state(std::span<const u32> replicas,
+                  const std::function<void(u32, const std::vector<std::byte>&)>& show) const override {
+    settle(replicas);
+    Base::each_state(replicas, show);
   }
   std::vector<std::byte> state(u32 replica) const override {
     settle(replica);
@@ -185,71 +191,34 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     const DeviceArray<u32> list(which.data(), which.size());
     canonical.active = list.data();
     canonical.active_count = static_cast<u32>(which.size());
-    const auto kernel = lane_form_kernel<Lanes, Model>;
-    const u32 items = canonical.active_count * lanes_.job.items(), threads = std::min(128u, most_threads(kernel));
-    launch(kernel, (items + threads - 1) / threads, threads, 0, false, lanes_.job, canonical, now, into_lanes);
+    launch_for_each(lane_form_kernel<Lanes, Model>, u64{canonical.active_count} * lanes_.job.items(), lanes_.job,
+                    canonical, now, into_lanes);
     FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
   /// A network that one team works on needs no block; one that a block can hold, no grid.
   void step(u32 cycles, std::span<const u32> active) {
-    this->active_.copy_from(active.data(), active.size());
-    const u32 count = static_cast<u32>(active.size()), blocks = lanes_.job.blocks();
-    const LaneWork work{this->job_.rows, this->job_.shards, this->active_.data(), count};
+    this->choose(active);
+    const u32 count = this->job_.active_count, blocks = lanes_.job.blocks();
+    const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count};
     const auto kernel = lane_kernel<Lanes>;
     const u32 threads = (blocks + kWarpTeams - 1) / kWarpTeams * 32;
     const auto run = [&](u32 grid, u32 block, u32 teams, Meeting meeting) {
       const bool hold = grid * teams >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
-                        (meeting != Meeting::kGrid || grid <= most_blocks(block, true));
-      launch(kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid, lanes_.job, work, this->now_,
-             cycles, teams, meeting, hold);
+                        (meeting != Meeting::kGrid || grid <= blocks_at_once(kernel, block, shared_bytes(block, true)));
+      launch_kernel(kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid, lanes_.job, work,
+                    this->now_, cycles, teams, meeting, hold);
     };
     if (blocks == 1) return run((count + kWarpTeams - 1) / kWarpTeams, 32, kWarpTeams, Meeting::kTeam);
     if (threads <= std::min(kMostThreads, most_threads(kernel)) && shared_bytes(threads, false) <= shared_limit_)
       return run(count, threads, blocks, Meeting::kBlock);
     const u32 needed = (count * blocks + kWarpTeams - 1) / kWarpTeams;
-    run(std::max(1u, std::min(needed, most_blocks(32, false))), 32, kWarpTeams, Meeting::kGrid);
+    run(std::max(1u, std::min(needed, blocks_at_once(kernel, 32, shared_bytes(32, false)))), 32, kWarpTeams,
+        Meeting::kGrid);
   }
 
   static u32 shared_bytes(u32 threads, bool hold) {
     return threads / Lanes::team * (Lanes::desk_bytes + (hold ? Lanes::held_bytes : 0));
-  }
-
-  /// Blocks that run at the same time.
-  static u32 most_blocks(u32 threads, bool hold) {
-    int per_processor = 0;
-    FLITLAB_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &per_processor, lane_kernel<Lanes>, static_cast<int>(threads), shared_bytes(threads, hold)));
-    return static_cast<u32>(attribute(cudaDevAttrMultiProcessorCount) * per_processor);
-  }
-
-  static int attribute(cudaDeviceAttr which) {
-    int device = 0, value = 0;
-    FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
-    FLITLAB_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
-    return value;
-  }
-
-  template <class Kernel>
-  static u32 most_threads(Kernel* kernel) {
-    cudaFuncAttributes attributes{};
-    FLITLAB_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
-    return static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
-  }
-
-  template <class... Parameters, class... Arguments>
-  static void launch(void (*kernel)(Parameters...), u32 blocks, u32 threads, u32 shared_bytes, bool cooperative,
-                     Arguments&&... arguments) {
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = cooperative;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    FLITLAB_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
   }
 
   const Lanes lanes_;

@@ -44,6 +44,12 @@ class TabledCudaEngine final : public Engine {
   void set_row(u32 replica, const ReplicaRow& row) override { engine_.set_row(replica, row); }
   const ReplicaRow& row(u32 replica) const override { return engine_.row(replica); }
   FaultReport audit(u32 replica) override { return engine_.audit(replica); }
+  std::vector<Totals> totals(std::span<const u32> replicas) override { return engine_.totals(replicas); }
+  std::vector<FaultReport> audits(std::span<const u32> replicas) override { return engine_.audits(replicas); }
+  void each_state(std::span<const u32> replicas,
+                  const std::function<void(u32, const std::vector<std::byte>&)>& show) const override {
+    engine_.each_state(replicas, show);
+  }
   const StateLayout& layout() const override { return engine_.layout(); }
   std::vector<std::byte> state(u32 replica) const override { return engine_.state(replica); }
   void set_state(u32 replica, const std::vector<std::byte>& state) override { engine_.set_state(replica, state); }

@@ -1,5 +1,7 @@
 #pragma once
 /// What the host sees of an engine: a job of replicas that share a plan and advance together.
+#include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,9 +57,27 @@ class Engine {
   /// Runs the model's audit phases and reports the first fault of a replica.
   virtual FaultReport audit(u32 replica) = 0;
 
+  /// What the host asks after each epoch, of all replicas at once: an engine whose replicas lie elsewhere answers with
+  /// as few calls as for one. Totals are those of `counters`, in the order of `replicas`.
+  virtual std::vector<Totals> totals(std::span<const u32> replicas) {
+    std::vector<Totals> all;
+    for (u32 replica : replicas) all.push_back(std::to_array(counters(replica).total));
+    return all;
+  }
+  virtual std::vector<FaultReport> audits(std::span<const u32> replicas) {
+    std::vector<FaultReport> all;
+    for (u32 replica : replicas) all.push_back(audit(replica));
+    return all;
+  }
+
   virtual const StateLayout& layout() const = 0;
   /// A replica's state in canonical order (W = 1).
   virtual std::vector<std::byte> state(u32 replica) const = 0;
+  /// Shows the states of several replicas, one after the other.
+  virtual void each_state(std::span<const u32> replicas,
+                          const std::function<void(u32, const std::vector<std::byte>&)>& show) const {
+    for (u32 replica : replicas) show(replica, state(replica));
+  }
   virtual void set_state(u32 replica, const std::vector<std::byte>& state) = 0;
   /// One field of all items of a kind, [items][count] in item order: what the host exchanges with a running replica.
   virtual void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const = 0;

@@ -4,10 +4,23 @@
 #include <thread>
 
 #include "kernels/common/error.hpp"
+#include "kernels/engines/device.hpp"
 
 namespace flitlab {
 
-EngineChoice resolve_backend(EngineChoice choice) {
+namespace {
+
+/// Whether the device in use is likely to be faster than the CPU, and has room.
+bool cuda_pays(const JobSize& job, u64 bytes, u32 threads, const EngineCost& cost) {
+  const std::vector<CudaDevice> devices = cuda_devices();
+  if (devices.empty() || bytes > cuda_free_memory()) return false;
+  const DeviceSize device{devices.front().multiprocessors, kBlockThreads};
+  return cuda_cycle_ns(job, device, cost) < cpu_cycle_ns(job, threads, cost);
+}
+
+}  // namespace
+
+EngineChoice resolve_backend(EngineChoice choice, const JobSize& job, u64 bytes, const EngineCost& cost) {
   if (choice.backend == "cuda" && choice.traced)
     throw ConfigError(
         "--backend cuda: only CPU engines write events. Use --backend cpu or auto for a trace; its states "
@@ -15,8 +28,9 @@ EngineChoice resolve_backend(EngineChoice choice) {
   const std::string why_not = choice.backend == "cpu" ? "" : cuda_unavailable();
   if (choice.backend == "cuda" && !why_not.empty())
     throw ConfigError("--backend cuda cannot be used: " + why_not + " Use --backend cpu or auto.");
-  if (choice.backend == "auto") choice.backend = why_not.empty() && !choice.traced ? "cuda" : "cpu";
   if (choice.threads == 0) choice.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (choice.backend == "auto")
+    choice.backend = why_not.empty() && !choice.traced && cuda_pays(job, bytes, choice.threads, cost) ? "cuda" : "cpu";
   return choice;
 }
 
@@ -26,6 +40,8 @@ void no_wide_engines() {
 
 #ifndef FLITLAB_CUDA
 std::string cuda_unavailable() { return "this build has no CUDA engine (no CUDA compiler was found)."; }
+std::vector<CudaDevice> cuda_devices() { return {}; }
+u64 cuda_free_memory() { return 0; }
 #endif
 
 }  // namespace flitlab

@@ -100,6 +100,8 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--threads", "99999999999"], ["--threads 99999999999", "1024"]),
     (["sweep", "{mesh}", "--over", "run.seed=5,6", "--seeds", "2"], ["--over run.seed and --seeds", "use one"]),
     (["bench", "{mesh}", "--cycles", "-5"], ["--cycles -5"]),
+    (["bench", "{mesh}", "--sweep", "-1"], ["--sweep -1", "100000"]),
+    (["bench", "{mesh}", "--sweep", "4", "--cycles", "9"], ["--sweep", "run.measure_cycles"]),
     (["bench", "batch.toml"], ['traffic.mode = "batch"', '"open"']),
     (["run", "{mesh}", "--set", "topology.shape=[65535,65535,65535]"], ["topology.shape = [65535, 65535, 65535]",
                                                                         "16777216 terminals"]),
@@ -181,6 +183,19 @@ def test_doctor_and_bench_and_reproduce_answer(cli, config):
     rows = json.loads(done.stdout)
     assert rows[0]["router_cycles_per_second"] > 0
     assert cli("reproduce", "--list").returncode == 0
+
+
+def test_bench_times_whole_sweeps(cli, config):
+    done = cli("bench", config("vc-mesh-8x8"), "--sweep", 4, *SMALL, "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    first = rows[0]
+    assert first["runs"] == 4 and len(first["loads"]) == 3
+    # Warm-up and window of each run, at least, and not those of other runs.
+    assert 4 * 1000 <= first["cycles"] < 4 * 60000
+    assert first["router_cycles_per_second"] == pytest.approx(64 * first["cycles"] / first["seconds"])
+    assert all(row["cycles"] == first["cycles"] for row in rows)  # threads and engines do the same
+    assert "host included" in cli("bench", config("vc-mesh-8x8"), "--sweep", 2, *SMALL).stdout
 
 
 def test_a_sweep_of_several_curves_sums_up_each(cli, config):

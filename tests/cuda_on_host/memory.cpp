@@ -1,4 +1,5 @@
 #include "tests/cuda_on_host/memory.hpp"
+#include "tests/cuda_on_host/calls.hpp"
 
 #include <sys/mman.h>
 
@@ -47,6 +48,7 @@ const Allocation* holder(const void* data, std::size_t bytes) {
 template <class Work>
 cudaError_t copy(const void* on_device, std::size_t device_bytes, const void* on_host, Work work) {
   const std::lock_guard lock(changes);
+  on_host ? cuda_on_host::count_copy_call(device_bytes) : cuda_on_host::count_launch_call();
   const Allocation* a = holder(on_device, device_bytes);
   if (!a || holder(on_host, 0)) return cudaErrorInvalidValue;
   if (!users) protect(*a, PROT_READ | PROT_WRITE);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda_runtime.h"
+#include "tests/cuda_on_host/calls.hpp"
 #include "tests/cuda_on_host/counts.hpp"
 #include "tests/cuda_on_host/memory.hpp"
 #include "tests/cuda_on_host/sanitizers.hpp"
@@ -275,6 +276,7 @@ cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool coopera
   if (shared_bytes > kSharedBytes) return cudaErrorInvalidValue;
   if (cooperative && grid.x > kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
   const std::lock_guard lock(one_at_a_time);
+  count_launch_call();
   const OnDevice here;
   blockDim = block;
   gridDim = grid;
@@ -309,10 +311,18 @@ cudaError_t cudaGetDevice(int* device) {
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::snprintf(properties->name, sizeof properties->name, "CUDA on the host");
+  properties->multiProcessorCount = kMultiprocessors;
+  std::size_t free = 0;
+  cudaMemGetInfo(&free, &properties->totalGlobalMem);
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors : cuda_on_host::kSharedBytes;
+  return cudaSuccess;
+}
+/// As much as CUDA_ON_HOST_MEMORY says, in MB; all of it is always free.
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all) {
+  *free = *all = std::size_t{from_environment("CUDA_ON_HOST_MEMORY", 1000)} * 1000000;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

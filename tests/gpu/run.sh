@@ -23,7 +23,7 @@ tests=passed
 sanitizer=absent
 if command -v compute-sanitizer >/dev/null; then
   sanitizer=clean
-  for tool in memcheck racecheck; do
+  for tool in memcheck racecheck initcheck synccheck; do
     compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/flitlab_tests" --gtest_filter='*CountsWhatTheCpuCounts*' || sanitizer="$tool failed"
   done
 fi

@@ -1,67 +1,88 @@
-/// Router-cycles per second of the CPU and CUDA engines, and whether their states agree, as one JSON object.
+/// Router-cycles per second of the CPU and CUDA engines for every model, and whether their states agree, as one JSON
+/// list: the measured column of docs/gpu.md (tests/cuda_on_host/counts/report.py --measured).
+#include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <vector>
+#include <iostream>
+#include <utility>
 
+#include "host/config/registry.hpp"
 #include "kernels/engines/make_engine.hpp"
-#include "tests/support/build.hpp"
+#include "tests/support/networks.hpp"
 
 namespace flitlab {
 namespace {
 
-struct Case {
-  const char* name;
-  IntList shape;
-  u32 replicas;
-  u32 cycles;
-};
+constexpr double kSeconds = 0.5;  ///< that a measurement lasts, at least
+constexpr u32 kRunIn = 500, kCompared = 8;
 
-double rate(Engine& engine, u32 routers, u32 cycles) {
-  std::vector<u32> all(engine.replicas());
-  for (u32 r = 0; r < all.size(); ++r) all[r] = r;
-  engine.advance(cycles / 4 + 1, all);
+/// Router-cycles per second after a run-in, and how many cycles that took.
+std::pair<double, u32> rate(Engine& engine, double routers, const std::vector<u32>& all, u32 most_cycles) {
+  engine.advance(kRunIn, all);
+  u32 cycles = 0;
+  double seconds = 0;
   const auto start = std::chrono::steady_clock::now();
-  engine.advance(cycles, all);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return static_cast<double>(routers) * cycles * static_cast<double>(all.size()) / seconds;
+  for (u32 piece = 16; seconds < kSeconds && cycles < most_cycles; piece *= 2) {
+    const u32 step = std::min(piece, most_cycles - cycles);
+    engine.advance(step, all);
+    cycles += step;
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  return {routers * cycles / seconds, cycles};
 }
 
-void report(const Case& c, double load, bool last) {
-  std::vector<Experiment> replicas;
-  for (u32 r = 0; r < c.replicas; ++r)
-    replicas.push_back(testing::experiment({{"topology.shape", c.shape},
-                                            {"traffic.load", load},
-                                            {"routing.vc_assignment", std::string("balanced")},
-                                            {"run.seed", static_cast<std::int64_t>(r + 1)}}));
-  const auto plan = make_plan(replicas.front());
-  const auto cpu = plan->make_engine(replicas, {"cpu", 0, false});
-  const u32 routers = plan->topology().routers;
-  const double cpu_rate = rate(*cpu, routers, c.cycles);
-  std::printf("  {\"network\": \"%s\", \"replicas\": %u, \"load\": %g, \"cpu_threads\": %u, \"cpu\": %.4g", c.name,
-              c.replicas, load, cpu->threads(), cpu_rate);
-  if (cuda_unavailable().empty()) {
-    const auto cuda = plan->make_engine(replicas, {"cuda", 1, false, 1});
-    const double cuda_rate = rate(*cuda, routers, c.cycles);
-    bool equal = true;
-    for (u32 r = 0; r < c.replicas; ++r) equal = equal && cpu->state_hash(r) == cuda->state_hash(r);
-    std::printf(", \"cuda\": %.4g, \"device\": \"%s\", \"equal\": %s", cuda_rate, cuda->device().c_str(),
-                equal ? "true" : "false");
+void report(RawConfig config, double load, u32 replicas) {
+  config["traffic.load"] = load;
+  std::vector<Experiment> jobs;
+  std::vector<u32> all;
+  for (u32 r = 0; r < replicas; ++r) {
+    config["run.seed"] = std::int64_t{r + 1};
+    jobs.push_back(testing::experiment(config));
+    all.push_back(r);
   }
-  std::printf("}%s\n", last ? "" : ",");
+  const auto plan = make_plan(jobs.front());
+  std::cout << "{\"model\": \"" << jobs.front().kind() << "\", \"load\": " << load
+            << ", \"routers\": " << plan->topology().routers << ", \"replicas\": " << replicas;
+  u32 cycles = 1u << 20;
+  std::vector<u64> hashes;
+  if (cuda_unavailable().empty()) {
+    const auto engine = plan->make_engine(jobs, {"cuda"});
+    const auto [per_second, done] = rate(*engine, static_cast<double>(plan->topology().routers) * replicas, all, cycles);
+    cycles = done;
+    for (u32 r = 0; r < std::min(replicas, kCompared); ++r) hashes.push_back(engine->state_hash(r));
+    std::cout << ", \"device\": \"" << engine->device() << "\", \"cuda\": " << per_second;
+  }
+  // The CPU does as many cycles of the first replicas, to compare states; its rate is that of those.
+  jobs.resize(std::min<std::size_t>(jobs.size(), kCompared));
+  all.resize(jobs.size());
+  const auto cpu = plan->make_engine(jobs, {"cpu"});
+  const auto start = std::chrono::steady_clock::now();
+  cpu->advance(kRunIn + (hashes.empty() ? kRunIn : cycles), all);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  bool equal = true;
+  for (u32 r = 0; r < hashes.size(); ++r) equal = equal && cpu->state_hash(r) == hashes[r];
+  std::cout << ", \"cpu_threads\": " << cpu->threads() << ", \"cpu\": "
+            << static_cast<double>(plan->topology().routers) * static_cast<double>(all.size()) * cpu->now() /
+                   seconds;
+  if (!hashes.empty()) std::cout << ", \"equal\": " << (equal ? "true" : "false");
+  std::cout << "}" << std::flush;
 }
 
 }  // namespace
 }  // namespace flitlab
 
 int main() {
-  using flitlab::Case;
-  const std::vector<Case> cases{{"8x8x8 torus", {8, 8, 8}, 1, 2000},
-                                {"8x8x8 torus", {8, 8, 8}, 64, 400},
-                                {"32x32x32 torus", {32, 32, 32}, 1, 100}};
-  std::printf("[\n");
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    flitlab::report(cases[i], 0.05, false);
-    flitlab::report(cases[i], 0.10, i + 1 == cases.size());
-  }
-  std::printf("]\n");
+  const char* separator = "[\n  ";
+  for (const auto& model : flitlab::models())
+    for (const double load : {0.05, 0.2, 0.5}) {
+      const std::string kind(model.kind);
+      for (const flitlab::u32 replicas : {1u, 1000u}) {
+        std::cout << std::exchange(separator, ",\n  ");
+        flitlab::report(flitlab::testing::network_of_64(kind), load, replicas);
+      }
+      const flitlab::RawConfig large = flitlab::testing::network_of_32768(kind);
+      if (large.empty()) continue;
+      std::cout << std::exchange(separator, ",\n  ");
+      flitlab::report(large, load, 1);
+    }
+  std::cout << "\n]\n";
 }

@@ -24,6 +24,7 @@ AdaptivePlan::AdaptivePlan(const Experiment& e)
   set_ways();
   set_layout();
   facts_ = {.active_terminals = topology_.terminals};
+  facts_.cost = decltype(table_)::cost;
 }
 
 void AdaptivePlan::set_parameters(const Experiment& e) {

@@ -27,6 +27,7 @@ BlessPlan::BlessPlan(const Experiment& e)
             .longest_packet = kLongestPacket,
             .sends_to_itself = false,
             .warnings = warnings()};
+  facts_.cost = decltype(table_)::cost;
 }
 
 void BlessPlan::set_network(const Experiment& e) {

@@ -37,6 +37,7 @@ SwitchPlan::SwitchPlan(const Experiment& e)
   t.traffic = traffic_.table;
   set_layout();
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = kLongestPacket};
+  facts_.cost = decltype(table_)::cost;
 }
 
 void SwitchPlan::set_layout() {

@@ -25,6 +25,7 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   // A buffer must hold a whole packet unless packets move flit by flit.
   const bool by_flit = table_.flow_control == vc::FlowControl::kWormhole;
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = by_flit ? kLongestPacket : table_.buffer_flits};
+  facts_.cost = decltype(table_)::cost;
 }
 
 void VcPlan::set_parameters(const Experiment& e) {

@@ -7,6 +7,7 @@
 #include "kernels/common/fields.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/view.hpp"
+#include "kernels/engines/engine_cost.hpp"
 #include "kernels/routers/adaptive/assign.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
@@ -35,6 +36,8 @@ struct RouterFields {
 };
 
 struct Table {
+  static constexpr EngineCost cost{.cpu_ns = 60, .loads = 125, .blocks = 9, .bytes = 1300};
+
   u32 routers = 0;
   u32 terminals = 0;
   u32 concentration = 1;

@@ -159,7 +159,14 @@ FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& contro
   return again;
 }
 
-/// What senders have decided. It is done later, so that memory has time to bring what it needs.
+/// A head gets the link that it has asked for.
+template <class V, int W>
+FLITLAB_INLINE void grant_link(const V& v, const Item<W>& node, NodeControl& control, u32 queue) {
+  control.waiting &= ~bit(queue);
+  control.links = static_cast<u8>(control.links & ~(1u << queue_at(v, node, queue).direction));
+}
+
+/// What the senders of many nodes have decided. It is done later, so that memory has time to bring what it needs.
 struct Grants {
   struct Grant {
     u32 index;
@@ -173,8 +180,7 @@ struct Grants {
   FLITLAB_INLINE void add(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
                           Cycle now) {
     list[count++] = {index, static_cast<u8>(queue), (bypass & bit(queue)) != 0};
-    control.waiting &= ~bit(queue);
-    control.links = static_cast<u8>(control.links & ~(1u << queue_at(v, node, queue).direction));
+    grant_link(v, node, control, queue);
 #if !defined(__CUDA_ARCH__)
     const auto& t = v.t;
     const Queue& state = queue_at(v, node, queue);
@@ -195,10 +201,22 @@ struct Grants {
   }
 };
 
+/// Those of one node.
+struct NodeGrants {
+  u64 queues = 0, bypassing = 0;
+
+  template <class V, int W>
+  FLITLAB_INLINE void add(const V& v, const Item<W>& node, NodeControl& control, u32, u32 queue, u64 bypass, Cycle) {
+    queues |= bit(queue);
+    bypassing |= bypass & bit(queue);
+    grant_link(v, node, control, queue);
+  }
+};
+
 /// The only head of a node that may get a link: there is nobody to arbitrate with.
-template <class V, int W>
+template <class V, int W, class G>
 FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
-                               Dice dice, Grants& grants, Cycle now) {
+                               Dice dice, G& grants, Cycle now) {
   Queue& state = queue_at(v, node, queue);
   if (queue < kInjectionQueue) {
     if (!has_bus(v.t, control, queue >> 3)) return;
@@ -209,9 +227,9 @@ FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& con
 }
 
 /// Phases 1 to 3 for the heads that ask for links. Returns whether somebody has lost who may win in the next cycle.
-template <class V, int W>
+template <class V, int W, class G>
 FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
-                         Dice dice, Grants& grants, Cycle now) {
+                         Dice dice, G& grants, Cycle now) {
   const auto& t = v.t;
   u64 asked[kDirections] = {};
   u64 high = 0;  // of those who ask: packets of high priority

@@ -20,6 +20,22 @@ struct Numbers {
   FLITLAB_HD const u32* end() const { return who + count; }
 };
 
+/// A single node needs no list: on a GPU it would lie in memory.
+template <>
+struct Numbers<1> {
+  struct Zero {
+    u32 place;
+    FLITLAB_HD u32 operator*() const { return 0; }
+    FLITLAB_HD void operator++() { ++place; }
+    FLITLAB_HD bool operator!=(const Zero& other) const { return place != other.place; }
+  };
+  u32 count = 0;
+
+  FLITLAB_INLINE void add(u32, bool is_one) { count += is_one; }
+  FLITLAB_HD Zero begin() const { return {0}; }
+  FLITLAB_HD Zero end() const { return {count}; }
+};
+
 /// Sets of bits, none of them empty, each with whose it is.
 template <u32 kMost>
 struct SetsOf {
@@ -44,6 +60,71 @@ struct SetsOf {
       i += static_cast<u32>(done);
       left |= set[i] & (0 - done);  // no branch
     }
+  }
+};
+
+template <>
+struct SetsOf<1> {
+  u64 set = 0;
+
+  FLITLAB_INLINE void add(u32, u64 its_set) { set = its_set; }
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) {
+    for (; set; set &= set - 1) visit(0u, lowest_bit(set));
+  }
+};
+
+/// What is done to nodes when memory has had time to bring what it needs, `kRoom` things to a node; to a single node at
+/// once.
+template <u32 kMost, u32 kRoom, class Thing, class Do>
+class Later {
+ public:
+  FLITLAB_INLINE explicit Later(const Do& act) : do_(act) {
+    if constexpr (kMost == 1) list_[0] = {};
+  }
+
+  FLITLAB_INLINE void add(bool if_so, const Thing& thing) {
+    if constexpr (kMost == 1) {
+      if (if_so) do_(thing);
+    } else {
+      list_[count_] = thing;
+      count_ += if_so;
+    }
+  }
+  FLITLAB_INLINE void run() {
+    for (u32 k = 0; k < count_; ++k) do_(list_[k]);
+  }
+
+ private:
+  const Do& do_;
+  u32 count_ = 0;
+  Thing list_[kMost == 1 ? 1 : kMost * kRoom + 1];
+};
+template <u32 kMost, u32 kRoom, class Thing, class Do>
+FLITLAB_INLINE Later<kMost, kRoom, Thing, Do> later(const Do& act) {
+  return Later<kMost, kRoom, Thing, Do>(act);
+}
+
+/// Links of nodes, `kRoom` or fewer of each; those of a single node are a set.
+template <u32 kMost, u32 kRoom>
+struct LinkList {
+  u32 entry[kMost == 1 ? 1 : kMost * kRoom + 1];
+  u32 count = 0;
+
+  FLITLAB_INLINE void add(bool if_so, u32 who, u32 direction) {
+    if constexpr (kMost == 1) {
+      count |= u32{if_so} << direction;
+    } else {
+      entry[count] = who << 8 | direction;
+      count += if_so;
+    }
+  }
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) const {
+    if constexpr (kMost == 1)
+      for (u32 set = count; set; set &= set - 1) visit(0u, lowest_bit(set));
+    else
+      for (u32 k = 0; k < count; ++k) visit(entry[k] >> 8, entry[k] & 0xFF);
   }
 };
 

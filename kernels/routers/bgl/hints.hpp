@@ -155,7 +155,7 @@ struct SoftwareHints {
 template <class T>
 FLITLAB_HD inline SoftwareHints best_hints(const T& t, u32 from, u32 to, u32 draw) {
   u32 needed = 0, best = kNone, count = 0;
-  SoftwareHints equals[8] = {{0, Way::kNone}};
+  u64 equals = 0;  // a byte each: hints, and above them the way, which is none of those that do not work
   for (u32 d = 0; d < t.dims; ++d) needed |= u32{coordinate(t, from, d) != coordinate(t, to, d)} << d;
   for (u32 minus = 0; minus < 8; ++minus) {
     if (minus & ~needed) continue;
@@ -169,10 +169,12 @@ FLITLAB_HD inline SoftwareHints best_hints(const T& t, u32 from, u32 to, u32 dra
     if (way == Way::kNone) continue;
     const u32 cost = (way > Way::kOrdered ? static_cast<u32>(way) << 16 : 0) + 2 * hops + (way == Way::kOrdered);
     if (cost > best) continue;
-    if (cost < best) best = cost, count = 0;
-    equals[count++] = {hints, way};
+    if (cost < best) best = cost, count = 0, equals = 0;
+    equals |= u64{static_cast<u32>(way) << 6 | hints} << 8 * count++;
   }
-  return equals[count ? below(draw, count) : 0];
+  if (!count) return {0, Way::kNone};
+  const u32 one = static_cast<u32>(equals >> 8 * below(draw, count)) & 0xFF;
+  return {one & 0x3F, static_cast<Way>(one >> 6)};
 }
 
 /// Hint bits that the configuration gives for a pair; 0: none.

@@ -151,13 +151,18 @@ struct NodePhase {
     batch.heard.add(0, notes.heard);
     batch.freed.add(0, notes.again);
     batch.turning.add(0, notes.queues);
-    Grants::Grant granted[kDirections];
-    Grants grants{granted};
+    NodeGrants grants;
     step<1>(v, batch, batch.node, 0, grants, now);
-    move_packets(v, grants, now);
+    const auto node = v.nodes[index];
+    for (u64 left = grants.queues; left; left &= left - 1)
+      leave(v, node, node.at(v.t.node_fields.control), index, lowest_bit(left),
+            (grants.bypassing & left & (~left + 1)) != 0, now);
   }
 
  private:
+  /// Queues of a node that can end to leave in the same cycle.
+  static constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
+
   static constexpr u32 kAtOnce = 64;   ///< nodes of a batch
   static constexpr u32 kGroups = 128;  ///< groups whose notes are taken at once
 
@@ -181,15 +186,15 @@ struct NodePhase {
   /// Step by step over the nodes of a batch, since nothing that happens in one of them is seen by another in the same
   /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less. `next`: the first
   /// `more` nodes of the next batch.
-  template <u32 kMost, class V>
+  template <u32 kMost, class V, class G>
   FLITLAB_INLINE static void step(const V& v, Batch<V::width, kMost>& batch, const Item<V::width>* next, u32 more,
-                                  Grants& grants, Cycle now) {
+                                  G& grants, Cycle now) {
     const auto& t = v.t;
     // References, not a structured binding: Clang 14 has none of those in lambdas.
     auto& index = batch.index;
     auto& node = batch.node;
     auto& bypass = batch.bypass;
-    const u32 n = batch.count;
+    const u32 n = kMost == 1 ? 1 : batch.count;
     const auto &with_head = batch.with_head, &with_tokens = batch.with_tokens, &heard = batch.heard,
                &freed = batch.freed, &turning = batch.turning;
     const auto control = [&](u32 i) -> NodeControl& { return node[i].at(t.node_fields.control); };
@@ -197,18 +202,17 @@ struct NodePhase {
       u32 who, direction;
       u64 content;
     };
-    Tokens tokens[2 * kDirections * kMost + 1];
-    u32 token_count = 0;
-    const auto add_tokens = [&](u32 i, u32 direction, u64 content) {
-      tokens[token_count] = {i, direction, content};
-      token_count += content != 0;
+    const auto take_tokens = [&](const Tokens& a) __attribute__((always_inline)) {
+      receive_tokens(v, node[a.who], control(a.who), a.direction, a.content);
     };
+    auto tokens = later<kMost, 2 * kDirections, Tokens>(take_tokens);
+    const auto add_tokens = [&](u32 i, u32 direction, u64 content)
+                                __attribute__((always_inline)) { tokens.add(content != 0, {i, direction, content}); };
     // Token packets that can go now: their link has just become free, or their tokens have.
     const bool sends_acks = t.acks && !t.protocol;
-    u32 acks[(kDirections + kMostEnds) * kMost + 1], ack_count = 0;
+    LinkList<kMost, kDirections + kMostEnds> acks;
     const auto add_ack = [&](u32 i, u32 direction) {
-      acks[ack_count] = i << 8 | direction;
-      ack_count += can_send_ack(v, node[i], control(i), direction);
+      acks.add(can_send_ack(v, node[i], control(i), direction), i, direction);
     };
 #if !defined(__CUDA_ARCH__)
     for (u32 i : with_tokens)
@@ -239,8 +243,7 @@ struct NodePhase {
     back.for_each([&](u32 i, u32 d) {
       add_tokens(i, d, bytes_of(std::exchange(node[i].at(t.node_fields.tokens_back, slot + d), 0)));
     });
-    for (u32 k = 0; k < token_count; ++k)
-      receive_tokens(v, node[tokens[k].who], control(tokens[k].who), tokens[k].direction, tokens[k].content);
+    tokens.run();
     // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the
     // VC.
     for (u32 i : with_head) coming.add(i, receivers_with_head(v, node[i], now));
@@ -261,7 +264,12 @@ struct NodePhase {
     });
     for (u32 i : heard) receive_from_software(v, node[i], index[i], now);
     // What has ended, and what has been decided, is listed first, so that memory can bring what it needs meanwhile.
-    u32 ended[kMost * kMostEnds + 1], end_count = 0;
+    const auto end = [&](u32 who_and_queue) __attribute__((always_inline)) {
+      const u32 i = kMost == 1 ? 0 : who_and_queue >> 8, queue = who_and_queue & 0xFF;
+      end_leave(v, node[i], control(i), index[i], queue, now);
+      if (sends_acks && queue < kInjectionQueue) add_ack(i, queue >> 3);
+    };
+    auto ended = later<kMost, kMostEnds, u32>(end);
     for (u32 i : turning) {
       const u32 set = equal_set(node[i], t.node_fields.tail_leaves, static_cast<u16>(now)) & control(i).sending;
       control(i).sending = static_cast<u8>(control(i).sending & ~set);
@@ -270,28 +278,22 @@ struct NodePhase {
     }
     leaving.for_each([&](u32 i, u32 d) {
       const u32 queue = node[i].at(t.node_fields.sender_takes, d);
-      ended[end_count++] = i << 8 | queue;
       prefetch_end(v, node[i], control(i), queue, now);
+      ended.add(true, i << 8 | queue);
     });
     arriving.for_each([&](u32 i, u32 queue) {
-      ended[end_count] = i << 8 | queue;
       const Queue& state = queue_at(v, node[i], queue);
-      end_count += has_come(state.until, now);
 #if !defined(__CUDA_ARCH__)
       __builtin_prefetch(&packet_at(v, node[i], queue, state.first));
 #endif
       prefetch_end(v, node[i], control(i), queue, now);
+      ended.add(has_come(state.until, now), i << 8 | queue);
     });
-    for (u32 k = 0; k < end_count; ++k) {
-      const u32 i = ended[k] >> 8, queue = ended[k] & 0xFF;
-      end_leave(v, node[i], control(i), index[i], queue, now);
-      if (sends_acks && queue < kInjectionQueue) add_ack(i, queue >> 3);
-    }
+    ended.run();
     for (u32 i : turning) end_entering(v, node[i], control(i), now);
-    for (u32 k = 0; k < ack_count; ++k) {  // a link may be on the list more than once
-      const u32 i = acks[k] >> 8, direction = acks[k] & 0xFF;
+    acks.for_each([&](u32 i, u32 direction) {  // a link may be on the list more than once
       if (can_send_ack(v, node[i], control(i), direction)) send_ack(v, node[i], control(i), index[i], direction, now);
-    }
+    });
     if (t.protocol) {
       for (u32 i = 0; i < n && t.acks; ++i) send_acknowledgments(v, node[i], index[i], now);
       for (u32 i : turning) repeat(v, node[i], index[i], now);
@@ -324,9 +326,6 @@ struct NodePhase {
       for (u32 i : with_head) stored.add(i, (bypass[i] & (control(i).waiting | control(i).here)) != 0);
     for (u32 i : stored) store(v, node[i], control(i), index[i], bypass[i], now);
   }
-
-  /// Queues of a node that can end to leave in the same cycle.
-  static constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
 
   /// The next packet of a queue whose head may have left it, and what else that will need.
   template <class V, int W>

@@ -6,6 +6,7 @@
 #include "kernels/common/layout.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/view.hpp"
+#include "kernels/engines/engine_cost.hpp"
 #include "kernels/routers/bgl/node_state.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
@@ -23,6 +24,8 @@ struct GivenHints {
 
 /// The plan. Names that sources use are those of every model's table.
 struct Table {
+  static constexpr EngineCost cost{.cpu_ns = 10, .loads = 84, .blocks = 9, .bytes = 450};
+
   u32 routers, terminals;
   u32 dims;
   u32 vcs;  ///< per link: dynamic ones, then escape ones, then the one of high priority

@@ -8,6 +8,7 @@
 #include "kernels/common/fields.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/view.hpp"
+#include "kernels/engines/engine_cost.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
 namespace flitlab::bless {
@@ -61,6 +62,7 @@ struct InterfaceFields {
 
 struct Table {
   static constexpr bool kPlane = false;
+  static constexpr EngineCost cost{.cpu_ns = 50, .loads = 83, .blocks = 7, .bytes = 1300};
 
   u32 routers = 0;
   u32 terminals = 0;

@@ -36,14 +36,17 @@ struct EndpointPhase {
     const auto terminal = v.terminals[index];
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     const u32 words = 2 * t.links * t.slices, first = (now & t.slot_mask) * words;
-    Word in[2 * kMaxLinks * kMaxCascade];
-    for (u32 i = 0; i < words; ++i) in[i] = std::exchange(terminal.at(t.endpoint_fields.mail, first + i), 0);
+    using Words = MailWords<V::width>;
+    const Words in{&terminal.at(t.endpoint_fields.mail, first)};
     const FarMail<V> far{v};
     create(v, terminal, index, control, now);
-    SourceCycle<V, FarMail<V>>{v, far, terminal, in, index, now, control, terminal.at(t.endpoint_fields.source)}.work();
+    SourceCycle<V, FarMail<V>, Words>{v, far, terminal, in, index, now, control, terminal.at(t.endpoint_fields.source)}
+        .work();
     for (u32 l = 0; l < t.links; ++l)
-      SinkCycle<V, FarMail<V>>{v, far, terminal, in, index, t.links + l, now, terminal.at(t.endpoint_fields.sink, l)}
+      SinkCycle<V, FarMail<V>, Words>{v,     far,         terminal, in,
+                                      index, t.links + l, now,      terminal.at(t.endpoint_fields.sink, l)}
           .work();
+    in.clear(words);
   }
 };
 

@@ -98,9 +98,9 @@ struct Arrived {
 };
 
 /// `in`: an endpoint's words of this cycle, [link][cascaded router].
-template <class T>
-FLITLAB_INLINE Arrived arrived_at(const T& t, const Word* in, u32 link) {
-  const Word* words = in + link * t.slices;
+template <class T, class Words>
+FLITLAB_INLINE Arrived arrived_at(const T& t, Words in, u32 link) {
+  const Words words = in + link * t.slices;
   Arrived a{kind_of(words[0]), true, payload_of(words[0])};
   for (u32 s = 1; s < t.slices; ++s) {
     const Word word = words[s];

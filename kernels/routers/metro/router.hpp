@@ -19,17 +19,16 @@ namespace flitlab::metro {
 
 /// What becomes of a router in a cycle.
 struct RouterResult {
-  u32 requests;             ///< forward ports that ask for a direction
-  u32 freed;                ///< backward ports that are free from the next cycle on
-  u32 done;                 ///< forward ports that do no more in this cycle
-  Word opening[kMaxPorts];  ///< what is left of the word that brought a request
+  u32 requests;  ///< forward ports that ask for a direction
+  u32 freed;     ///< backward ports that are free from the next cycle on
+  u32 done;      ///< forward ports that do no more in this cycle
 
   FLITLAB_INLINE void clear() { requests = freed = done = 0; }
 };
 
 /// What a router has before it while it works off a cycle. No port's step changes what another one's does, but for
 /// what ports ask for, which is granted at the end (`allocate`).
-template <class V, class Far>
+template <class V, class Far, class Words = const Word*>
 struct RouterCycle {
   const V& v;
   const Far& far;
@@ -37,8 +36,8 @@ struct RouterCycle {
   RouterName name;
   Cycle now;
   RouterControl& control;
-  const Word* in;    ///< [I] words of this cycle at forward ports
-  const Word* back;  ///< [O] at backward ones
+  Words in;    ///< [I] words of this cycle at forward ports
+  Words back;  ///< [O] at backward ones
   RouterResult& result;
 
   FLITLAB_INLINE ForwardPort& forward(u32 p) const { return node.at(v.t.router_fields.forward, p); }
@@ -103,10 +102,13 @@ struct RouterCycle {
   }
 
   /// Takes so many leading bits of a word into the direction.
-  FLITLAB_INLINE void take_bits(u32 p, ForwardPort& f, Word word, u32 bits) const {
-    const u32 w = v.t.width;
-    f.direction = static_cast<u8>(u32{f.direction} << bits | payload_of(word) >> (w - bits));
-    result.opening[p] = make_word(Kind::kData, payload_of(word) << bits & ((1u << w) - 1));
+  FLITLAB_INLINE void take_bits(ForwardPort& f, Word word, u32 bits) const {
+    f.direction = static_cast<u8>(u32{f.direction} << bits | payload_of(word) >> (v.t.width - bits));
+  }
+  /// What they leave of the word that has brought the last of them: of the first word, or of the second.
+  FLITLAB_INLINE Word opening(u32 p, const ForwardPort& f) const {
+    const u32 missing = missing_bits(), bits = f.count == 1 ? control.log_radix - missing : missing;
+    return make_word(Kind::kData, payload_of(in[p]) << bits & ((1u << v.t.width) - 1));
   }
 
   FLITLAB_INLINE void begin(u32 p, ForwardPort& f, Word word) const {
@@ -115,13 +117,13 @@ struct RouterCycle {
     f.direction = 0;
     f.count = 1;
     f.state = PortState::kSetup;
-    take_bits(p, f, word, control.log_radix - missing);
+    take_bits(f, word, control.log_radix - missing);
     if (v.t.header_words <= 1 && !missing) result.requests |= 1u << p;
   }
 
   FLITLAB_INLINE void set_up(u32 p, ForwardPort& f, Word word) const {
     if (kind_of(word) != Kind::kData) return set_idle(p, f);
-    if (v.t.header_words == 0) take_bits(p, f, word, missing_bits());
+    if (v.t.header_words == 0) take_bits(f, word, missing_bits());
     if (++f.count >= v.t.header_words) result.requests |= 1u << p;
   }
 
@@ -214,13 +216,13 @@ struct RouterCycle {
   }
 
   FLITLAB_INLINE void open(u32 p, ForwardPort& f, u32 out) const {
+    if (v.t.header_words == 0 && !(control.swallow >> p & 1)) send_forward(out, opening(p, f));
     f.state = PortState::kForward;
     f.out = static_cast<u8>(out);
     f.count = kNoTurn;
     f.checksum = 0;
     f.words = 0;
     control.used |= 1u << out;
-    if (v.t.header_words == 0 && !(control.swallow >> p & 1)) send_forward(out, result.opening[p]);
   }
 
   FLITLAB_INLINE void allocate() const {

@@ -20,22 +20,22 @@ struct RouterPhase {
     const auto node = v.routers[index];
     RouterControl& control = node.at(t.router_fields.control);
     const u32 ports = t.ports(), slot = (now & t.slot_mask) * ports;
-    Word in[2 * kMaxPorts];
+    using Words = MailWords<V::width>;
+    const Words in{&node.at(t.router_fields.mail, slot)};
     u32 any = 0, arrived = 0;
-    for (u32 p = 0; p < ports; ++p) any |= in[p] = node.at(t.router_fields.mail, slot + p);
+    for (u32 p = 0; p < ports; ++p) any |= in[p];
     if (!any && !control.active && t.slices == 1 && !control.some_off) return;
-    if (any)
-      for (u32 p = 0; p < ports; ++p) node.at(t.router_fields.mail, slot + p) = 0;
     for (u32 p = 0; p < t.inputs; ++p) arrived |= u32{in[p] != 0} << p;
     const FarMail<V> far{v};
     RouterResult result;
     result.clear();
-    const RouterCycle<V, FarMail<V>> cycle{v,  far,           node,  router_name(t, index), now, control,
-                                           in, in + t.inputs, result};
+    const RouterCycle<V, FarMail<V>, Words> cycle{v,  far,           node,  router_name(t, index), now, control,
+                                                  in, in + t.inputs, result};
     for (u32 left = begin_router(cycle, arrived); left; left &= left - 1) cycle.step(lowest_bit(left));
     if (result.requests) cycle.allocate();
     control.used &= ~result.freed;
     if (t.slices > 1) tell_cascade(v, node, cycle.name, now);
+    if (any) in.clear(ports);
   }
 };
 

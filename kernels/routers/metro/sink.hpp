@@ -6,12 +6,12 @@
 
 namespace flitlab::metro {
 
-template <class V, class Far>
+template <class V, class Far, class Words = const Word*>
 struct SinkCycle {
   const V& v;
   const Far& far;
   Item<V::width> terminal;
-  const Word* in;  ///< [2L][c] words of this cycle
+  Words in;  ///< [2L][c] words of this cycle
   u32 index;
   u32 link;  ///< leaving ones first
   Cycle now;

@@ -31,12 +31,12 @@ FLITLAB_INLINE void count_stage(const V& v, Count total, u32 stage) {
   count(*v.shard, total, 1, place);
 }
 
-template <class V, class Far>
+template <class V, class Far, class Words = const Word*>
 struct SourceCycle {
   const V& v;
   const Far& far;
   Item<V::width> terminal;
-  const Word* in;  ///< [2L][c] words of this cycle
+  Words in;  ///< [2L][c] words of this cycle
   u32 index;
   Cycle now;
   TerminalControl& control;

@@ -5,6 +5,7 @@
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/view.hpp"
+#include "kernels/engines/engine_cost.hpp"
 #include "kernels/routers/metro/checksum.hpp"
 #include "kernels/routers/metro/word.hpp"
 #include "kernels/traffic/terminal_state.hpp"
@@ -183,6 +184,8 @@ struct RouterSetup {
 static_assert(sizeof(RouterSetup) == 16);
 
 struct Table {
+  static constexpr EngineCost cost{.cpu_ns = 31, .loads = 108, .blocks = 22, .bytes = 1700};
+
   u32 routers = 0;  ///< c of each wide one
   u32 terminals = 0;
   u32 slices = 1;         ///< c

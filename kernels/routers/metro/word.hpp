@@ -33,4 +33,17 @@ FLITLAB_HD constexpr u32 payload_of(Word word) { return word & 0xFFFF; }
 /// Whether a connection ends with the word: it is dropped, or whoever should drive the wire no longer does.
 FLITLAB_HD constexpr bool ends(Word word) { return kind_of(word) == Kind::kDrop || kind_of(word) == Kind::kNothing; }
 
+/// The words of an item's mail in one cycle, where they lie: W words further is the next.
+template <int W>
+struct MailWords {
+  Word* first;
+
+  FLITLAB_HD Word operator[](u32 i) const { return first[i * W]; }
+  FLITLAB_HD MailWords operator+(u32 n) const { return {first + n * W}; }
+  /// Nobody hears them again.
+  FLITLAB_HD void clear(u32 n) const {
+    for (u32 i = 0; i < n; ++i) first[i * W] = 0;
+  }
+};
+
 }  // namespace flitlab::metro

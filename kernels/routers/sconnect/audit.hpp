@@ -37,10 +37,12 @@ struct AuditTic {
     u32 fault = 0, used = 0, reserved = 0, held[kQueues] = {}, held_control[2] = {};
 
     const auto see = [&](u32 buffer) {
-      if (buffer >= t.buffers || seen >> buffer & 1 || control.free >> buffer & 1) fault |= kFaultBookkeeping;
-      seen |= u64{1} << (buffer & 63);
+      if (buffer >= t.buffers) return void(fault |= kFaultBookkeeping);  // a damaged number leads nowhere
+      if (seen >> buffer & 1 || control.free >> buffer & 1) fault |= kFaultBookkeeping;
+      seen |= u64{1} << buffer;
     };
     const auto count_inside = [&](u32 buffer) {
+      if (buffer >= t.buffers) return;
       const Message& m = item.at(t.fields.message, buffer);
       if (m.control || item.at(t.fields.buffer, buffer).flags & (kComing | kBad)) return;
       count(*v.shard, Total::kAuditedPackets);
@@ -52,7 +54,7 @@ struct AuditTic {
       waiting |= u64{list.messages > 0} << q;
       u32 buffer = list.head;
       for (u32 i = 0; i < list.messages; ++i) {
-        if (buffer == kNoBuffer) {
+        if (buffer >= t.buffers) {  // kNoBuffer among them
           fault |= kFaultBookkeeping;
           break;
         }

@@ -7,6 +7,7 @@
 #include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/view.hpp"
+#include "kernels/engines/engine_cost.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -54,6 +55,8 @@ struct SwitchFields {
 };
 
 struct Table {
+  static constexpr EngineCost cost{.cpu_ns = 400, .loads = 950, .blocks = 56, .bytes = 29500};
+
   u32 routers = 1;
   u32 terminals = 8;       ///< N
   u32 output_buffers = 1;  ///< B

@@ -10,6 +10,7 @@
 #include "kernels/common/peer.hpp"
 #include "kernels/common/select.hpp"
 #include "kernels/common/view.hpp"
+#include "kernels/engines/engine_cost.hpp"
 #include "kernels/routers/t3e/barrier_state.hpp"
 #include "kernels/routers/t3e/special_state.hpp"
 #include "kernels/traffic/terminal_state.hpp"
@@ -173,6 +174,8 @@ struct TableFields {
 
 /// The plan. Names that terminals use are those of every model's table.
 struct Table {
+  static constexpr EngineCost cost{.cpu_ns = 145, .loads = 178, .blocks = 13, .bytes = 2300};
+
   static constexpr bool kSmall = true;
   static constexpr u32 concentration = 1;
   static constexpr u32 network_ports = kDirections;

@@ -10,6 +10,7 @@
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/view.hpp"
+#include "kernels/engines/engine_cost.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -113,6 +114,8 @@ struct RouterFields {
 };
 
 struct VcTable {
+  static constexpr EngineCost cost{.cpu_ns = 25, .loads = 174, .blocks = 12, .bytes = 3000};
+
   static constexpr bool kSmall = false;           ///< at most 8 ports and 64 virtual channels, known at compile time
   static constexpr bool kDimensionOrder = false;  ///< the algorithm, known at compile time
 

@@ -5,12 +5,20 @@
 
 namespace flitlab::vc {
 
-/// What a switch allocator has matched so far.
+/// What a switch allocator has matched so far. On a GPU these are all the arrays that it has: one whose index the
+/// compiler does not know lies in memory there.
 struct Matching {
   u32 inputs = 0, outputs = 0;  ///< matched ports
-  u8 output_of[kMaxPorts];
-  u8 vc_of[kMaxPorts];  ///< VC of each matched (or bidding) input
+  u8 output_of[kMaxPorts];      ///< of each matched (or bidding) input
+  u8 vc_of[kMaxPorts];          ///< VC of each of them
 };
+
+/// Those of `ports` that bid for output `out`.
+FLITLAB_INLINE u32 contenders_for(const Matching& m, u32 ports, u32 out) {
+  u32 set = 0;
+  for (; ports; ports &= ports - 1) set |= u32{m.output_of[lowest_bit(ports)] == out} << lowest_bit(ports);
+  return set;
+}
 
 /// VCs of an input port, out of `set`, whose packets leave through output `out`.
 template <class T, int W>
@@ -39,22 +47,20 @@ FLITLAB_INLINE u32 ready_ports(const T& t, const Item<W>& router, RouterControl&
 template <class T, int W>
 FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterControl& control, Matching& m,
                                       Cycle now) {
-  u32 contenders[kMaxPorts];
+  const u32 bidders = ready_ports(t, router, control);
   u32 outputs = 0;
-  for (u32 ports = ready_ports(t, router, control); ports; ports &= ports - 1) {
+  for (u32 ports = bidders; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
     const u32 vc = pick_vc(t, router, port, ready_vcs(t, router, control, port), now);
     const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
-    contenders[out] = ((outputs >> out) & 1 ? contenders[out] : 0) | 1u << port;
     outputs |= 1u << out;
+    m.output_of[port] = static_cast<u8>(out);
     m.vc_of[port] = static_cast<u8>(vc);
   }
   m.outputs = outputs;
   for (; outputs; outputs &= outputs - 1) {
     const u32 out = lowest_bit(outputs);
-    const u32 port = pick_input(t, router, out, contenders[out], m.vc_of, now);
-    m.inputs |= 1u << port;
-    m.output_of[port] = static_cast<u8>(out);
+    m.inputs |= 1u << pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, now);
   }
 }
 
@@ -67,43 +73,60 @@ FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, RouterContr
   return wanted;
 }
 
+/// The same of all bidders. A CPU remembers it.
+template <class T, int W>
+class Wants {
+ public:
+  FLITLAB_INLINE Wants(const T& t, const Item<W>& router, RouterControl& control, u32 bidders)
+      : t_(t), router_(router), control_(control) {
+    for (u32 ports = bidders; ports; ports &= ports - 1) {
+      const u32 port = lowest_bit(ports), wanted = outputs_wanted(t, router, control, port);
+      if constexpr (W == 1) of_[port] = wanted;
+      all_ |= wanted;
+    }
+  }
+  FLITLAB_INLINE u32 of(u32 port) const {
+    if constexpr (W == 1) return of_[port];
+    return outputs_wanted(t_, router_, control_, port);
+  }
+  FLITLAB_INLINE u32 all() const { return all_; }
+
+ private:
+  const T& t_;
+  const Item<W>& router_;
+  RouterControl& control_;
+  u32 all_ = 0;
+  u32 of_[W == 1 ? kMaxPorts : 1];
+};
+
 /// Separable, output first; with more rounds it is iSLIP, whose pointers move only for first-round matches.
 template <class T, int W>
 FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds,
                                        Matching& m, u32& first_round_inputs, Cycle now) {
-  u32 wants[kMaxPorts], offers[kMaxPorts];
   const u32 bidders = ready_ports(t, router, control);
-  u32 all_outputs = 0;
-  for (u32 ports = bidders; ports; ports &= ports - 1) {
-    const u32 port = lowest_bit(ports);
-    wants[port] = outputs_wanted(t, router, control, port);
-    all_outputs |= wants[port];
-  }
+  const Wants<T, W> wants(t, router, control, bidders);
   for (u32 round = 0; round < rounds; ++round) {
     u32 offered = 0;
-    for (u32 outs = all_outputs & ~m.outputs; outs; outs &= outs - 1) {
+    for (u32 outs = wants.all() & ~m.outputs; outs; outs &= outs - 1) {
       const u32 out = lowest_bit(outs);
       u32 contenders = 0;
       for (u32 ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
         const u32 port = lowest_bit(ports);
-        if (!((wants[port] >> out) & 1)) continue;
+        if (!((wants.of(port) >> out) & 1)) continue;
         contenders |= 1u << port;
         const u32 set = vcs_toward(t, router, port, ready_vcs(t, router, control, port), out);
         m.vc_of[port] = static_cast<u8>(pick_vc(t, router, port, set, now));
       }
       if (!contenders) continue;
       const u32 port = pick_input(t, router, out, contenders, m.vc_of, now);
-      offers[port] = ((offered >> port) & 1 ? offers[port] : 0) | 1u << out;
+      const u32 offers =
+          ((offered >> port) & 1 ? 1u << m.output_of[port] : 0) | 1u << out;  // the best by now, and this
+      m.output_of[port] = static_cast<u8>(first_at_or_after(offers, router.at(t.router_fields.port, port).pick_output));
       offered |= 1u << port;
     }
     if (!offered) break;
-    for (; offered; offered &= offered - 1) {
-      const u32 port = lowest_bit(offered);
-      const u32 out = first_at_or_after(offers[port], router.at(t.router_fields.port, port).pick_output);
-      m.inputs |= 1u << port;
-      m.outputs |= 1u << out;
-      m.output_of[port] = static_cast<u8>(out);
-    }
+    m.inputs |= offered;
+    for (; offered; offered &= offered - 1) m.outputs |= 1u << m.output_of[lowest_bit(offered)];
     if (round == 0) first_round_inputs = m.inputs;
   }
 }
@@ -112,18 +135,14 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
 /// cycle.
 template <class T, int W>
 FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
-  u32 wants[kMaxPorts];
   const u32 bidders = ready_ports(t, router, control);
-  for (u32 ports = bidders; ports; ports &= ports - 1) {
-    const u32 port = lowest_bit(ports);
-    wants[port] = outputs_wanted(t, router, control, port);
-  }
+  const Wants<T, W> wants(t, router, control, bidders);
   const u32 first = first_diagonal(now, t.ports);
   for (u32 d = 0; d < t.ports; ++d) {
     for (u32 ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
       const u32 port = lowest_bit(ports);
       const u32 out = (d + first + t.ports - port) % t.ports;
-      if (!((wants[port] >> out) & 1) || ((m.outputs >> out) & 1)) continue;
+      if (((m.outputs >> out) & 1) || !((wants.of(port) >> out) & 1)) continue;
       m.inputs |= 1u << port;
       m.outputs |= 1u << out;
       m.output_of[port] = static_cast<u8>(out);
@@ -134,26 +153,25 @@ FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterCon
 /// Speculative bids: packets that bid for an output VC in this same cycle also bid for ports that nobody else
 /// wants. A win is wasted unless the output VC was granted and has a credit.
 template <class V, int W>
-FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, const Matching& m,
+FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, Matching& m,
                               Cycle now) {
   const auto& t = v.t;
-  u32 contenders[kMaxPorts];
-  u8 vc_of[kMaxPorts];
-  u32 outputs = 0;
+  u32 outputs = 0, bidders = 0;
   const u32 bidding = ports_with(t, router, control, [](const RouterControl& word) { return word.bids; });
   for (u32 ports = bidding & ~m.inputs; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports), bids = vcs_of(t, word_of(t, router, control, port).bids, port);
     const u32 vc = pick_vc(t, router, port, bids, now);
     const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
     if ((m.outputs >> out) & 1) continue;
-    contenders[out] = ((outputs >> out) & 1 ? contenders[out] : 0) | 1u << port;
+    bidders |= 1u << port;
     outputs |= 1u << out;
-    vc_of[port] = static_cast<u8>(vc);
+    m.output_of[port] = static_cast<u8>(out);
+    m.vc_of[port] = static_cast<u8>(vc);
   }
   for (; outputs; outputs &= outputs - 1) {
     const u32 out = lowest_bit(outputs);
-    const u32 port = pick_input(t, router, out, contenders[out], vc_of, now);
-    const u32 vc = vc_of[port];
+    const u32 port = pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, now);
+    const u32 vc = m.vc_of[port];
     const InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
     if (in.stage != Stage::kHead || !router.at(t.router_fields.output, out * t.vcs + in.out_vc).credits) continue;
     RouterControl& word = word_of(t, router, control, port);

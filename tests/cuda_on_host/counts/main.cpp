@@ -10,36 +10,29 @@
 #include "host/config/registry.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "tests/cuda_on_host/counts.hpp"
-#include "tests/support/build.hpp"
+#include "tests/support/networks.hpp"
 
 namespace flitlab {
 namespace {
 
 constexpr u32 kWarmup = 1000, kCycles = 20;
 
-/// Networks of about 64 routers; a switch is one.
-RawConfig network_of(const std::string& kind) {
-  if (kind == "switch") return {{"topology.ports", std::int64_t{64}}};
-  if (kind == "metro") return {{"topology.radix", IntList{4, 4, 4}}, {"topology.dilation", IntList{2, 2, 1}}};
-  if (kind == "t3e" || kind == "bgl") return {{"topology.shape", IntList{4, 4, 4}}};
-  return {{"topology.shape", IntList{8, 8}}};
-}
+/// Networks of a job: one, but of those that are so small that several share a warp.
+u32 replicas_of(const std::string& kind) { return kind == "switch" ? 32 : kind == "vc" ? 2 : 1; }
 
 void print(const std::string& kind, double load) {
-  RawConfig config = network_of(kind);
-  config["router.kind"] = kind;
+  RawConfig config = testing::network_of_64(kind);
   config["traffic.load"] = load;
-  std::vector<Experiment> replicas;
-  const u32 count = kind == "vc" ? 2 : 1;  // in lanes two share a warp
-  for (u32 seed = 1; seed <= count; ++seed) {
-    config["run.seed"] = testing::integer(seed);
-    replicas.push_back(testing::experiment(config));
+  const u32 replicas = replicas_of(kind);
+  std::vector<Experiment> jobs;
+  std::vector<u32> all;
+  for (u32 r = 0; r < replicas; ++r) {
+    config["run.seed"] = std::int64_t{r + 1};
+    jobs.push_back(testing::experiment(config));
+    all.push_back(r);
   }
-  const auto plan = make_plan(replicas.front());
-  const auto cpu = plan->make_engine(replicas, {"cpu", 1, false, 1});
-  const auto gpu = plan->make_engine(replicas, {"cuda", 1, false, 1});
-  std::vector<u32> all(count);
-  std::iota(all.begin(), all.end(), 0u);
+  const auto plan = make_plan(jobs.front());
+  const auto cpu = plan->make_engine(jobs, {"cpu", 1}), gpu = plan->make_engine(jobs, {"cuda"});
   cpu->advance(kWarmup - 1, all);
   for (u32 r : all) gpu->set_state(r, cpu->state(r));
   gpu->set_now(cpu->now());
@@ -51,8 +44,10 @@ void print(const std::string& kind, double load) {
   cpu->advance(kCycles, all);
   for (u32 r : all)
     if (gpu->state_hash(r) != cpu->state_hash(r)) throw std::runtime_error(kind + ": another state");
-  const std::pair<const char*, u64> numbers[] = {{"routers", plan->topology().routers * count},
+  const std::pair<const char*, u64> numbers[] = {{"routers", plan->topology().routers},
+                                                 {"replicas", replicas},
                                                  {"cycles", kCycles},
+                                                 {"state_bytes", plan->layout().bytes(1)},
                                                  {"lane_blocks", c.lane_blocks},
                                                  {"warp_blocks", c.warp_blocks},
                                                  {"loads", c.loads},

@@ -14,6 +14,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+import rates
+
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build" / "gpu-counts"
 INSTRUCTION_BYTES = 16  # since Volta
@@ -23,13 +26,19 @@ SECTOR = 32  # bytes
 INTRODUCTION = """# The GPU engine
 
 The CUDA engine runs the phases of the CPU engine, a thread for each router or terminal, or several
-([cuda_engine.cuh](../kernels/engines/cuda_engine.cuh)). A network that a block can hold stays with it for a whole
-epoch; a larger one is spread over the grid. Plain routers in an open loop are kept in lanes instead: a team of 16
-threads works on 64 routers, a byte of each, four to a thread, and holds their state in shared memory where it fits
-([cuda_lane_engine.cuh](../kernels/engines/cuda_lane_engine.cuh)). `make test` runs both on a device that the host
-emulates, and compares them with the CPU engine ([tests/cuda_on_host](../tests/cuda_on_host/README.md)). They have not
-run on a GPU yet, so there is no rate here. This page is made by `python tests/cuda_on_host/counts/report.py`, and
-every number on it is counted, not modelled.
+([cuda_engine.cuh](../kernels/engines/cuda_engine.cuh)). Networks stay with a block each for a whole epoch, small ones
+several to a block, or all are spread over the grid, whatever is likely to be faster. Plain routers in an open loop are
+kept in lanes instead: a team of 16 threads works on 64 routers, a byte of each, four to a thread, and holds their state
+in shared memory where it fits ([cuda_lane_engine.cuh](../kernels/engines/cuda_lane_engine.cuh)). `make test` runs both
+on a device that the host emulates, and compares them with the CPU engine
+([tests/cuda_on_host](../tests/cuda_on_host/README.md)). They have not run on a GPU yet. This page is made by `python
+tests/cuda_on_host/counts/report.py`; numbers are counted where nothing else is said.
+
+After an epoch the host asks for the totals and audits of all replicas at once: seven launches and five copies at most,
+however many replicas there are ([calls_gpu_test.cpp](../tests/kernels/engines/calls_gpu_test.cpp)). Histograms are
+copied when a run ends, states when its window begins and ends, and for the search for deadlocks, many at once. The
+memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES` chooses among several devices,
+which `flitlab doctor` lists. A launch lasts about a quarter of a second at most, so that Ctrl-C is heard.
 """
 
 KERNELS = """
@@ -46,14 +55,14 @@ fit and are stored and loaded again; the stack holds them, and arrays with indic
 COUNTS = """
 ## What warps do
 
-Networks of about 64 routers (a switch of 64 ports) after {warmup} cycles, over {cycles}; of vc two, which are in lanes
-and share a warp. **Useful lanes**: of 32
-lanes, how many take part in what the warp does, on average over basic blocks. What several lanes do at the same place
-for the n-th time they do together, so this is the best that a warp can do. **Sectors** are pieces of 32 bytes that a
-warp's access needs: with neighbouring lanes at neighbouring addresses a load of 4 bytes takes 4 for 32 lanes.
-**Longest**: loads of the lane that has most, one after the other: at most so many wait for one another. Counted is
-the device's memory: not shared memory, not a thread's own variables, and not the table of the network, which the
-kernel is given as an argument and a GPU keeps in its constant cache.
+Networks of about 64 routers after {warmup} cycles, over {cycles}: one, but two of vc, which are in lanes, and 32
+switches of 64 ports, which share a warp. **Useful lanes**: of 32 lanes, how many take part in what the warp does, on
+average over basic blocks. What several lanes do at the same place for the n-th time they do together, so this is the
+best that a warp can do. **Sectors** are pieces of 32 bytes that a warp's access needs: with neighbouring lanes at
+neighbouring addresses a load of 4 bytes takes 4 for 32 lanes. **Longest**: loads of the lane that has most, one after
+the other: at most so many wait for one another. Counted is the device's memory: not shared memory, not a thread's own
+variables, and not the table of the network, which the kernel is given as an argument and a GPU keeps in its constant
+cache.
 
 | model | load | useful lanes | loads | sectors a load | bytes moved | asked for | stores | atomics | longest |
 |---|---|---|---|---|---|---|---|---|---|
@@ -77,16 +86,16 @@ def label(model: str, kernel: str) -> str:
             + (", long packets" if table == "Fixed" and roomy == "1" else "") + (", any" if table == "Open" else ""))
 
 
-def compiled(model: str, architecture: str) -> dict[str, dict[str, int]]:
+def compiled(model: str, architecture: str, folder: Path = BUILD) -> dict[str, dict[str, int]]:
     """Sizes and registers of the kernels that advance a network, by label. Of those that step single routers or
     terminals it is the largest, that of a cycle."""
-    cubin = BUILD / f"{model}.cubin"
+    cubin = folder / f"{model}.cubin"
     command = ["nvcc", "-std=c++20", f"-arch={architecture}", "--fmad=false", "--expt-relaxed-constexpr",
                "--extended-lambda", "-DFLITLAB_CUDA", "-cubin", "-Xptxas", "-v", "-I", str(ROOT),
                str(ROOT / "kernels" / "routers" / model / "cuda.cu"), "-o", str(cubin)]
     said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode:
-        sys.exit(said.stderr)
+        raise RuntimeError(said.stderr)
     sections = subprocess.run(["readelf", "--section-headers", "--wide", str(cubin)], capture_output=True, text=True)
     sizes = sorted((int(size, 16), name) for name, size in
                    re.findall(r" \.text\.(\S*(?:step|lane)_kernel\S*)\s+PROGBITS\s+\w+ \w+ (\w+)", sections.stdout))
@@ -125,7 +134,7 @@ def kernel_rows(architecture: str, jobs: int) -> str:
 def count_rows(report: dict) -> str:
     text = ""
     for c in report["networks"]:
-        each = c["routers"] * c["cycles"]
+        each = c["routers"] * c["replicas"] * c["cycles"]
         moved = SECTOR * (c["load_sectors"] + c["store_sectors"])
         text += (f"| {c['model']} | {c['load']:g} | {c['lane_blocks'] / c['warp_blocks']:.1f} of {WARP} "
                  f"| {c['loads'] / each:.0f} | {c['load_sectors'] / c['warp_loads']:.1f} | {moved / each:,.0f} "
@@ -134,15 +143,26 @@ def count_rows(report: dict) -> str:
     return text
 
 
+def measured(path: Path | None) -> dict[tuple, float]:
+    """A device's rate by model, load, routers and replicas."""
+    if path is None:
+        return {}
+    rows = json.loads(path.read_text(encoding="utf-8"))["rates"]
+    return {(r["model"], r["load"], r["routers"], r["replicas"]): r["cuda"] for r in rows if "cuda" in r}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default="sm_90", help="device that nvcc compiles for")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--measured", type=Path, metavar="REPORT.json", help="rates of a device (tests/gpu/run.sh)")
+    parser.add_argument("--counts", type=Path, metavar="FILE", help="what flitlab_gpu_counts has printed")
     args = parser.parse_args()
     BUILD.mkdir(parents=True, exist_ok=True)
-    report = counted()
+    report = json.loads(args.counts.read_text()) if args.counts else counted()
     print(INTRODUCTION + KERNELS.format(architecture=args.arch) + kernel_rows(args.arch, args.jobs)
-          + COUNTS.format(warmup=report["warmup"], cycles=report["cycles"]) + count_rows(report) + "\n" + UNITS, end="")
+          + COUNTS.format(warmup=report["warmup"], cycles=report["cycles"]) + count_rows(report) + "\n" + UNITS
+          + rates.table(report["networks"], measured(args.measured)), end="")
 
 
 if __name__ == "__main__":

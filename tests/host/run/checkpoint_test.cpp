@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "host/plan/interrupt.hpp"
 #include "host/run/run.hpp"
 #include "host/run/stepped.hpp"
 #include "kernels/common/error.hpp"
@@ -45,6 +46,40 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
       EXPECT_TRUE(std::filesystem::exists(path));
     }
   }
+}
+
+void expect_same(const std::vector<Result>& a, const std::vector<Result>& b);
+
+u32 asked = 0;
+
+/// Long epochs are not waited for: a user is heard between two cycles, and the run goes on from there.
+TEST(Checkpoint, AStopWithinAnEpochIsHeardAndKept) {
+  const std::string path = testing::temporary(".checkpoint");
+  const std::vector<Experiment> jobs{experiment({{"traffic.load", 0.1},
+                                                 {"run.epoch_cycles", integer(300000)},
+                                                 {"run.warmup_cycles", integer(300000)},
+                                                 {"run.measure_cycles", integer(300000)}})};
+  std::vector<u64> whole_ends, ends;
+  const std::vector<Result> whole =
+      run_job(jobs, {"cpu", 1, false}, [&](const Progress& p) { whole_ends.push_back(p.cycle); });
+  asked = 0;
+  set_interrupt_check([] {
+    if (++asked % 2 == 0) throw Stop{};
+  });
+  std::vector<Result> pieces;
+  int stops = 0;
+  while (pieces.empty()) {
+    try {
+      pieces = run_job(jobs, {"cpu", 1, false}, [&](const Progress& p) { ends.push_back(p.cycle); }, {path, 1e9});
+    } catch (const Stop&) {
+      ++stops;
+    }
+  }
+  set_interrupt_check(nullptr);
+  std::filesystem::remove(path);
+  EXPECT_GE(stops, 2);
+  EXPECT_EQ(ends, whole_ends);
+  expect_same(whole, pieces);
 }
 
 void expect_same(const std::vector<Result>& a, const std::vector<Result>& b) {

@@ -1,0 +1,52 @@
+#pragma once
+/// What kernels are given of a job, and the small kernels that answer what the host asks after an epoch: of all
+/// replicas with one launch, so that what the host waits for does not grow with their number.
+#include "kernels/common/counters.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/common/replica.hpp"
+#include "kernels/engines/state_layout.hpp"
+
+namespace flitlab {
+
+/// Everything a kernel needs to build the views of all replicas; passed by value.
+template <class Model>
+struct DeviceJob {
+  typename Model::Table table;
+  Placement place;
+  std::byte* arena;
+  std::size_t replica_bytes;
+  const ReplicaRow* rows;
+  CounterShard* shards;  ///< one per replica, shared through atomics
+  const u32* active;     ///< replicas that a launch is about
+  u32 active_count;
+
+  static constexpr int kWidth = 32;
+  using View = typename Model::template View<kWidth, false>;
+
+  FLITLAB_HD View view(u32 replica) const {
+    return Model::template make_view<kWidth, false>(table, place, arena + replica_bytes * replica, rows + replica,
+                                                    shards + replica, EventLog{});
+  }
+};
+
+/// `out`: [active replica][used], the first totals of each.
+template <class Model>
+__global__ void totals_kernel(const __grid_constant__ DeviceJob<Model> job, u32 used, u64* out) {
+  const u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= u64{job.active_count} * used) return;
+  out[i] = job.shards[job.active[i / used]].total[i % used];
+}
+
+/// Finds the first faulty item of a kind in each active replica. `found`: [active replica], its number in the upper
+/// half, its fault word in the lower one.
+template <class Model>
+__global__ void fault_kernel(const __grid_constant__ DeviceJob<Model> job, u32 kind, unsigned long long* found) {
+  const u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x;
+  const u32 items = job.place.count[kind];
+  if (i >= u64{job.active_count} * items) return;
+  const u32 r = static_cast<u32>(i / items), item = static_cast<u32>(i % items);
+  const u32 word = Model::fault_of(job.view(job.active[r]), kind, item);
+  if (word) atomicMin(found + r, static_cast<unsigned long long>(item) << 32 | word);
+}
+
+}  // namespace flitlab

@@ -1,0 +1,20 @@
+#pragma once
+/// What the host asks of the device: each launch and each copy costs a GPU's host some microseconds, whatever is in it.
+#include <cstddef>
+#include <cstdint>
+
+struct CudaOnHostCalls {
+  std::uint64_t launches;  ///< of kernels; memory that is set counts as one
+  std::uint64_t copies;
+  std::uint64_t copied_bytes;
+};
+
+/// In the library of the emulated device: what came since the last call.
+extern "C" CudaOnHostCalls cuda_on_host_calls();
+
+namespace cuda_on_host {
+
+void count_launch_call();
+void count_copy_call(std::size_t bytes);
+
+}  // namespace cuda_on_host

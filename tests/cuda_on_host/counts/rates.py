@@ -1,0 +1,147 @@
+"""A model of the CUDA engine's rate: which of a device's limits a network meets first, by what is counted of its
+kernel.
+
+Every input is counted (counts/main.cpp), or a constant of the device, each with where it comes from and how far it may
+be off; so a prediction is a range. `table` puts measured rates (tests/gpu/run.sh) beside it.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+WARP = 32
+
+
+@dataclass(frozen=True)
+class Constant:
+    low: float  # the slowest that is likely
+    likely: float
+    high: float
+    unit: str
+    source: str
+
+
+def of_the_engine(name: str) -> float:
+    """A constant of kernels/engines/engine_cost.hpp, by which `backend = auto` chooses."""
+    text = (ROOT / "kernels" / "engines" / "engine_cost.hpp").read_text(encoding="utf-8")
+    return float(re.search(rf"\b{name} = ([\d.]+)", text).group(1))
+
+
+H200 = {
+    "multiprocessors": Constant(132, 132, 132, "", "NVIDIA H200 data sheet"),
+    "clock": Constant(1.6e9, 1.755e9, 1.98e9, "/s", "data sheet: 1.98 GHz at most; kept up under load: assumed"),
+    "schedulers": Constant(4, 4, 4, "a multiprocessor", "Hopper: each issues one warp's instruction a clock"),
+    "instructions of a block": Constant(30, 20, 10, "", "assumed: SASS for a basic block of the host's compiler"),
+    "wait for a load": Constant(150e-9, of_the_engine("kLoadNs") * 1e-9, 20e-9, "s",
+                                "assumed: all from the second cache, a mixture, all from the first"),
+    "second cache": Constant(4e12, of_the_engine("kBytesPerNs") * 1e9 * 132, 7e12, "B/s", "assumed"),
+    "memory": Constant(3.8e12, 4.3e12, 4.8e12, "B/s", "data sheet: 4.8e12; a part of it assumed"),
+    "second cache holds": Constant(50e6, 50e6, 50e6, "B", "data sheet"),
+    "barrier of a block": Constant(100e-9, of_the_engine("kBlockBarrierNs") * 1e-9, 25e-9, "s", "assumed"),
+    "barrier of the grid": Constant(4e-6, of_the_engine("kGridBarrierNs") * 1e-9, 1.2e-6, "s", "assumed"),
+    "threads of a block": Constant(512, 512, 512, "", "kBlockThreads"),
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is counted of a router-cycle of a model."""
+
+    warp_blocks: float  # basic blocks that warps go through
+    bytes: float  # moved by sectors
+    longest: float  # loads of the thread that has most, one after the other, a cycle
+    state: float  # bytes of a router and its terminals
+
+
+def work_of(counted: dict) -> Work:
+    each = counted["routers"] * counted["replicas"] * counted["cycles"]
+    return Work(counted["warp_blocks"] / each, 32 * (counted["load_sectors"] + counted["store_sectors"]) / each,
+                counted["longest"] / counted["cycles"], counted["state_bytes"] / counted["routers"])
+
+
+def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> dict[str, float]:
+    """By limit: the seconds that it takes all networks to go on by a cycle. `which`: low, likely or high."""
+    chip = {name: getattr(constant, which) for name, constant in H200.items()}
+    everywhere, processors, block = routers * replicas, chip["multiprocessors"], chip["threads of a block"]
+    resident = routers <= 8 * block and (replicas >= processors or routers <= block)
+    if resident:
+        slots = processors * max(1, block // (WARP * math.ceil(min(routers, block) / WARP)))
+        turns, barrier = math.ceil(replicas / slots) * math.ceil(routers / block), chip["barrier of a block"]
+        busy = min(processors, replicas)
+    else:
+        turns, barrier = math.ceil(everywhere / (processors * block)), chip["barrier of the grid"]
+        busy = min(processors, math.ceil(everywhere / WARP))
+    part = busy / processors
+    state = work.state * everywhere
+    return {
+        "issue": everywhere * work.warp_blocks * chip["instructions of a block"]
+        / (busy * chip["schedulers"] * chip["clock"]),
+        "second cache": everywhere * work.bytes / (part * chip["second cache"]),
+        # What does not stay in the second cache is read and written once a cycle, or as often as it is moved.
+        "memory": 0 if state < chip["second cache holds"] else
+        everywhere * min(work.bytes, 2 * work.state) / chip["memory"],
+        "latency": turns * work.longest * chip["wait for a load"],
+        "barrier": barrier,
+    }
+
+
+@dataclass(frozen=True)
+class Prediction:
+    low: float
+    likely: float
+    high: float
+    limit: str
+
+
+def predict(work: Work, routers: int, replicas: int) -> Prediction:
+    """Router-cycles per second. Limits overlap, but for barriers."""
+    rates = {}
+    for which in ("low", "likely", "high"):
+        times = seconds_of_a_cycle(work, routers, replicas, which)
+        rates[which] = routers * replicas / (max(t for name, t in times.items() if name != "barrier")
+                                             + times["barrier"])
+    times = seconds_of_a_cycle(work, routers, replicas, "likely")
+    return Prediction(rates["low"], rates["likely"], rates["high"], max(times, key=times.get))
+
+
+CASES = {"one network of 64": (64, 1), "a thousand networks of 64": (64, 1000), "one network of 32768": (32768, 1)}
+LARGE = ("vc", "t3e", "bgl", "bless")  # those that tests/perf/gpu_report.cpp has of 32768 routers
+
+INTRODUCTION = """
+## A model of the rate
+
+No device has run these kernels yet. What is counted of them and what is known, or assumed, of an NVIDIA H200 gives a
+rate for each of its limits: instructions issued, bytes moved from the second cache and from memory, loads that wait for
+one another, barriers. The slowest limits the network; the range is that of the constants below. By the constants that
+are assumed `backend = auto` chooses, too ([engine_cost.hpp](../kernels/engines/engine_cost.hpp)), with the counts of a
+model's table (`EngineCost`) and 10 microseconds for each launch and copy of an epoch. A device's measured rates
+(`tests/gpu/run.sh REPORT.json`, then `report.py --measured REPORT.json`) fill the last column.
+
+| model | load | network | predicted, router-cycles/s | from | to | limit | measured |
+|---|---|---|---|---|---|---|---|
+"""
+CONSTANTS = """
+| of the device | slow | likely | fast | unit | where it comes from |
+|---|---|---|---|---|---|
+"""
+
+
+def table(counts: list[dict], measured: dict[tuple, float]) -> str:
+    text = INTRODUCTION
+    for counted in counts:
+        for name, (routers, replicas) in CASES.items():
+            if routers > 64 and counted["model"] not in LARGE:
+                continue
+            size = (counted["routers"] if routers == 64 else routers, replicas)
+            label = name.replace("network of 64", "switch").replace("networks of 64", "switches") \
+                if counted["model"] == "switch" else name
+            p = predict(work_of(counted), *size)
+            rate = measured.get((counted["model"], counted["load"], *size))
+            text += (f"| {counted['model']} | {counted['load']:g} | {label} | {p.likely:.2g} | {p.low:.2g} "
+                     f"| {p.high:.2g} | {p.limit} | {f'{rate:.3g}' if rate else ''} |\n")
+    text += CONSTANTS
+    for name, c in H200.items():
+        text += f"| {name} | {c.low:.4g} | {c.likely:.4g} | {c.high:.4g} | {c.unit} | {c.source} |\n"
+    return text

@@ -1,0 +1,109 @@
+/// What an epoch costs the host: launches and copies do not grow with the replicas of a job. Counted on the device that
+/// the host emulates (tests/cuda_on_host); skipped elsewhere.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "host/config/registry.hpp"
+#include "tests/cuda_on_host/calls.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab::calls_gpu_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+
+class GpuCalls : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    counter_ = reinterpret_cast<CudaOnHostCalls (*)()>(dlsym(RTLD_DEFAULT, "cuda_on_host_calls"));
+    if (!counter_) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
+  }
+
+  std::vector<Experiment> jobs(u32 replicas) const {
+    std::vector<Experiment> list;
+    for (u32 r = 0; r < replicas; ++r)
+      list.push_back(experiment({{"router.kind", GetParam()},
+                                 {"traffic.load", 0.1},
+                                 {"run.seed", integer(r + 1)},
+                                 {"run.warmup_cycles", integer(100)},
+                                 {"run.measure_cycles", integer(400)},
+                                 {"run.epoch_cycles", integer(100)},
+                                 {"run.watchdog_cycles", integer(200)}}));
+    return list;
+  }
+
+  /// Calls of each epoch in which no replica changes its phase: reports of a job come at the ends of epochs.
+  std::vector<CudaOnHostCalls> epochs(u32 replicas) const {
+    std::vector<CudaOnHostCalls> list;
+    run_job(jobs(replicas), {"cuda", 1}, [&](const Progress&) { list.push_back(counter_()); });
+    return list;
+  }
+
+  CudaOnHostCalls (*counter_)() = nullptr;
+};
+
+TEST_P(GpuCalls, OfAnEpochDoNotGrowWithReplicas) {
+  const std::vector<CudaOnHostCalls> one = epochs(1), many = epochs(9);
+  ASSERT_GE(one.size(), 5u);
+  ASSERT_GE(many.size(), 5u);
+  // Epochs 0 (the window begins) and 4 (it ends) ask for each replica's state; 1 and 3 look for deadlocks.
+  for (u32 epoch : {1u, 2u, 3u}) {
+    EXPECT_EQ(many[epoch].launches, one[epoch].launches) << "epoch " << epoch;
+    EXPECT_EQ(many[epoch].copies, one[epoch].copies) << "epoch " << epoch;
+    EXPECT_LE(one[epoch].launches, 9u) << "epoch " << epoch;  // cycles, totals twice, audit, four kinds of items, marks
+    EXPECT_LE(one[epoch].copies, 4u + 1u) << "epoch " << epoch;
+  }
+  // Totals, faults: no histogram, which is a hundred times as long.
+  EXPECT_LT(many[2].copied_bytes, 9 * 3 * sizeof(Totals));
+}
+
+TEST_P(GpuCalls, TotalsAndAuditsOfManyAreThoseOfEach) {
+  const std::vector<Experiment> replicas = jobs(5);
+  const auto plan = make_plan(replicas.front());
+  const auto gpu = plan->make_engine(replicas, {"cuda", 1}), cpu = plan->make_engine(replicas, {"cpu", 1});
+  const std::vector<u32> all{0, 1, 2, 3, 4}, some{3, 0, 4};
+  for (Engine* engine : {gpu.get(), cpu.get()}) engine->advance(150, all);
+  // A replica in the middle is damaged: the others are not blamed.
+  const std::vector<std::byte> right = cpu->state(3);
+  const ItemKind& routers = cpu->layout().kinds[0];
+  for (const FieldInfo& field : routers.fields) {
+    std::vector<std::byte> bytes(std::size_t{routers.count} * field.count * field.element_bytes);
+    cpu->get_field(3, 0, field, bytes.data());
+    bytes[bytes.size() / 2] ^= std::byte{1};
+    cpu->set_field(3, 0, field, bytes.data());
+    gpu->set_field(3, 0, field, bytes.data());
+    const std::vector<FaultReport> a = gpu->audits(some), b = cpu->audits(some);
+    for (u32 i = 0; i < some.size(); ++i)
+      EXPECT_EQ(std::tie(a[i].bits, a[i].kind, a[i].item, a[i].port),
+                std::tie(b[i].bits, b[i].kind, b[i].item, b[i].port))
+          << field.name;
+    EXPECT_EQ(a[1].bits, 0u);
+    EXPECT_EQ(a[2].bits, 0u);
+    cpu->set_state(3, right);  // audits have written what they found
+    gpu->set_state(3, right);
+  }
+  const std::vector<Totals> a = gpu->totals(some), b = cpu->totals(some);
+  for (u32 i = 0; i < some.size(); ++i) {
+    EXPECT_EQ(a[i], b[i]);
+    EXPECT_EQ(a[i], std::to_array(gpu->counters(some[i]).total));
+    EXPECT_EQ(b[i], std::to_array(cpu->counters(some[i]).total));
+  }
+  std::vector<u32> shown;
+  gpu->each_state(some, [&](u32 replica, const std::vector<std::byte>& state) {
+    shown.push_back(replica);
+    EXPECT_EQ(state, gpu->state(replica));
+  });
+  EXPECT_EQ(shown, some);
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> list;
+  for (const ModelRecord& m : models()) list.emplace_back(m.kind);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GpuCalls, ::testing::ValuesIn(kinds()));
+
+}  // namespace
+}  // namespace flitlab::calls_gpu_test

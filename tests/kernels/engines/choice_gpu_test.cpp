@@ -1,0 +1,66 @@
+/// What `backend = auto` and memory mean where there is a device. On the one that the host emulates
+/// (tests/cuda_on_host); skipped elsewhere, since a GPU's memory is not for tests to set.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "host/run/stepped.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/engines/device.hpp"
+#include "kernels/engines/make_engine.hpp"
+#include "tests/support/build.hpp"
+
+namespace flitlab::choice_gpu_test {
+namespace {
+
+class GpuChoice : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!dlsym(RTLD_DEFAULT, "cuda_on_host_calls")) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
+  }
+  void TearDown() override { unsetenv("CUDA_ON_HOST_MEMORY"); }
+};
+
+std::string error_of(auto&& act) {
+  try {
+    act();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(GpuChoice, AutoGoesByTheSizeOfAJob) {
+  const EngineChoice asked{.backend = "auto", .threads = 2};
+  const EngineCost slow{.cpu_ns = 100000}, quick{.cpu_ns = 1};
+  EXPECT_EQ(resolve_backend(asked, {64, 100}, 0, slow).backend, "cuda");
+  EXPECT_EQ(resolve_backend(asked, {64, 100}, 0, quick).backend, "cpu");
+  EXPECT_EQ(resolve_backend(asked, {64, 100}, 2000000000, slow).backend, "cpu");  // more than the device has
+  EXPECT_EQ(resolve_backend({.backend = "auto", .traced = true}, {64, 100}, 0, slow).backend, "cpu");
+  EXPECT_EQ(resolve_backend({.backend = "cuda"}, {64, 1}, 0, quick).backend, "cuda");  // who asks for it gets it
+  const std::vector<CudaDevice> devices = cuda_devices();
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(devices[0].multiprocessors, 3u);
+  EXPECT_EQ(devices[0].bytes, 1000000000u);
+}
+
+TEST_F(GpuChoice, OneSmallNetworkRunsOnTheCpu) {
+  const Experiment e = testing::experiment();
+  EXPECT_EQ(choose_engine(*make_plan(e), 1, {}).backend, "cpu");
+}
+
+TEST_F(GpuChoice, ADeviceThatIsTooSmallIsNamed) {
+  const Experiment e = testing::experiment({{"topology.shape", IntList{64, 64}}});
+  const auto plan = make_plan(e);
+  setenv("CUDA_ON_HOST_MEMORY", "3", 1);
+  const std::string many = error_of([&] { choose_engine(*plan, 9, {"cuda"}); });
+  EXPECT_NE(many.find("MB are needed on the device, and 3 MB are free."), std::string::npos) << many;
+  EXPECT_NE(error_of([&] { SteppedNetwork(e, "cuda", 1, false); }).find("routers would fit."), std::string::npos);
+  EXPECT_EQ(choose_engine(*plan, 9, {"cpu"}).backend, "cpu");  // what the device has does not matter to a CPU
+  unsetenv("CUDA_ON_HOST_MEMORY");
+  EXPECT_EQ(error_of([&] { choose_engine(*plan, 9, {"cuda"}); }), "no error");
+}
+
+}  // namespace
+}  // namespace flitlab::choice_gpu_test
