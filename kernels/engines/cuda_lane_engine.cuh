@@ -6,6 +6,7 @@
 /// A model that has such lanes names types, each of which is made from its table, on the host and on the device, and
 /// from the number of replicas. It offers
 ///   `static bool fits(table)`   whether there are lanes for a table
+///   `static bytes(table)`       memory of a replica
 ///   `team`                      threads of a team
 ///   `desk_bytes`, `held_bytes`  shared memory that a team needs, and what it takes to hold the state of its block
 ///   `job`                       what kernels are given:

@@ -1,6 +1,7 @@
 #pragma once
 /// What a model's `cuda.cu` consists of: this header, its model, and FLITLAB_CUDA_ENGINE(Model), or
 /// FLITLAB_CUDA_ENGINE(Model, Lanes...) with lanes that it has on GPUs (kernels/engines/cuda_lane_engine.cuh).
+#include "kernels/engines/device.hpp"
 #include "kernels/engines/device_tables.cuh"
 #include "kernels/engines/make_engine.hpp"
 
@@ -9,13 +10,14 @@ namespace flitlab {
 template <class Model, class Lanes>
 class CudaLaneEngine;
 
-/// An engine with the first lanes that fit; if none do, one without.
+/// An engine with the first lanes that fit, and for which the device has room; if none do, one without.
 template <class Model, class... Lanes>
 std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const StateLayout& layout,
                                     const std::vector<ReplicaRow>& rows) {
   std::unique_ptr<Engine> engine;
   const auto fits = [&]<class L>() {
     if (!L::fits(table)) return false;
+    if ((layout.bytes(32) + L::bytes(table)) * rows.size() > cuda_free_memory()) return false;
     engine = std::make_unique<TabledCudaEngine<Model, CudaLaneEngine<Model, L>>>(table, layout, rows);
     return true;
   };

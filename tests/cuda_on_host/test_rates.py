@@ -53,3 +53,13 @@ def test_measured_rates_stand_beside_their_predictions():
 def test_constants_are_those_that_auto_chooses_by():
     assert rates.of_the_engine("kLoadNs") == 50
     assert rates.H200["barrier of the grid"].likely == pytest.approx(2e-6)
+
+
+def test_lanes_have_a_quarter_of_the_threads():
+    work = rates.Work(warp_blocks=1, bytes=0, longest=10, state=0, routers_of_a_thread=4)
+    assert seconds(work, 64, 1, "latency") == pytest.approx(10 * 50e-9)
+    assert seconds(work, 64, 132 * 16, "latency") == pytest.approx(10 * 50e-9)  # 16 networks of 16 threads on each
+    assert seconds(work, 64, 132 * 16 + 1, "latency") == pytest.approx(2 * 10 * 50e-9)
+    assert seconds(work, 64, 1, "a warp's instructions") == pytest.approx(128 * 20 * 4 / 1.755e9)
+    assert seconds(work, 1024, 1, "barrier") == pytest.approx(50e-9)  # 256 threads: a block
+    assert seconds(work, 1025, 1, "barrier") == pytest.approx(2e-6)

@@ -1,7 +1,6 @@
 /// Counts what warps do in every model, at several loads, and prints it as JSON:
 /// `flitlab_gpu_counts`, or of some: `flitlab_gpu_counts vc t3e`.
 #include <iostream>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -46,6 +45,7 @@ void print(const std::string& kind, double load) {
     if (gpu->state_hash(r) != cpu->state_hash(r)) throw std::runtime_error(kind + ": another state");
   const std::pair<const char*, u64> numbers[] = {{"routers", plan->topology().routers},
                                                  {"replicas", replicas},
+                                                 {"routers_of_a_thread", kind == "vc" ? 4 : 1},  // in lanes
                                                  {"cycles", kCycles},
                                                  {"state_bytes", plan->layout().bytes(1)},
                                                  {"lane_blocks", c.lane_blocks},

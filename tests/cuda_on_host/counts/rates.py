@@ -41,7 +41,8 @@ H200 = {
     "second cache holds": Constant(50e6, 50e6, 50e6, "B", "data sheet"),
     "barrier of a block": Constant(100e-9, of_the_engine("kBlockBarrierNs") * 1e-9, 25e-9, "s", "assumed"),
     "barrier of the grid": Constant(4e-6, of_the_engine("kGridBarrierNs") * 1e-9, 1.2e-6, "s", "assumed"),
-    "threads of a block": Constant(512, 512, 512, "", "kBlockThreads"),
+    "threads of a block": Constant(512, 512, 512, "", "kBlockThreads; 256 of lanes, by their registers"),
+    "wait for an instruction": Constant(6, 4, 2, "clocks", "assumed: of a warp, till its next one"),
 }
 
 
@@ -53,26 +54,32 @@ class Work:
     bytes: float  # moved by sectors
     longest: float  # loads of the thread that has most, one after the other, a cycle
     state: float  # bytes of a router and its terminals
+    routers_of_a_thread: int = 1  # 4 in lanes
 
 
 def work_of(counted: dict) -> Work:
     each = counted["routers"] * counted["replicas"] * counted["cycles"]
     return Work(counted["warp_blocks"] / each, 32 * (counted["load_sectors"] + counted["store_sectors"]) / each,
-                counted["longest"] / counted["cycles"], counted["state_bytes"] / counted["routers"])
+                counted["longest"] / counted["cycles"], counted["state_bytes"] / counted["routers"],
+                counted.get("routers_of_a_thread", 1))
 
 
 def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> dict[str, float]:
     """By limit: the seconds that it takes all networks to go on by a cycle. `which`: low, likely or high."""
     chip = {name: getattr(constant, which) for name, constant in H200.items()}
+    lanes = work.routers_of_a_thread > 1
     everywhere, processors, block = routers * replicas, chip["multiprocessors"], chip["threads of a block"]
-    resident = routers <= 8 * block and (replicas >= processors or routers <= block)
+    block = block // 2 if lanes else block
+    threads = math.ceil(routers / work.routers_of_a_thread)
+    resident = threads <= block or (not lanes and threads <= 8 * block and replicas >= processors)
     if resident:
-        slots = processors * max(1, block // (WARP * math.ceil(min(routers, block) / WARP)))
-        turns, barrier = math.ceil(replicas / slots) * math.ceil(routers / block), chip["barrier of a block"]
-        busy = min(processors, replicas)
+        warps = math.ceil(min(threads, block) / WARP) if threads > WARP // 2 else 1 / (WARP // threads)
+        at_once = processors * max(1, int(block // (WARP * warps)))  # networks
+        turns, barrier = math.ceil(replicas / at_once) * math.ceil(threads / block), chip["barrier of a block"]
+        busy = min(processors, math.ceil(replicas * min(warps, 1)))
     else:
-        turns, barrier = math.ceil(everywhere / (processors * block)), chip["barrier of the grid"]
-        busy = min(processors, math.ceil(everywhere / WARP))
+        turns, barrier = math.ceil(threads * replicas / (processors * block)), chip["barrier of the grid"]
+        busy = min(processors, math.ceil(threads * replicas / WARP))
     part = busy / processors
     state = work.state * everywhere
     return {
@@ -83,6 +90,8 @@ def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> d
         "memory": 0 if state < chip["second cache holds"] else
         everywhere * min(work.bytes, 2 * work.state) / chip["memory"],
         "latency": turns * work.longest * chip["wait for a load"],
+        "a warp's instructions": turns * work.warp_blocks * WARP * work.routers_of_a_thread
+        * chip["instructions of a block"] * chip["wait for an instruction"] / chip["clock"],
         "barrier": barrier,
     }
 
@@ -114,9 +123,10 @@ INTRODUCTION = """
 
 No device has run these kernels yet. What is counted of them and what is known, or assumed, of an NVIDIA H200 gives a
 rate for each of its limits: instructions issued, bytes moved from the second cache and from memory, loads that wait for
-one another, barriers. The slowest limits the network; the range is that of the constants below. By the constants that
-are assumed `backend = auto` chooses, too ([engine_cost.hpp](../kernels/engines/engine_cost.hpp)), with the counts of a
-model's table (`EngineCost`) and 10 microseconds for each launch and copy of an epoch. A device's measured rates
+one another, instructions of a warp that do, barriers. The slowest limits the network; the range is that of the
+constants below. By the constants that are assumed `backend = auto` chooses, too
+([engine_cost.hpp](../kernels/engines/engine_cost.hpp)), with the counts of a model's table (`EngineCost`), of lanes
+those of the engine without them, and 10 microseconds for each launch and copy of an epoch. A device's measured rates
 (`tests/gpu/run.sh REPORT.json`, then `report.py --measured REPORT.json`) fill the last column.
 
 | model | load | network | predicted, router-cycles/s | from | to | limit | measured |

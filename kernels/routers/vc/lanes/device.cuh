@@ -41,6 +41,12 @@ struct DeviceLanes {
     return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
   }
 
+  /// Memory of a replica.
+  static std::size_t bytes(const VcTable& t) {
+    State<C, S> s;
+    return State<C, S>::place(s, nullptr, t.routers, t.slot_mask + 1, t.ring);
+  }
+
   /// What kernels are given.
   struct Job {
     T table;
@@ -98,8 +104,7 @@ struct DeviceLanes {
     copy(job.wiring.first, w.first.data(), w.first.size());
     copy(job.wiring.pull, w.pull.data(), w.pull.size());
     copy(job.wiring.masks, w.mask_base, w.masks.size() - static_cast<std::size_t>(w.mask_base - w.masks.data()));
-    State<C, S> s;
-    job.replica_bytes = State<C, S>::place(s, nullptr, host.routers, host.slot_mask + 1, host.ring);
+    job.replica_bytes = bytes(host);
     memory = DeviceArray<std::byte>(job.replica_bytes * replicas);
     job.memory = memory.data();
   }
