@@ -95,16 +95,20 @@ class Page {
   // When nothing has come for a moment: while a network plays, a hash of every cycle would only cost time.
   ask_hash() {
     this.forget_hash();
-    this.idle = setTimeout(() => this.kernel.postMessage({ do: "hash" }), 150);
+    const of = this.asked;
+    this.idle = setTimeout(() => this.kernel.postMessage({ do: "hash", of }), 150);
   }
 
+  // A hash that has been asked for of a state that is gone is not shown either.
   forget_hash() {
+    this.asked = (this.asked ?? 0) + 1;
     clearTimeout(this.idle);
     delete this.hash.dataset.cycle;
     this.hash.textContent = "";
   }
 
-  show_hash({ cycle, hash }) {
+  show_hash({ cycle, hash, of }) {
+    if (of !== this.asked) return;
     Object.assign(this.hash.dataset, { hash, cycle });
     this.hash.textContent = `cycle ${cycle}: ${hash}`;
   }

@@ -19,7 +19,7 @@ class Kernel {
       case "skip": return this.anew(this.asked("skip", Math.min(cycles, MOST_SKIPPED)));
       case "reset": return this.anew(this.asked("reset"));
       case "inspect": return this.asked("inspect", message.router);
-      case "hash": return this.asked("hash");
+      case "hash": return { ...this.asked("hash"), of: message.of };
       default: return null; // "keep" is a notebook's
     }
   }

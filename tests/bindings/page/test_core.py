@@ -28,14 +28,14 @@ def test_the_page_has_every_model():
 
 
 def test_every_configuration_has_the_native_state_hash(tmp_path):
-    """Traced for the first cycles, then by the fast engine; the largest takes long to make, and is traced alone."""
-    large = "sconnect-random-1024"
-    more = {name: {"do": "step" if name == large else "skip", "cycles": 200} for name in CONFIGURATIONS}
-    messages = [m for name in CONFIGURATIONS
-                for m in (begin(name), {"do": "step", "cycles": 3}, more[name], {"do": "hash"})]
+    """Traced for the first cycles, then by the fast engine. Two, whose tables take long to make, are left out: others
+    are of their model."""
+    names = [name for name in CONFIGURATIONS if name not in ("sconnect-random-1024", "sconnect-figure18")]
+    messages = [m for name in names
+                for m in (begin(name), {"do": "step", "cycles": 3}, {"do": "skip", "cycles": 200}, {"do": "hash"})]
     said = wasm_page.answers(messages, tmp_path)[3::4]
-    found = {name: (s["cycle"], s["hash"]) for name, s in zip(CONFIGURATIONS, said, strict=True)}
-    assert found == {name: (203, fl.Network(name).step(203).state_hash) for name in CONFIGURATIONS}
+    found = {name: (s["cycle"], s["hash"]) for name, s in zip(names, said, strict=True)}
+    assert found == {name: (203, fl.Network(name).step(203).state_hash) for name in names}
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -88,8 +88,7 @@ def check_point(point, result):
 
 
 MUTANTS = {
-    "the hash of another cycle": ('case "hash": return this.asked("hash");',
-                                  'case "hash": return this.asked("step", 1), this.asked("hash");'),
+    "the hash of another cycle": ('case "hash": return {', 'case "hash": this.asked("step", 1); return {'),
     "another load": ('"traffic.load": message.load }', '"traffic.load": message.load + 0.05 }'),
     "frames too few": ("frames: said.frames, more", "frames: said.frames.slice(1), more"),
 }
