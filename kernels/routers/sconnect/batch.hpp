@@ -1,6 +1,6 @@
 #pragma once
 /// A routing cycle of many TICs at once, for one CPU thread: a step of one port of all of them before the next step of
-/// any, by lists that are made without branches (kernels/routers/vc/batch.hpp says why). Within a TIC the order is that
+/// any, by sets that are made without branches (kernels/routers/vc/batch.hpp says why). Within a TIC the order is that
 /// of TicPhase::work. What is plain goes by these steps: single data messages that come whole, taken or refused. A port
 /// in which anything else happens is worked by the functions of a single TIC, and so is all of a TIC that software has
 /// changed or asks something of.
