@@ -1,6 +1,6 @@
 #pragma once
 /// A routing cycle of many TICs at once, for one CPU thread: a step of one port of all of them before the next step of
-/// any, by lists that are made without branches (kernels/routers/vc/batch.hpp says why). Within a TIC the order is that
+/// any, by sets that are made without branches (kernels/routers/vc/batch.hpp says why). Within a TIC the order is that
 /// of TicPhase::work. What is plain goes by these steps: single data messages that come whole, taken or refused. A port
 /// in which anything else happens is worked by the functions of a single TIC, and so is all of a TIC that software has
 /// changed or asks something of.
@@ -14,82 +14,48 @@ namespace flitlab::sconnect {
 template <class V, class Phase>
 struct Batch : Gathered<V, Phase> {
   using Base = Gathered<V, Phase>;
-  using Base::arriving, Base::control, Base::host, Base::link, Base::list_of, Base::note, Base::note_all, Base::place,
-      Base::port, Base::slot, Base::tic, Base::waiting_at;
-  using Base::v, Base::now, Base::n, Base::item, Base::mail, Base::slot_first, Base::channels, Base::hosts, Base::busy,
-      Base::offers, Base::requeued, Base::special;
+  using Base::arriving, Base::came_by, Base::control, Base::for_each, Base::host, Base::link, Base::note,
+      Base::note_all, Base::place, Base::port, Base::slot, Base::tic, Base::waiting_at;
+  using Base::v, Base::now, Base::n, Base::item, Base::mail, Base::slot_first, Base::channels, Base::hosts, Base::waits,
+      Base::work, Base::offers, Base::presents, Base::requeued, Base::slot_now, Base::special;
   using typename Base::List, typename Base::SingleTic;
   static constexpr int W = V::width;
 
-  // Of a channel: its slot of this cycle and of the one before, by their places in TicFields::slot; whether an answer
-  // is due; what came; queues that wait.
-  u16 slot_now[kTics], slot_before[kTics];
-  u8 reply[kTics], bits[kTics], waiting[kTics];
   u8 again[kTics];  ///< buffers of what has come back by a port, by asker
   u64 sent = 0;
 
   FLITLAB_INLINE Batch(const V& view, Cycle cycle) : Base(view, cycle) {}
 
   FLITLAB_INLINE void work_port(u32 p) {
-    List list;
-    work_channels(list, list_of(busy[p] & channels[p], list), p);
+    if (channels[p]) work_channels(p);
     if (p >= kSerial) work_hosts(p);
   }
 
-  FLITLAB_INLINE void work_channels(const List& list, u32 size, u32 p) {
-    List odd, releasing, failing, starting, answering, receiving;
-    u32 odd_count = 0, release_count = 0, fail_count = 0, start_count = 0, answer_count = 0, receive_count = 0;
-    for (u32 k = 0; k < size; ++k) {
-      const u32 i = list[k];
-      Port& own = port(i, p);
-      const u32 round = link(i, p).round, in_round = place(round), here = slot_first[i][p] + in_round;
-      const Slot s = slot(i, here);
-      const u32 came = reinterpret_cast<const u8*>(&mail[i])[p], heard = own.heard;
-      const bool holds = s.buffer != kNoBuffer, readable = (heard & (kOccupied | kHit)) == kOccupied;
-      const bool taken = readable & ((heard / kAnswer ^ s.bits / kSending) & 1);
-      const bool quiet = ((own.doubtful & own.spoiled & own.sending) == kNoBuffer) & !own.train.parts;
-      const bool clear = !((came & (kHit | kQuad | kAbort)) | (s.bits & (kHoldsQuad | kTooEarly)));
-      const bool plain = quiet & (!holds | readable) & clear;
-      odd[odd_count] = static_cast<u8>(i);
-      odd_count += !plain;
-      if (!plain) continue;
-      slot_now[i] = static_cast<u16>(here);
-      slot_before[i] = static_cast<u16>(here + (in_round ? 0 : round) - 1);
-      reply[i] = own.reply;
-      bits[i] = static_cast<u8>(came);
-      waiting[i] = static_cast<u8>(waiting_at(i, p));
-      releasing[release_count] = failing[fail_count] = starting[start_count] = answering[answer_count] =
-          receiving[receive_count] = static_cast<u8>(i);
-      release_count += holds & taken;
-      fail_count += holds & !taken;
-      start_count += waiting[i] != 0;
-      answer_count += !waiting[i] & (own.reply != 0);
-      receive_count += came & kPresent;
-      own.heard = static_cast<u8>(came);
-      own.reply = wants_answer(static_cast<u8>(came)) ? kOccupied : u8{0};
-    }
-    for (u32 k = 0; k < odd_count; ++k) {
-      special |= u64{1} << odd[k];
-      Phase::work_port(tic(odd[k]), p, static_cast<u8>(mail[odd[k]] >> 8 * p));
-      note_all(odd[k]);
-    }
-    for (u32 k = 0; k < release_count; ++k) release(releasing[k]);
-    for (u32 k = 0; k < fail_count; ++k) {
-      const SingleTic t = tic(failing[k]);
-      Slot& s = slot(failing[k], slot_now[failing[k]]);
+  FLITLAB_INLINE void work_channels(u32 p) {
+    const Work& todo = work[p];
+    const u64 starting = waits[p] & channels[p] & ~todo.odd;
+    special |= todo.odd;
+    for_each(todo.odd, [&](u32 i) {
+      Phase::work_port(tic(i), p, static_cast<u8>(came_by(i, p)));
+      note_all(i);
+    });
+    for_each(todo.taken, [&](u32 i) { release(i, p); });
+    for_each(todo.failed, [&](u32 i) {
+      const SingleTic t = tic(i);
+      Slot& s = slot(i, slot_now[p][i]);
       Transmitter<V, W>{t, p, t.port(p)}.come_back(s.buffer);
       __builtin_prefetch(&t.item.at(v.t.fields.table, t.message(s.buffer).node));
       s.buffer = kNoBuffer;
-      requeued[p] |= u64{1} << failing[k];
-    }
-    for (u32 k = 0; k < start_count; ++k) start(starting[k], p);
-    for (u32 k = 0; k < answer_count; ++k) post(answering[k], p, 0);
-    receive(receiving, receive_count, p);
+    });
+    requeued[p] |= todo.failed;
+    for_each(starting, [&](u32 i) { start(i, p); });
+    for_each(todo.due & ~starting, [&](u32 i) { post(i, p, 0); });
+    receive(todo.comes, p);
   }
 
   /// What a slot holds on to has been taken.
-  FLITLAB_INLINE void release(u32 i) const {
-    Slot& s = slot(i, slot_now[i]);
+  FLITLAB_INLINE void release(u32 i, u32 p) const {
+    Slot& s = slot(i, slot_now[p][i]);
     const u32 buffer = s.buffer, q = item[i].at(v.t.fields.buffer, buffer).queue;
     tic(i).release_single(q);
     control(i).free |= u64{1} << buffer;
@@ -99,10 +65,10 @@ struct Batch : Gathered<V, Phase> {
 
   /// The message that is served next leaves.
   FLITLAB_INLINE void start(u32 i, u32 p) {
-    Slot& s = slot(i, slot_now[i]);
+    Slot& s = slot(i, slot_now[p][i]);
     const SingleTic t = tic(i);
     const Transmitter<V, W> transmitter{t, p, port(i, p)};
-    const u32 q = transmitter.next_queue(waiting[i]), buffer = t.queue(q).head;
+    const u32 q = transmitter.next_queue(waiting_at(i, p)), buffer = t.queue(q).head;
     u8 bits;
     if (t.state(buffer).flags == kWaiting && t.message(buffer).flits == 1) {
       t.pop(q);
@@ -120,19 +86,21 @@ struct Batch : Gathered<V, Phase> {
 
   FLITLAB_INLINE void post(u32 i, u32 p, u8 bits) const {
     const SingleTic t = tic(i);
-    Transmitter<V, W>{t, p, port(i, p)}.post(sent_bits(bits, reply[i], answer_of(slot(i, slot_before[i]))));
+    const u32 now_at = slot_now[p][i], first = slot_first[i][p];
+    const Slot& before = slot(i, (now_at == first ? now_at + link(i, p).round : now_at) - 1);
+    const u8 due = static_cast<u8>((work[p].due >> i & 1) * kOccupied);
+    Transmitter<V, W>{t, p, port(i, p)}.post(sent_bits(bits, due, answer_of(before)));
   }
 
-  FLITLAB_INLINE void receive(const List& receiving, u32 size, u32 p) {
+  FLITLAB_INLINE void receive(u64 receiving, u32 p) {
     Choice<V, kTics> choice;
     u32 known = 0;
-    for (u32 k = 0; k < size; ++k) {
-      const u32 i = receiving[k];
+    for_each(receiving, [&](u32 i) {
       const Message& m = arriving(i, p);
-      const bool fresh = is_new(slot(i, slot_now[i]), bits[i]);
+      const bool fresh = is_new(slot(i, slot_now[p][i]), static_cast<u8>(came_by(i, p)));
       choice.ask(fresh, i, m, item[i].at(v.t.fields.table, m.node));
       known += !fresh;
-    }
+    });
     count(*v.shard, Count::kDuplicates, known);
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
     List taken;  // askers
@@ -147,7 +115,7 @@ struct Batch : Gathered<V, Phase> {
     count(*v.shard, Count::kRejected, choice.count - take_count);
     for (u32 k = 0; k < take_count; ++k) {
       const u32 asker = taken[k], i = choice.who(asker);
-      take(slot(i, slot_now[i]));
+      take(slot(i, slot_now[p][i]));
       store(i, *choice.message[asker], p, choice.queue(asker));
     }
   }
@@ -160,23 +128,22 @@ struct Batch : Gathered<V, Phase> {
   }
 
   FLITLAB_INLINE void work_hosts(u32 p) {
-    List list, singles;
+    List singles;
     u32 single_count = 0;
     const bool plain = v.t.mode == TrafficMode::kOpen && !v.t.queues[p - kSerial];
-    for (u32 k = 0, size = list_of(busy[p] & hosts[p], list); k < size; ++k) {
-      const SingleTic t = tic(list[k]);
+    for_each((waits[p] | presents[p]) & hosts[p], [&](u32 i) {
+      const SingleTic t = tic(i);
       host(t, p).present();
-    }
-    for (u32 k = 0, size = list_of(offers[p], list); k < size; ++k) {
-      const u32 i = list[k];
+    });
+    for_each(offers[p], [&](u32 i) {
       const SingleTic t = tic(i);
       singles[single_count] = static_cast<u8>(i);
       single_count += plain & !t.port(p).entering;
-      if (plain && !t.port(p).entering) continue;
+      if (plain && !t.port(p).entering) return;
       host(t, p).offer();
       special |= u64{1} << i;
       note_all(i);
-    }
+    });
     Choice<V, kTics> choice;
     for (u32 k = 0; k < single_count; ++k) {
       const u32 i = singles[k];
@@ -202,22 +169,20 @@ struct Batch : Gathered<V, Phase> {
 
   /// What has come back by a port is routed anew.
   FLITLAB_INLINE void route_again(u32 p) {
-    List list;
     Choice<V, kTics> choice;
-    for (u32 k = 0, size = list_of(requeued[p], list); k < size; ++k) {
-      const u32 i = list[k];
+    for_each(requeued[p], [&](u32 i) {
       const SingleTic t = tic(i);
       const u32 buffer = t.port(p).requeued;
       const Message& m = t.message(buffer);
       t.port(p).requeued = kNoBuffer;
       if (!SingleTic::is_single(m) || t.state(buffer).flags & kBad) {
         t.route_again(buffer, p);
-        continue;
+        return;
       }
       again[choice.count] = static_cast<u8>(buffer);
       t.release_single(t.state(buffer).queue);
       choice.ask(true, i, m, item[i].at(v.t.fields.table, m.node));
-    }
+    });
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
     for (u32 k = 0; k < choice.count; ++k) {
       const SingleTic t = tic(choice.who(k));
@@ -244,10 +209,13 @@ struct Batch : Gathered<V, Phase> {
 /// Up to kTics TICs, whose clocks are not emulated.
 template <class Phase, class V>
 FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 count, Cycle now) {
-  Batch<V, Phase> batch(v, now);
-  batch.gather(list, count);
-  for (u32 p = 0; p < kPorts; ++p) batch.work_port(p);
-  batch.finish();
+  const u32 most = is_far(v) ? kFarTics : kTics;
+  for (u32 first = 0; first < count; first += most) {
+    Batch<V, Phase> batch(v, now);
+    batch.gather(list + first, count - first < most ? count - first : most);
+    for (u32 p = 0; p < kPorts; ++p) batch.work_port(p);
+    batch.finish();
+  }
 }
 
 }  // namespace flitlab::sconnect

@@ -6,14 +6,22 @@
 
 #include "kernels/common/members.hpp"
 #include "kernels/routers/sconnect/host_port.hpp"
+#include "kernels/routers/sconnect/look.hpp"
 
 namespace flitlab::sconnect {
 
 /// TICs visited at once.
 inline constexpr u32 kTics = 64;
 
-/// Bytes of TICs beyond which the messages that leave are asked for early.
+/// Bytes of TICs beyond which the messages that leave are asked for early, and fewer TICs are visited at once: what
+/// memory brings for one port is still there for the next one.
 inline constexpr u64 kNear = u64{1} << 21;
+inline constexpr u32 kFarTics = 32;
+
+template <class V>
+FLITLAB_INLINE bool is_far(const V& v) {
+  return u64{v.t.routers} * v.tics.item_bytes > kNear;
+}
 
 /// now % round without a division (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019).
 inline constexpr std::array<u64, 256> kReciprocals = [] {
@@ -39,10 +47,13 @@ struct Gathered {
   u64 mail[kTics];
   // Sets of TICs, as bits, by port.
   u64 channels[kPorts], hosts[kPorts];  ///< those of which it leads to a TIC; to a host
-  u64 busy[kPorts];                     ///< those with something to do there, but for the host's offers
+  u64 waits[kPorts];                    ///< those that have queues there which are not empty
+  u64 presents[kPorts];                 ///< those that are in the middle of giving a quad to the host
   u64 offers[kPorts];                   ///< those whose host may have something to say
+  Work work[kPorts];                    ///< what there is to do in channels
   u64 requeued[kPorts] = {};            ///< those to which a message has come back there
   u64 special = 0;                      ///< TICs of which a port was not plain
+  u16 slot_now[kPorts][kTics];          ///< a channel's slot of this cycle, by its place in TicFields::slot
   static constexpr u32 kShort = 16;
   u8 place_of[kShort];  ///< by round; most are short
 
@@ -55,8 +66,11 @@ struct Gathered {
     return static_cast<u32>(u128{kReciprocals[round] * now} * round >> 64);
   }
 
-  /// now % round.
-  FLITLAB_INLINE u32 place(u32 round) const { return round < kShort ? place_of[round] : place_in_round(now, round); }
+  /// now % round. A round is the delays of both ways, and two.
+  FLITLAB_INLINE u32 place(u32 round) const {
+    const bool all_short = 2 * v.t.slot_mask + 2 < kShort;
+    return all_short || round < kShort ? place_of[round] : place_in_round(now, round);
+  }
 
   FLITLAB_INLINE TicControl& control(u32 i) const { return item[i].at(v.t.fields.control); }
   FLITLAB_INLINE Port& port(u32 i, u32 p) const { return item[i].at(v.t.fields.port, p); }
@@ -64,12 +78,18 @@ struct Gathered {
   FLITLAB_INLINE const Link& link(u32 i, u32 p) const { return links[i][p]; }
   FLITLAB_INLINE SingleTic tic(u32 i) const { return {v, item[i], index[i], now, control(i)}; }
   FLITLAB_INLINE HostPort<V, W> host(const SingleTic& t, u32 p) const { return Phase::host_port(t, p, t.link(p).far); }
+  /// Protocol bits that have come by a port.
+  FLITLAB_INLINE u32 came_by(u32 i, u32 p) const { return reinterpret_cast<const u8*>(&mail[i])[p]; }
   FLITLAB_INLINE const Message& arriving(u32 i, u32 p) const {
     return item[i].at(v.t.fields.arriving, (now & v.t.slot_mask) * kPorts + p);
   }
   static_assert(kQueuesOfPort == 8);
   /// Queues of a port that are not empty, as bits.
   FLITLAB_INLINE u32 waiting_at(u32 i, u32 p) const { return reinterpret_cast<const u8*>(&control(i).waiting)[p]; }
+  /// Ports that have any.
+  FLITLAB_INLINE u8 ports_that_wait(u32 i) const {
+    return static_cast<u8>((bytes_present(control(i).waiting) >> 7) * 0x0102040810204080ull >> 56);
+  }
 
   FLITLAB_INLINE void add(u32 router) {
     index[n] = router;
@@ -83,7 +103,7 @@ struct Gathered {
   /// Those of a list that are plain enough; the others are worked at once.
   FLITLAB_INLINE void gather(const u32* list, u32 size) {
     PortList<kTics / 2> coming[2];
-    const bool far = u64{v.t.routers} * v.tics.item_bytes > kNear;
+    const bool far = is_far(v);
     u32 any = 0;
     for (u32 i = 0; i < size; ++i) {
       add(list[i]);
@@ -101,7 +121,7 @@ struct Gathered {
         __builtin_prefetch(&item[i].at(v.t.fields.table, m.node));
       }
     if (any) leave_others(list, size);
-    find_busy(coming[0].count + coming[1].count > 2 * size);
+    find_work();
   }
 
   /// Whether software has changed a TIC, or has asked something of it that is under way there.
@@ -133,91 +153,103 @@ struct Gathered {
     }
   }
 
-  /// Ports with something to do. Hosts that create do it now. `loaded`: most channels have, so that it is not worth to
-  /// look which.
-  FLITLAB_INLINE void find_busy(bool loaded) {
+  using Bytes = BytesOf<kTics>;
+
+  /// Looks at every channel and host once, and says which have something to do. Hosts that create do it now.
+  FLITLAB_INLINE void find_work() {
     const auto& t = v.t;
-    Bytes channel{}, host{}, at_port[kPorts]{}, offer[kPorts - kSerial]{};
+    Bytes channel{}, host{}, waiting{}, offer[kPorts - kSerial]{}, going[kPorts - kSerial]{};
     List creating;
     u32 create_count = 0;
     for (u32 i = 0; i < n; ++i) {
       item[i].at(t.fields.mail, now & t.slot_mask) = 0;
       channel.of[i] = t.channels[index[i]];
       host.of[i] = t.hosts[index[i]];
-      if (!loaded) look_at_channels(i, at_port);
+      waiting.of[i] = ports_that_wait(i);
       u32 creates = 0;
       for (u32 p = kSerial; p < kPorts; ++p) {
         if (!(host.of[i] >> p & 1)) continue;
         const TerminalControl& c = v.terminals[link(i, p).far].at(t.terminal_fields.control);
         const u32 due = u32{t.mode != TrafficMode::kOpen} | u32{c.next.at <= now};
         offer[p - kSerial].of[i] = (due | (c.sent ^ c.created) | port(i, p).entering) != 0;
-        at_port[p].of[i] = (u32{port(i, p).sending != kNoBuffer} | waiting_at(i, p)) != 0;
+        going[p - kSerial].of[i] = port(i, p).sending != kNoBuffer;
         creates |= due;
       }
       creating[create_count] = static_cast<u8>(i);
       create_count += creates;
     }
     for (u32 p = 0; p < kPorts; ++p) {
-      channels[p] = set_of(channel.of, p);
-      busy[p] = set_of(at_port[p].of, 0) | (loaded ? channels[p] : 0);
+      channels[p] = set_of(channel, p);
+      hosts[p] = set_of(host, p);
+      waits[p] = set_of(waiting, p);
     }
     for (u32 p = kSerial; p < kPorts; ++p) {
-      hosts[p] = set_of(host.of, p);
-      offers[p] = set_of(offer[p - kSerial].of, 0);
+      offers[p] = set_of(offer[p - kSerial], 0);
+      presents[p] = set_of(going[p - kSerial], 0);
     }
+    look_at_channels();
     for (u32 k = 0; k < create_count; ++k) Phase::create(tic(creating[k]));
   }
 
-  struct Bytes {
-    alignas(8) u8 of[kTics];  ///< [TIC]
-  };
-
-  FLITLAB_INLINE void look_at_channels(u32 i, Bytes* at_port) const {
+  /// Nothing that is worked at other ports before a port's turn changes what there is to do at its channel, but for
+  /// what waits in its queues.
+  FLITLAB_INLINE void look_at_channels() {
+    Looks<kTics> looks[kPorts];
+    for (u32 i = 0; i < n; ++i) {
 #ifndef __CUDACC__
 #pragma GCC unroll 4
 #endif
-    for (u32 p = 0; p < kSerial; ++p) at_port[p].of[i] = is_busy(i, p);
-    for (u32 p = kSerial; p < kPorts; ++p)
-      if (v.t.channels[index[i]] >> p & 1) at_port[p].of[i] = is_busy(i, p);
-  }
-
-  /// One bit of each TIC's byte.
-  FLITLAB_INLINE static u64 set_of(const u8 (&bytes)[kTics], u32 bit) {
-    u64 set = 0;
-    for (u32 i = 0; i < kTics; i += 8) {
-      u64 eight;
-      std::memcpy(&eight, bytes + i, sizeof eight);
-      set |= ((eight >> bit & 0x0101010101010101ull) * 0x0102040810204080ull >> 56) << i;
+      for (u32 p = 0; p < kSerial; ++p) look_at(i, p, looks[p]);
     }
-    return set;
+    u64 parallel = 0;
+    for (u32 p = kSerial; p < kPorts; ++p) parallel |= channels[p];
+    for_each(parallel, [&](u32 i) {
+      for (u32 p = kSerial; p < kPorts; ++p) look_at(i, p, looks[p]);
+    });
+    for (u32 p = 0; p < kPorts; ++p) work[p] = channels[p] ? looks[p].work(n, channels[p]) : Work{};
+    // Ports that lead nowhere have heard nothing, and hear nothing.
+    for (u32 i = 0; i < n; ++i) {
+#ifndef __CUDACC__
+#pragma GCC unroll 4
+#endif
+      for (u32 p = 0; p < kSerial; ++p) hear(i, p, looks[p]);
+    }
+    for (u32 p = kSerial; p < kPorts; ++p) for_each(channels[p], [&](u32 i) { hear(i, p, looks[p]); });
   }
 
-  /// A list of a set.
-  FLITLAB_INLINE static u32 list_of(u64 set, List& list) {
-    u32 count = 0;
-    for (; set; set &= set - 1) list[count++] = static_cast<u8>(lowest_bit(set));
-    return count;
+  FLITLAB_INLINE void hear(u32 i, u32 p, const Looks<kTics>& looks) const {
+    port(i, p).heard = looks.heard.of[i];
+    port(i, p).reply = looks.reply.of[i];
   }
 
-  /// Whether a channel has something to send, has heard something, is in the middle of something, or knows now what has
-  /// become of a message.
-  FLITLAB_INLINE bool is_busy(u32 i, u32 p) const {
-    constexpr u64 kIdle = 0x000000FFFFFF0000, kLooked = 0x000000FFFFFFFFFF;  // of the first members of Port
-    static_assert(offsetof(Port, heard) == 0 && offsetof(Port, sending) == 4);
+  FLITLAB_INLINE void look_at(u32 i, u32 p, Looks<kTics>& looks) {
+    constexpr u64 kQuiet = 0x000000FFFFFF0000;  // doubtful, spoiled, sending: no buffer
+    static_assert(offsetof(Port, heard) == 0 && offsetof(Port, reply) == 1 && offsetof(Port, sending) == 4);
     const Port& own = port(i, p);
     u64 state;
     std::memcpy(&state, &own, sizeof state);
     const u32 here = slot_first[i][p] + place(link(i, p).round);
-    const u32 came = reinterpret_cast<const u8*>(&mail[i])[p];
-    return (((state ^ kIdle) & kLooked) | own.train.parts | (slot(i, here).buffer ^ kNoBuffer) | came |
-            waiting_at(i, p)) != 0;
+    const Slot s = slot(i, here);
+    slot_now[p][i] = static_cast<u16>(here);
+    looks.heard.of[i] = static_cast<u8>(state);
+    looks.reply.of[i] = static_cast<u8>(state >> 8);
+    looks.busy.of[i] = ((~state & kQuiet) | own.train.parts) != 0;
+    looks.buffer.of[i] = s.buffer;
+    looks.bits.of[i] = s.bits;
+    looks.came.of[i] = static_cast<u8>(came_by(i, p));
+  }
+
+  /// Calls f(TIC) for each of a set.
+  template <class F>
+  FLITLAB_INLINE static void for_each(u64 set, F&& f) {
+    for (; set; set &= set - 1) f(lowest_bit(set));
   }
 
   /// What has entered a queue may leave by its port, if its turn is still to come.
-  FLITLAB_INLINE void note(u32 i, u32 q) { busy[q / kQueuesOfPort] |= u64{1} << i; }
-  /// The same, whatever has entered.
+  FLITLAB_INLINE void note(u32 i, u32 q) { waits[q / kQueuesOfPort] |= u64{1} << i; }
+  /// The same, whatever has entered or left.
   FLITLAB_INLINE void note_all(u32 i) {
-    for (u32 p = 0; p < kPorts; ++p) busy[p] |= u64{waiting_at(i, p) != 0} << i;
+    for (u32 p = 0; p < kPorts; ++p) waits[p] = (waits[p] & ~(u64{1} << i)) | u64{waiting_at(i, p) != 0} << i;
   }
 };
 

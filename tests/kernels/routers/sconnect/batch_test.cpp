@@ -1,6 +1,7 @@
 /// Many TICs at once against one by one: the layout of GPUs has no batches, so both forms of a cycle run here.
 #include <gtest/gtest.h>
 
+#include "kernels/routers/sconnect/gather.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/random.hpp"
 
@@ -16,12 +17,15 @@ using testing::sconnect_experiment;
 using testing::TextFile;
 using testing::word;
 
-class SconnectBatch : public ::testing::TestWithParam<u32> {
+template <class Test>
+class NeedsTwoLayouts : public Test {
  protected:
   void SetUp() override {
     if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   }
 };
+class SconnectBatch : public NeedsTwoLayouts<::testing::TestWithParam<u32>> {};
+class SconnectLargeBatch : public NeedsTwoLayouts<::testing::Test> {};
 
 /// Two engines with one fabric, step by step in batches and TIC by TIC.
 struct Pair {
@@ -113,6 +117,15 @@ TEST_P(SconnectBatch, IsLikeTicsOneByOneWhateverSoftwareDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectBatch, ::testing::Range(0u, testing::trials(40)));
+
+/// Beyond the cache fewer TICs are visited at once, and 529 are no multiple of them.
+TEST_F(SconnectLargeBatch, IsLikeTicsOneByOne) {
+  for (double load : {0.02, 0.3}) {
+    Pair pair({{"topology.shape", IntList{23, 23}}, {"traffic.load", load}}, 2);
+    ASSERT_GT(u64{pair.table.routers} * pair.many.plan->layout().kinds[0].item_bytes, sconnect::kNear);
+    for (u32 epoch = 0; epoch < 4; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(50));
+  }
+}
 
 /// What the fabrics above are to reach.
 TEST(SconnectBatches, MeetRefusalsAndFullPools) {
