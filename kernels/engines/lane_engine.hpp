@@ -47,6 +47,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
       (r.in_lanes ? r.canonical_is_old : r.lanes_are_old) = true;
     }
     this->now_ += cycles;
+    for (u32 replica : active) replicas_[replica].stopped = this->now_;
   }
 
   void set_row(u32 replica, const ReplicaRow& row) override {
@@ -98,6 +99,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
     bool canonical_is_old = false;
     Cycle looked_at = 0;  ///< when the form was chosen, and
     u64 moves = 0;        ///< what had happened by then
+    Cycle stopped = 0;    ///< when it was last advanced to: others may go on without it
   };
   static constexpr Cycle kLookEvery = 64;  ///< cycles
 
@@ -115,6 +117,10 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
       r.looked_at = this->now_;
       r.moves = moves;
     }
+    if (!r.lanes_are_old && r.stopped != this->now_) {  // lanes know what is a cycle ahead, not for how long it was
+      settle(replica);
+      r.lanes_are_old = true;
+    }
     if (!r.in_lanes) {
       settle(replica);
     } else if (r.lanes_are_old) {
@@ -128,7 +134,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
   void settle(u32 replica) const {
     Replica& r = replicas_[replica];
     if (!r.canonical_is_old) return;
-    lanes_.store(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], this->now_);
+    lanes_.store(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], r.stopped);
     r.canonical_is_old = false;
   }
 

@@ -110,6 +110,24 @@ TEST_P(VcLanes, ThreadsAndFormsDoNotShow) {
   }
 }
 
+/// A replica that is done stands still, and keeps what was to come, while others go on.
+TEST_P(VcLanes, ReplicasStandStill) {
+  std::vector<Experiment> replicas;
+  for (u32 seed = 1; seed <= 3; ++seed)
+    replicas.push_back(experiment({{"topology.shape", IntList{6, 5}},
+                                   {"router.vcs", integer(4)},
+                                   {"run.seed", integer(seed)},
+                                   {"traffic.load", 0.3}}));
+  const auto plan = make_plan(replicas.front());
+  const auto single = plan->make_engine(replicas, with(LaneUse::kNever));
+  const auto lanes = plan->make_engine(replicas, with(LaneUse::kAlways));
+  for (Engine* engine : {single.get(), lanes.get()}) {
+    engine->advance(150, std::vector<u32>{0, 1, 2});
+    engine->advance(33, std::vector<u32>{1});
+  }
+  for (u32 r = 0; r < 3; ++r) EXPECT_EQ(single->state_hash(r), lanes->state_hash(r)) << r;
+}
+
 /// Tables of a graph, some of whose routers have ports that lead nowhere.
 TEST_P(VcLanes, GraphsToo) {
   const std::string edges = testing::temporary(".csv");

@@ -10,7 +10,7 @@
 #include "tests/support/build.hpp"
 #include "tests/support/plain_routers.hpp"
 
-namespace flitlab::gpu_lanes_test {
+namespace flitlab::lanes_gpu_test {
 namespace {
 
 using testing::experiment;
@@ -119,4 +119,4 @@ TEST_F(GpuLanes, AuditsSeeWhatLanesDid) {
 }
 
 }  // namespace
-}  // namespace flitlab::gpu_lanes_test
+}  // namespace flitlab::lanes_gpu_test
