@@ -27,7 +27,7 @@ struct Pending {
   FLITLAB_HD void give(u32 m, u32 to) { channel[m] = static_cast<u8>(to); }
   /// Calls send(message, channel) for all that have been given one.
   template <class Send>
-  FLITLAB_HD void for_each_given(Send&& send) const {
+  FLITLAB_INLINE void for_each_given(Send&& send) const {
     for (u32 m = 0; m < count; ++m)
       if (channel[m] < kMaxChannels) send(m, u32{channel[m]});
   }
@@ -53,7 +53,7 @@ struct PackedPending {
     message_of[to] = static_cast<u8>(m);
   }
   template <class Send>
-  FLITLAB_HD void for_each_given(Send&& send) const {
+  FLITLAB_INLINE void for_each_given(Send&& send) const {
     for (u32 set = given; set; set &= set - 1) send(u32{message_of[lowest_bit(set)]}, lowest_bit(set));
   }
 };
