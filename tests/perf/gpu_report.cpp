@@ -46,7 +46,8 @@ void report(RawConfig config, double load, u32 replicas) {
   std::vector<u64> hashes;
   if (cuda_unavailable().empty()) {
     const auto engine = plan->make_engine(jobs, {"cuda"});
-    const auto [per_second, done] = rate(*engine, static_cast<double>(plan->topology().routers) * replicas, all, cycles);
+    const auto [per_second, done] =
+        rate(*engine, static_cast<double>(plan->topology().routers) * replicas, all, cycles);
     cycles = done;
     for (u32 r = 0; r < std::min(replicas, kCompared); ++r) hashes.push_back(engine->state_hash(r));
     std::cout << ", \"device\": \"" << engine->device() << "\", \"cuda\": " << per_second;
@@ -61,8 +62,7 @@ void report(RawConfig config, double load, u32 replicas) {
   bool equal = true;
   for (u32 r = 0; r < hashes.size(); ++r) equal = equal && cpu->state_hash(r) == hashes[r];
   std::cout << ", \"cpu_threads\": " << cpu->threads() << ", \"cpu\": "
-            << static_cast<double>(plan->topology().routers) * static_cast<double>(all.size()) * cpu->now() /
-                   seconds;
+            << static_cast<double>(plan->topology().routers) * static_cast<double>(all.size()) * cpu->now() / seconds;
   if (!hashes.empty()) std::cout << ", \"equal\": " << (equal ? "true" : "false");
   std::cout << "}" << std::flush;
 }

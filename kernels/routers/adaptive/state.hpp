@@ -36,7 +36,7 @@ struct RouterFields {
 };
 
 struct Table {
-  static constexpr EngineCost cost{.cpu_ns = 60, .loads = 125, .blocks = 9, .bytes = 1300};
+  static constexpr EngineCost cost{.cpu_ns = 83, .loads = 125, .blocks = 9, .bytes = 1300};
 
   u32 routers = 0;
   u32 terminals = 0;

@@ -55,7 +55,7 @@ struct SwitchFields {
 };
 
 struct Table {
-  static constexpr EngineCost cost{.cpu_ns = 400, .loads = 950, .blocks = 56, .bytes = 29500};
+  static constexpr EngineCost cost{.cpu_ns = 1570, .loads = 950, .blocks = 56, .bytes = 29500};
 
   u32 routers = 1;
   u32 terminals = 8;       ///< N
