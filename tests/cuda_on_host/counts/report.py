@@ -34,7 +34,7 @@ on a device that the host emulates, and compares them with the CPU engine
 ([tests/cuda_on_host](../tests/cuda_on_host/README.md)). They have not run on a GPU yet. This page is made by `python
 tests/cuda_on_host/counts/report.py`; numbers are counted where nothing else is said.
 
-After an epoch the host asks for the totals and audits of all replicas at once: seven launches and five copies at most,
+After an epoch the host asks for the totals and audits of all replicas at once: nine launches and five copies at most,
 however many replicas there are ([calls_gpu_test.cpp](../tests/kernels/engines/calls_gpu_test.cpp)). Histograms are
 copied when a run ends, states when its window begins and ends, and for the search for deadlocks, many at once. The
 memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES` chooses among several devices,
