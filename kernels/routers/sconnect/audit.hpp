@@ -92,6 +92,10 @@ struct AuditTic {
       const Message& m = item.at(t.fields.message, lowest_bit(set));
       const BufferState& b = item.at(t.fields.buffer, lowest_bit(set));
       used += m.flits;
+      if (b.queue >= kQueues) {
+        fault |= kFaultBookkeeping;
+        continue;
+      }
       (b.flags & kApart ? held_control[is_reply(m)] : held[b.queue]) += m.flits;
       if (b.flags & kApart && !m.control) fault |= kFaultBookkeeping;
     }
