@@ -54,7 +54,8 @@ class CpuEngine : public Engine {
 
   CounterShard counters(u32 replica) override {
     CounterShard sum = shards_[std::size_t{replica} * threads_];
-    std::ranges::copy(totals_of_one(replica), sum.total);
+    const Totals totals = totals_of_one(replica);
+    std::copy(totals.begin(), totals.end(), sum.total);
     for (u32 thread = 1; thread < threads_; ++thread) {
       const CounterShard& shard = shards_[std::size_t{replica} * threads_ + thread];
       for (u32 i = 0; i < kHistogramBins; ++i) {
