@@ -14,7 +14,8 @@ def graph_places(routers: int, links: Iterable[tuple[int, int]]) -> tuple[Places
     """Places of routers 0, 1, ..., and how they were found. links: routers at both ends of each channel.
 
     Few routers lie as far from one another as their hops are, as well as that can be (Kamada & Kawai 1989); many, or
-    those of a network in several parts, by springs (Fruchterman & Reingold 1991). A circle without networkx and SciPy.
+    those of a network in several parts, by springs (Fruchterman & Reingold 1991). A circle without networkx, or SciPy,
+    which it needs for this.
     """
     if routers == 1:
         return [(0.0, 0.0)], "one switch"

@@ -41,9 +41,9 @@ def test_a_first_curve_needs_no_compiler(installed):
 def test_its_results_are_those_of_the_package_that_is_tested(installed):
     import flitlab as fl
 
-    code = "import flitlab as fl; n = fl.Network('vc-torus-8x8'); n.step(500); print(fl.__file__, n.state_hash())"
+    code = "import flitlab as fl; n = fl.Network('vc-torus-8x8'); n.step(500); print(fl.__file__, n.state_hash)"
     file, found = installed("python", "-c", code).stdout.split()
     assert sys.prefix not in file
     network = fl.Network("vc-torus-8x8")
     network.step(500)
-    assert found == network.state_hash()
+    assert found == network.state_hash
