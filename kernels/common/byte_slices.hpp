@@ -40,8 +40,10 @@ FLITLAB_INLINE Slice operator-(Slice a, Slice b) {
 
 /// 0xFF where bit 7 is set.
 FLITLAB_INLINE Slice spread(Slice x) {
-#if defined(__CUDA_ARCH__)
-  return Slice::of(__byte_perm(x.word, 0, 0xBA98));
+#if defined(__CUDA_ARCH__) && !defined(CUDA_ON_HOST)
+  u32 signs;  // an instruction for which CUDA has no function: __byte_perm() knows no signs
+  asm("prmt.b32 %0, %1, 0, 0xBA98;" : "=r"(signs) : "r"(x.word));
+  return Slice::of(signs);
 #else
   const u32 upper = x.word & 0x80808080u;
   return Slice::of((upper << 1) - (upper >> 7));

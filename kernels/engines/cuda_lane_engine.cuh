@@ -205,8 +205,9 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     const auto kernel = lane_kernel<Lanes>;
     const u32 threads = (blocks + kWarpTeams - 1) / kWarpTeams * 32;
     const auto run = [&](u32 grid, u32 block, u32 teams, Meeting meeting) {
+      // Not if blocks would have to wait for shared memory that others hold.
       const bool hold = grid * teams >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
-                        (meeting != Meeting::kGrid || grid <= blocks_at_once(kernel, block, shared_bytes(block, true)));
+                        grid <= blocks_at_once(kernel, block, shared_bytes(block, true));
       launch_kernel(kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid, lanes_.job, work,
                     this->now_, cycles, teams, meeting, hold);
     };

@@ -30,7 +30,7 @@ std::pair<double, u32> rate(Engine& engine, double routers, const std::vector<u3
   return {routers * cycles / seconds, cycles};
 }
 
-void report(RawConfig config, double load, u32 replicas) {
+bool report(RawConfig config, double load, u32 replicas) {
   config["traffic.load"] = load;
   std::vector<Experiment> jobs;
   std::vector<u32> all;
@@ -59,30 +59,34 @@ void report(RawConfig config, double load, u32 replicas) {
   const auto start = std::chrono::steady_clock::now();
   cpu->advance(kRunIn + (hashes.empty() ? kRunIn : cycles), all);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  bool equal = true;
+  bool equal = true;  // too, where the device has run nothing
   for (u32 r = 0; r < hashes.size(); ++r) equal = equal && cpu->state_hash(r) == hashes[r];
   std::cout << ", \"cpu_threads\": " << cpu->threads() << ", \"cpu\": "
             << static_cast<double>(plan->topology().routers) * static_cast<double>(all.size()) * cpu->now() / seconds;
   if (!hashes.empty()) std::cout << ", \"equal\": " << (equal ? "true" : "false");
   std::cout << "}" << std::flush;
+  return equal;
 }
 
 }  // namespace
 }  // namespace flitlab
 
+/// Fails if a state at the end differs between the engines.
 int main() {
+  bool equal = true;
   const char* separator = "[\n  ";
   for (const auto& model : flitlab::models())
     for (const double load : {0.05, 0.2, 0.5}) {
       const std::string kind(model.kind);
       for (const flitlab::u32 replicas : {1u, 1000u}) {
         std::cout << std::exchange(separator, ",\n  ");
-        flitlab::report(flitlab::testing::network_of_64(kind), load, replicas);
+        equal &= flitlab::report(flitlab::testing::network_of_64(kind), load, replicas);
       }
       const flitlab::RawConfig large = flitlab::testing::network_of_32768(kind);
       if (large.empty()) continue;
       std::cout << std::exchange(separator, ",\n  ");
-      flitlab::report(large, load, 1);
+      equal &= flitlab::report(large, load, 1);
     }
   std::cout << "\n]\n";
+  return equal ? 0 : 1;
 }

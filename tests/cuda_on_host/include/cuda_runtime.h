@@ -190,16 +190,6 @@ inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-/// Four bytes of eight, by four digits of `which`; with the digit's upper bit, eight times the sign of the byte.
-inline unsigned __byte_perm(unsigned low, unsigned high, unsigned which) {
-  const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
-  unsigned result = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    const unsigned digit = which >> (4 * i), byte = static_cast<unsigned>(both >> (digit % 8 * 8)) & 0xFF;
-    result |= (digit & 8 ? (byte & 0x80 ? 0xFFu : 0u) : byte) << (8 * i);
-  }
-  return result;
-}
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >> (shift & 31));
 }

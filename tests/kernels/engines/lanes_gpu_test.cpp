@@ -75,6 +75,20 @@ TEST_F(GpuLanes, AnyNetworkIsTheSame) {
       EXPECT_GT(moves[std::string(ports) + kind], 2000u) << ports << kind;
 }
 
+/// A network of more blocks than a block of threads has teams: on any device the grid's.
+TEST_F(GpuLanes, OneThatNoBlockHoldsIsTheSame) {
+  const Experiment e =
+      experiment({{"topology.shape", IntList{35, 33}}, {"router.vcs", integer(4)}, {"traffic.load", 0.05}});
+  Network cpu(e, one_by_one()), gpu(e, kGpu);
+  ASSERT_EQ(lanes_of(*gpu.plan), "5 ports, fixed");
+  for (u32 cycles : {1u, 2u, 60u}) {
+    cpu.step(cycles);
+    gpu.step(cycles);
+    ASSERT_NO_FATAL_FAILURE(expect_same(*gpu.engine, *cpu.engine, 0, "35x33"));
+  }
+  EXPECT_GT(gpu.total(Total::kFlitMoves), 1000u);
+}
+
 /// Replicas that are done stand still, and keep what was to come, while others go on.
 TEST_F(GpuLanes, ReplicasStandStill) {
   for (const IntList& shape : {IntList{6, 5}, IntList{12, 11}}) {
