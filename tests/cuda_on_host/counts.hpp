@@ -13,7 +13,6 @@ struct CudaOnHostCounts {
   std::uint64_t load_sectors, store_sectors;
   std::uint64_t load_bytes, store_bytes;  ///< that lanes asked for
   std::uint64_t atomics;
-  std::uint64_t shared_bytes;  ///< of a thread, in the launch that had most
   std::uint64_t longest;       ///< loads of the lane that has most, added up over the barriers of the block where it is
 };
 
@@ -24,7 +23,7 @@ namespace cuda_on_host {
 
 #ifdef CUDA_ON_HOST_COUNTS
 /// A launch begins: threads are numbered from 0.
-void count_launch(std::size_t threads, std::size_t shared_bytes_of_a_thread);
+void count_launch(std::size_t threads);
 /// This thread runs from now on.
 void count_thread(std::size_t thread);
 /// The host does.
@@ -32,7 +31,7 @@ void count_nobody();
 /// Threads `first` to `last` - 1 have all come to a barrier, or to their end. Blocks have `block` threads.
 void count_barrier(std::size_t first, std::size_t last, std::size_t block);
 #else
-inline void count_launch(std::size_t, std::size_t) {}
+inline void count_launch(std::size_t) {}
 inline void count_thread(std::size_t) {}
 inline void count_nobody() {}
 inline void count_barrier(std::size_t, std::size_t, std::size_t) {}

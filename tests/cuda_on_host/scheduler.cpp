@@ -88,7 +88,7 @@ class Wave {
       blocks_.push_back({first_block + b, threads, 0, std::vector<std::byte>(shared_bytes, std::byte{0xA5})});
     for (unsigned i = 0; i < fibers_.size(); ++i) create(fibers_[i], &blocks_[i / threads], i % threads, place(i));
     alive_ = static_cast<unsigned>(fibers_.size());
-    cuda_on_host::count_launch(fibers_.size(), shared_bytes / threads);
+    cuda_on_host::count_launch(fibers_.size());
     cuda_on_host::shows(&host_);
   }
 

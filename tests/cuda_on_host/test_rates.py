@@ -61,8 +61,5 @@ def test_lanes_have_a_quarter_of_the_threads():
     assert seconds(work, 64, 132 * 16, "latency") == pytest.approx(10 * 50e-9)  # 16 networks of 16 threads on each
     assert seconds(work, 64, 132 * 16 + 1, "latency") == pytest.approx(2 * 10 * 50e-9)
     assert seconds(work, 64, 1, "a warp's instructions") == pytest.approx(128 * 20 * 4 / 1.755e9)
-    full = rates.Work(1, 0, 10, 0, routers_of_a_thread=4, shared=1800)  # 58,624 bytes a warp: three, six networks
-    assert seconds(full, 64, 132 * 6, "latency") == pytest.approx(10 * 50e-9)
-    assert seconds(full, 64, 132 * 6 + 1, "latency") == pytest.approx(2 * 10 * 50e-9)
     assert seconds(work, 1024, 1, "barrier") == pytest.approx(50e-9)  # 256 threads: a block
     assert seconds(work, 1025, 1, "barrier") == pytest.approx(2e-6)

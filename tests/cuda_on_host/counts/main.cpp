@@ -48,7 +48,6 @@ void print(const std::string& kind, double load) {
                                                  {"routers_of_a_thread", kind == "vc" ? 4 : 1},  // in lanes
                                                  {"cycles", kCycles},
                                                  {"state_bytes", plan->layout().bytes(1)},
-                                                 {"shared_bytes_of_a_thread", c.shared_bytes},
                                                  {"lane_blocks", c.lane_blocks},
                                                  {"warp_blocks", c.warp_blocks},
                                                  {"loads", c.loads},

@@ -41,7 +41,6 @@ H200 = {
     "second cache holds": Constant(50e6, 50e6, 50e6, "B", "data sheet"),
     "barrier of a block": Constant(100e-9, of_the_engine("kBlockBarrierNs") * 1e-9, 25e-9, "s", "assumed"),
     "barrier of the grid": Constant(4e-6, of_the_engine("kGridBarrierNs") * 1e-9, 1.2e-6, "s", "assumed"),
-    "shared memory": Constant(233472, 233472, 233472, "B a multiprocessor", "Hopper: 228 KB"),
     "threads of a block": Constant(512, 512, 512, "", "kBlockThreads; 256 of lanes, by their registers"),
     "wait for an instruction": Constant(6, 4, 2, "clocks", "assumed: of a warp, till its next one"),
 }
@@ -56,14 +55,13 @@ class Work:
     longest: float  # loads of the thread that has most, one after the other, a cycle
     state: float  # bytes of a router and its terminals
     routers_of_a_thread: int = 1  # 4 in lanes
-    shared: float = 0  # bytes of shared memory of a thread
 
 
 def work_of(counted: dict) -> Work:
     each = counted["routers"] * counted["replicas"] * counted["cycles"]
     return Work(counted["warp_blocks"] / each, 32 * (counted["load_sectors"] + counted["store_sectors"]) / each,
                 counted["longest"] / counted["cycles"], counted["state_bytes"] / counted["routers"],
-                counted.get("routers_of_a_thread", 1), counted.get("shared_bytes_of_a_thread", 0))
+                counted.get("routers_of_a_thread", 1))
 
 
 def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> dict[str, float]:
@@ -76,10 +74,8 @@ def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> d
     resident = threads <= block or (not lanes and threads <= 8 * block and replicas >= processors)
     if resident:
         warps = math.ceil(min(threads, block) / WARP) if threads > WARP // 2 else 1 / (WARP // threads)
-        of_warps = block // WARP
-        if work.shared:  # a block of a warp takes 1 KB more
-            of_warps = min(of_warps, int(chip["shared memory"] // (WARP * work.shared + 1024)))
-        at_once = processors * max(1, int(of_warps / warps))  # networks
+        # Networks. Lanes are held in shared memory only where none has to wait for it.
+        at_once = processors * max(1, int(block // (WARP * warps)))
         turns, barrier = math.ceil(replicas / at_once) * math.ceil(threads / block), chip["barrier of a block"]
         busy = min(processors, math.ceil(replicas * min(warps, 1)))
     else:

@@ -91,8 +91,7 @@ extern "C" CudaOnHostCounts cuda_on_host_counts() {
 
 namespace cuda_on_host {
 
-void count_launch(std::size_t number, std::size_t shared_bytes) {
-  counts.shared_bytes = std::max<std::uint64_t>(counts.shared_bytes, shared_bytes);
+void count_launch(std::size_t number) {
   threads.clear();
   threads.resize(number);
 }
