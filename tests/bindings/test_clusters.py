@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import signal
+import sys
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -15,6 +16,7 @@ import pytest
 
 import flitlab as fl
 from flitlab import clusters, executors
+from flitlab.toml import tomllib
 
 OVER = {"router.vcs": [2, 4], "traffic.load": [0.1, 0.2, 0.3, 0.4]}
 ROOT = Path(__file__).parents[2]
@@ -293,6 +295,14 @@ def test_a_queue_of_slurm_is_asked_for_what_the_file_says(cluster_file):
     ('kind = "local"\nworkers = 2\n[options]\ncolour = "red"\n', "LocalCluster cannot be started with its"),
     ('kind = "scheduler"\n', "needs address"),
     ('kind = "scheduler"\naddress = "a"\nfile = "b"\n', "needs address"),
+    ('kind = "scheduler"\naddress = 5\n', "address = 5; kind = 'scheduler' needs address = "),
+    ('kind = "scheduler"\nfile = 5\n', "file = 5; kind = 'scheduler' needs address = "),
+    ('kind = "scheduler"\nfile = ""\n', "file = ''; kind = 'scheduler' needs address = "),
+    ('kind = "scheduler"\naddress = "a"\nworkers = 2\n', "kind = 'scheduler' has no workers; its keys are address"),
+    ('kind = "scheduler"\naddress = "a"\n[options]\n', "kind = 'scheduler' has no options"),
+    ('kind = "local"\nworkers = 2\naddress = "a"\n', "kind = 'local' has no address; its keys are kind, options, w"),
+    ('kind = "slurm"\nworkers = 2\nfile = "a"\n', "kind = 'slurm' has no file"),
+    ('kind = "ssh"\nworkers = 2\n', "kind = 'ssh' has no workers; its keys are kind, options"),
     ('kind = "scheduler"\nfile = "nowhere.json"\n', "file = 'nowhere.json' is not there"),
     ('kind = "scheduler"\naddress = "nothing"\n', "no Dask scheduler answers at nothing"),
     ("kind = ", "cluster.toml: "),
@@ -303,6 +313,16 @@ def test_files_that_describe_no_cluster(text, said, cluster_file):
     with pytest.raises(fl.ConfigError, match=said.replace("[", r"\[")) as error, fl.cluster(file):
         pass
     assert str(file) in str(error.value)
+
+
+def test_ssh_says_which_package_it_misses_and_dasks_extra_has_it(cluster_file, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setitem(sys.modules, "asyncssh", None)
+    file = cluster_file('kind = "ssh"\n[options]\nhosts = ["localhost", "localhost"]\n')
+    with pytest.raises(fl.ConfigError, match=r"asyncssh is not installed: pip install 'flitlab\[dask\]'"):
+        clusters.start(file)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "asyncssh" in project["optional-dependencies"]["dask"]
 
 
 def test_as_many_workers_may_die_of_a_job_as_the_page_says():
