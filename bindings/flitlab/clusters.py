@@ -26,6 +26,8 @@ KINDS = {
 }
 SCHEDULER = "scheduler"  # one that runs already
 KEYS = {"kind", "workers", "options", "address", "file"}
+OWN_KEYS = {"ssh": {"kind", "options"}, SCHEDULER: {"kind", "address", "file"}}
+QUEUE_KEYS = {"kind", "workers", "options"}  # of all others
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -49,10 +51,12 @@ def _check(path: Path, given: Mapping[str, Any]) -> None:
     kind, allowed = given.get("kind"), [*KINDS, SCHEDULER]
     if kind not in allowed:
         raise ConfigError(f"{path}: kind = {kind!r}; it must be one of {', '.join(allowed)}.")
+    own = OWN_KEYS.get(kind, QUEUE_KEYS)
+    for key in given:
+        if key not in own:
+            raise ConfigError(f"{path}: kind = {kind!r} has no {key}; its keys are {', '.join(sorted(own))}.")
     if kind == SCHEDULER:
-        if ("address" in given) == ("file" in given):
-            raise ConfigError(f"{path}: kind = 'scheduler' needs address = \"tcp://HOST:PORT\", or file, what `dask "
-                              "scheduler --scheduler-file` has written.")
+        _check_scheduler(path, given)
         return
     workers = given.get("workers")
     if kind != "ssh" and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
@@ -60,6 +64,14 @@ def _check(path: Path, given: Mapping[str, Any]) -> None:
                           "queue.")
     if not isinstance(given.get("options", {}), Mapping):
         raise ConfigError(f"{path}: options must be a table, [options].")
+
+
+def _check_scheduler(path: Path, given: Mapping[str, Any]) -> None:
+    where = [given[key] for key in ("address", "file") if key in given]
+    if len(where) != 1 or not isinstance(where[0], str) or not where[0].strip():
+        got = "".join(f"{key} = {value!r}; " for key, value in given.items() if key != "kind")
+        raise ConfigError(f"{path}: {got}kind = 'scheduler' needs address = \"tcp://HOST:PORT\", or file = \"NAME\", "
+                          "what `dask scheduler --scheduler-file` has written.")
 
 
 def _imported(package: str, name: str) -> Any:
@@ -78,6 +90,8 @@ def start(path: str | os.PathLike) -> Any:
         return None
     package, name = KINDS[given["kind"]]
     make, options = _imported(package, name), dict(given.get("options", {}))
+    if given["kind"] == "ssh":
+        _imported("asyncssh", "connect")  # Dask would say so late, and among other errors
     if given["kind"] == "local":
         options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None} | options
     try:

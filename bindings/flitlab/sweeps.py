@@ -8,6 +8,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,15 @@ def _values(key: str, values: Any) -> list[Any]:
     return listed
 
 
+@contextmanager
+def _writing(folder: Path | None) -> Iterator[None]:
+    """An error of our own files names their folder; those of workers, which may be OSErrors too, do not come here."""
+    try:
+        yield
+    except OSError as error:
+        raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror or error}.") from None
+
+
 class _Journal:
     """Finished points, a line of the journal each, appended as they come. A line cut short by a crash, damaged or of
     another schema is not believed: a warning names it, and its point runs again.
@@ -129,7 +139,7 @@ class _Journal:
     def add(self, key: str, result: dict) -> None:
         self._results[digest_of(key)] = json.dumps(result)
         if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as file:
+            with _writing(self.path.parent), self.path.open("a", encoding="utf-8") as file:
                 file.write(line_of(key, result))
                 file.flush()
                 os.fsync(file.fileno())
@@ -174,8 +184,8 @@ def sweep(
     saturates. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for points.jsonl (every finished point,
     at once), curve.csv, curve.png and experiment.toml. resume: keep the points of an interrupted sweep in ``out``.
     executor: anything with ``submit`` (concurrent.futures, a Dask client, what :func:`flitlab.cluster` gives); without
-    one, this machine's GPU or cores. It is given several jobs for each that it runs at a time, of one CPU thread each
-    unless ``threads`` says otherwise. Ctrl-C keeps the finished points.
+    one, this machine's GPU or cores. It is given several jobs for each that it runs at a time (a job a point if it does
+    not say how many), of one CPU thread each unless ``threads`` says otherwise. Ctrl-C keeps the finished points.
     """
     experiment = experiment_of(experiment)
     if seeds < 1:
@@ -193,32 +203,29 @@ def sweep(
     folder = None
     if out is not None:
         folder = Path(out)
-        try:
+        with _writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             experiment.save(folder / "experiment.toml")
-        except OSError as error:
-            raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror}.") from None
         if (folder / "points.jsonl").exists() and not resume:
             raise _core.ConfigError(
                 f"{named('out', str(folder))} already has finished points: go on with "
                 f"{named('resume') if on_command_line.get() else 'resume=True'}, or choose another folder."
             )
-    try:
+    with _writing(folder):
         journal = _Journal(folder / "points.jsonl" if folder else None, resume)
-        _run_missing(points, journal, backend, threads, executor, progress)
-        if isinstance(loads := over.get("traffic.load"), Adaptive):
-            while more := refined(loads, settings, map(journal.result, points.digests)):
-                settings = [*settings, *more]
-                _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
-                points = _Points(experiment, settings)
-            order = in_order(settings, keys)
-            settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
-        curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment.name)
-        if folder:
+    _run_missing(points, journal, backend, threads, executor, progress)
+    if isinstance(loads := over.get("traffic.load"), Adaptive):
+        while more := refined(loads, settings, map(journal.result, points.digests)):
+            settings = [*settings, *more]
+            _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
+            points = _Points(experiment, settings)
+        order = in_order(settings, keys)
+        settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
+    curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment.name)
+    if folder:
+        with _writing(folder):
             curve.to_csv(folder / "curve.csv", configuration=False)  # experiment.toml has it
             curve.save_plot(folder / "curve.png")
-    except OSError as error:
-        raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror}.") from None
     return curve
 
 

@@ -135,6 +135,28 @@ def test_without_networkx_a_graph_is_a_circle(monkeypatch):
     assert "a circle" in said and places[0] == (0.0, 8 / (2 * np.pi))
 
 
+def test_without_scipy_springs_draw_graphs_that_need_none_and_large_ones_are_circles(monkeypatch):
+    pytest.importorskip("networkx")
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    small, large = ([(a, (a + 1) % n) for a in range(n)] for n in (6, 600))
+    places, said = graph_places(6, small)
+    assert said == "a graph, by networkx" and len(np.unique(places, axis=0)) == 6
+    assert "a circle" in graph_places(600, large)[1]
+
+
+@pytest.mark.parametrize(("routers", "steps"), [(512, 100), (513, 30)])
+def test_many_routers_take_fewer_steps(routers, steps, monkeypatch):
+    networkx, taken = pytest.importorskip("networkx"), []
+
+    def springs(graph, *, iterations, **_):
+        taken.append(iterations)
+        return networkx.circular_layout(graph)
+
+    monkeypatch.setattr(networkx, "spring_layout", springs)
+    graph_places(routers, [(0, 1)])
+    assert taken == [steps]
+
+
 def test_too_many_are_not_drawn(monkeypatch):
     monkeypatch.setattr(drawing, "MOST_DRAWN", 33)
     with pytest.raises(fl.ConfigError, match=r"34 channels; 1 to 33 can be drawn"):

@@ -4,16 +4,52 @@ import json
 import os
 import pickle
 import signal
-from concurrent.futures import ProcessPoolExecutor
+import sys
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
 import flitlab as fl
 from flitlab import clusters, executors
+from flitlab.toml import tomllib
 
 OVER = {"router.vcs": [2, 4], "traffic.load": [0.1, 0.2, 0.3, 0.4]}
+ROOT = Path(__file__).parents[2]
 LOCAL = 'kind = "local"\nworkers = 2\n'
+
+
+class Here:
+    """An executor that runs a job at once, in this process; those whose numbers ``fail`` has end with its error."""
+
+    def __init__(self, fail=None):
+        self.fail, self.futures = fail or {}, []
+
+    def submit(self, job, *given):
+        future, error = Future(), self.fail.get(len(self.futures))
+        self.futures.append(future)
+        future.set_exception(error) if error else future.set_result(job(*given))
+        return future
+
+
+class Plain:
+    """A future of neither concurrent.futures nor Dask: it has what is given, and no more."""
+
+    def __init__(self, **given):
+        self.__dict__ |= given
+
+
+class Dask:
+    """What ``slots`` asks a client of Dask."""
+
+    __module__ = "distributed.client"
+
+    def __init__(self, started, cluster):
+        self.nthreads, self.cluster = lambda: dict(enumerate(started)), cluster
 
 
 @pytest.fixture
@@ -75,6 +111,123 @@ def test_jobs_are_as_many_as_keep_every_worker_busy():
     assert [executors.points_per_job(n, Four(), 64) for n in (1, 15, 32, 160, 100000)] == [1, 1, 2, 10, 64]
 
 
+def test_an_executor_that_does_not_say_is_given_a_job_a_point(small):
+    there = Here()
+    fl.sweep(small, {"traffic.load": [0.01 * i for i in range(1, 9)]}, executor=there, progress=False)
+    assert executors.slots(there) == 0 and len(there.futures) == 8
+
+
+def test_threads_of_ordered_workers_count():
+    dask, queue = pytest.importorskip("distributed"), pytest.importorskip("dask_jobqueue")
+    with dask.LocalCluster(n_workers=2, threads_per_worker=3, processes=False, dashboard_address=None) as here:
+        assert executors.slots(Dask([], here)) == 6 and executors.slots(Dask([3, 3, 3], here)) == 9
+    for processes in (1, 2):
+        with queue.SLURMCluster(cores=4, processes=processes, memory="8GB") as jobs:
+            assert executors.slots(Dask([], SimpleNamespace(worker_spec=jobs.new_worker_spec()))) == 4
+    assert executors.slots(Dask([], SimpleNamespace(worker_spec={0: {}, 1: {"options": {}}}))) == 2
+    assert executors.slots(Dask([5], None)) == 5 and executors.slots(Dask([], None)) == 1
+
+
+def test_any_future_with_a_result_will_do(small):
+    there = SimpleNamespace(submit=lambda job, *given: Plain(result=partial(job, *given)))
+    curve = fl.sweep(small, OVER, executor=there, progress=False)
+    assert curve.csv_text() == fl.sweep(small, OVER, progress=False).csv_text()
+
+
+@pytest.mark.parametrize(("error", "said"), [
+    (TimeoutError("no answer in 30 s"), "the workers cannot be reached: no answer in 30 s"),
+    (ConnectionResetError(), "the workers cannot be reached: ConnectionResetError"),
+    (CancelledError("scheduler-connection-lost"), "jobs were cancelled, or the scheduler has gone; finished points"),
+])
+@pytest.mark.parametrize("with_out", [False, True])
+def test_failures_of_an_executor_are_not_those_of_our_files(error, said, with_out, small, tmp_path):
+    def submit(*_):
+        raise error
+
+    out, uncounted = tmp_path if with_out else None, Dask([], None)
+    uncounted.nthreads = submit
+    for there in (Here({0: error}), SimpleNamespace(submit=submit), uncounted):
+        with pytest.raises(fl.RunError, match=said):
+            fl.sweep(small, {"traffic.load": [0.1]}, executor=there, out=out, resume=True, progress=False)
+
+
+def test_what_ended_a_sweep_is_told_and_not_what_came_of_it(small):
+    """Of futures as Dask's: one fails, and the result of another one that has ended can be had no more. No cancel."""
+    def submit(*_):
+        status, said = left.pop()
+
+        def result():
+            raise OSError(said)
+
+        return Plain(status=status, result=result)
+
+    left = [("finished", "second"), ("error", "first")]
+    with pytest.raises(fl.RunError, match="the workers cannot be reached: first"):
+        fl.sweep(small, {"traffic.load": [0.1, 0.2]}, executor=SimpleNamespace(submit=submit), progress=False)
+    assert not left
+
+
+def test_points_that_cannot_be_written_name_their_folder(small, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("flitlab.sweeps.line_of", full)
+    for there in (None, Here()):
+        with pytest.raises(fl.ConfigError, match=r"out = '.*full' cannot be written: No space left on device"):
+            fl.sweep(small, {"traffic.load": [0.1]}, executor=there, out=tmp_path / "full", resume=True, progress=False)
+
+
+def test_jobs_that_have_ended_are_kept_when_another_one_fails(small, tmp_path, monkeypatch):
+    """The failed one is looked at first."""
+    monkeypatch.setattr(executors, "_as_they_finish", lambda _, futures: futures)
+    loads = {"traffic.load": [0.1, 0.2, 0.3, 0.4]}
+    for number, error in enumerate((OSError("first"), CancelledError(), RuntimeError("mine"))):
+        there = Here({0: error, 2: ValueError("second")})
+        with pytest.raises((fl.RunError, RuntimeError), match=r"first|cancelled|mine"):
+            fl.sweep(small, loads, executor=there, out=tmp_path / str(number), progress=False)
+        kept = (tmp_path / str(number) / "points.jsonl").read_text().splitlines()
+        assert [json.loads(json.loads(line)["key"])[2]["traffic.load"] for line in kept] == [0.2, 0.4]
+
+
+def test_jobs_that_have_ended_are_kept_at_ctrl_c_and_others_cancelled(small):
+    class Waits(Here):
+        def submit(self, job, *given):
+            if len(self.futures) < 3:
+                return super().submit(job, *given)
+            self.futures.append(Future())  # never begins
+            return self.futures[-1]
+
+    got = []
+
+    def finished(job, point, _):
+        got.append((job, point))
+        if len(got) == 1:
+            raise KeyboardInterrupt
+
+    there = Waits()
+    with pytest.raises(KeyboardInterrupt):
+        executors.run_on(there, [[small.set("traffic.load", 0.1 * i)] for i in range(1, 6)], "cpu", 1, finished)
+    assert set(got) == {(0, 0), (1, 0), (2, 0)} and [f.cancelled() for f in there.futures] == [False] * 3 + [True] * 2
+
+
+@pytest.mark.parametrize(("error", "told", "said"), [
+    (AttributeError("a bug"), AttributeError, "^a bug"),
+    (ImportError("a bug"), ImportError, "^a bug"),
+    (OSError(13, "Permission denied", "a.csv"), fl.RunError, "a job failed on its worker: .*denied: 'a.csv'"),
+])
+def test_an_error_of_a_job_is_no_error_of_the_executor(error, told, said, small, monkeypatch):
+    monkeypatch.setattr(executors, "run_job", Mock(side_effect=error))
+    with pytest.raises(told, match=said):
+        fl.sweep(small, {"traffic.load": [0.1]}, executor=Here(), progress=False)
+    assert "in run_there" in error.__notes__[0]
+
+
+def test_a_worker_without_flitlab_is_told():
+    error = ModuleNotFoundError("No module named 'flitlab'")
+    with pytest.raises(fl.ConfigError, match=r"cannot run a job \(No module named 'flitlab'\): install flitlab"):
+        executors._result(Here({0: error}).submit(None))
+
+
 def test_a_worker_with_another_version_is_refused(small, pool, monkeypatch):
     monkeypatch.setattr(fl._core, "__version__", "9.9.9")
     said = r"has flitlab 0\..*started by 9\.9\.9: install the same"
@@ -89,8 +242,8 @@ def test_a_worker_that_sees_other_files_is_refused(small, tmp_path):
     job = (fl.__version__, pickle.dumps([exp]), [executors.digest_of(executors.key_of(exp))], "cpu", 1)
     assert executors.run_there(*job)[1] is None
     (tmp_path / "pairs.csv").write_text("\n".join(f"{i},{(i + 2) % 16},1" for i in range(16)))
-    with pytest.raises(fl.ConfigError, match="other contents in the files"):
-        executors.run_there(*job)
+    results, error = executors.run_there(*job)
+    assert not results and isinstance(error, fl.ConfigError) and "other contents in the files" in str(error)
 
 
 def _die():
@@ -142,6 +295,14 @@ def test_a_queue_of_slurm_is_asked_for_what_the_file_says(cluster_file):
     ('kind = "local"\nworkers = 2\n[options]\ncolour = "red"\n', "LocalCluster cannot be started with its"),
     ('kind = "scheduler"\n', "needs address"),
     ('kind = "scheduler"\naddress = "a"\nfile = "b"\n', "needs address"),
+    ('kind = "scheduler"\naddress = 5\n', "address = 5; kind = 'scheduler' needs address = "),
+    ('kind = "scheduler"\nfile = 5\n', "file = 5; kind = 'scheduler' needs address = "),
+    ('kind = "scheduler"\nfile = ""\n', "file = ''; kind = 'scheduler' needs address = "),
+    ('kind = "scheduler"\naddress = "a"\nworkers = 2\n', "kind = 'scheduler' has no workers; its keys are address"),
+    ('kind = "scheduler"\naddress = "a"\n[options]\n', "kind = 'scheduler' has no options"),
+    ('kind = "local"\nworkers = 2\naddress = "a"\n', "kind = 'local' has no address; its keys are kind, options, w"),
+    ('kind = "slurm"\nworkers = 2\nfile = "a"\n', "kind = 'slurm' has no file"),
+    ('kind = "ssh"\nworkers = 2\n', "kind = 'ssh' has no workers; its keys are kind, options"),
     ('kind = "scheduler"\nfile = "nowhere.json"\n', "file = 'nowhere.json' is not there"),
     ('kind = "scheduler"\naddress = "nothing"\n', "no Dask scheduler answers at nothing"),
     ("kind = ", "cluster.toml: "),
@@ -152,6 +313,22 @@ def test_files_that_describe_no_cluster(text, said, cluster_file):
     with pytest.raises(fl.ConfigError, match=said.replace("[", r"\[")) as error, fl.cluster(file):
         pass
     assert str(file) in str(error.value)
+
+
+def test_ssh_says_which_package_it_misses_and_dasks_extra_has_it(cluster_file, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setitem(sys.modules, "asyncssh", None)
+    file = cluster_file('kind = "ssh"\n[options]\nhosts = ["localhost", "localhost"]\n')
+    with pytest.raises(fl.ConfigError, match=r"asyncssh is not installed: pip install 'flitlab\[dask\]'"):
+        clusters.start(file)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "asyncssh" in project["optional-dependencies"]["dask"]
+
+
+def test_as_many_workers_may_die_of_a_job_as_the_page_says():
+    """Dask allows a job three deaths; the next one ends it."""
+    assert pytest.importorskip("distributed").config["distributed"]["scheduler"]["allowed-failures"] == 3
+    assert "A job that four workers died of" in (ROOT / "docs" / "clusters.md").read_text()
 
 
 def test_a_file_that_is_not_there():
