@@ -1,10 +1,8 @@
 #include "host/run/advance.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 
-#include "host/plan/interrupt.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
@@ -17,20 +15,15 @@ void require_time(Cycle now, u64 cycles) {
 
 namespace {
 
-/// Cycles at a time, so that a stop is heard within a second, whatever engine does them and however large the network
-/// is: a few at first, then twice as many as long as that takes less than a quarter of a second.
-void advance_in_pieces(Engine& engine, u32 cycles, std::span<const u32> active) {
-  using Clock = std::chrono::steady_clock;
-  constexpr u64 kFirst = 1000000;  // router-cycles: the slowest model does as many in half a second
-  constexpr auto kLong = std::chrono::milliseconds(250);
-  u64 most = std::max<u64>(1, kFirst / std::max<u64>(1, u64{engine.layout().kinds[0].count} * active.size()));
+/// Whatever engine does the cycles and however large the network is, a stop is heard soon.
+void advance_in_pieces(Engine& engine, Pace& pace, u32 cycles, std::span<const u32> active) {
+  const u64 routers = u64{engine.layout().kinds[0].count} * active.size();
   for (u32 left = cycles; left;) {
-    const u32 piece = static_cast<u32>(std::min<u64>(left, most));
-    const auto start = Clock::now();
+    const u32 piece = pace.piece(routers, left);
     engine.advance(piece, active);
+    pace.done(piece);
     left -= piece;
-    if (left) check_interrupt();
-    most = Clock::now() - start < kLong ? most * 2 : std::max<u64>(1, most / 2);
+    if (left) pace.ask();
   }
 }
 
@@ -38,8 +31,15 @@ void advance_in_pieces(Engine& engine, u32 cycles, std::span<const u32> active) 
 
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active) {
+  Pace pace(plan.facts().cost);
+  advance(engine, plan, feeds, idle, cycles, active, pace);
+}
+
+void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
+             std::span<const u32> active, Pace& pace) {
   require_time(engine.now(), cycles);
   while (cycles) {
+    pace.ask_if_due();  // before anything of this cycle has been done, which must not be done twice
     const u64 now = engine.now();
     u64 step = cycles;
     if (!feeds.empty()) {
@@ -59,7 +59,7 @@ void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Id
       change = plan.next_change(now + 1);
     }
     step = std::min(step, change - now);
-    advance_in_pieces(engine, static_cast<u32>(step), active);
+    advance_in_pieces(engine, pace, static_cast<u32>(step), active);
     cycles -= static_cast<u32>(step);
   }
 }

@@ -12,7 +12,7 @@
 namespace flitlab {
 namespace {
 
-constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '5'};
+constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '6'};
 
 struct Header {
   char magic[8];

@@ -40,10 +40,11 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
 }
 
 EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked) {
-  const u64 each = plan.layout().bytes(1) + sizeof(CounterShard), needed = each * replicas;
+  const u64 on_device = cuda_bytes(plan.layout());
   const JobSize job{plan.layout().kinds[0].count, replicas};
-  EngineChoice choice = resolve_backend(asked, job, needed, plan.facts().cost);
+  EngineChoice choice = resolve_backend(asked, job, on_device * replicas, plan.facts().cost);
   const bool cuda = choice.backend == "cuda";
+  const u64 each = cuda ? on_device : plan.layout().bytes(1) + sizeof(CounterShard), needed = each * replicas;
   const u64 available = cuda ? cuda_free_memory() : free_memory();
   require_memory(param::topology.shape.path, needed, available, cuda ? " on the device" : "",
                  available >= each
@@ -60,7 +61,7 @@ namespace {
 class Job {
  public:
   Job(const std::vector<Experiment>& experiments, const EngineChoice& choice)
-      : experiments_(experiments), plan_(make_plan(experiments.front())) {
+      : experiments_(experiments), plan_(make_plan(experiments.front())), pace_(plan_->facts().cost) {
     if (const std::string& why = plan_->facts().waits_for_software; !why.empty())
       throw ConfigError(why + " A run by itself has no such software.");
     idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
@@ -75,6 +76,8 @@ class Job {
   }
 
   bool done() const { return active().empty(); }
+  /// The user has stopped it within an epoch, which can go on from there.
+  bool stopped() const { return pace_.stopped(); }
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }
 
   /// Advances all unfinished replicas by an epoch (by all the epochs in which nothing happens), checks them, and says
@@ -85,7 +88,7 @@ class Job {
     const u64 now = engine_->now(), skipped = idle_->skipped();
     if (end_of_epoch_ <= now)
       end_of_epoch_ = now + (idle_->until() < now + epoch ? 1 : (idle_->until() - now) / epoch) * epoch;
-    flitlab::advance(*engine_, *plan_, feeds_, *idle_, static_cast<u32>(end_of_epoch_ - now), running);
+    flitlab::advance(*engine_, *plan_, feeds_, *idle_, static_cast<u32>(end_of_epoch_ - now), running, pace_);
     const double stepped = static_cast<double>(end_of_epoch_ - now - (idle_->skipped() - skipped));
     router_cycles_ += static_cast<double>(running.size()) * stepped * plan_->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -154,6 +157,7 @@ class Job {
   const Clock::time_point start_ = Clock::now();
   const std::vector<Experiment>& experiments_;
   std::unique_ptr<Plan> plan_;
+  Pace pace_;
   std::unique_ptr<Engine> engine_;
   std::vector<TraceFeed> feeds_;
   std::unique_ptr<Idle> idle_;
@@ -180,10 +184,8 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
   const auto advance = [&] {
     try {
       return job.advance();
-    } catch (const RunError&) {
-      throw;
-    } catch (...) {  // the user stops the run within an epoch, which goes on from there
-      if (saves) job.save(checkpoint.path);
+    } catch (...) {  // of anything but a stop the state may be half done: what was saved before is worth more
+      if (saves && job.stopped()) job.save(checkpoint.path);
       throw;
     }
   };

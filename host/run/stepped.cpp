@@ -16,7 +16,11 @@
 namespace flitlab {
 
 SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace)
-    : experiment_(experiment), plan_(make_plan(experiment)), idle_(experiment_, *plan_), trace_(trace) {
+    : experiment_(experiment),
+      plan_(make_plan(experiment)),
+      idle_(experiment_, *plan_),
+      pace_(plan_->facts().cost),
+      trace_(trace) {
   engine_ = plan_->make_engine({experiment_}, choose_engine(*plan_, 1, {backend, threads, trace}));
   feeds_ = make_feeds({experiment_}, *plan_);
   console_ = plan_->console();
@@ -30,11 +34,12 @@ const std::vector<std::byte>& SteppedNetwork::state() const {
 void SteppedNetwork::advance(u32 cycles) {
   state_.clear();
   const u32 only[] = {0};
-  if (!console_ || console_->period() == kNever) return flitlab::advance(*engine_, *plan_, feeds_, idle_, cycles, only);
+  if (!console_ || console_->period() == kNever)
+    return flitlab::advance(*engine_, *plan_, feeds_, idle_, cycles, only, pace_);
   for (u32 part; cycles; cycles -= part) {
     part = std::min(cycles, console_->period());
     console_->exchange(*engine_);
-    flitlab::advance(*engine_, *plan_, feeds_, idle_, part, only);
+    flitlab::advance(*engine_, *plan_, feeds_, idle_, part, only, pace_);
   }
   console_->exchange(*engine_);
 }

@@ -7,6 +7,7 @@
 
 #include "host/plan/plan.hpp"
 #include "host/run/idle.hpp"
+#include "host/run/pace.hpp"
 #include "host/run/trace_feed.hpp"
 
 namespace flitlab {
@@ -90,6 +91,7 @@ class SteppedNetwork {
   mutable std::vector<std::byte> state_;  ///< as it was when last looked at; empty: it may have changed since
   std::vector<TraceFeed> feeds_;          ///< one if a trace is replayed
   Idle idle_;
+  Pace pace_;
   std::unique_ptr<Console> console_;  ///< null: the machine has none
   bool trace_;
   std::vector<TimedEvent> events_;

@@ -17,7 +17,7 @@ std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const St
   std::unique_ptr<Engine> engine;
   const auto fits = [&]<class L>() {
     if (!L::fits(table)) return false;
-    if ((layout.bytes(32) + L::bytes(table)) * rows.size() > cuda_free_memory()) return false;
+    if ((cuda_bytes(layout) + L::bytes(table)) * rows.size() > cuda_free_memory()) return false;
     engine = std::make_unique<TabledCudaEngine<Model, CudaLaneEngine<Model, L>>>(table, layout, rows);
     return true;
   };

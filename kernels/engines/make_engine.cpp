@@ -10,15 +10,25 @@ namespace flitlab {
 
 namespace {
 
-/// Whether the device in use is likely to be faster than the CPU, and has room.
-bool cuda_pays(const JobSize& job, u64 bytes, u32 threads, const EngineCost& cost) {
+/// Whether the device in use is likely to be faster than the CPU, and has room. One that refuses to say (another
+/// process has it for itself, for example) is no use.
+bool cuda_pays(const JobSize& job, u64 bytes, u32 threads, const EngineCost& cost) try {
   const std::vector<CudaDevice> devices = cuda_devices();
   if (devices.empty() || bytes > cuda_free_memory()) return false;
   const DeviceSize device{devices.front().multiprocessors, kBlockThreads};
   return cuda_cycle_ns(job, device, cost) < cpu_cycle_ns(job, threads, cost);
+} catch (const RunError&) {
+  return false;
 }
 
 }  // namespace
+
+/// As CudaEngine allocates it: blocks of 32 items, replicas at multiples of 256; beside them counters, rows, and what
+/// totals and audits are read through.
+u64 cuda_bytes(const StateLayout& layout) {
+  return (layout.bytes(32) + 255) / 256 * 256 + sizeof(CounterShard) + sizeof(ReplicaRow) + sizeof(Totals) +
+         layout.kinds.size() * sizeof(u64);
+}
 
 EngineChoice resolve_backend(EngineChoice choice, const JobSize& job, u64 bytes, const EngineCost& cost) {
   if (choice.backend == "cuda" && choice.traced)

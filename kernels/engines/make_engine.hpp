@@ -32,8 +32,11 @@ std::unique_ptr<Engine> make_cuda_engine(const Table& table, const StateLayout& 
 /// Why the CUDA engine cannot be used, or "" if it can.
 std::string cuda_unavailable();
 
-/// "auto" and 0 threads become what they mean here, for a job that takes so many bytes; ConfigError for a backend that
-/// is not there.
+/// What a replica takes of a device's memory, bytes, if it is not in lanes.
+u64 cuda_bytes(const StateLayout& layout);
+
+/// "auto" and 0 threads become what they mean here, for a job that takes so many bytes of a device; ConfigError for a
+/// backend that is not there.
 EngineChoice resolve_backend(EngineChoice choice, const JobSize& job = {1, 1}, u64 bytes = 0,
                              const EngineCost& cost = {});
 
@@ -43,7 +46,7 @@ template <class Table>
 std::unique_ptr<Engine> make_engine(const Table& table, const StateLayout& layout, const std::vector<ReplicaRow>& rows,
                                     const EngineChoice& wanted) {
   const JobSize job{layout.kinds[0].count, static_cast<u32>(rows.size())};
-  const EngineChoice choice = resolve_backend(wanted, job, layout.bytes(1) * rows.size(), Table::cost);
+  const EngineChoice choice = resolve_backend(wanted, job, cuda_bytes(layout) * rows.size(), Table::cost);
 #ifdef FLITLAB_CUDA
   if (choice.backend == "cuda") return make_cuda_engine(table, layout, rows);
 #endif

@@ -38,7 +38,7 @@ After an epoch the host asks for the totals and audits of all replicas at once: 
 however many replicas there are ([calls_gpu_test.cpp](../tests/kernels/engines/calls_gpu_test.cpp)). Histograms are
 copied when a run ends, states when its window begins and ends, and for the search for deadlocks, many at once. The
 memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES` chooses among several devices,
-which `flitlab doctor` lists. A launch lasts about a quarter of a second at most, so that Ctrl-C is heard.
+which `flitlab doctor` lists. A launch lasts about half a second at most, so that Ctrl-C is heard.
 """
 
 KERNELS = """

@@ -62,5 +62,21 @@ TEST_F(GpuChoice, ADeviceThatIsTooSmallIsNamed) {
   EXPECT_EQ(error_of([&] { choose_engine(*plan, 9, {"cuda"}); }), "no error");
 }
 
+/// Blocks of 32 items and counters of each replica count too: 16 routers take as much of a device as 32.
+TEST_F(GpuChoice, MemoryIsWhatTheDeviceAllocates) {
+  const Experiment e = testing::experiment();
+  const auto plan = make_plan(e);
+  const StateLayout& layout = plan->layout();
+  EXPECT_GE(cuda_bytes(layout), layout.bytes(32) + sizeof(CounterShard));
+  EXPECT_GE(layout.bytes(32), 2 * layout.bytes(1));
+  setenv("CUDA_ON_HOST_MEMORY", "3", 1);
+  const u64 free = cuda_free_memory();
+  const u32 fit = static_cast<u32>(free / cuda_bytes(layout));
+  EXPECT_LT((layout.bytes(1) + sizeof(CounterShard)) * (fit + 1), free);  // on a CPU more would fit
+  EXPECT_EQ(error_of([&] { choose_engine(*plan, fit, {"cuda"}); }), "no error");
+  const std::string more = error_of([&] { choose_engine(*plan, fit + 1, {"cuda"}); });
+  EXPECT_NE(more.find(": " + std::to_string(fit) + " replicas would fit."), std::string::npos) << more;
+}
+
 }  // namespace
 }  // namespace flitlab::choice_gpu_test

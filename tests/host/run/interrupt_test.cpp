@@ -1,0 +1,107 @@
+/// Ctrl-C is heard however short the parts are in which a network is advanced, and nothing is half done then.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "host/plan/interrupt.hpp"
+#include "host/run/run.hpp"
+#include "host/run/stepped.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::run_interrupt_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+struct Stop {};
+
+class Interrupt : public ::testing::Test {
+ protected:
+  void TearDown() override { set_interrupt_check(nullptr); }
+
+  /// Longer than the user is left unasked.
+  static void wait() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+  static void stop() {
+    set_interrupt_check([] { throw Stop{}; });
+  }
+};
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Experiment trace(const std::string& path) {
+  return experiment(
+      {{"traffic.mode", word("trace")}, {"traffic.trace_file", path}, {"run.epoch_cycles", integer(1000)}});
+}
+
+/// A network whose user steps it cycle by cycle, one that is traced, and one that a trace feeds every 64 cycles.
+TEST_F(Interrupt, IsHeardInShortSteps) {
+  const testing::TextFile file("0,0,5,1\n70,1,6,2\n900,2,7,3\n");
+  for (bool traced : {false, true})
+    for (const Experiment& e : {experiment({{"traffic.load", 0.3}}), trace(file.path)}) {
+      SteppedNetwork whole(e, "cpu", 1, traced), network(e, "cpu", 1, traced);
+      whole.step(200);
+      network.step(40);
+      stop();
+      wait();
+      EXPECT_THROW(network.step(1), Stop);
+      EXPECT_EQ(network.cycle(), 40u);  // before the cycle, none of which has been done
+      EXPECT_THROW(network.step(160), Stop);
+      set_interrupt_check(nullptr);
+      network.step(160);
+      EXPECT_EQ(network.state_hash(), whole.state_hash());
+      const std::vector<TimedEvent> events = network.take_events(), all = whole.take_events();
+      ASSERT_EQ(events.size(), all.size());
+      EXPECT_EQ(events.empty(), !traced);
+      for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(events[i].cycle, all[i].cycle) << i;
+    }
+}
+
+/// What a run has saved is worth more than the state that an error leaves in the middle of a cycle's work.
+TEST_F(Interrupt, OnlyAStopSavesWithinAnEpoch) {
+  std::string text;
+  for (u32 n = 0; n < 400; ++n) text += std::to_string(10 * n) + ",0,5,1\n";
+  const testing::TextFile file(text + "4000,0,99,1\n");  // 99 is no terminal: found late in an epoch
+  const std::string path = testing::temporary(".checkpoint");
+  std::string saved;
+  u64 cycle = 0;
+  EXPECT_THROW(run_job({trace(file.path)}, {"cpu", 1, false},
+                       [&](const Progress& progress) {
+                         cycle = progress.cycle;
+                         saved = bytes_of(path);
+                       },
+                       {path, 0}),
+               ConfigError);
+  EXPECT_GT(cycle, 0u);
+  EXPECT_FALSE(saved.empty());
+  EXPECT_TRUE(bytes_of(path) == saved);
+  std::filesystem::remove(path);
+}
+
+/// Pieces are learnt once: short calls after long ones are not cut again.
+TEST_F(Interrupt, PiecesGrowOnceAndStayLong) {
+  static u32 asked;
+  asked = 0;
+  set_interrupt_check([] { ++asked; });
+  const Experiment e = experiment({{"traffic.load", 0.1}});
+  testing::Network net(e);
+  Pace pace(16);  // a cycle of 16 routers
+  const u32 only[] = {0};
+  advance(*net.engine, *net.plan, net.feeds, net.idle, 100, only, pace);
+  EXPECT_GE(asked, 6u);  // after 1, 2, 4, 8, 16 and 32 cycles more
+  const u32 before = asked;
+  advance(*net.engine, *net.plan, net.feeds, net.idle, 64, only, pace);
+  EXPECT_LE(asked, before + 1);  // once if the machine was busy with something else
+}
+
+}  // namespace
+}  // namespace flitlab::run_interrupt_test
