@@ -16,7 +16,7 @@ void require_time(Cycle now, u64 cycles) {
 namespace {
 
 /// Whatever engine does the cycles and however large the network is, a stop is heard soon.
-void advance_in_pieces(Engine& engine, Pace& pace, u32 cycles, std::span<const u32> active) {
+void advance_in_pieces(Engine& engine, WorkPace& pace, u32 cycles, std::span<const u32> active) {
   const u64 routers = u64{engine.layout().kinds[0].count} * active.size();
   for (u32 left = cycles; left;) {
     const u32 piece = pace.piece(routers, left);
@@ -31,12 +31,12 @@ void advance_in_pieces(Engine& engine, Pace& pace, u32 cycles, std::span<const u
 
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active) {
-  Pace pace(plan.facts().cost);
+  WorkPace pace(plan.facts().cost);
   advance(engine, plan, feeds, idle, cycles, active, pace);
 }
 
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
-             std::span<const u32> active, Pace& pace) {
+             std::span<const u32> active, WorkPace& pace) {
   require_time(engine.now(), cycles);
   while (cycles) {
     pace.ask_if_due();  // before anything of this cycle has been done, which must not be done twice

@@ -18,7 +18,7 @@ void require_time(Cycle now, u64 cycles);
 /// Idle time is skipped. Between two cycles, two to four times a second, the user is asked (check_interrupt), also if
 /// every call is for a few cycles: `pace` is kept from call to call.
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
-             std::span<const u32> active, Pace& pace);
+             std::span<const u32> active, WorkPace& pace);
 /// The same, for who calls it once.
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active);

@@ -10,12 +10,12 @@ namespace flitlab {
 
 /// Belongs to whoever advances a network, and is kept from call to call: how long pieces may be is learnt once, and
 /// calls that are short are together as long as others.
-class Pace {
+class WorkPace {
  public:
   /// The first piece takes a core about a tenth of a second.
-  explicit Pace(const EngineCost& cost) : Pace(static_cast<u64>(1e8 / cost.cpu_ns)) {}
+  explicit WorkPace(const EngineCost& cost) : WorkPace(static_cast<u64>(1e8 / cost.cpu_ns)) {}
   /// `first`: router-cycles of the first piece.
-  explicit Pace(u64 first) : first_(first) {}
+  explicit WorkPace(u64 first) : first_(first) {}
 
   /// Cycles of the next piece at most, if a cycle visits so many routers.
   u32 piece(u64 routers, u32 left) {

@@ -157,7 +157,7 @@ class Job {
   const Clock::time_point start_ = Clock::now();
   const std::vector<Experiment>& experiments_;
   std::unique_ptr<Plan> plan_;
-  Pace pace_;
+  WorkPace pace_;
   std::unique_ptr<Engine> engine_;
   std::vector<TraceFeed> feeds_;
   std::unique_ptr<Idle> idle_;

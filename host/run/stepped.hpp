@@ -91,7 +91,7 @@ class SteppedNetwork {
   mutable std::vector<std::byte> state_;  ///< as it was when last looked at; empty: it may have changed since
   std::vector<TraceFeed> feeds_;          ///< one if a trace is replayed
   Idle idle_;
-  Pace pace_;
+  WorkPace pace_;
   std::unique_ptr<Console> console_;  ///< null: the machine has none
   bool trace_;
   std::vector<TimedEvent> events_;

@@ -66,7 +66,7 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
   const auto engine = plan->make_engine(replicas, {"cuda", 1});
   std::vector<TraceFeed> feeds;
   Idle idle(replicas.front(), *plan);
-  Pace pace(1);  // a cycle, so that a slow device shows what a fast one does with a million times as many routers
+  WorkPace pace(1);  // a cycle, so that a slow device shows what a fast one does with a million times as many routers
   const std::vector<u32> all{0, 1};
   const auto launches = [&] {
     counter_();
