@@ -13,7 +13,7 @@ struct CudaOnHostCounts {
   std::uint64_t load_sectors, store_sectors;
   std::uint64_t load_bytes, store_bytes;  ///< that lanes asked for
   std::uint64_t atomics;
-  std::uint64_t longest;       ///< loads of the lane that has most, added up over the barriers of the block where it is
+  std::uint64_t longest;  ///< loads of the lane that has most, added up over the barriers of the block where it is
 };
 
 /// In the library of the emulated device: what came since the last call.
