@@ -17,11 +17,11 @@
 ///     `step(replica, block, state, row, tally, cycle)`  a cycle of a block, whose state is at home, or held; what it
 ///                               sends arrives in another cycle
 #include <algorithm>
-#include <map>
 
 #include "kernels/engines/cuda_engine.cuh"
 #include "kernels/engines/shared_memory.cuh"
 #include "kernels/engines/tally.cuh"
+#include "kernels/engines/two_forms.hpp"
 
 namespace flitlab {
 
@@ -89,15 +89,14 @@ __global__ void lane_form_kernel(const __grid_constant__ typename Lanes::Job job
 }
 
 template <class Model, class Lanes>
-class CudaLaneEngine final : public CudaEngine<Model> {
-  using Base = CudaEngine<Model>;
+class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
+  using Base = TwoForms<CudaEngine<Model>>;
 
  public:
   CudaLaneEngine(const typename Model::Table& table, const typename Model::Table& device_table, StateLayout layout,
                  std::vector<ReplicaRow> rows)
       : Base(device_table, std::move(layout), std::move(rows)),
-        lanes_(table, device_table, this->replicas()),
-        replicas_(this->replicas()) {
+        lanes_(table, device_table, this->replicas()) {
     shared_limit_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     FLITLAB_CUDA_CHECK(cudaFuncSetAttribute(lane_kernel<Lanes>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                             static_cast<int>(shared_limit_)));
@@ -107,9 +106,7 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     if (active.empty() || !cycles) return;
     std::vector<u32> old;
     for (u32 replica : active) {
-      Replica& r = replicas_[replica];
-      if (!r.lanes_are_old && r.stopped == this->now_) continue;
-      settle(replica);  // lanes know what is one cycle ahead, not how long it has been so
+      if (!this->forms_[replica].lanes_are_old) continue;
       const auto& job = lanes_.job;
       FLITLAB_CUDA_CHECK(cudaMemset(job.memory + job.replica_bytes * replica, 0, job.replica_bytes));
       old.push_back(replica);
@@ -118,73 +115,14 @@ class CudaLaneEngine final : public CudaEngine<Model> {
     step(cycles, active);
     FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
     this->now_ += cycles;
-    for (u32 replica : active) replicas_[replica] = {false, true, this->now_};
-  }
-
-  std::vector<FaultReport> audits(std::span<const u32> replicas) override {
-    settle(replicas);
-    const std::vector<FaultReport> reports = Base::audits(replicas);
-    for (std::size_t i = 0; i < replicas.size(); ++i)
-      if (reports[i].bits) replicas_[replicas[i]].lanes_are_old = true;
-    return reports;
-  }
-  void each_state(std::span<const u32> replicas,
-                  const std::function<void(u32, const std::vector<std::byte>&)>& show) const override {
-    settle(replicas);
-    Base::each_state(replicas, show);
-  }
-  std::vector<std::byte> state(u32 replica) const override {
-    settle(replica);
-    return Base::state(replica);
-  }
-  void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
-    Base::set_state(replica, canonical);
-    replicas_[replica] = {};
-  }
-  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
-    settle(replica);
-    Base::get_field(replica, kind, field, out);
-  }
-  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
-    settle(replica);
-    Base::set_field(replica, kind, field, in);
-    replicas_[replica].lanes_are_old = true;
-  }
-  u64 state_hash(u32 replica) const override {
-    settle(replica);
-    return Base::state_hash(replica);
-  }
-  void set_now(Cycle now) override {
-    for (u32 replica = 0; replica < replicas_.size(); ++replica) {
-      settle(replica);
-      replicas_[replica].lanes_are_old = true;
-    }
-    Base::set_now(now);
+    for (u32 replica : active) this->forms_[replica] = {false, true, this->now_};
   }
 
  private:
-  struct Replica {
-    bool lanes_are_old = true;
-    bool canonical_is_old = false;
-    Cycle stopped = 0;  ///< when it was last advanced to
-  };
   static constexpr u32 kMostThreads = 256;  ///< of a block: so many have the registers that they want
   static constexpr u32 kWarpTeams = 32 / Lanes::team;
 
-  /// Brings the canonical states of replicas up to date.
-  void settle(std::span<const u32> which) const {
-    std::map<Cycle, std::vector<u32>> old;  // by when they stopped
-    for (u32 replica : which) {
-      Replica& r = replicas_[replica];
-      if (r.canonical_is_old) old[r.stopped].push_back(replica);
-      r.canonical_is_old = false;
-    }
-    for (const auto& [cycle, list] : old) change_form(list, false, cycle);
-  }
-  void settle(u32 replica) const {
-    const u32 only[] = {replica};
-    settle(only);
-  }
+  void store(std::span<const u32> which, Cycle stopped) const override { change_form(which, false, stopped); }
 
   void change_form(std::span<const u32> which, bool into_lanes, Cycle now) const {
     if (which.empty()) return;
@@ -225,7 +163,6 @@ class CudaLaneEngine final : public CudaEngine<Model> {
 
   const Lanes lanes_;
   u32 shared_limit_ = 0;  ///< of a block, bytes
-  mutable std::vector<Replica> replicas_;
 };
 
 }  // namespace flitlab

@@ -15,7 +15,7 @@ template <class Model, class... Lanes>
 std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const StateLayout& layout,
                                     const std::vector<ReplicaRow>& rows) {
   std::unique_ptr<Engine> engine;
-  const auto fits = [&]<class L>() {
+  [[maybe_unused]] const auto fits = [&]<class L>() {
     if (!L::fits(table)) return false;
     if ((cuda_bytes(layout) + L::bytes(table)) * rows.size() > cuda_free_memory()) return false;
     engine = std::make_unique<TabledCudaEngine<Model, CudaLaneEngine<Model, L>>>(table, layout, rows);

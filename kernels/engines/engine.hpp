@@ -47,7 +47,7 @@ class Engine {
   virtual u32 replicas() const = 0;
   virtual Cycle now() const = 0;
 
-  /// Advances the listed replicas by `cycles`; the others stand still.
+  /// Advances the listed replicas by `cycles`; the others stand still, for good: who advances one again sets its state.
   virtual void advance(u32 cycles, std::span<const u32> active) = 0;
   /// Sum over shards of what a replica has counted. `audit` totals are fresh as of the last call of audit().
   virtual CounterShard counters(u32 replica) = 0;

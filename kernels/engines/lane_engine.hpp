@@ -14,12 +14,13 @@
 ///                                           canonical state is theirs until `store`
 ///   `double busy() const`                   moves of flits per item and cycle from which on lanes pay; below 0: always
 #include "kernels/engines/cpu_engine.hpp"
+#include "kernels/engines/two_forms.hpp"
 
 namespace flitlab {
 
 template <class Model>
-class LaneEngine final : public CpuEngine<Model, 1, false> {
-  using Base = CpuEngine<Model, 1, false>;
+class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
+  using Base = TwoForms<CpuEngine<Model, 1, false>>;
 
  public:
   LaneEngine(const typename Model::Table& table, StateLayout layout, std::vector<ReplicaRow> rows,
@@ -43,63 +44,25 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
         run_lanes(replica, thread, cycles, team);
     });
     for (u32 replica : active) {
-      Replica& r = replicas_[replica];
-      (r.in_lanes ? r.canonical_is_old : r.lanes_are_old) = true;
+      auto& forms = this->forms_[replica];
+      (replicas_[replica].in_lanes ? forms.canonical_is_old : forms.lanes_are_old) = true;
+      forms.stopped = this->now_ + cycles;
     }
     this->now_ += cycles;
-    for (u32 replica : active) replicas_[replica].stopped = this->now_;
   }
 
   void set_row(u32 replica, const ReplicaRow& row) override {
-    settle(replica);
-    replicas_[replica].lanes_are_old = true;  // they may have drawn ahead
+    this->settle(replica);
+    this->forms_[replica].lanes_are_old = true;  // they may have drawn ahead
     Base::set_row(replica, row);
-  }
-  FaultReport audit(u32 replica) override {
-    settle(replica);
-    const FaultReport report = Base::audit(replica);
-    if (report.bits) replicas_[replica].lanes_are_old = true;
-    return report;
-  }
-  std::vector<std::byte> state(u32 replica) const override {
-    settle(replica);
-    return Base::state(replica);
-  }
-  void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
-    Base::set_state(replica, canonical);
-    replicas_[replica].canonical_is_old = false;
-    replicas_[replica].lanes_are_old = true;
-  }
-  void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
-    settle(replica);
-    Base::get_field(replica, kind, field, out);
-  }
-  void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
-    settle(replica);
-    Base::set_field(replica, kind, field, in);
-    replicas_[replica].lanes_are_old = true;
-  }
-  u64 state_hash(u32 replica) const override {
-    settle(replica);
-    return Base::state_hash(replica);
-  }
-  void set_now(Cycle now) override {
-    for (u32 replica = 0; replica < replicas_.size(); ++replica) {
-      settle(replica);
-      replicas_[replica].lanes_are_old = true;
-    }
-    Base::set_now(now);
   }
 
  private:
   struct Replica {
     Arena memory;
     bool in_lanes = false;
-    bool lanes_are_old = true;
-    bool canonical_is_old = false;
     Cycle looked_at = 0;  ///< when the form was chosen, and
     u64 moves = 0;        ///< what had happened by then
-    Cycle stopped = 0;    ///< when it was last advanced to: others may go on without it
   };
   static constexpr Cycle kLookEvery = 64;  ///< cycles
 
@@ -117,25 +80,20 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
       r.looked_at = this->now_;
       r.moves = moves;
     }
-    if (!r.lanes_are_old && r.stopped != this->now_) {  // lanes know what is a cycle ahead, not for how long it was
-      settle(replica);
-      r.lanes_are_old = true;
-    }
+    bool& lanes_are_old = this->forms_[replica].lanes_are_old;
     if (!r.in_lanes) {
-      settle(replica);
-    } else if (r.lanes_are_old) {
+      this->settle(replica);
+    } else if (lanes_are_old) {
       if (!r.memory.get()) r.memory = Arena(lanes_.bytes());
       lanes_.load(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], this->now_);
-      r.lanes_are_old = false;
+      lanes_are_old = false;
     }
   }
 
-  /// Brings the canonical state up to date.
-  void settle(u32 replica) const {
-    Replica& r = replicas_[replica];
-    if (!r.canonical_is_old) return;
-    lanes_.store(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], r.stopped);
-    r.canonical_is_old = false;
+  void store(std::span<const u32> which, Cycle stopped) const override {
+    for (u32 replica : which)
+      lanes_.store(replicas_[replica].memory.get(), this->replica_state(replica), this->place_, this->rows_[replica],
+                   stopped);
   }
 
   void run_lanes(u32 replica, u32 thread, u32 cycles, Team* team) {
@@ -157,7 +115,7 @@ class LaneEngine final : public CpuEngine<Model, 1, false> {
   const typename Model::Lanes lanes_;
   const bool always_, room_;
   const u32 items_;
-  mutable std::vector<Replica> replicas_;
+  std::vector<Replica> replicas_;
 };
 
 }  // namespace flitlab

@@ -50,7 +50,7 @@ FLITLAB_INLINE void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& 
       }
     }
   }
-  if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{active >= (end - begin) / 4 * 3} << phase;
+  if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{4 * active >= 3 * (end - begin)} << phase;
 }
 
 /// Whether a phase knows of 64 items at once which are due.

@@ -30,15 +30,9 @@ std::pair<double, u32> rate(Engine& engine, double routers, const std::vector<u3
   return {routers * cycles / seconds, cycles};
 }
 
-bool report(RawConfig config, double load, u32 replicas) {
-  config["traffic.load"] = load;
-  std::vector<Experiment> jobs;
-  std::vector<u32> all;
-  for (u32 r = 0; r < replicas; ++r) {
-    config["run.seed"] = std::int64_t{r + 1};
-    jobs.push_back(testing::experiment(config));
-    all.push_back(r);
-  }
+bool report(const RawConfig& config, double load, u32 replicas) {
+  std::vector<Experiment> jobs = testing::replicas_of(config, load, replicas);
+  std::vector<u32> all = testing::first(replicas);
   const auto plan = make_plan(jobs.front());
   std::cout << "{\"model\": \"" << jobs.front().kind() << "\", \"load\": " << load
             << ", \"routers\": " << plan->topology().routers << ", \"replicas\": " << replicas;

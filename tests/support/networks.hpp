@@ -1,6 +1,8 @@
 #pragma once
 /// Networks of each model for counts and rates of the CUDA engine.
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "tests/support/build.hpp"
 
@@ -27,6 +29,24 @@ inline RawConfig network_of_32768(const std::string& kind) {
     return {{"router.kind", kind}, {"topology.shape", IntList{32, 32, 32}}};
   if (kind == "bless") return {{"router.kind", kind}, {"topology.shape", IntList{256, 128}}};
   return {};
+}
+
+/// A job of replicas that differ in their seeds, from 1 on.
+inline std::vector<Experiment> replicas_of(RawConfig config, double load, u32 replicas) {
+  config["traffic.load"] = load;
+  std::vector<Experiment> jobs;
+  for (u32 r = 0; r < replicas; ++r) {
+    config["run.seed"] = std::int64_t{r + 1};
+    jobs.push_back(experiment(config));
+  }
+  return jobs;
+}
+
+/// The numbers 0 to before n.
+inline std::vector<u32> first(u32 n) {
+  std::vector<u32> numbers(n);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  return numbers;
 }
 
 }  // namespace flitlab::testing

@@ -17,19 +17,12 @@ namespace {
 constexpr u32 kWarmup = 1000, kCycles = 20;
 
 /// Networks of a job: one, but of those that are so small that several share a warp.
-u32 replicas_of(const std::string& kind) { return kind == "switch" ? 32 : kind == "vc" ? 2 : 1; }
+u32 networks_of(const std::string& kind) { return kind == "switch" ? 32 : kind == "vc" ? 2 : 1; }
 
 void print(const std::string& kind, double load) {
-  RawConfig config = testing::network_of_64(kind);
-  config["traffic.load"] = load;
-  const u32 replicas = replicas_of(kind);
-  std::vector<Experiment> jobs;
-  std::vector<u32> all;
-  for (u32 r = 0; r < replicas; ++r) {
-    config["run.seed"] = std::int64_t{r + 1};
-    jobs.push_back(testing::experiment(config));
-    all.push_back(r);
-  }
+  const std::vector<Experiment> jobs = testing::replicas_of(testing::network_of_64(kind), load, networks_of(kind));
+  const u32 replicas = static_cast<u32>(jobs.size());
+  const std::vector<u32> all = testing::first(replicas);
   const auto plan = make_plan(jobs.front());
   const auto cpu = plan->make_engine(jobs, {"cpu", 1}), gpu = plan->make_engine(jobs, {"cuda"});
   cpu->advance(kWarmup - 1, all);

@@ -130,6 +130,8 @@ TEST_F(GpuLanes, AuditsSeeWhatLanesDid) {
   expect_same(*gpu.engine, *cpu.engine, 0, "after audits");
   EXPECT_EQ(gpu.engine->audit(0).bits, kFaultCreditLost);
   EXPECT_EQ(cpu.engine->audit(0).bits, kFaultCreditLost);
+  for (Network* net : {&gpu, &cpu}) net->step(5);  // lanes know of the fault, too
+  expect_same(*gpu.engine, *cpu.engine, 0, "after a fault");
 }
 
 }  // namespace
