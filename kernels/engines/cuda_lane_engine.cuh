@@ -95,8 +95,7 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
  public:
   CudaLaneEngine(const typename Model::Table& table, const typename Model::Table& device_table, StateLayout layout,
                  std::vector<ReplicaRow> rows)
-      : Base(device_table, std::move(layout), std::move(rows)),
-        lanes_(table, device_table, this->replicas()) {
+      : Base(device_table, std::move(layout), std::move(rows)), lanes_(table, device_table, this->replicas()) {
     shared_limit_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     FLITLAB_CUDA_CHECK(cudaFuncSetAttribute(lane_kernel<Lanes>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                             static_cast<int>(shared_limit_)));

@@ -14,6 +14,7 @@ struct EngineCost {
   double loads = 150;  ///< of the device's memory by the thread that has most, one after the other: counted ("longest")
   double blocks = 12;  ///< basic blocks that warps go through: counted
   double bytes = 2500;  ///< that sectors of the device's memory move: counted
+  u32 of_a_thread = 1;  ///< routers of a thread of the device: several in lanes (cuda_lane_engine.cuh)
 };
 
 struct JobSize {
@@ -35,6 +36,8 @@ inline constexpr double kBytesPerNs = 42;
 /// Basic blocks of warps that it goes through: it issues four instructions a clock, and a block of the host's compiler
 /// becomes about 20 of them.
 inline constexpr double kBlocksPerNs = 4 * 1.755 / 20;
+/// What a warp takes for a basic block though it is alone: an instruction waits four clocks for the one before it.
+inline constexpr double kBlockNs = 20 * 4 / 1.755;
 /// Launches and copies of an epoch of 100 cycles (tests/kernels/engines/calls_gpu_test.cpp counts 9 and 5), 10
 /// microseconds each, by cycle.
 inline constexpr double kHostNs = 1400;
@@ -51,6 +54,11 @@ constexpr double busy_ns(const EngineCost& cost) {
 constexpr double ceil_of(double numerator, double denominator) {
   const double whole = static_cast<double>(static_cast<u64>(numerator / denominator));
   return whole * denominator < numerator ? whole + 1 : whole;
+}
+
+/// What a thread does while others do the same, however few they are.
+constexpr double waiting_ns(const EngineCost& cost) {
+  return std::max(cost.loads * kLoadNs, 32 * cost.blocks * kBlockNs);
 }
 
 /// By threads of a CPU: each has replicas of its own if there are enough, else they share one after the other.
@@ -78,7 +86,7 @@ constexpr double resident_cycle_ns(const JobSize& job, const DeviceSize& device,
   const double waves = ceil_of(blocks, at_once),
                of_one = ceil_of(std::min<double>(blocks, at_once), device.multiprocessors);
   const double items = static_cast<double>(job.items) * together;
-  const double waiting = ceil_of(items, threads) * cost.loads * kLoadNs;
+  const double waiting = ceil_of(items, threads) * waiting_ns(cost);
   return waves * (std::max(waiting, of_one * items * busy_ns(cost)) + kBlockBarrierNs);
 }
 
@@ -92,7 +100,7 @@ constexpr u32 grid_threads(const JobSize& job, const DeviceSize& device) {
 constexpr double grid_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
   const double items = static_cast<double>(job.items) * job.replicas;
   const double threads = static_cast<double>(device.multiprocessors) * device.block_threads;
-  const double waiting = ceil_of(items, threads) * cost.loads * kLoadNs;
+  const double waiting = ceil_of(items, threads) * waiting_ns(cost);
   const double busy = std::min<double>(device.multiprocessors, ceil_of(items, 32));
   return std::max(waiting, items / busy * busy_ns(cost)) + kGridBarrierNs;
 }
@@ -101,7 +109,15 @@ constexpr bool is_resident(const JobSize& job, const DeviceSize& device, const E
   return resident_cycle_ns(job, device, cost) <= grid_cycle_ns(job, device, cost);
 }
 
-constexpr double cuda_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
+/// What a thread works on counts as one router, which is as much work. Threads in lanes need so many registers that a
+/// block has half of them.
+constexpr double cuda_cycle_ns(JobSize job, DeviceSize device, EngineCost cost) {
+  if (const u32 n = cost.of_a_thread; n > 1) {
+    job.items = (job.items + n - 1) / n;
+    device.block_threads /= 2;
+    cost.blocks *= n;
+    cost.bytes *= n;
+  }
   return kHostNs + std::min(resident_cycle_ns(job, device, cost), grid_cycle_ns(job, device, cost));
 }
 

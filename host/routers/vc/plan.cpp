@@ -9,6 +9,7 @@
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/vc/lanes/lanes.hpp"
 #include "kernels/routers/vc/params.hpp"
 
 namespace flitlab {
@@ -25,7 +26,7 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   // A buffer must hold a whole packet unless packets move flit by flit.
   const bool by_flit = table_.flow_control == vc::FlowControl::kWormhole;
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = by_flit ? kLongestPacket : table_.buffer_flits};
-  facts_.cost = decltype(table_)::cost;
+  facts_.cost = vc::lanes::fits_device_lanes(table_) ? table_.cost_in_lanes : table_.cost;
 }
 
 void VcPlan::set_parameters(const Experiment& e) {

@@ -115,6 +115,7 @@ struct RouterFields {
 
 struct VcTable {
   static constexpr EngineCost cost{.cpu_ns = 25, .loads = 174, .blocks = 12, .bytes = 3000};
+  static constexpr EngineCost cost_in_lanes{.cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .of_a_thread = 4};
 
   static constexpr bool kSmall = false;           ///< at most 8 ports and 64 virtual channels, known at compile time
   static constexpr bool kDimensionOrder = false;  ///< the algorithm, known at compile time

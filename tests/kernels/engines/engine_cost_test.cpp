@@ -54,6 +54,25 @@ TEST(EngineCost, OfAMultiprocessorIsItsSlowestPart) {
   EXPECT_DOUBLE_EQ(busy_ns({.blocks = 35.1, .bytes = 8400}), 200);
 }
 
+/// A warp that is alone goes through 32 times 0.1755 blocks of 80 clocks: 256 ns.
+TEST(EngineCost, AWarpWaitsForItsInstructions) {
+  const EngineCost cost{.loads = 2, .blocks = 0.1755, .bytes = 0};
+  EXPECT_DOUBLE_EQ(waiting_ns(cost), 256);
+  EXPECT_DOUBLE_EQ(waiting_ns({.loads = 6, .blocks = 0.1755, .bytes = 0}), 300);  // for loads longer
+  EXPECT_DOUBLE_EQ(resident_cycle_ns({32, 1}, kTwo, cost), 256 + 50);
+  EXPECT_DOUBLE_EQ(grid_cycle_ns({64, 1}, kTwo, cost), 256 + 2000);
+}
+
+/// 64 routers are 16 threads, two networks a warp, and a warp has 128 routers by 0.1755 blocks: 1024 ns.
+TEST(EngineCost, InLanesAThreadHasSeveralRouters) {
+  const EngineCost cost{.loads = 2, .blocks = 0.1755, .bytes = 0, .of_a_thread = 4};
+  EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 1}, kH200, cost), kHostNs + 1024 + 50);
+  EXPECT_DOUBLE_EQ(cuda_cycle_ns({61, 264}, kH200, cost), kHostNs + 1024 + 50);
+  // A block of 256 threads has 1024 routers at a time; a grid is worth its barrier where a block would need four turns.
+  EXPECT_DOUBLE_EQ(cuda_cycle_ns({1024, 1}, kH200, cost), kHostNs + 1024 + 50);
+  EXPECT_DOUBLE_EQ(cuda_cycle_ns({4096, 1}, kH200, cost), kHostNs + 1024 + 2000);
+}
+
 TEST(EngineCost, OneSmallMeshStaysOnTheCpu) {
   EXPECT_LT(cpu_cycle_ns({64, 1}, 1, kVc), cuda_cycle_ns({64, 1}, kH200, kVc));
   EXPECT_GT(cpu_cycle_ns({64, 1000}, kCores, kVc), cuda_cycle_ns({64, 1000}, kH200, kVc));  // a thousand do not

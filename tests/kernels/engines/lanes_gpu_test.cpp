@@ -39,7 +39,8 @@ void expect_same(Engine& gpu, Engine& cpu, u32 replica, const std::string& where
 /// Which lanes of a GPU take a plan (kernels/routers/vc/cuda.cu).
 std::string lanes_of(const Plan& plan) {
   const vc::VcTable& t = dynamic_cast<const VcPlan&>(plan).table();
-  if (!vc::OpenVcTable::fits(t) || !vc::lanes::fits_lanes(t) || t.vcs > 8 || (t.ports != 5 && t.ports != 7)) return "";
+  EXPECT_EQ(plan.facts().cost.of_a_thread, vc::lanes::fits_device_lanes(t) ? 4u : 1u);
+  if (!vc::lanes::fits_device_lanes(t)) return "";
   const bool fixed = vc::FixedVcTable<5, 4>::fits(t) || vc::FixedVcTable<7, 4>::fits(t);
   const std::string kind = fixed ? (vc::lanes::is_roomy(t) ? "fixed, roomy" : "fixed") : t.vcs > 4 ? "8 VCs" : "4 VCs";
   return std::to_string(t.ports) + " ports, " + kind;

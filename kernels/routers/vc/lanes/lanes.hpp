@@ -31,6 +31,11 @@ inline bool fits_lanes(const VcTable& t) {
 /// See Sizes.
 inline bool is_roomy(const VcTable& t) { return longest_packet(t.traffic) > 7 || t.ring > 3 || t.buffer_flits > 15; }
 
+/// Whether a GPU has lanes for a table (kernels/routers/vc/cuda.cu).
+inline bool fits_device_lanes(const VcTable& t) {
+  return OpenVcTable::fits(t) && fits_lanes(t) && t.vcs <= 8 && (t.ports == 5 || t.ports == 7);
+}
+
 template <class T>
 inline constexpr bool kIsFixed = false;
 template <u32 P, u32 V>
