@@ -1,6 +1,8 @@
 #pragma once
 /// The crew of a GPU (kernels/common/byte_vectors.hpp): a team of 16 threads, each with four of a block's 64 items. Two
-/// teams are a warp's, and each waits for its own threads alone. Lists lie in shared memory.
+/// teams are a warp's, and go together: what threads do together all 32 do, if for one team it is for nothing. For half
+/// a warp the compiler would look at each such place whether its threads have parted (docs/gpu.md). Lists lie in shared
+/// memory.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
@@ -39,8 +41,9 @@ struct Slices {
   using Place = u16;
 
   static __device__ __forceinline__ u32 me() { return SliceRow::me(); }
+  static constexpr u32 kWarp = ~0u;
   /// The threads of this team in its warp.
-  static __device__ __forceinline__ u32 mask() {
+  static __device__ __forceinline__ u32 mine() {
     return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
   }
 
@@ -58,9 +61,10 @@ struct Slices {
     return reinterpret_cast<const u8*>(rows);
   }
 
-  static __device__ __forceinline__ void sync() { __syncwarp(mask()); }
+  static __device__ __forceinline__ void sync() { __syncwarp(); }
   static __device__ __forceinline__ Set members(Value x) { return nonzero(x); }
-  static __device__ __forceinline__ bool any(Value x) { return __any_sync(mask(), x.word != 0); }
+  static __device__ __forceinline__ bool any(u32 n) { return __any_sync(kWarp, n != 0); }
+  static __device__ __forceinline__ bool any(Value x) { return any(x.word); }
   static __device__ __forceinline__ u32 count(Value x) { return count_members(x); }
   static __device__ __forceinline__ void transpose8(Value (&rows)[8]) { flitlab::lanes::transpose8(rows); }
   static __device__ __forceinline__ Set at_most(const u32* numbers, u32 limit) {
@@ -79,10 +83,10 @@ struct Slices {
   static __device__ __forceinline__ u32 before_me(u32 mine, u32& all) {
     u32 sum = mine;
     for (u32 distance = 1; distance < threads; distance *= 2) {
-      const u32 other = __shfl_up_sync(mask(), sum, distance, threads);
+      const u32 other = __shfl_up_sync(kWarp, sum, distance, threads);
       if (me() >= distance) sum += other;
     }
-    all = __shfl_sync(mask(), sum, threads - 1, threads);
+    all = __shfl_sync(kWarp, sum, threads - 1, threads);
     return sum - mine;
   }
   /// Lists the bits of words: bit b of byte j of words[i] is (8 * i + b) * lanes + the lane of the byte.
@@ -122,10 +126,10 @@ struct Slices {
   template <class Entry, class Result, class Work>
   static __device__ __forceinline__ u32 filter(const Entry* entries, u32 n, Result* results, Work&& work) {
     u32 kept = 0;
-    for (u32 first = 0; first < n; first += threads) {
+    for (u32 first = 0; __any_sync(kWarp, first < n); first += threads) {
       Result result;
       const bool keep = first + me() < n && work(entries[first + me()], result);
-      const u32 keeps = __ballot_sync(mask(), keep) & mask();
+      const u32 keeps = __ballot_sync(kWarp, keep) & mine();
       // Nobody's entry is lost: all have read theirs of this round, and results are no more than entries.
       if (keep) results[kept + bit_count(keeps & ((1u << threadIdx.x % 32) - 1))] = result;
       kept += bit_count(keeps);

@@ -7,7 +7,10 @@
 ///   `lanes`              items to a block
 ///   `Value`, `Row`       a byte of each item: in work, and in memory
 ///   `Set`, `members(x)`  the items whose byte is not 0
-///   `any(x)`, `count(x)` whether there are any; how many a member has: the sum over members counts
+///   `any(x)`             whether there are any, or another crew has some, which goes the same way: what follows must
+///   do
+///                        for none; of a list, by how long it is
+///   `count(x)`           how many a member has: the sum over members counts
 ///   `at_most(n, limit)`  the items whose number is at most that
 ///   `Desk<T>`            room for a T that all members see
 ///   `Place`              the number of a byte in an array of rows; `list()` lists those that are not 0, in any order

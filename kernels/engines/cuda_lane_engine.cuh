@@ -10,8 +10,9 @@
 ///   `team`                      threads of a team
 ///   `desk_bytes`, `held_bytes`  shared memory that a team needs, and what it takes to hold the state of its block
 ///   `job`                       what kernels are given:
-///     `blocks()`                blocks of items, each a team's work
+///     `blocks()`                blocks of items, each a team's work: one, or as many as fill warps
 ///     `memory`, `replica_bytes` of replicas, one after the other; zeros before `load`
+///     `spare`                   one of which nothing is alive: a team without work steps it beside one that has
 ///     `load(view, replica, item, cycle)`, `store(...)`  an item, from the state that everybody sees, and back
 ///     `home(replica, block)`    where the state of a block lies that no other block sees
 ///     `step(replica, block, state, row, tally, cycle)`  a cycle of a block, whose state is at home, or held; what it
@@ -44,25 +45,27 @@ __device__ void copy_held(const std::byte* from, std::byte* to) {
   Lanes::meet();
 }
 
-/// Advances the active replicas. A block of threads has `teams` teams with work of their own; a grid shares it out.
-/// `hold`: each has one block of items at most, and holds its state in shared memory from the first cycle to the last.
-template <class Lanes>
+/// Advances the active replicas. A block of threads has as many teams as it has room for; a grid shares the work out.
+/// `kHold`: each has one block of items at most, and holds its state in shared memory from the first cycle to the last;
+/// the compiler knows that it is there. Teams of a warp go together: one without work steps what is spare.
+template <class Lanes, bool kHold>
 __global__ void __launch_bounds__(256, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
-                u32 cycles, u32 teams, Meeting meeting, bool hold) {
+                u32 cycles, Meeting meeting) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
-  const u32 team = threadIdx.x / Lanes::team, first = team < teams ? blockIdx.x * teams + team : all;
-  const auto home = [&](u32 i) { return job.home(work.active[i / blocks], i % blocks); };
-  std::byte* const held =
-      shared_memory() + blockDim.x / Lanes::team * Lanes::desk_bytes + std::size_t{team} * Lanes::held_bytes;
-  const bool holds = hold && first < all;
-  if (holds) copy_held<Lanes>(home(first), held);
+  const u32 teams = blockDim.x / Lanes::team, team = threadIdx.x / Lanes::team, before_me = team % (32 / Lanes::team);
+  const u32 first = blockIdx.x * teams + team;
+  const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.spare; };
+  const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
+  std::byte* const held = shared_memory() + teams * Lanes::desk_bytes + std::size_t{team} * Lanes::held_bytes;
+  if (kHold && first - before_me < all) copy_held<Lanes>(home(first), held);
   Tally tally;
   for (Cycle now = from; now != from + cycles; ++now) {
-    for (u32 i = first; i < all; i += gridDim.x * teams) {
-      const u32 replica = work.active[i / blocks];
-      tally.turn_to(work.shards + replica);
-      job.step(replica, i % blocks, holds ? held : home(i), work.rows + replica, tally, now);
+    for (u32 i = first; i - before_me < all; i += gridDim.x * teams) {
+      const u32 counted = work.active[i < all ? i / blocks : 0];  // what is spare counts nothing
+      tally.turn_to(work.shards + counted);
+      job.step(replica_of(i), i % blocks, kHold ? held : home(i), work.rows + counted, tally, now);
+      if (kHold) break;
     }
     if (meeting == Meeting::kTeam)
       Lanes::meet();
@@ -72,7 +75,7 @@ __global__ void __launch_bounds__(256, 1)
       cooperative_groups::this_grid().sync();
   }
   tally.turn_to(nullptr);
-  if (holds) copy_held<Lanes>(held, home(first));
+  if (kHold && first - before_me < all) copy_held<Lanes>(held, home(first));
 }
 
 /// Brings replicas into lanes, or out of them.
@@ -97,8 +100,9 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
                  std::vector<ReplicaRow> rows)
       : Base(device_table, std::move(layout), std::move(rows)), lanes_(table, device_table, this->replicas()) {
     shared_limit_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    FLITLAB_CUDA_CHECK(cudaFuncSetAttribute(lane_kernel<Lanes>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(shared_limit_)));
+    for (const auto kernel : {lane_kernel<Lanes, false>, lane_kernel<Lanes, true>})
+      FLITLAB_CUDA_CHECK(
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_limit_)));
   }
 
   void advance(u32 cycles, std::span<const u32> active) override {
@@ -139,21 +143,22 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     this->choose(active);
     const u32 count = this->job_.active_count, blocks = lanes_.job.blocks();
     const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count};
-    const auto kernel = lane_kernel<Lanes>;
+    const auto kernel = lane_kernel<Lanes, false>, holding = lane_kernel<Lanes, true>;
     const u32 threads = (blocks + kWarpTeams - 1) / kWarpTeams * 32;
-    const auto run = [&](u32 grid, u32 block, u32 teams, Meeting meeting) {
+    const auto run = [&](u32 grid, u32 block, Meeting meeting) {
       // Not if blocks would have to wait for shared memory that others hold.
-      const bool hold = grid * teams >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
-                        grid <= blocks_at_once(kernel, block, shared_bytes(block, true));
-      launch_kernel(kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid, lanes_.job, work,
-                    this->now_, cycles, teams, meeting, hold);
+      const bool hold = u64{grid} * block / Lanes::team >= u64{count} * blocks &&
+                        shared_bytes(block, true) <= shared_limit_ &&
+                        grid <= blocks_at_once(holding, block, shared_bytes(block, true));
+      launch_kernel(hold ? holding : kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid,
+                    lanes_.job, work, this->now_, cycles, meeting);
     };
-    if (blocks == 1) return run((count + kWarpTeams - 1) / kWarpTeams, 32, kWarpTeams, Meeting::kTeam);
-    if (threads <= std::min(kMostThreads, most_threads(kernel)) && shared_bytes(threads, false) <= shared_limit_)
-      return run(count, threads, blocks, Meeting::kBlock);
+    if (blocks == 1) return run((count + kWarpTeams - 1) / kWarpTeams, 32, Meeting::kTeam);
+    if (threads <= std::min({kMostThreads, most_threads(kernel), most_threads(holding)}) &&
+        shared_bytes(threads, false) <= shared_limit_)
+      return run(count, threads, Meeting::kBlock);
     const u32 needed = (count * blocks + kWarpTeams - 1) / kWarpTeams;
-    run(std::max(1u, std::min(needed, blocks_at_once(kernel, 32, shared_bytes(32, false)))), 32, kWarpTeams,
-        Meeting::kGrid);
+    run(std::max(1u, std::min(needed, blocks_at_once(kernel, 32, shared_bytes(32, false)))), 32, Meeting::kGrid);
   }
 
   static u32 shared_bytes(u32 threads, bool hold) {

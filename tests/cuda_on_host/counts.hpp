@@ -18,6 +18,9 @@ struct CudaOnHostCounts {
 
 /// In the library of the emulated device: what came since the last call.
 extern "C" CudaOnHostCounts cuda_on_host_counts();
+/// Shows each basic block that warps came to in the span of the last counts: the end of the call at its head, in bytes
+/// from the library's beginning, and how often.
+extern "C" void cuda_on_host_visits(void (*show)(void* to, std::uintptr_t place, std::uint64_t warps), void* to);
 
 namespace cuda_on_host {
 

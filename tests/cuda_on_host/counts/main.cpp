@@ -19,8 +19,12 @@ constexpr u32 kWarmup = 1000, kCycles = 20;
 /// Networks of a job: one, but of those that are so small that several share a warp.
 u32 networks_of(const std::string& kind) { return kind == "switch" ? 32 : kind == "vc" ? 2 : 1; }
 
+/// `kind`: a model, or "vc, one by one": plain routers that are not in lanes, for a delay that lanes do not have.
 void print(const std::string& kind, double load) {
-  const std::vector<Experiment> jobs = testing::replicas_of(testing::network_of_64(kind), load, networks_of(kind));
+  const bool apart = kind == "vc, one by one";
+  RawConfig config = testing::network_of_64(apart ? "vc" : kind);
+  if (apart) config["router.routing_delay"] = std::int64_t{2};
+  const std::vector<Experiment> jobs = testing::replicas_of(config, load, networks_of(kind));
   const u32 replicas = static_cast<u32>(jobs.size());
   const std::vector<u32> all = testing::first(replicas);
   const auto plan = make_plan(jobs.front());
@@ -55,7 +59,14 @@ void print(const std::string& kind, double load) {
                                                  {"longest", c.longest}};
   std::cout << "{\"model\": \"" << kind << "\", \"load\": " << load;
   for (const auto& [name, number] : numbers) std::cout << ", \"" << name << "\": " << number;
-  std::cout << "}";
+  std::cout << ", \"visits\": [";
+  const char* separator = "";
+  cuda_on_host_visits(
+      [](void* to, std::uintptr_t place, std::uint64_t warps) {
+        std::cout << std::exchange(*static_cast<const char**>(to), ", ") << "[" << place << ", " << warps << "]";
+      },
+      &separator);
+  std::cout << "]}";
 }
 
 }  // namespace
@@ -65,11 +76,13 @@ int main(int arguments, char** words) {
   const std::set<std::string> wanted(words + 1, words + arguments);
   std::cout << "{\"warmup\": " << flitlab::kWarmup << ", \"cycles\": " << flitlab::kCycles << ", \"networks\": [";
   const char* separator = "\n  ";
-  for (const auto& model : flitlab::models()) {
-    if (!wanted.empty() && !wanted.contains(std::string(model.kind))) continue;
+  std::vector<std::string> kinds{"vc, one by one"};
+  for (const auto& model : flitlab::models()) kinds.emplace_back(model.kind);
+  for (const std::string& kind : kinds) {
+    if (!wanted.empty() && !wanted.contains(kind)) continue;
     for (double load : {0.05, 0.2, 0.5}) {
       std::cout << std::exchange(separator, ",\n  ");
-      flitlab::print(std::string(model.kind), load);
+      flitlab::print(kind, load);
     }
   }
   std::cout << "\n]}\n";

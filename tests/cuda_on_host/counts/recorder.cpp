@@ -5,10 +5,13 @@
 #include "tests/cuda_on_host/counts.hpp"
 #include "tests/cuda_on_host/memory.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -32,6 +35,7 @@ constexpr std::size_t kWarp = 32, kSector = 32;
 std::vector<Thread> threads;
 Thread* runs = nullptr;
 CudaOnHostCounts counts;
+std::unordered_map<const void*, std::uint64_t> visits, last_visits;  ///< of warps, by basic block
 
 /// What is not the device's are the thread's own variables and what it was given, which GPUs keep elsewhere.
 void access(const void* place, const void* at, std::uint8_t bytes, Kind kind) {
@@ -41,12 +45,14 @@ void access(const void* place, const void* at, std::uint8_t bytes, Kind kind) {
 
 /// A basic block, or an access for the n-th time, as lanes came to it.
 void count_blocks(const std::vector<Thread*>& warp) {
-  std::unordered_map<const void*, std::array<std::uint32_t, kWarp>> visits;
+  std::unordered_map<const void*, std::array<std::uint32_t, kWarp>> came;
   for (std::size_t lane = 0; lane < warp.size(); ++lane)
-    for (const void* block : warp[lane]->blocks) ++visits[block][lane];
-  for (const auto& [block, of] : visits) {
+    for (const void* block : warp[lane]->blocks) ++came[block][lane];
+  for (const auto& [block, of] : came) {
     for (std::uint32_t n : of) counts.lane_blocks += n;
-    counts.warp_blocks += *std::max_element(of.begin(), of.end());
+    const std::uint32_t most = *std::max_element(of.begin(), of.end());
+    counts.warp_blocks += most;
+    visits[block] += most;
   }
 }
 
@@ -86,7 +92,15 @@ void count_accesses(const std::vector<Thread*>& warp) {
 extern "C" CudaOnHostCounts cuda_on_host_counts() {
   const CudaOnHostCounts result = counts;
   counts = {};
+  last_visits = std::exchange(visits, {});
   return result;
+}
+
+extern "C" void cuda_on_host_visits(void (*show)(void*, std::uintptr_t, std::uint64_t), void* to) {
+  Dl_info library;
+  dladdr(&counts, &library);
+  for (const auto& [block, warps] : last_visits)
+    show(to, reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(library.dli_fbase), warps);
 }
 
 namespace cuda_on_host {

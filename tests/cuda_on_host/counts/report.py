@@ -78,12 +78,13 @@ def models() -> list[str]:
 
 def label(model: str, kernel: str) -> str:
     """What a kernel advances, by its name as the compiler writes it."""
-    lanes = re.search(r"lane_kernel.*?(Fixed|Open)\w*?SizesILj(\d+)ELj(\d+)ELb([01])E", kernel)
+    lanes = re.search(r"lane_kernel.*?(Fixed|Open)\w*?SizesILj(\d+)ELj(\d+)ELb([01])EE+Lb([01])E", kernel)
     if not lanes:
         return model
-    table, ports, vcs, roomy = lanes.groups()
-    return (f"{model}, lanes, {ports} ports, {'' if table == 'Fixed' else 'up to '}{vcs} VCs"
-            + (", long packets" if table == "Fixed" and roomy == "1" else "") + (", any" if table == "Open" else ""))
+    table, ports, vcs, roomy, held = lanes.groups()
+    return (f"{model}, lanes{', held' if held == '1' else ''}, {ports} ports, {'' if table == 'Fixed' else 'up to '}"
+            f"{vcs} VCs" + (", long packets" if table == "Fixed" and roomy == "1" else "")
+            + (", any" if table == "Open" else ""))
 
 
 def compiled(model: str, architecture: str, folder: Path = BUILD) -> dict[str, dict[str, int]]:

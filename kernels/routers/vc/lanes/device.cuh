@@ -41,10 +41,13 @@ struct DeviceLanes {
     return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
   }
 
+  /// Blocks of a network: one, or an even number, since a warp has two teams. The last may have no routers.
+  static FLITLAB_HD u32 blocks(u32 routers) { return routers > width ? 2 * blocks_of(routers, 2 * width) : 1; }
+
   /// Memory of a replica.
   static std::size_t bytes(const VcTable& t) {
     State<C, S> s;
-    return State<C, S>::place(s, nullptr, t.routers, t.slot_mask + 1, t.ring);
+    return State<C, S>::place(s, nullptr, blocks(t.routers) * width, t.slot_mask + 1, t.ring);
   }
 
   /// What kernels are given.
@@ -53,12 +56,13 @@ struct DeviceLanes {
     Wiring wiring;
     std::byte* memory;
     std::size_t replica_bytes;
+    u32 spare;
 
     FLITLAB_HD u32 items() const { return table.routers; }
-    FLITLAB_HD u32 blocks() const { return (table.routers + width - 1) / width; }
+    FLITLAB_HD u32 blocks() const { return DeviceLanes::blocks(table.routers); }
     __device__ State<C, S> state(u32 replica) const {
       State<C, S> s;
-      State<C, S>::place(s, memory + replica * replica_bytes, table.routers, table.slot_mask + 1, table.ring);
+      State<C, S>::place(s, memory + replica * replica_bytes, blocks() * width, table.slot_mask + 1, table.ring);
       return s;
     }
 
@@ -94,7 +98,7 @@ struct DeviceLanes {
   static __device__ __forceinline__ void meet() { C::sync(); }
 
   DeviceLanes(const VcTable& host, const VcTable& device, u32 replicas) {
-    const Wires w = wire(host, width, S::vcs);
+    const Wires w = wire(host, width, S::vcs, blocks(host.routers));
     const auto copy = [this]<class E>(const E*& there, const E* here, std::size_t n) {
       there = here;
       arrays.move(there, n);
@@ -105,7 +109,9 @@ struct DeviceLanes {
     copy(job.wiring.pull, w.pull.data(), w.pull.size());
     copy(job.wiring.masks, w.mask_base, w.masks.size() - static_cast<std::size_t>(w.mask_base - w.masks.data()));
     job.replica_bytes = bytes(host);
-    memory = DeviceArray<std::byte>(job.replica_bytes * replicas);
+    job.spare = replicas;
+    memory = DeviceArray<std::byte>(job.replica_bytes * (replicas + 1));
+    memory.zero();
     job.memory = memory.data();
   }
 

@@ -142,7 +142,7 @@ struct Heads {
     }
     n += compute_first_routes(new_ones, desk->places + n);
     n = bid(desk->places, n, desk->bids);
-    if (n) grant(desk->bids, n, desk->won);
+    if (C::any(n)) grant(desk->bids, n, desk->won);
   }
 
   /// Route computation of packets; returns how many have one, and lists these.

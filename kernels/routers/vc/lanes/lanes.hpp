@@ -50,7 +50,10 @@ class Lanes {
  public:
   static bool fits(const T& t) { return code(t) != nullptr; }
 
-  explicit Lanes(const T& table) : table_(table), code_(*code(table)), wires_(wire(table, code_.width, code_.vcs)) {
+  explicit Lanes(const T& table)
+      : table_(table),
+        code_(*code(table)),
+        wires_(wire(table, code_.width, code_.vcs, blocks_of(table.routers, code_.width))) {
     wiring_ = {wires_.to.data(), wires_.first.data(), wires_.pull.data(), wires_.mask_base};
   }
   Lanes(const Lanes&) = delete;

@@ -20,7 +20,8 @@ using namespace flitlab::lanes;
 /// A round of mail ends and begins with bytes that nobody reads, but for vectors that overlap.
 inline constexpr u32 kMargin = 64;
 
-FLITLAB_HD inline u32 row_bytes(u32 routers, u32 width) { return (routers + width - 1) / width * width + 2 * kMargin; }
+FLITLAB_HD inline u32 blocks_of(u32 routers, u32 width) { return (routers + width - 1) / width; }
+FLITLAB_HD inline u32 row_bytes(u32 routers, u32 width) { return blocks_of(routers, width) * width + 2 * kMargin; }
 
 /// Numbers of a plan's sizes that are known at compile time: P ports, of which the last leads to a terminal, room for V
 /// virtual channels each, of which a plan may use fewer, and the planes of counts. Roomy ones have planes for packets
@@ -133,7 +134,7 @@ struct State {
     constexpr u32 kPlanes = FlitsOf<C, S>::planes;
     s.routers = routers;
     s.slots = slots;
-    s.blocks = (routers + C::lanes - 1) / C::lanes;
+    s.blocks = blocks_of(routers, C::lanes);
     const u32 lanes = s.blocks * C::lanes;
     s.row = row_bytes(routers, C::lanes);
     std::size_t at = 0;

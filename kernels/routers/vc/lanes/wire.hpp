@@ -18,11 +18,11 @@ struct Wires {
   const u8* mask_base = nullptr;
 };
 
-/// `vcs`: what lanes have room for at each port.
-inline Wires wire(const VcTable& t, u32 width, u32 vcs) {
+/// `vcs`: what lanes have room for at each port. `blocks`: at least those that have routers.
+inline Wires wire(const VcTable& t, u32 width, u32 vcs, u32 blocks) {
   Wires w;
   const u32 queues = (t.ports + 1) * vcs;
-  for (u32 b = 0; b * width < t.routers; ++b)
+  for (u32 b = 0; b < blocks; ++b)
     for (u32 port = 0; port < t.ports; ++port)
       for (u32 lane = 0; lane < width; ++lane) {
         const u32 router = b * width + lane;
@@ -34,7 +34,7 @@ inline Wires wire(const VcTable& t, u32 width, u32 vcs) {
                                           : (peer.item / width * queues + peer.port * vcs) * width + peer.item % width);
       }
   std::vector<std::vector<u8>> masks;
-  for (u32 b = 0; b * width < t.routers; ++b)
+  for (u32 b = 0; b < blocks; ++b)
     for (u32 port = 0; port < t.network_ports; ++port) {
       w.first.push_back(static_cast<u32>(w.pull.size()));
       std::map<std::pair<u32, i32>, std::size_t> known;
@@ -45,8 +45,8 @@ inline Wires wire(const VcTable& t, u32 width, u32 vcs) {
         const i32 offset = static_cast<i32>(peer.item) - static_cast<i32>(router);
         const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.pull.size());
         if (is_new) {
-          w.pull.push_back(
-              {static_cast<i32>(peer.port * row_bytes(t.routers, width)) + offset, static_cast<u32>(masks.size())});
+          w.pull.push_back({static_cast<i32>(peer.port * row_bytes(blocks * width, width)) + offset,
+                            static_cast<u32>(masks.size())});
           masks.emplace_back(width);
         }
         masks[w.pull[at->second].mask][lane] = 0xFF;
