@@ -96,6 +96,8 @@ class VirtualChannel:
     credits: int  # of the output VC
     owner_port: int | None  # input VC that holds the output VC
     owner_vc: int | None
+    name: str = ""  # in the machine's words; empty: its number says enough
+    note: str = ""  # what the machine says of it now
 
     def __repr__(self) -> str:
         if self.stage == "idle":
@@ -114,6 +116,7 @@ class Port:
     peer: int | None  # router or terminal at the far end
     to_terminal: bool
     vcs: tuple[VirtualChannel, ...]
+    note: str = ""  # what the machine says of it now
 
     def __repr__(self) -> str:
         where = "not wired" if self.peer is None else f"{'terminal' if self.to_terminal else 'router'} {self.peer}"
@@ -134,8 +137,8 @@ class Router:
         ports = []
         for part in node["parts"]:
             port = named(part)
-            vcs = tuple([VirtualChannel(**named(vc)) for vc in part["parts"]])
-            ports.append(Port(part["name"], port["peer"], port["to_terminal"], vcs))
+            vcs = tuple([VirtualChannel(**named(vc), name=vc["name"], note=vc["note"]) for vc in part["parts"]])
+            ports.append(Port(part["name"], port["peer"], port["to_terminal"], vcs, part["note"]))
         return cls(index, node["name"], cycle, tuple(ports))
 
     @property

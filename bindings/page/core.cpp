@@ -166,6 +166,7 @@ std::string reset() {
 std::string inspect(u32 router) {
   return answer([&](Json& json) {
     put_tree(json.key("tree"), shown().network().item("router", router));
+    put_words(json.key("words"), shown().network().router(router));
     shown().inspect(router);
     json.member("router", router).member("cycle", shown().network().cycle());
   });

@@ -117,4 +117,14 @@ void put_tree(Json& json, const InspectNode& node) {
   json.close(']').close(']');
 }
 
+void put_words(Json& json, const InspectNode& router) {
+  json.open('[');
+  for (const InspectNode& port : router.parts) {
+    json.open('[').put(port.note).open('[');
+    for (const InspectNode& vc : port.parts) json.open('[').put(vc.name).put(vc.note).close(']');
+    json.close(']').close(']');
+  }
+  json.close(']');
+}
+
 }  // namespace flitlab

@@ -44,5 +44,7 @@ class Json {
 
 /// An inspected item, short: kind, name, values (name, value, unit, help) and parts.
 void put_tree(Json& json, const InspectNode& node);
+/// Of a router in the machine's words: [note, [[name, note], ...]] for each port.
+void put_words(Json& json, const InspectNode& router);
 
 }  // namespace flitlab

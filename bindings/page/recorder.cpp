@@ -125,6 +125,8 @@ void Recorder::put_frame(Json& json, const std::vector<TimedEvent>& events, bool
   if (!inspected_.empty()) {
     json.key("i").open('{');
     for (const u32 router : inspected_) put_tree(json.key(std::to_string(router)), network_->item("router", router));
+    json.close('}').key("w").open('{');
+    for (const u32 router : inspected_) put_words(json.key(std::to_string(router)), network_->router(router));
     json.close('}');
   }
   json.close('}');

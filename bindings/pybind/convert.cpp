@@ -143,6 +143,7 @@ py::dict to_dict(const InspectNode& node) {
   d["kind"] = node.kind;
   d["help"] = std::string(node.help);
   d["name"] = node.name;
+  d["note"] = node.note;
   d["values"] = values;
   d["parts"] = parts;
   return d;

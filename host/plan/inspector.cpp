@@ -9,7 +9,7 @@ namespace {
 InspectNode vc_node(const VcSnapshot& s) {
   const bool packet = s.src != kNone;
   return {"vc",
-          "",
+          s.name,
           {{"stage", s.stage, "", "what the front packet is doing; idle: there is none"},
            {"flits", s.flits, "flits", "in the input buffer"},
            {"packets", s.packets, "packets", "in the input buffer, whole or in part"},
@@ -22,7 +22,9 @@ InspectNode vc_node(const VcSnapshot& s) {
            {"credits", s.credits, "flits", "of the output virtual channel with the same numbers"},
            {"owner_port", none_if(s.owner_port), "", "input port whose packet holds that output virtual channel"},
            {"owner_vc", none_if(s.owner_vc), "", "virtual channel of that input port"}},
-          {}};
+          {},
+          "",
+          s.note};
 }
 
 const Inspector& inspector_of(const Plan& plan) {
@@ -32,12 +34,16 @@ const Inspector& inspector_of(const Plan& plan) {
 
 }  // namespace
 
-InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router) {
+InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router, std::optional<Cycle> now) {
+  const Inspector& inspector = inspector_of(plan);
+  std::vector<PortSnapshot> ports = inspector.inspect_router(state, router);
+  if (now) inspector.describe_router(state, router, *now, ports);
   InspectNode node{"router", plan.router_name(router), {}, {}};
-  for (const PortSnapshot& port : inspector_of(plan).inspect_router(state, router)) {
+  for (const PortSnapshot& port : ports) {
     InspectNode& part = node.parts.emplace_back();
     part.kind = "port";
     part.name = port.name;
+    part.note = port.note;
     part.values = {{"peer", none_if(port.peer), "", "router or terminal at the far end; none: not wired"},
                    {"to_terminal", port.to_terminal, "", "whether that is a terminal"}};
     for (const VcSnapshot& vc : port.vcs) part.parts.push_back(vc_node(vc));

@@ -2,6 +2,7 @@
 /// Looking into a state: what is in the ports of a router and in a terminal, and everything that an item holds as a
 /// tree of named values with units. Printing, tables, pictures and a browser's view walk that tree.
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +21,15 @@ struct VcSnapshot {
   u32 src = kNone, id = 0, dst_router = kNone;  ///< front packet
   u32 credits = 0;                              ///< of the output VC with the same numbers
   u32 owner_port = kNone, owner_vc = kNone;     ///< input VC that holds that output VC
+  std::string name;                             ///< in the machine's words; "": its number says enough
+  std::string note;                             ///< what the machine says of it now; "": nothing
 };
 
 struct PortSnapshot {
   std::string name;  ///< "+x", "-y", "terminal 0", "port 3"
   u32 peer = kNone;
   bool to_terminal = false;
+  std::string note;  ///< what the machine says of it now; "": nothing
   std::vector<VcSnapshot> vcs;
 };
 
@@ -41,6 +45,9 @@ class Inspector {
   virtual ~Inspector() = default;
   /// Ports of a router and their virtual channels.
   virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;
+  /// Fills in names and notes, at the beginning of cycle `now`: apart, since whoever looks at all routers needs none.
+  virtual void describe_router(const std::vector<std::byte>& /*state*/, u32 /*router*/, Cycle /*now*/,
+                               std::vector<PortSnapshot>&) const {}
   virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
   /// Flits sent per router-to-router channel since cycle 0, in channel order.
   virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
@@ -69,10 +76,13 @@ struct InspectNode {
   std::vector<InspectValue> values;
   std::vector<InspectNode> parts;
   std::string_view help = "";
+  std::string note = "";  ///< what the machine says of it now; "": nothing
 };
 
-/// A router of a plan that has an inspector: its ports with their virtual channels.
-InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router);
+/// A router of a plan that has an inspector: its ports with their virtual channels. `now`: the cycle, to have them in
+/// the machine's words as well.
+InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router,
+                        std::optional<Cycle> now = {});
 InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal);
 
 /// Flits sent per router-to-router channel since cycle 0; empty if the plan has no inspector.

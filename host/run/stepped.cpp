@@ -95,9 +95,9 @@ std::vector<std::string> SteppedNetwork::take_warnings() {
   return console_ ? console_->take_warnings() : std::vector<std::string>{};
 }
 
-InspectNode SteppedNetwork::router(u32 index) const {
+InspectNode SteppedNetwork::router(u32 index, bool in_words) const {
   require_router(index);
-  return router_tree(*plan_, state(), index);
+  return router_tree(*plan_, state(), index, in_words ? std::optional<Cycle>(cycle()) : std::nullopt);
 }
 
 InspectNode SteppedNetwork::terminal(u32 index) const {

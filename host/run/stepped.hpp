@@ -39,7 +39,8 @@ class SteppedNetwork {
   std::string state_hash() const;
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }
   /// Ports of a router and their virtual channels, or a terminal. Throws ConfigError if there is none of that number.
-  InspectNode router(u32 index) const;
+  /// `in_words`: with the machine's names and notes, which whoever looks at all routers does without.
+  InspectNode router(u32 index, bool in_words = true) const;
   InspectNode terminal(u32 index) const;
   const StateLayout& layout() const { return plan_->layout(); }
   /// All that an item's state consists of: one of a kind of the layout, "router" for example.

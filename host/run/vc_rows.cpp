@@ -29,7 +29,7 @@ std::vector<std::int64_t> vc_rows(const SteppedNetwork& network, const std::vect
                                   std::vector<std::string>& stages) {
   std::vector<std::int64_t> rows;
   for (const u32 router : routers) {
-    const InspectNode node = network.router(router);
+    const InspectNode node = network.router(router, false);
     for (std::size_t p = 0; p < node.parts.size(); ++p)
       for (std::size_t v = 0; v < node.parts[p].parts.size(); ++v) {
         rows.insert(rows.end(), {std::int64_t{router}, static_cast<std::int64_t>(p), static_cast<std::int64_t>(v)});

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 DRAWN = 1024  # routers; of more a region is drawn
-COLUMNS = ["router", "port", "vc", *(f.name for f in fields(VirtualChannel))]  # of vcs()
+WORDS = ("name", "note")  # not numbers: only of routers that are inspected
+COLUMNS = ["router", "port", "vc", *(f.name for f in fields(VirtualChannel) if f.name not in WORDS)]  # of vcs()
 KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"]
 FLITS = {"body": 0, "head": 1, "tail": 2, "head+tail": 3}
 
@@ -99,6 +100,10 @@ class Recorder:
         """All that a router's state consists of, now."""
         return tree_of(self.network._core.item("router", router))
 
+    def words(self, router: int) -> list:
+        """What the machine calls and says of its ports and virtual channels, now: [note, [[name, note], ...]], ..."""
+        return [[port.note, [[vc.name, vc.note] for vc in port.vcs]] for port in self.network.router(router).ports]
+
     def recording(self) -> dict[str, Any]:
         """All frames that are kept; the first one is complete."""
         first = {k: v for k, v in self.frames[0].items() if k != "v"}
@@ -126,6 +131,7 @@ class Recorder:
         trees = {r: self.tree(r) for r in sorted(self.inspected)}
         if trees:
             frame["i"] = trees
+            frame["w"] = {r: self.words(r) for r in trees}
         self.frames.append(frame)
         return frame
 

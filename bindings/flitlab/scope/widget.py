@@ -110,7 +110,8 @@ class View(anywidget.AnyWidget):
             self._send_anew()
         elif wish == "inspect":
             recorder.inspected = {int(message["router"])} & set(recorder.routers)
-            self.send({"tree": recorder.tree(int(message["router"])), "router": message["router"],
+            router = int(message["router"])
+            self.send({"tree": recorder.tree(router), "words": recorder.words(router), "router": router,
                        "cycle": self.cycle})
         elif wish == "set":
             changes = {k: v for k, v in message.get("changes", {}).items() if k in SETTINGS}

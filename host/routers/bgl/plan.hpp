@@ -23,6 +23,8 @@ class BglPlan final : public Plan, public Inspector {
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
+                       std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Cycles in which each channel was occupied: what a packet takes with trailer, acknowledgment and gap.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;

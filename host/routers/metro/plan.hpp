@@ -27,6 +27,8 @@ class MetroPlan final : public Plan, public Inspector {
   const Inspector* inspector() const override { return this; }
   /// Ports and what they do; nothing is buffered.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
+                       std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Words that connections have carried, either way.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;

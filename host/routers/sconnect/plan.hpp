@@ -28,6 +28,8 @@ class SconnectPlan final : public Plan, public Inspector {
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
+                       std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Messages and parts of quads sent.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;

@@ -111,6 +111,32 @@ def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
         assert said[name].strip() == (", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
+@pytest.mark.parametrize(("name", "router"), [("bgl-midplane", 9), ("metro-figure1", 5)])
+def test_a_router_is_shown_in_its_machines_words(page, tmp_path, name, router):
+    """Names and notes of every virtual channel, in the last frames; a router that was not inspected has numbers."""
+    network = fl.Network(name, trace=True).step(150)
+    twin = fl.Network(name).step(160)
+    network.view(routers=range(12)).inspect(router).step(12).save(tmp_path / "demo.html")
+    open_page(page, tmp_path / "demo.html")
+    choose(page, router)
+    page.keyboard.press("Home")
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_selector('.flitlab-scope[data-detailed="160"]')
+    for cycle in (160, 161, 162):
+        page.wait_for_selector(f'.flitlab-scope[data-detailed="{cycle}"]')
+        shown = page.evaluate("""() => [...document.querySelectorAll(".scope-ports [data-vc]")].map((row) => [
+            row.dataset.vc, row.querySelector(".scope-name").firstChild.textContent,
+            row.querySelector(".scope-said")?.textContent ?? ""])""")
+        assert shown == [[f"{p}.{v}", vc.name, vc.note] for p, port in enumerate(twin.router(router).ports)
+                         for v, vc in enumerate(port.vcs)]
+        assert any(note for *_, note in shown) and all(called for _, called, _ in shown)
+        page.keyboard.press("ArrowRight")
+        twin.step(1)
+    choose(page, router + 1)
+    assert page.locator(".scope-name").first.inner_text() == "VC 0" and not page.locator(".scope-said").count()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_in_light_and_dark(browser, tmp_path, scheme):
     path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)

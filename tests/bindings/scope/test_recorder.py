@@ -144,3 +144,23 @@ def test_a_notebook_keeps_a_replay():
     states = notebook.metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"].values()
     recording = next(s["state"]["recording"] for s in states if "recording" in s["state"])
     assert [f["c"] for f in unpacked(recording)["frames"]] == list(range(13))
+
+
+@pytest.mark.parametrize("name", ["t3e-16", "bgl-midplane", "metro-figure1", "sconnect-priority"])
+def test_an_inspected_router_is_recorded_in_its_machines_words(name):
+    network = fl.Network(name, trace=True)
+    twin = fl.Network(name)
+    recording = unpacked(network.view(routers=range(8)).inspect(3).step(40).recording)
+    frames = recording["frames"]
+    assert {"name", "note"}.isdisjoint(recording["meta"]["columns"]) and "w" not in frames[0]
+    said = set()
+    for frame in frames[1:]:
+        assert list(frame["w"]) == ["3"]
+        ports = twin.step(frame["c"] - twin.cycle).router(3).ports
+        assert frame["w"]["3"] == [[port.note, [[vc.name, vc.note] for vc in port.vcs]] for port in ports]
+        said |= {vc.name for port in ports for vc in port.vcs} | {vc.note for port in ports for vc in port.vcs}
+    assert len(said) > 4
+
+
+def test_a_router_that_is_no_machines_has_only_numbers():
+    assert {(vc.name, vc.note) for port in fl.Network("vc-mesh-8x8").router(5).ports for vc in port.vcs} == {("", "")}

@@ -29,9 +29,11 @@ function buffer_cells(runs, places, follow) {
   return make("span", { class: "scope-buffer" }, ...cells);
 }
 
-function draw_router(el, recording, router, cycle, follow) {
+// words: what the machine calls and says of each port and its virtual channels, [note, [[name, note], ...]]; or nothing.
+function draw_router(el, recording, router, cycle, follow, words) {
   const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
   const past = cycle > recording.first ? arbitration(recording, router, cycle - 1) : { wins: [], vc_grants: [], fates: new Map() };
+  const called = (port, vc) => words?.[port]?.[1][vc]?.[0] || `VC ${vc}`;
   const table = make("table", { class: "scope-ports" });
   table.append(make("tr", {}, ...["input VC", "buffer (front on the right)", "packet", "stage", "to", "credits out",
     `in cycle ${cycle - 1}`].map((text) => make("th", {}, text))));
@@ -40,32 +42,35 @@ function draw_router(el, recording, router, cycle, follow) {
     const where = peer < 0 ? "not wired" : to_terminal ? `terminal ${peer}` : `router ${recording.name(peer)}`;
     const queued = to_terminal && peer >= 0 ? state.queues.get(peer) : 0;
     const waiting = queued ? `, ${queued} packets in its source queue` : "";
-    table.append(make("tr", { class: "scope-port" }, make("td", { colspan: 7 }, make("b", {}, name), ` — ${where}${waiting}`)));
-    for (const row of rows.filter((r) => r[PORT] === port)) table.append(channel_row(recording, state, row, past, follow));
+    const said = words?.[port]?.[0] ?? "";
+    table.append(make("tr", { class: "scope-port", "data-note": said || null }, make("td", { colspan: 7 }, make("b", {}, name),
+      ` — ${where}${waiting}`, said ? make("span", { class: "scope-said" }, ` — ${said}`) : null)));
+    for (const row of rows.filter((r) => r[PORT] === port))
+      table.append(channel_row(recording, state, row, past, follow, called, words?.[port]?.[1][row[VC]]?.[1]));
   });
   const held = rows.reduce((sum, r) => sum + r[FLITS], 0);
   el.replaceChildren(
     make("h3", {}, `Router ${recording.name(router)} at cycle ${cycle}: ${held} flits`),
-    winners(recording, router, cycle, past, follow), table);
+    winners(recording, router, cycle, past, follow, called), table);
 }
 
-function channel_row(recording, state, row, { fates }, follow) {
+function channel_row(recording, state, row, { fates }, follow, called, note) {
   const key = `${row[PORT]}.${row[VC]}`, fate = fates.get(key), stage = recording.stage(row);
-  const to = row[OUT_PORT] < 0 ? "" : recording.port_name(row[ROUTER], row[OUT_PORT]) + (row[OUT_VC] < 0 ? "" : ` VC ${row[OUT_VC]}`);
+  const to = row[OUT_PORT] < 0 ? "" : recording.port_name(row[ROUTER], row[OUT_PORT]) + (row[OUT_VC] < 0 ? "" : ` ${called(row[OUT_PORT], row[OUT_VC])}`);
   const mark = fate?.won ? "✓ " : fate?.lost ? "✗ " : "";
   return make("tr", { class: fate?.won ? "scope-won" : fate?.lost ? "scope-lost" : "", "data-vc": key, "data-flits": row[FLITS],
     "data-stage": stage, "data-credits": row[CREDITS], "data-front": row[SRC] < 0 ? "" : packet_name(row[SRC], row[ID]) },
-  make("td", {}, `VC ${row[VC]}`),
+  make("td", { class: "scope-name" }, called(row[PORT], row[VC]), note ? make("div", { class: "scope-said" }, note) : null),
   make("td", {}, buffer_cells(state.runs(row), recording.meta.buffer, follow)),
   make("td", {}, row[SRC] < 0 ? "" : packet_button(row[SRC], row[ID], follow)),
   make("td", {}, stage), make("td", {}, to), make("td", {}, `${row[CREDITS]}`),
   make("td", { class: "scope-why" }, mark + (fate?.why ?? "")));
 }
 
-function winners(recording, router, cycle, { wins, fates }, follow) {
+function winners(recording, router, cycle, { wins, fates }, follow, called) {
   const list = make("ul", { class: "scope-winners" });
   for (const e of wins) {
-    const from = `${recording.port_name(router, e.port)} VC ${e.vc}`, to = `${recording.port_name(router, e.out_port)} VC ${e.out_vc}`;
+    const from = `${recording.port_name(router, e.port)} ${called(e.port, e.vc)}`, to = `${recording.port_name(router, e.out_port)} ${called(e.out_port, e.out_vc)}`;
     list.append(make("li", { "data-win": `${e.port}.${e.vc}>${e.out_port}.${e.out_vc} ${packet_name(e.src, e.id)}` },
       `${from} → ${to}: ${flit_name(e.flit)} of `, packet_button(e.src, e.id, follow)));
   }

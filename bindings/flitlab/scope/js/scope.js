@@ -257,13 +257,19 @@ class Scope {
     this.el.dataset.detailed = cycle;
     this.way = sel.packet ? journey(recording, sel.packet.src, sel.packet.id) : null;
     if (this.way) draw_packet(this.panel, recording, this.way, cycle, (router) => this.select({ router }));
-    else if (sel.router !== undefined) draw_router(this.panel, recording, sel.router, cycle, follow);
+    else if (sel.router !== undefined) draw_router(this.panel, recording, sel.router, cycle, follow, this.words());
     else this.panel.replaceChildren(make("p", { class: "scope-hint" }, "Click a router to see its ports, buffers and " +
       "arbitrations, or a flit to follow its packet. Keys: Space plays, ← and → step, [ and ] choose a router, Escape closes."));
     const recorded = recording.frame(cycle).i?.[sel.router];
     const tree = recorded ?? (this.tree?.router === sel.router && this.tree?.cycle === cycle ? this.tree.tree : null);
     if (!this.inside.contains(document.activeElement)) draw_tree(this.inside, this.way ? null : tree, cycle);
     draw_plots(this.plots, recording, cycle);
+  }
+
+  // The machine's own, of the router that is shown: recorded, or as a kernel has told them.
+  words() {
+    const { recording, cycle, sel, tree } = this;
+    return recording.frame(cycle).w?.[sel.router] ?? (tree?.router === sel.router && tree.cycle === cycle ? tree.words : null);
   }
 
   say(text = "") {

@@ -1,0 +1,53 @@
+/// A METRO router in the machine's words: what comes in by each port, and its connections (METRO, 4 and 5.1).
+#include <gtest/gtest.h>
+
+#include "host/routers/metro/plan.hpp"
+#include "kernels/routers/metro/word.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/words.hpp"
+
+namespace flitlab::metro_words_test {
+namespace {
+
+using metro::Kind;
+using metro::make_word;
+using metro::PortState;
+using testing::experiment;
+using testing::in_words;
+using testing::Network;
+using testing::word;
+
+TEST(MetroWords, WordsOfThisCycleAndConnections) {
+  Network net(experiment({{"router.kind", word("metro")}}));
+  std::vector<std::byte> state = net.engine->state(0);
+  const metro::Table& t = dynamic_cast<const MetroPlan&>(*net.plan).table();
+  ASSERT_GE(t.inputs, 3u);
+  const Item<1> node = item_of(state, net.plan->layout(), 0, 0);
+  const Cycle now = 7;
+  const auto comes_in = [&](u32 port, Cycle at, metro::Word said) {
+    node.at(t.router_fields.mail, (at & t.slot_mask) * t.ports() + port) = said;
+  };
+  comes_in(0, now, make_word(Kind::kData, 42));
+  comes_in(0, now + 1, make_word(Kind::kDrop));  // not yet
+  comes_in(1, now, make_word(Kind::kTurn));
+  comes_in(t.inputs + 2, now, make_word(Kind::kStatus, 3));
+  metro::ForwardPort& connected = node.at(t.router_fields.forward, 0);
+  connected.state = PortState::kForward;
+  connected.out = 2;
+  metro::ForwardPort& blocked = node.at(t.router_fields.forward, 1);
+  blocked.state = PortState::kBlocked;
+  blocked.direction = 3;
+  const std::vector<PortSnapshot> ports = in_words(*net.plan, state, 0, now);
+  EXPECT_EQ(ports[0].vcs[0].name, "forward");
+  EXPECT_EQ(ports[0].vcs[0].note, "DATA 42 comes in, connected to backward 2");
+  EXPECT_EQ(ports[1].vcs[0].note, "TURN comes in, blocked: no backward port free in direction 3");
+  EXPECT_EQ(ports[2].vcs[0].note, "nothing comes in");
+  EXPECT_EQ(ports[t.inputs + 2].vcs[0].name, "backward");
+  EXPECT_EQ(ports[t.inputs + 2].vcs[0].note, "STATUS 3 comes in, connected to forward 0");
+  EXPECT_EQ(in_words(*net.plan, state, 0, now + 1)[0].vcs[0].note, "DROP comes in, connected to backward 2");
+  connected.state = PortState::kReverse;
+  EXPECT_EQ(in_words(*net.plan, state, 0, now)[0].vcs[0].note, "DATA 42 comes in, connected to backward 2, turned");
+}
+
+}  // namespace
+}  // namespace flitlab::metro_words_test

@@ -1,0 +1,85 @@
+/// A T3E router in the machine's words: sets of virtual channels, datelines (paper, 3.2) and the short-circuit path.
+#include <gtest/gtest.h>
+
+#include "host/routers/t3e/plan.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/words.hpp"
+
+namespace flitlab::t3e_words_test {
+namespace {
+
+using testing::experiment;
+using testing::in_words;
+using testing::integer;
+using testing::Network;
+using testing::word;
+
+constexpr u32 kPlusX = 0, kMinusX = 3;
+
+/// Node (1,0,0) of 4 x 4 x 1. A packet for (3,0,0) has come from (0,0,0), by the port of -X, and asks for +X.
+struct Node {
+  Network net{experiment({{"router.kind", word("t3e")}, {"topology.shape", IntList{4, 4, 1}}})};
+  std::vector<std::byte> state = net.engine->state(0);
+  const t3e::Table& t = dynamic_cast<const T3ePlan&>(*net.plan).table();
+  Item<1> item = item_of(state, net.plan->layout(), 0, 1);
+  t3e::Registers& registers = item.at(t.router_fields.registers);
+
+  void asks(u32 port, u32 vc) {
+    t3e::InputVc& in = item.at(t.router_fields.input, port * t.link_vcs + vc);
+    in.stage = t3e::Stage::kAsking;
+    in.packets = 1;
+    Packet& packet = item.at(t.router_fields.ring, t3e::ring_start(t, port, vc) + in.first);
+    packet.dst = t3e::pack_address(3, 0, 0);
+    packet.route_bits = t3e::kNoHop << t3e::kInitialShift;
+  }
+  std::vector<PortSnapshot> words() { return in_words(*net.plan, state, 1); }
+};
+
+TEST(T3eWords, NamesOfVirtualChannels) {
+  const std::vector<PortSnapshot> ports = Node().words();
+  std::vector<std::string> names;
+  for (const VcSnapshot& vc : ports[kPlusX].vcs) names.push_back(vc.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"request 0", "request 1", "response 0", "response 1", "adaptive"}));
+  EXPECT_EQ(ports[t3e::kNodePort].vcs.back().name, "response 1");
+}
+
+TEST(T3eWords, WhereAPacketStandsToTheDateline) {
+  for (const bool dateline : {false, true}) {
+    Node n;
+    n.registers.vcsel[kPlusX] = dateline ? t3e::kDateline : 0;
+    n.asks(kMinusX, 0);
+    n.asks(kMinusX, 1);
+    const std::vector<VcSnapshot> vcs = n.words()[kMinusX].vcs;
+    EXPECT_EQ(vcs[0].note, dateline ? "on to +x past the dateline: set 0 becomes 1"
+                                    : "on to +x on set 0, before a dateline or on a way without one");
+    EXPECT_EQ(vcs[1].note, dateline ? "would pass a dateline on set 1, or by a channel that is off: thrown away"
+                                    : "on to +x on set 1, beyond the dateline or on a way without one");
+    EXPECT_EQ(vcs[2].note, "");
+  }
+}
+
+TEST(T3eWords, ATurnTakesTheSetThatSelectSays) {
+  Node n;
+  n.registers.vcsel[kPlusX] = 1u << 3;  // for X = 3
+  n.asks(4, 0);                         // has come by -Y
+  EXPECT_EQ(n.words()[4].vcs[0].note, "turns into +x on request 1, as SELECT says");
+}
+
+TEST(T3eWords, AdaptiveChannelsThatMayBeAskedFor) {
+  Node n;
+  n.asks(kMinusX, 4);
+  n.item.at(n.t.router_fields.input, kMinusX * n.t.link_vcs + 4).wish = 0b11;
+  const std::string note = n.words()[kMinusX].vcs[4].note;
+  EXPECT_EQ(note.substr(note.find(';')), "; or adaptively +x +y");
+}
+
+TEST(T3eWords, TheShortCircuitPathIsClosedWhileAnythingIsBuffered) {
+  Node n;
+  EXPECT_EQ(n.words()[kPlusX].note, "short-circuit path open");
+  EXPECT_EQ(n.words()[t3e::kNodePort].note, "");
+  n.item.at(n.t.router_fields.control).buffered = 3;
+  EXPECT_EQ(n.words()[kPlusX].note, "short-circuit path closed: 3 flits buffered");
+}
+
+}  // namespace
+}  // namespace flitlab::t3e_words_test
