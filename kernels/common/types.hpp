@@ -17,6 +17,13 @@
 #define FLITLAB_INLINE inline __attribute__((always_inline))
 #endif
 
+/// Before a loop that mostly ends after its first turn.
+#if defined(__CUDACC__)
+#define FLITLAB_ROLLED _Pragma("unroll 1")
+#else
+#define FLITLAB_ROLLED
+#endif
+
 namespace flitlab {
 
 using i32 = std::int32_t;

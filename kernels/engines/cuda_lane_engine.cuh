@@ -37,11 +37,12 @@ struct LaneWork {
 /// Which threads wait for one another after a cycle: those that share a network.
 enum class Meeting { kTeam, kBlock, kGrid };
 
-/// A team copies words.
+/// A team copies what is held.
 template <class Lanes>
 __device__ void copy_held(const std::byte* from, std::byte* to) {
-  for (u32 i = threadIdx.x % Lanes::team; i < Lanes::held_bytes / 8; i += Lanes::team)
-    reinterpret_cast<u64*>(to)[i] = reinterpret_cast<const u64*>(from)[i];
+  static_assert(Lanes::held_bytes % sizeof(uint4) == 0);
+  for (u32 i = threadIdx.x % Lanes::team; i < Lanes::held_bytes / sizeof(uint4); i += Lanes::team)
+    reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
   Lanes::meet();
 }
 

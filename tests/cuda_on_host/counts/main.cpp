@@ -14,7 +14,7 @@
 namespace flitlab {
 namespace {
 
-constexpr u32 kWarmup = 1000, kCycles = 20;
+constexpr u32 kWarmup = 1000, kCycles = 100;  // an epoch: what is done once in one counts as well
 
 /// Networks of a job: one, but of those that are so small that several share a warp.
 u32 networks_of(const std::string& kind) { return kind == "switch" ? 32 : kind == "vc" ? 2 : 1; }

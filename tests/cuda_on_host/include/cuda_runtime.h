@@ -21,6 +21,9 @@
 struct uint2 {
   unsigned x, y;
 };
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 struct uint3 {
   unsigned x, y, z;

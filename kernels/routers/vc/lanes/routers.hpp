@@ -38,7 +38,7 @@ struct Routers {
     const u32* first = wiring.first + b * S::network_ports + port;
     credits = B{};
     B planes[F::planes] = {};
-    for (const Pull *p = wiring.pull + first[0], *end = wiring.pull + first[1]; p != end; ++p) {
+    FLITLAB_ROLLED for (const Pull* p = wiring.pull + first[0], *end = wiring.pull + first[1]; p != end; ++p) {
       const B mask = *reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::lanes);
       const auto there = [&](const u8* row) { return C::loose(row + p->at) & mask; };
       credits |= there(credit_row);
