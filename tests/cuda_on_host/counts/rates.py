@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import sass
+
 ROOT = Path(__file__).resolve().parents[3]
 WARP = 32
 
@@ -33,7 +35,6 @@ H200 = {
     "multiprocessors": Constant(132, 132, 132, "", "NVIDIA H200 data sheet"),
     "clock": Constant(1.6e9, 1.755e9, 1.98e9, "/s", "data sheet: 1.98 GHz at most; kept up under load: assumed"),
     "schedulers": Constant(4, 4, 4, "a multiprocessor", "Hopper: each issues one warp's instruction a clock"),
-    "instructions of a block": Constant(30, 20, 10, "", "assumed: SASS for a basic block of the host's compiler"),
     "wait for a load": Constant(150e-9, of_the_engine("kLoadNs") * 1e-9, 20e-9, "s",
                                 "assumed: all from the second cache, a mixture, all from the first"),
     "second cache": Constant(4e12, of_the_engine("kBytesPerNs") * 1e9 * 132, 7e12, "B/s", "assumed"),
@@ -42,26 +43,38 @@ H200 = {
     "barrier of a block": Constant(100e-9, of_the_engine("kBlockBarrierNs") * 1e-9, 25e-9, "s", "assumed"),
     "barrier of the grid": Constant(4e-6, of_the_engine("kGridBarrierNs") * 1e-9, 1.2e-6, "s", "assumed"),
     "threads of a block": Constant(512, 512, 512, "", "kBlockThreads; 256 of lanes, by their registers"),
-    "wait for an instruction": Constant(6, 4, 2, "clocks", "assumed: of a warp, till its next one"),
+    "wait for shared memory": Constant(35, 29, 23, "clocks", "assumed, by published measurements; shuffles, votes too"),
+    "wait for others": Constant(24, 20, 16, "clocks", "assumed: conversions, searches for bits, the constant cache"),
 }
+LEVELS = ("low", "likely", "high")
+
+
+def latencies(which: str) -> sass.Latencies:
+    chip = {name: getattr(constant, which) for name, constant in H200.items()}
+    return sass.Latencies(chip["wait for a load"] * chip["clock"], chip["wait for shared memory"],
+                          chip["wait for others"])
 
 
 @dataclass(frozen=True)
 class Work:
     """What is counted of a router-cycle of a model."""
 
-    warp_blocks: float  # basic blocks that warps go through
+    instructions: float  # of the GPU's code, that warps issue
+    clocks: dict[str, float]  # that a warp takes for a cycle if it is alone
     bytes: float  # moved by sectors
-    longest: float  # loads of the thread that has most, one after the other, a cycle
     state: float  # bytes of a router and its terminals
     routers_of_a_thread: int = 1  # 4 in lanes
 
 
-def work_of(counted: dict) -> Work:
+def work_of(counted: dict, kernel: sass.Kernel, library: Path) -> Work:
     each = counted["routers"] * counted["replicas"] * counted["cycles"]
-    return Work(counted["warp_blocks"] / each, 32 * (counted["load_sectors"] + counted["store_sectors"]) / each,
-                counted["longest"] / counted["cycles"], counted["state_bytes"] / counted["routers"],
-                counted.get("routers_of_a_thread", 1))
+    of_a_thread = counted.get("routers_of_a_thread", 1)
+    warps = max(1.0, counted["routers"] * counted["replicas"] / (WARP * of_a_thread)) * counted["cycles"]
+    visits = sass.Visits(sass.functions_of(library, counted["visits"]))
+    cycles = {which: sass.cycle_of(kernel, visits, latencies(which)) for which in LEVELS}
+    return Work(cycles["likely"].instructions / each, {which: c.clocks / warps for which, c in cycles.items()},
+                32 * (counted["load_sectors"] + counted["store_sectors"]) / each,
+                counted["state_bytes"] / counted["routers"], of_a_thread)
 
 
 def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> dict[str, float]:
@@ -84,15 +97,12 @@ def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> d
     part = busy / processors
     state = work.state * everywhere
     return {
-        "issue": everywhere * work.warp_blocks * chip["instructions of a block"]
-        / (busy * chip["schedulers"] * chip["clock"]),
+        "issue": everywhere * work.instructions / (busy * chip["schedulers"] * chip["clock"]),
         "second cache": everywhere * work.bytes / (part * chip["second cache"]),
         # What does not stay in the second cache is read and written once a cycle, or as often as it is moved.
         "memory": 0 if state < chip["second cache holds"] else
         everywhere * min(work.bytes, 2 * work.state) / chip["memory"],
-        "latency": turns * work.longest * chip["wait for a load"],
-        "a warp's instructions": turns * work.warp_blocks * WARP * work.routers_of_a_thread
-        * chip["instructions of a block"] * chip["wait for an instruction"] / chip["clock"],
+        "a warp's instructions": turns * work.clocks[which] / chip["clock"],
         "barrier": barrier,
     }
 
@@ -108,7 +118,7 @@ class Prediction:
 def predict(work: Work, routers: int, replicas: int) -> Prediction:
     """Router-cycles per second. Limits overlap, but for barriers."""
     rates = {}
-    for which in ("low", "likely", "high"):
+    for which in LEVELS:
         times = seconds_of_a_cycle(work, routers, replicas, which)
         rates[which] = routers * replicas / (max(t for name, t in times.items() if name != "barrier")
                                              + times["barrier"])
@@ -117,18 +127,30 @@ def predict(work: Work, routers: int, replicas: int) -> Prediction:
 
 
 CASES = {"one network of 64": (64, 1), "a thousand networks of 64": (64, 1000), "one network of 32768": (32768, 1)}
+MODELS = {path.parent.name for path in (ROOT / "kernels" / "routers").glob("*/cuda.cu")}
 LARGE = ("vc", "t3e", "bgl", "bless")  # those that tests/perf/gpu_report.cpp has of 32768 routers
 
+CYCLE = """
+## What a cycle takes
+
+Instructions are those of the GPU's code that a warp issues: its basic blocks are joined to those of the host by the
+lines of the source, which are counted ([sass.py](../tests/cuda_on_host/counts/sass.py) says how, and what is left out).
+Clocks are those of a warp that is alone, with a router to each thread, or four in lanes: the code says how long an
+instruction holds up the next, and which results it waits for; how long these take is assumed below. `vc, one by one` are
+routers with `router.routing_delay = 2`, which lanes do not know, in the kernel that all models share.
+
+| model | load | instructions, a router-cycle | clocks of a warp, a cycle | from | to |
+|---|---|---|---|---|---|
+"""
 INTRODUCTION = """
 ## A model of the rate
 
 No device has run these kernels yet. What is counted of them and what is known, or assumed, of an NVIDIA H200 gives a
-rate for each of its limits: instructions issued, bytes moved from the second cache and from memory, loads that wait for
-one another, instructions of a warp that do, barriers. The slowest limits the network; the range is that of the
-constants below. By the constants that are assumed `backend = auto` chooses, too
-([engine_cost.hpp](../kernels/engines/engine_cost.hpp)), with the counts of a model's table (`EngineCost`), of lanes
-those of the engine without them, and 10 microseconds for each launch and copy of an epoch. A device's measured rates
-(`tests/gpu/run.sh REPORT.json`, then `report.py --measured REPORT.json`) fill the last column.
+rate for each of its limits: instructions issued, bytes moved from the second cache and from memory, what a warp takes
+for its instructions, barriers. The slowest limits the network; the range is that of the constants below. A device's
+measured rates (`tests/gpu/run.sh REPORT.json`, then `report.py --measured REPORT.json`) fill the last column.
+`backend = auto` chooses by a simpler function ([engine_cost.hpp](../kernels/engines/engine_cost.hpp)), by counts of a
+model's table (`EngineCost`), and 10 microseconds for each launch and copy of an epoch.
 
 | model | load | network | predicted, router-cycles/s | from | to | limit | measured |
 |---|---|---|---|---|---|---|---|
@@ -139,16 +161,26 @@ CONSTANTS = """
 """
 
 
-def table(counts: list[dict], measured: dict[tuple, float]) -> str:
+def cycle_table(counts: list[dict], works: list[Work]) -> str:
+    text = CYCLE
+    for counted, work in zip(counts, works, strict=True):
+        text += (f"| {counted['model']} | {counted['load']:g} | {work.instructions:.0f} "
+                 f"| {work.clocks['likely']:,.0f} | {work.clocks['high']:,.0f} | {work.clocks['low']:,.0f} |\n")
+    return text
+
+
+def table(counts: list[dict], works: list[Work], measured: dict[tuple, float]) -> str:
     text = INTRODUCTION
-    for counted in counts:
+    for counted, work in zip(counts, works, strict=True):
+        if counted["model"] not in MODELS:
+            continue
         for name, (routers, replicas) in CASES.items():
             if routers > 64 and counted["model"] not in LARGE:
                 continue
             size = (counted["routers"] if routers == 64 else routers, replicas)
             label = name.replace("network of 64", "switch").replace("networks of 64", "switches") \
                 if counted["model"] == "switch" else name
-            p = predict(work_of(counted), *size)
+            p = predict(work, *size)
             rate = measured.get((counted["model"], counted["load"], *size))
             text += (f"| {counted['model']} | {counted['load']:g} | {label} | {p.likely:.2g} | {p.low:.2g} "
                      f"| {p.high:.2g} | {p.limit} | {f'{rate:.3g}' if rate else ''} |\n")

@@ -1,7 +1,7 @@
 """What the CUDA engine's kernels are like, without a GPU: `python tests/cuda_on_host/counts/report.py > docs/gpu.md`.
 
-The compiler's part needs nvcc and readelf, and ten minutes; without nvcc that table says so. CMake is needed for the
-other: it builds the engine for the device that the host emulates, so that what threads do is written down.
+It needs nvcc, nvdisasm and binutils, CMake, which builds the engine for the device that the host emulates, so that what
+threads do is written down, and some twenty minutes.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import rates
+import sass
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build" / "gpu-counts"
@@ -44,9 +45,10 @@ which `flitlab doctor` lists. A launch lasts about half a second at most, so tha
 KERNELS = """
 ## What the compiler makes of a cycle
 
-The kernel that advances a network, as nvcc compiles it for {architecture}. Lanes have one for each kind of table; a
-network takes the first that fits. Spills are bytes of registers that do not
-fit and are stored and loaded again; the stack holds them, and arrays with indices that the compiler does not know.
+The kernel that advances a network, as nvcc compiles it for {architecture}. Lanes have two for each kind of table, one
+of them for state that is held in shared memory; a network takes the first that fits. Spills are bytes of registers that
+do not fit and are stored and loaded again; the stack holds them, and arrays with indices that the compiler does not
+know.
 
 | kernel | instructions | registers | stack, bytes | spill stores, bytes | spill loads, bytes |
 |---|---|---|---|---|---|
@@ -92,7 +94,7 @@ def compiled(model: str, architecture: str, folder: Path = BUILD) -> dict[str, d
     terminals it is the largest, that of a cycle."""
     cubin = folder / f"{model}.cubin"
     command = ["nvcc", "-std=c++20", f"-arch={architecture}", "--fmad=false", "--expt-relaxed-constexpr",
-               "--extended-lambda", "-DFLITLAB_CUDA", "-cubin", "-Xptxas", "-v", "-I", str(ROOT),
+               "--extended-lambda", "-DFLITLAB_CUDA", "-lineinfo", "-cubin", "-Xptxas", "-v", "-I", str(ROOT),
                str(ROOT / "kernels" / "routers" / model / "cuda.cu"), "-o", str(cubin)]
     said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode:
@@ -107,7 +109,7 @@ def compiled(model: str, architecture: str, folder: Path = BUILD) -> dict[str, d
             r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", part).groups())
         registers = int(re.search(r"Used (\d+) registers", part).group(1))
         kernels[label(model, name)] = {"instructions": size // INSTRUCTION_BYTES, "registers": registers,
-                                       "stack": stack, "spill_stores": stores, "spill_loads": loads}
+                                       "stack": stack, "spill_stores": stores, "spill_loads": loads, "name": name}
     return dict(sorted(kernels.items()))
 
 
@@ -123,13 +125,23 @@ def counted() -> dict:
     return json.loads(run.stdout)
 
 
-def kernel_rows(architecture: str, jobs: int) -> str:
-    if not shutil.which("nvcc"):
-        return "| nvcc is not here | | | | | |\n"
-    with ThreadPoolExecutor(jobs) as pool:
-        all_of_them = list(pool.map(lambda model: compiled(model, architecture), models()))
-    return "".join(f"| {kernel} | {' | '.join(f'{value:,}' for value in k.values())} |\n"
-                   for kernels in all_of_them for kernel, k in kernels.items())
+def kernel_rows(kernels: dict[str, dict]) -> str:
+    columns = ("instructions", "registers", "stack", "spill_stores", "spill_loads")
+    return "".join(f"| {label} | {' | '.join(f'{k[column]:,}' for column in columns)} |\n"
+                   for label, k in kernels.items())
+
+
+def works(networks: list[dict], kernels: dict[str, dict]) -> list[rates.Work]:
+    library = BUILD / "host" / "libflitlab_cuda_on_host.so"
+    texts: dict[str, str] = {}
+    found = []
+    for counted in networks:
+        model = counted["model"].split(",")[0]
+        if model not in texts:
+            texts[model] = sass.disassembly_of(BUILD / f"{model}.cubin")
+        kernel = kernels["vc, lanes, held, 5 ports, 4 VCs" if counted["model"] == "vc" else model]
+        found.append(rates.work_of(counted, sass.kernel_of(texts[model], kernel["name"]), library))
+    return found
 
 
 def count_rows(report: dict) -> str:
@@ -159,11 +171,18 @@ def main() -> None:
     parser.add_argument("--measured", type=Path, metavar="REPORT.json", help="rates of a device (tests/gpu/run.sh)")
     parser.add_argument("--counts", type=Path, metavar="FILE", help="what flitlab_gpu_counts has printed")
     args = parser.parse_args()
+    if not shutil.which("nvcc") or not sass.disassembler():
+        sys.exit("report.py needs nvcc and nvdisasm (pip install nvidia-cuda-nvdisasm).")
     BUILD.mkdir(parents=True, exist_ok=True)
     report = json.loads(args.counts.read_text()) if args.counts else counted()
-    print(INTRODUCTION + KERNELS.format(architecture=args.arch) + kernel_rows(args.arch, args.jobs)
+    networks = report["networks"]
+    with ThreadPoolExecutor(args.jobs) as pool:
+        kernels = {name: kernel for of_model in pool.map(lambda model: compiled(model, args.arch), models())
+                   for name, kernel in of_model.items()}
+    work = works(networks, kernels)
+    print(INTRODUCTION + KERNELS.format(architecture=args.arch) + kernel_rows(kernels)
           + COUNTS.format(warmup=report["warmup"], cycles=report["cycles"]) + count_rows(report) + "\n" + UNITS
-          + rates.table(report["networks"], measured(args.measured)), end="")
+          + rates.cycle_table(networks, work) + rates.table(networks, work, measured(args.measured)), end="")
 
 
 if __name__ == "__main__":

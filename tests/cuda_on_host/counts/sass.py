@@ -12,10 +12,13 @@ does which results it waits for; how long these take is assumed (`Latencies`).
 """
 
 import re
+import shutil
 import subprocess
+import sysconfig
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -52,11 +55,29 @@ def short(path: str) -> str:
     return path[at + 1:] if at >= 0 else Path(path).name
 
 
-def instructions_of(disassembly: str, kernel: str) -> tuple[list[Instruction], dict[str, int]]:
-    """Of a kernel in what `nvdisasm -c -gi -hex` writes; and at which of them labels stand."""
-    start = disassembly.index(f"\n.text.{kernel}:\n")
+@dataclass(frozen=True)
+class Kernel:
+    instructions: list[Instruction]
+    labels: dict[str, int]  # at which of them labels stand
+
+
+def disassembler() -> str | None:
+    """nvdisasm, of the CUDA toolkit or as `pip install nvidia-cuda-nvdisasm` installs it."""
+    packaged = Path(sysconfig.get_path("purelib")).glob("nvidia/*/bin/nvdisasm")
+    return shutil.which("nvdisasm") or next((str(path) for path in packaged), None)
+
+
+def disassembly_of(cubin: Path) -> str:
+    return subprocess.run([disassembler(), "-c", "-gi", "-hex", str(cubin)], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def kernel_of(disassembly: str, kernel: str) -> Kernel:
+    """One of those in what disassembly_of() returns, by its name there."""
+    head = f"\n.text.{kernel}:\n"
+    start = disassembly.index(head) + len(head)
     end = disassembly.find("\n//------", start)
-    found: list[tuple[str, Chain, int]] = []
+    found: list[tuple[str, Chain]] = []
     high: list[int] = []
     labels: dict[str, int] = {}
     frames: list[Frame] = []
@@ -66,17 +87,18 @@ def instructions_of(disassembly: str, kernel: str) -> tuple[list[Instruction], d
             if is_new:
                 frames, is_new = [], False
             frames.append((short(place[1]), int(place[2])))
-        elif label := re.match(r"(\.L\w+):", line):
+        elif label := re.match(r"([.$\w]+):$", line):
             labels[label[1]] = len(found)
         elif code := re.match(r"\s*/\*[0-9a-f]+\*/\s+(.*?)\s*;\s*/\* 0x[0-9a-f]+ \*/", line):
-            found.append((code[1], tuple(reversed(frames)), 0))
+            found.append((code[1], tuple(reversed(frames))))
             is_new = True
         elif code := re.match(r"\s*/\* 0x([0-9a-f]+) \*/", line):
             high.append(int(code[1], 16))
     assert len(high) == len(found), "two words to an instruction"
-    # Since Volta the upper word has, from bit 41 on: stall (4 bits), yield, barriers written and read (3 each), waits (6).
-    return [Instruction(text, chain, h >> 41 & 15, h >> 46 & 7, h >> 49 & 7, h >> 52 & 63)
-            for (text, chain, _), h in zip(found, high)], labels
+    # Since Volta the upper word has, from bit 41 on: stall (4 bits), yield, barriers written and read (3 each), waits
+    # (6).
+    return Kernel([Instruction(text, chain, h >> 41 & 15, h >> 46 & 7, h >> 49 & 7, h >> 52 & 63)
+                   for (text, chain), h in zip(found, high, strict=True)], labels)
 
 
 @dataclass
@@ -122,14 +144,14 @@ def with_others(library: Path, visits: list[list[int]]) -> list[list[int]]:
 
 
 def functions_of(library: Path, visits: list[list[int]]) -> list[Function]:
-    """Those of the host's code that warps came to; `visits`: the ends of calls at the heads of blocks, and how often."""
+    """Those of the host's code that warps came to; `visits`: ends of calls at the heads of blocks, and how often."""
     visits = sorted(with_others(library, visits))
     asked = "\n".join(hex(place - 1) for place, _ in visits)
     said = subprocess.run(["addr2line", "-a", "-i", "-f", "-C", "-e", str(library)], input=asked, text=True,
                           capture_output=True, check=True).stdout
     functions: dict[str, Function] = {}
     seen: set[str] = set()
-    for (_, warps), part in zip(visits, re.split(r"^0x\w+\n", said, flags=re.M)[1:]):
+    for (_, warps), part in zip(visits, re.split(r"^0x\w+\n", said, flags=re.M)[1:], strict=True):
         lines = part.splitlines()
         places = [place.partition(" (")[0].rpartition(":") for place in reversed(lines[1::2])]
         chain = tuple((short(path), int(line)) for path, _, line in places if line.isdigit())
@@ -202,7 +224,8 @@ class Cycle:
     clocks: float  # that warps take if each is alone
 
 
-def cycle_of(instructions: list[Instruction], labels: dict[str, int], visits: Visits, latencies: Latencies) -> Cycle:
+def cycle_of(kernel: Kernel, visits: Visits, latencies: Latencies) -> Cycle:
+    instructions, labels = kernel.instructions, kernel.labels
     end = max(i for i, one in enumerate(instructions) if one.operation == "EXIT") + 1
     branches = [(i, labels[to[1]]) for i, one in enumerate(instructions[:end])
                 if (to := re.search(r"BRA\S* .*?`\((\.L\w+)\)", one.text))]
@@ -210,11 +233,11 @@ def cycle_of(instructions: list[Instruction], labels: dict[str, int], visits: Vi
     routines = lengths_of_routines(instructions, labels, end)
     begins = sorted({0, end, *(at for at in labels.values() if at < end), *(i + 1 for i, _ in branches)})
     often = {}
-    for first, last in zip(begins, begins[1:]):
+    for first, last in pairwise(begins):
         often[last - 1] = often[first] = visits.of_block(instructions[first:last])
     total = clocks = now = 0.0
     done = [0.0] * 6
-    for first, last in zip(begins, begins[1:]):
+    for first, last in pairwise(begins):
         loop = next((loop for loop in loops if loop[0] <= first <= loop[1]), None)
         if loop is None:
             continue  # before the first cycle, or after the last
@@ -238,13 +261,13 @@ def cycle_of(instructions: list[Instruction], labels: dict[str, int], visits: Vi
 
 def lengths_of_routines(instructions: list[Instruction], labels: dict[str, int], end: int) -> dict[str, int]:
     """Instructions of what is called behind the kernel's end, by the text of the call."""
+    returns = [i for i, one in enumerate(instructions) if one.operation.startswith("RET")]
     lengths = {}
     for one in instructions[:end]:
         to = re.search(r"CALL\S* .*?`\((\S+)\)", one.text)
         if to and to[1] in labels:
             begin = labels[to[1]]
-            back = next((i for i in range(begin, len(instructions)) if instructions[i].operation.startswith("RET")), begin)
-            lengths[one.text] = back - begin + 1
+            lengths[one.text] = next((i for i in returns if i >= begin), begin) - begin + 1
     return lengths
 
 
