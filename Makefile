@@ -1,9 +1,10 @@
 # `make demo` and `make test` work in .venv and build/, and install what they need there. `make page` compiles the core to
 # WebAssembly (apt-get install emscripten) and writes a page that runs in a browser: out/page.html. What follows needs `make test`
 # first: `make docs` builds the documentation site, with executed notebooks, into out/site; `make races` looks for data
-# races among threads; `make campaign` fuzzes, soaks and tries random networks for some hours:
+# races among threads; `make compilers` builds with every compiler there is, for aarch64 too, and compares state hashes (about
+# an hour; it says what to install); `make campaign` fuzzes, soaks and tries random networks for some hours:
 # make campaign HOURS=2 SEED=1
-.PHONY: demo test docs page races campaign
+.PHONY: demo test docs page races compilers campaign
 HOURS ?= 2
 SEED ?= 1
 
@@ -22,6 +23,9 @@ docs:
 
 races:
 	@.venv/bin/python tests/tools/run_all.py races
+
+compilers:
+	@python3 tests/tools/compilers.py
 
 campaign:
 	@.venv/bin/python tests/campaign/all.py --hours $(HOURS) --seed $(SEED) --out out/campaign
