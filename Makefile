@@ -9,12 +9,12 @@ HOURS ?= 2
 SEED ?= 1
 
 demo:
-	@python3 tests/tools/venv.py package
+	@python3 tests/tools/install.py package
 	@rm -rf out/demo
 	@.venv/bin/flitlab sweep configs/vc-torus-8x8x8.toml --over traffic.load=0.05:0.65:0.05 --out out/demo
 
 test:
-	@python3 tests/tools/venv.py tests
+	@python3 tests/tools/install.py tests
 	@.venv/bin/python tests/tools/run_all.py
 
 docs:

@@ -11,11 +11,14 @@ namespace flitlab {
 /// Belongs to whoever advances a network, and is kept from call to call: how long pieces may be is learnt once, and
 /// calls that are short are together as long as others.
 class WorkPace {
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto kLong = std::chrono::milliseconds(250);
+
  public:
   /// The first piece takes a core about a tenth of a second.
   explicit WorkPace(const EngineCost& cost) : WorkPace(static_cast<u64>(1e8 / cost.cpu_ns)) {}
-  /// `first`: router-cycles of the first piece.
-  explicit WorkPace(u64 first) : first_(first) {}
+  /// `first`: router-cycles of the first piece. `goal`: how long a piece shall take, a quarter of a second for users.
+  explicit WorkPace(u64 first, std::chrono::milliseconds goal = kLong) : first_(first), goal_(goal) {}
 
   /// Cycles of the next piece at most, if a cycle visits so many routers.
   u32 piece(u64 routers, u32 left) {
@@ -24,11 +27,11 @@ class WorkPace {
     return static_cast<u32>(std::min<u64>(left, most_));
   }
 
-  /// A piece has been done. Pieces grow until they take a quarter of a second, and shrink if they take twice that.
+  /// A piece has been done. Pieces grow until they take the goal, and shrink if they take twice that.
   void done(u32 piece) {
     const auto taken = Clock::now() - began_;
-    if (taken > 2 * kLong) most_ = std::max<u64>(1, piece / 2);
-    if (taken < kLong && piece == most_) most_ *= 2;
+    if (taken > 2 * goal_) most_ = std::max<u64>(1, piece / 2);
+    if (taken < goal_ && piece == most_) most_ *= 2;
   }
 
   /// Asks the user (check_interrupt), which may throw. To be called where work can stop and go on later.
@@ -46,10 +49,9 @@ class WorkPace {
   bool stopped() const { return stopped_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr auto kLong = std::chrono::milliseconds(250);
 
   u64 first_, most_ = 0;  ///< router-cycles; cycles, 0: nothing has been done yet
+  std::chrono::milliseconds goal_;
   Clock::time_point began_{}, asked_ = Clock::now();
   bool stopped_ = false;
 };

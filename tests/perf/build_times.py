@@ -49,7 +49,7 @@ def demo(temporary: Path, nvcc: bool) -> tuple[float, float]:
     name = "with" if nvcc else "without"
     clone = clone_of_head(temporary / name)
     environ = environment(temporary / f"home-{name}", nvcc) | {"SKBUILD_BUILD_DIR": "build/demo"}
-    seconds, _ = run([sys.executable, "tests/tools/venv.py", "package"], clone, environ)
+    seconds, _ = run([sys.executable, "tests/tools/install.py", "package"], clone, environ)
     _, doctor = run([".venv/bin/flitlab", "doctor"], clone, environ)
     if ("no CUDA engine" in doctor) == nvcc:
         sys.exit(f"build_times: the build {name} nvcc is not what it should be:\n{doctor}")

@@ -1,4 +1,4 @@
-"""Runs the C++ tests that venv.py has built with CTest, a small set under sanitizers of memory and arithmetic, style
+"""Runs the C++ tests that install.py has built with CTest, a small set under sanitizers of memory and arithmetic, style
 checks and pytest (with the notebooks); the last line printed counts everything.
 
     python tests/tools/run_all.py          all of that

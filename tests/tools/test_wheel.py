@@ -14,7 +14,7 @@ WHEELS = sorted((Path(__file__).resolve().parents[2] / "build" / "wheel").glob("
 def installed(tmp_path_factory):
     """A fresh environment with the wheel; commands run there with nothing on PATH."""
     if not WHEELS:
-        pytest.skip("tests/tools/venv.py has built no wheel")
+        pytest.skip("tests/tools/install.py has built no wheel")
     folder = tmp_path_factory.mktemp("wheel")
     venv.create(folder / "venv", with_pip=True)
 
@@ -29,7 +29,7 @@ def installed(tmp_path_factory):
 
 def test_it_is_small():
     if not WHEELS:
-        pytest.skip("tests/tools/venv.py has built no wheel")
+        pytest.skip("tests/tools/install.py has built no wheel")
     assert WHEELS[0].stat().st_size < 15e6
 
 

@@ -94,7 +94,7 @@ TEST_F(Interrupt, PiecesGrowOnceAndStayLong) {
   set_interrupt_check([] { ++asked; });
   const Experiment e = experiment({{"traffic.load", 0.1}});
   testing::Network net(e);
-  WorkPace pace(16);  // a cycle of 16 routers
+  WorkPace pace(16, std::chrono::hours(1));  // first a cycle of 16 routers; as long as it likes
   const u32 only[] = {0};
   advance(*net.engine, *net.plan, net.feeds, net.idle, 100, only, pace);
   EXPECT_GE(asked, 6u);  // after 1, 2, 4, 8, 16 and 32 cycles more

@@ -1,4 +1,4 @@
-"""Makes .venv, builds a wheel of flitlab and installs it there: `venv.py package` for use, `venv.py tests` with what
+"""Makes .venv, builds a wheel of flitlab and installs it there: `install.py package` for use, `install.py tests` with what
 the tests need."""
 
 import os
@@ -58,4 +58,5 @@ def call(*command: str) -> None:
         fail(f"pip {command[5]} failed; its messages are above.")
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])
