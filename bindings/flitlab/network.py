@@ -117,13 +117,13 @@ class Network:
             raise _core.ConfigError("events(): this network keeps none. Make it with Network(..., trace=True).")
         return self._core.events()
 
-    def view(self, window: int = 300, routers: Iterable[int] | None = None) -> View:
+    def view(self, window: int | None = None, routers: Iterable[int] | None = None) -> View:
         """The router scope: this network drawn by its topology, moving, with everything in it to click.
 
         A widget for notebooks; ``net.view().step(200).save("demo.html")`` makes a page that replays without Python.
-        window: cycles that are kept, to go back to. routers: those to draw; None: all, or of a large network the first
-        1024. The view takes the network's events for itself, and the network goes on as a traced one. ConfigError if
-        anywidget is not installed.
+        window: cycles that are kept, to go back to; None: 300, and fewer of networks with over 200 routers. routers:
+        those to draw; None: all, or of a large network the first 1024. The view takes the network's events for itself,
+        and the network goes on as a traced one. ConfigError if anywidget is not installed.
         """
         try:
             from flitlab.scope.widget import View

@@ -1,5 +1,5 @@
 # The core for a page: WebAssembly, and the JavaScript that loads it into a worker (bindings/page/build.py).
-file(GLOB page_sources CONFIGURE_DEPENDS bindings/page/*.cpp)
+file(GLOB page_sources CONFIGURE_DEPENDS bindings/page/*.cpp bindings/frames/*.cpp)
 add_executable(flitlab_page ${page_sources})
 target_link_libraries(flitlab_page PRIVATE flitlab_core)
 target_compile_options(flitlab_page PRIVATE ${flitlab_warnings})

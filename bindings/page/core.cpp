@@ -2,9 +2,11 @@
 /// functions answer with JSON; what is wrong with the input is { "error": text }, in the core's own words.
 #include <emscripten/bind.h>
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 
-#include "bindings/page/recorder.hpp"
+#include "bindings/frames/recorder.hpp"
 #include "host/config/check.hpp"
 #include "host/config/registry.hpp"
 #include "host/run/run.hpp"
@@ -107,41 +109,61 @@ void put_parameters(Json& json, const Experiment& experiment) {
   json.close(']');
 }
 
-std::unique_ptr<Recorder> recorder;  ///< of the network that is shown; null until one has begun
+/// The network that is shown, of which the first routers are drawn.
+struct Shown {
+  Experiment experiment;
+  SteppedNetwork network;
+  Recorder recorder;
+  std::unique_ptr<SteppedNetwork> fast;  ///< the same without events, which skips; null until it is asked for
 
-Recorder& shown() {
-  if (!recorder) throw ConfigError("no network has begun.");
-  return *recorder;
+  explicit Shown(const Experiment& e)
+      : experiment(e), network(e, "cpu", 1, true), recorder(network, first_routers(network), 1) {}
+
+  static std::vector<u32> first_routers(const SteppedNetwork& network) {
+    std::vector<u32> routers(std::min(network.routers(), Recorder::kDrawn));
+    std::iota(routers.begin(), routers.end(), 0u);
+    return routers;
+  }
+};
+
+std::unique_ptr<Shown> current;  ///< null until a network has begun
+
+Shown& shown() {
+  if (!current) throw ConfigError("no network has begun.");
+  return *current;
 }
 
 void put_state(Json& json) {
+  const Recorder& recorder = shown().recorder;
   json.key("stages").open('[');
-  for (const std::string& stage : shown().stages()) json.put(stage);
-  json.close(']').member("deadlock", shown().deadlock());
+  for (const std::string& stage : recorder.stages()) json.put(stage);
+  json.close(']').member("deadlock", recorder.deadlock());
+}
+
+/// A recording that begins anew.
+void put_anew(Json& json) {
+  shown().recorder.put_frames(json.key("frames"));
+  put_state(json);
 }
 
 /// The old network stays if the new one is refused.
 std::string begin(const val& config, const val& texts) {
   return answer([&](Json& json) {
     const Experiment experiment = experiment_from(config, texts);
-    auto next = std::make_unique<Recorder>(experiment);
-    recorder = std::move(next);
+    auto next = std::make_unique<Shown>(experiment);
+    current = std::move(next);
     put_parameters(json, experiment);
-    json.key("network").open('{');
-    recorder->put_network(json);
-    json.close('}').key("warnings").open('[');
-    for (const std::string& text : recorder->network().warnings()) json.put(text);
+    current->recorder.put_network(json.key("network"));
+    json.key("warnings").open('[');
+    for (const std::string& text : current->network.warnings()) json.put(text);
     json.close(']');
-    recorder->put_first(json.key("frame"));
-    put_state(json);
+    put_anew(json);
   });
 }
 
 std::string step(u32 cycles) {
   return answer([&](Json& json) {
-    json.key("frames").open('[');
-    shown().put_steps(json, cycles);
-    json.close(']');
+    shown().recorder.put_steps(json.key("frames"), cycles);
     put_state(json);
   });
 }
@@ -149,34 +171,38 @@ std::string step(u32 cycles) {
 /// Goes on without recording; the recording begins anew.
 std::string skip(u32 cycles) {
   return answer([&](Json& json) {
-    shown().skip(cycles);
-    shown().put_first(json.key("frame"));
-    put_state(json);
+    Shown& now = shown();
+    if (!now.fast) now.fast = std::make_unique<SteppedNetwork>(now.experiment, "cpu", 1, false);
+    now.fast->go_on_from(now.network);
+    now.fast->step(cycles);
+    now.network.go_on_from(*now.fast);
+    now.recorder.restart();
+    now.recorder.look_for_deadlock();
+    put_anew(json);
   });
 }
 
 std::string reset() {
   return answer([&](Json& json) {
-    shown().reset();
-    shown().put_first(json.key("frame"));
-    put_state(json);
+    Shown& now = shown();
+    now.network.go_on_from(SteppedNetwork(now.experiment, "cpu", 1, false));
+    now.recorder.restart();
+    put_anew(json);
   });
 }
 
+/// Of a router, and of it in every frame from now on.
 std::string inspect(u32 router) {
   return answer([&](Json& json) {
-    put_tree(json.key("tree"), shown().network().item("router", router));
-    put_words(json.key("words"), shown().network().router(router));
-    shown().inspect(router);
-    json.member("router", router).member("cycle", shown().network().cycle());
+    shown().recorder.put_inspection(json, router);
+    shown().recorder.inspected = {router};
   });
 }
 
 /// The state's hash, which is the native one.
 std::string hash() {
-  return answer([&](Json& json) {
-    json.member("cycle", shown().network().cycle()).member("hash", shown().network().state_hash());
-  });
+  return answer(
+      [&](Json& json) { json.member("cycle", shown().network.cycle()).member("hash", shown().network.state_hash()); });
 }
 
 void put_latency(Json& json, const LatencyStats& s) {

@@ -6,7 +6,6 @@
 
 #include <cmath>
 
-#include "host/run/vc_rows.hpp"
 #include "kernels/common/error.hpp"
 
 namespace py = pybind11;
@@ -192,13 +191,6 @@ py::list to_list(const StateLayout& layout) {
     kinds.append(d);
   }
   return kinds;
-}
-
-py::tuple vcs_of_routers(const SteppedNetwork& network, const std::vector<u32>& routers) {
-  std::vector<std::string> stages;
-  const std::vector<std::int64_t> rows = vc_rows(network, routers, stages);
-  return py::make_tuple(stages,
-                        py::bytes(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int64_t)));
 }
 
 py::list events_to_list(const std::vector<TimedEvent>& events, std::string_view own) {

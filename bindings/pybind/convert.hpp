@@ -18,9 +18,6 @@ pybind11::object number(double x);
 pybind11::dict to_dict(const Experiment& experiment, const Result& result);
 /// kind, name, values (name, value, unit, help) and parts.
 pybind11::dict to_dict(const InspectNode& node);
-/// Every virtual channel of some routers: what their stages are called, and rows of whole numbers (int64, as bytes)
-/// with router, port, VC and what router() says of it, in that order; its stage as a place in the list, -1 for nothing.
-pybind11::tuple vcs_of_routers(const SteppedNetwork& network, const std::vector<u32>& routers);
 /// Kinds of items: name, count, and fields with name, count, unit, meaning and members.
 pybind11::list to_list(const StateLayout& layout);
 /// `own` names events that only the router model has.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "bindings/frames/recorder.hpp"
 #include "bindings/pybind/convert.hpp"
 #include "bindings/pybind/datum.hpp"
 #include "host/config/check.hpp"
@@ -219,6 +220,13 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
   return list;
 }
 
+template <class Put>
+std::string json(Put&& put) {
+  Json text;
+  put(text);
+  return std::move(text.text);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, m) {
@@ -285,7 +293,6 @@ PYBIND11_MODULE(_core, m) {
       .def("warnings", &SteppedNetwork::warnings)
       .def(
           "router", [](const SteppedNetwork& n, u32 router) { return to_dict(n.router(router)); }, py::arg("router"))
-      .def("vcs", &vcs_of_routers, py::arg("routers"))
       .def("router_name", &SteppedNetwork::router_name, py::arg("router"))
       .def(
           "terminal", [](const SteppedNetwork& n, u32 terminal) { return to_dict(n.terminal(terminal)); },
@@ -315,4 +322,29 @@ PYBIND11_MODULE(_core, m) {
       .def("save", &SteppedNetwork::save, py::arg("path"))
       .def("load", &SteppedNetwork::load, py::arg("path"))
       .def("go_on_from", &SteppedNetwork::go_on_from, py::arg("other"));
+
+  py::class_<Recorder>(m, "Recorder")
+      .def(py::init<SteppedNetwork&, std::vector<u32>, u32>(), py::arg("network"), py::arg("routers"),
+           py::arg("window"), py::keep_alive<1, 2>())
+      .def("restart", &Recorder::restart)
+      .def("in_step", &Recorder::in_step)
+      .def(
+          "steps", [](Recorder& r, u32 cycles) { return json([&](Json& json) { r.put_steps(json, cycles); }); },
+          py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
+      .def("frames", [](const Recorder& r) { return json([&](Json& json) { r.put_frames(json); }); })
+      .def("network", [](const Recorder& r) { return json([&](Json& json) { r.put_network(json); }); })
+      .def(
+          "inspection",
+          [](const Recorder& r, u32 router) {
+            return json([&](Json& json) {
+              json.open('{');
+              r.put_inspection(json, router);
+              json.close('}');
+            });
+          },
+          py::arg("router"))
+      .def_readwrite("inspected", &Recorder::inspected)
+      .def_property_readonly("stages", &Recorder::stages)
+      .def_property_readonly("deadlock", &Recorder::deadlock)
+      .def("look_for_deadlock", &Recorder::look_for_deadlock);
 }

@@ -27,17 +27,17 @@ InspectNode vc_node(const VcSnapshot& s) {
           s.note};
 }
 
+}  // namespace
+
 const Inspector& inspector_of(const Plan& plan) {
   if (const Inspector* inspector = plan.inspector()) return *inspector;
   throw ConfigError("routers of this kind cannot be looked into by ports: their plan has no inspector.");
 }
 
-}  // namespace
-
-InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router, std::optional<Cycle> now) {
+InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router, Cycle now) {
   const Inspector& inspector = inspector_of(plan);
   std::vector<PortSnapshot> ports = inspector.inspect_router(state, router);
-  if (now) inspector.describe_router(state, router, *now, ports);
+  inspector.describe_router(state, router, now, ports);
   InspectNode node{"router", plan.router_name(router), {}, {}};
   for (const PortSnapshot& port : ports) {
     InspectNode& part = node.parts.emplace_back();

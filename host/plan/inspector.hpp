@@ -2,7 +2,6 @@
 /// Looking into a state: what is in the ports of a router and in a terminal, and everything that an item holds as a
 /// tree of named values with units. Printing, tables, pictures and a browser's view walk that tree.
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,10 +78,12 @@ struct InspectNode {
   std::string note = "";  ///< what the machine says of it now; "": nothing
 };
 
-/// A router of a plan that has an inspector: its ports with their virtual channels. `now`: the cycle, to have them in
-/// the machine's words as well.
-InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router,
-                        std::optional<Cycle> now = {});
+/// A plan's inspector. ConfigError if it has none.
+const Inspector& inspector_of(const Plan& plan);
+
+/// A router of a plan that has an inspector: its ports with their virtual channels, in the machine's words of cycle
+/// `now`.
+InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router, Cycle now);
 InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal);
 
 /// Flits sent per router-to-router channel since cycle 0; empty if the plan has no inspector.

@@ -49,7 +49,6 @@ class WorkPace {
   bool stopped() const { return stopped_; }
 
  private:
-
   u64 first_, most_ = 0;  ///< router-cycles; cycles, 0: nothing has been done yet
   std::chrono::milliseconds goal_;
   Clock::time_point began_{}, asked_ = Clock::now();

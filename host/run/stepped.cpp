@@ -95,16 +95,30 @@ std::vector<std::string> SteppedNetwork::take_warnings() {
   return console_ ? console_->take_warnings() : std::vector<std::string>{};
 }
 
-InspectNode SteppedNetwork::router(u32 index, bool in_words) const {
+InspectNode SteppedNetwork::router(u32 index) const {
   require_router(index);
-  return router_tree(*plan_, state(), index, in_words ? std::optional<Cycle>(cycle()) : std::nullopt);
+  return router_tree(*plan_, state(), index, cycle());
 }
 
-InspectNode SteppedNetwork::terminal(u32 index) const {
+std::vector<PortSnapshot> SteppedNetwork::ports(u32 router) const {
+  require_router(router);
+  return inspector_of(*plan_).inspect_router(state(), router);
+}
+
+void SteppedNetwork::require_terminal(u32 index) const {
   if (index >= plan_->topology().terminals)
     throw ConfigError("terminal " + std::to_string(index) + " does not exist: terminals are numbered 0 to " +
                       std::to_string(plan_->topology().terminals - 1) + ".");
+}
+
+InspectNode SteppedNetwork::terminal(u32 index) const {
+  require_terminal(index);
   return terminal_tree(*plan_, state(), index);
+}
+
+u32 SteppedNetwork::queued(u32 terminal) const {
+  require_terminal(terminal);
+  return inspector_of(*plan_).inspect_terminal(state(), terminal).queued;
 }
 
 InspectNode SteppedNetwork::item(const std::string& kind, u32 index) const {

@@ -39,9 +39,11 @@ class SteppedNetwork {
   std::string state_hash() const;
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }
   /// Ports of a router and their virtual channels, or a terminal. Throws ConfigError if there is none of that number.
-  /// `in_words`: with the machine's names and notes, which whoever looks at all routers does without.
-  InspectNode router(u32 index, bool in_words = true) const;
+  InspectNode router(u32 index) const;
   InspectNode terminal(u32 index) const;
+  /// The same as plain numbers, without the machine's words: for whoever looks at all of them.
+  std::vector<PortSnapshot> ports(u32 router) const;
+  u32 queued(u32 terminal) const;  ///< packets in its source queue
   const StateLayout& layout() const { return plan_->layout(); }
   /// All that an item's state consists of: one of a kind of the layout, "router" for example.
   InspectNode item(const std::string& kind, u32 index) const;
@@ -80,6 +82,7 @@ class SteppedNetwork {
 
  private:
   void require_router(u32 index) const;
+  void require_terminal(u32 index) const;
   void advance(u32 cycles);
   /// The canonical state. Whoever looks at all routers, one by one, copies it once.
   const std::vector<std::byte>& state() const;

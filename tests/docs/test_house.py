@@ -43,14 +43,14 @@ RULES = [
     Rule("the host's routers know no other but vc", "host/routers/{one}/", "(host|kernels)/routers/(?!({one}|vc)/)"),
     Rule("only the registry names all routers", r"host/routers/(?!registry\.cpp$)[^/]+$",
          "(host|kernels)/routers/{any}/"),
-    Rule("the extension module knows no router", "bindings/(pybind|page)/", "(host|kernels)/routers/"),
+    Rule("the extension module knows no router", "bindings/(pybind|page|frames)/", "(host|kernels)/routers/"),
     Rule("shared Python knows no machine", "bindings/flitlab/(scope/)?[^/]+$", "bindings/flitlab/{any}(/|$)"),
     Rule("a machine's Python knows no other", "bindings/flitlab/{one}/", "bindings/flitlab/(?!{one}(/|$)){any}(/|$)"),
 ]
 
 # The base: it has no file, identifier or string (by which code could branch) that is called after a machine.
 BASE = (r"kernels/(common|engines|traffic)/|host/(config|topology|routing|programs|plan|run)/"
-        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/(pybind|page)/|bindings/flitlab/(scope/)?[^/]+$")
+        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/(pybind|page|frames)/|bindings/flitlab/(scope/)?[^/]+$")
 # Models whose names are also the field's words: virtual channel, adaptive routing, crossbar switch.
 WORDS = {"vc", "adaptive", "switch"}
 
@@ -122,7 +122,7 @@ def read_python(root: Path, path: str) -> Source:
 
 def sources(root: Path) -> list[Source]:
     found = []
-    for top in ("kernels", "host", "bindings/pybind", "bindings/page", "bindings/flitlab"):
+    for top in ("kernels", "host", "bindings/pybind", "bindings/page", "bindings/frames", "bindings/flitlab"):
         for file in sorted((root / top).rglob("*")):
             path = file.relative_to(root).as_posix()
             if file.suffix in CPP:

@@ -1,5 +1,5 @@
-"""Makes .venv, builds a wheel of flitlab and installs it there: `install.py package` for use, `install.py tests` with what
-the tests need."""
+"""Makes .venv, builds a wheel of flitlab and installs it there: `install.py package` for use, `install.py tests` with
+what the tests need."""
 
 import os
 import shutil

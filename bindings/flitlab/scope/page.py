@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import os
-from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.scope import module_text, style_text
@@ -35,9 +34,9 @@ show_page(document.getElementById("scope"), document.getElementById("recording")
 """
 
 
-def write_page(recording: dict[str, Any], path: str | os.PathLike) -> None:
+def write_page(name: str, recording: str, path: str | os.PathLike) -> None:
     """Raises ConfigError if the file cannot be written."""
-    title = html.escape(f"flitlab: {recording['meta']['name']}")
+    title = html.escape(f"flitlab: {name}")
     text = PAGE.format(title=title, style=style_text(), recording=packed(recording), module=module_text())
     try:
         with open(path, "w", encoding="utf-8") as file:

@@ -6,6 +6,7 @@ than one answer takes. ``recording`` is saved with a notebook, and replays there
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import traitlets
 from flitlab._core import ConfigError, RunError
 from flitlab.scope import module_text, style_text
 from flitlab.scope.page import write_page
-from flitlab.scope.recorder import KINDS, Recorder, packed
+from flitlab.scope.recorder import Recorder, packed
 
 if TYPE_CHECKING:
     from flitlab.network import Network
@@ -34,8 +35,8 @@ class View(anywidget.AnyWidget):
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, network: Network, window: int = 300, routers: Iterable[int] | None = None):
-        if not 2 <= window <= 100_000:
+    def __init__(self, network: Network, window: int | None = None, routers: Iterable[int] | None = None):
+        if window is not None and not 2 <= window <= 100_000:
             raise ConfigError(f"window = {window}: a recording keeps 2 to 100000 cycles.")
         self._window = window
         self._chosen = None if routers is None else list(routers)
@@ -69,7 +70,7 @@ class View(anywidget.AnyWidget):
         """Records the whole state of a router too from now on, so that a saved page shows it."""
         self.network._check_index("router", router)
         self.network.router(router)  # refuses one that there is not
-        self._recorder.inspected.add(router)
+        self._recorder.inspected |= {router}
         return self
 
     def keep(self) -> None:
@@ -78,18 +79,21 @@ class View(anywidget.AnyWidget):
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records."""
-        write_page(self._recorder.recording(), path)
+        write_page(self.network.experiment.name, self._recorder.recording(), path)
 
     # Messages.
 
-    def _send_frames(self, frames: list[dict], more: bool = False) -> None:
+    def _send_frames(self, frames: str, more: bool = False) -> None:
         """more: not all that were asked for."""
-        meta = self._recorder.meta
-        self.send({"frames": frames, "more": more, "kinds": meta["kinds"] if len(meta["kinds"]) > len(KINDS) else None,
-                   "stages": meta["stages"], "deadlock": self._recorder.deadlock})
+        state = json.dumps({"more": more, **self._recorder.state()})
+        self._send_json(f'{{"frames":{frames},{state[1:]}')
 
     def _send_anew(self) -> None:
-        self.send({"anew": self._recorder.recording()})
+        self._send_json(f'{{"anew":{self._recorder.recording()}}}')
+
+    def _send_json(self, message: str) -> None:
+        """Recordings are long, and the core has written them as JSON already."""
+        self.send({"json": message})
 
     def _answer(self, _: Any, message: Any, __: Any) -> None:
         try:
@@ -110,15 +114,12 @@ class View(anywidget.AnyWidget):
             self._send_anew()
         elif wish == "inspect":
             recorder.inspected = {int(message["router"])} & set(recorder.routers)
-            router = int(message["router"])
-            self.send({"tree": recorder.tree(router), "words": recorder.words(router), "router": router,
-                       "cycle": self.cycle})
+            self._send_json(recorder.inspection(int(message["router"])))
         elif wish == "set":
             changes = {k: v for k, v in message.get("changes", {}).items() if k in SETTINGS}
             self._begin(changes)
         elif wish == "reset":  # the same network, at cycle 0 again
             self.network.go_on_from(type(self.network)(self.network.experiment))
-            recorder.deadlock = ""
             recorder.restart()
             self._send_anew()
         elif wish == "keep":

@@ -36,11 +36,11 @@ class Kernel {
   }
 
   anew(said) {
-    return said.error ? said : { anew: { meta: { ...this.meta, ...state_of(said) }, frames: [said.frame] } };
+    return said.error ? said : { anew: { meta: { ...this.meta, ...state_of(said) }, frames: said.frames } };
   }
 
   steps(said, more) {
-    return said.error ? said : { frames: said.frames, more, kinds: this.meta.kinds, ...state_of(said) };
+    return said.error ? said : { frames: said.frames, more, ...state_of(said) };
   }
 
   // A point of a curve, at one load; progress(cycle) is called now and then.

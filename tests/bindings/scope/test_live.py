@@ -45,7 +45,7 @@ MUTANTS = {
     "cycle": ("`cycle ${cycle}`", "`cycle ${cycle + 1}`"),
     "buffer": ("const i = recording.place.get(router), state = recording.state(cycle)",
                "const i = recording.place.get(router), state = recording.state(Math.max(recording.first, cycle - 1))"),
-    "winner": ("arbitration(recording, router, cycle - 1)", "arbitration(recording, router, cycle - 2)"),
+    "winner": ("arbitration(recording, router, cycle - 1, c", "arbitration(recording, router, cycle - 2, c"),
     "winner's name": ('"data-win": `${e.port}.${e.vc}>', '"data-win": `${e.port}.${e.out_vc}>'),
     "cells": ("i < flits; ++i", "i <= flits; ++i"),
     "deltas": ("this.rows[i].slice(0, 3), ...values]", "this.rows[i].slice(0, 4), ...values.slice(1)]"),

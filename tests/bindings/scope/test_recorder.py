@@ -46,12 +46,46 @@ def test_frames_are_the_networks_states(name, seed, window):
     twin = fl.Network(network.experiment).go_on_from(network)
     recorder = Recorder(network.view().network, window)
     recorder.step(20)
-    recording = recorder.recording()
+    recording = json.loads(recorder.recording())
     states = dict(replayed(recording))
     assert list(states) == list(range(120 - min(window - 1, 20), 121))
     for cycle, rows in states.items():
         twin.step(cycle - twin.cycle)
         assert rows == list(rows_of(twin, recording))
+
+
+@pytest.mark.parametrize(("name", "routers"), [("vc-mesh-8x8", None), ("vc-torus-8x8", range(10, 20)), ("t3e-16", None),
+                                               ("metro-figure3", None), ("sconnect-priority", None)])
+def test_frames_have_the_networks_events_and_what_is_inside_a_router(name, routers):
+    network = fl.Network(name, trace=True).step(50)
+    twin = fl.Network(network.experiment, trace=True).go_on_from(network)
+    inspected = 12 if routers else 1
+    recording = unpacked(network.view(routers=routers).inspect(inspected).step(30).recording)
+    meta, frames = recording["meta"], recording["frames"]
+    drawn = set(routers or range(int(network.experiment.derived()["routers"])))
+    terminals = {p.peer for r in drawn for p in twin.router(r).ports if p.to_terminal}
+    flits = ["body", "head", "tail", "head+tail"]
+    seen = 0
+    for frame in frames[1:]:
+        expected = [e for e in twin.step(1).events()
+                    if not routers or e["index"] in (terminals if e["item"] == "terminal" else drawn)]
+        assert frame["c"] == twin.cycle
+        assert frame["e"] == [[meta["kinds"].index(e["kind"]), int(e["item"] == "terminal"), *(
+            e[k] for k in ("index", "port", "vc", "out_port", "out_vc", "src", "id")),
+            flits.index(e["flit"]), e["flits"]] for e in expected]
+        assert frame["i"] == {str(inspected): short(twin._core.item("router", inspected))}
+        seen += len(expected)
+    assert seen > 20
+
+
+def short(node):
+    """An inspected item as a recording has it; whole numbers that JavaScript would round are text."""
+    def plain(value):
+        return [plain(v) for v in value] if isinstance(value, list) else (
+            str(value) if isinstance(value, int) and value > 2**53 else value)
+
+    return [node["kind"], node["name"], [[n, plain(v), unit, said] for n, v, unit, said in node["values"]],
+            [short(p) for p in node["parts"]]]
 
 
 def test_queues_channels_and_loads_add_up():
@@ -105,6 +139,7 @@ def test_without_anywidget_it_says_what_to_install(monkeypatch):
 def test_of_a_large_network_a_region_is_drawn():
     network = fl.Network({"topology.kind": "mesh", "topology.shape": [40, 40]}, trace=True)
     meta = unpacked(network.view().step(2).recording)["meta"]
+    assert meta["window"] == 58 and unpacked(network.view(routers=range(200)).recording)["meta"]["window"] == 300
     assert len(meta["routers"]) == DRAWN and "1024 of 1600 routers are drawn" in meta["note"]
     meta = unpacked(network.view(routers=[0, 1, 40, 41]).step(2).recording)["meta"]
     assert meta["routers"] == [0, 1, 40, 41] and meta["names"][2] == "40 (0,1)" and len(meta["links"]) == 8

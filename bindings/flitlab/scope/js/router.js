@@ -32,8 +32,9 @@ function buffer_cells(runs, places, follow) {
 // words: what the machine calls and says of each port and its virtual channels, [note, [[name, note], ...]]; or nothing.
 function draw_router(el, recording, router, cycle, follow, words) {
   const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
-  const past = cycle > recording.first ? arbitration(recording, router, cycle - 1) : { wins: [], vc_grants: [], fates: new Map() };
   const called = (port, vc) => words?.[port]?.[1][vc]?.[0] || `VC ${vc}`;
+  const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, called)
+    : { wins: [], vc_grants: [], fates: new Map() };
   const table = make("table", { class: "scope-ports" });
   table.append(make("tr", {}, ...["input VC", "buffer (front on the right)", "packet", "stage", "to", "credits out",
     `in cycle ${cycle - 1}`].map((text) => make("th", {}, text))));

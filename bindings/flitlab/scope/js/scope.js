@@ -188,8 +188,7 @@ class Scope {
       show_settings(this.settings, this.recording.meta);
     } else if (message.frames) {
       if (message.frames[0]?.c !== this.recording.last + 1) return; // of a recording that is gone
-      Object.assign(this.recording.meta, { stages: message.stages, kinds: message.kinds ?? this.recording.meta.kinds,
-        deadlock: message.deadlock });
+      Object.assign(this.recording.meta, { stages: message.stages, deadlock: message.deadlock });
       this.recording.append(message.frames, this.recording.meta.window);
       if (this.target) this.cycle = Math.min(this.target, this.recording.last);
       if (message.more) { // an answer has so many frames at most
@@ -293,7 +292,7 @@ async function render({ model, el }) {
   const place = make("div");
   el.append(place);
   const scope = new Scope(place, new Recording(await unpack(model.get("recording"))), (message) => model.send(message));
-  const receive = (message) => scope.receive(message);
+  const receive = (message) => scope.receive(message.json ? JSON.parse(message.json) : message); // or { error }
   model.on("msg:custom", receive);
   return () => {
     model.off("msg:custom", receive);

@@ -1,4 +1,4 @@
-#include "bindings/page/json.hpp"
+#include "bindings/frames/json.hpp"
 
 #include <cstdio>
 

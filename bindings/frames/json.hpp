@@ -1,5 +1,5 @@
 #pragma once
-/// JSON text, as a page's JavaScript reads it.
+/// JSON text, as JavaScript and Python read it.
 #include <string>
 #include <string_view>
 
@@ -27,6 +27,8 @@ class Json {
   Json& put(const Value& value);
   Json& put(const Datum& value);
   Json& null() { return raw("null"); }
+  /// What is JSON already.
+  Json& raw(std::string_view written);
 
   template <class T>
   Json& member(std::string_view name, const T& value) {
@@ -36,7 +38,6 @@ class Json {
   std::string text;
 
  private:
-  Json& raw(std::string_view written);
   void comma();
 
   bool first_ = true;

@@ -1,0 +1,253 @@
+#include "bindings/frames/recorder.hpp"
+
+#include <algorithm>
+
+#include "kernels/common/error.hpp"
+
+namespace flitlab {
+namespace {
+
+std::int64_t number(u32 x) { return x == kNone ? -1 : std::int64_t{x}; }
+
+}  // namespace
+
+Recorder::Recorder(SteppedNetwork& network, std::vector<u32> routers, u32 window)
+    : network_(network), routers_(std::move(routers)), drawn_(network.routers()), window_(std::max(1u, window)) {
+  for (const u32 router : routers_) {
+    drawn_.at(router) = true;
+    for (const PortSnapshot& port : network_.ports(router))
+      if (port.to_terminal && port.peer != kNone) queued_[port.peer] = 0;
+  }
+  restart();
+}
+
+void Recorder::restart() {
+  network_.take_events();  // those of the past are not this recording's
+  deadlock_.clear();
+  frames_.clear();
+  created_.clear();
+  rows_.clear();
+  for (auto& [terminal, queued] : queued_) queued = 0;
+  carried_ = network_.channels();
+  const auto totals = network_.totals();
+  flits_created_ = totals.at("flits_created");
+  flits_delivered_ = totals.at("flits_delivered");
+  const Frame& first = take({});
+  first_rows_ = first.rows;
+  first_queues_ = first.queues;
+}
+
+void Recorder::put_steps(Json& json, u32 cycles) {
+  json.open('[');
+  for (u32 i = 0; i < cycles; ++i) {
+    network_.step(1);
+    put(json, take(network_.take_events()));
+  }
+  json.close(']');
+  look_for_deadlock();
+}
+
+void Recorder::put_frames(Json& json) const {
+  json.open('[');
+  put(json, {frames_.front().rest, true, {}, first_rows_, first_queues_});
+  std::for_each(frames_.begin() + 1, frames_.end(), [&](const Frame& frame) { put(json, frame); });
+  json.close(']');
+}
+
+void Recorder::put_network(Json& json) const {
+  json.open('{').member("all", network_.routers()).key("routers").open('[');
+  for (const u32 router : routers_) json.put(router);
+  json.close(']').key("names").open('[');
+  for (const u32 router : routers_) json.put(network_.router_name(router));
+  json.close(']');
+  std::vector<std::vector<PortSnapshot>> routers;
+  for (const u32 router : routers_) routers.push_back(network_.ports(router));
+  json.key("ports").open('[');
+  for (const auto& ports : routers) {
+    json.open('[');
+    for (const PortSnapshot& port : ports) json.put(port.name);
+    json.close(']');
+  }
+  json.close(']').key("peers").open('[');
+  for (const auto& ports : routers) {
+    json.open('[');
+    for (const PortSnapshot& port : ports) json.open('[').put(number(port.peer)).put(u32{port.to_terminal}).close(']');
+    json.close(']');
+  }
+  json.close(']').key("links").open('[');
+  const std::vector<ChannelEnds> links = network_.links();
+  for (u32 i = 0; i < links.size(); ++i)
+    if (const ChannelEnds& c = links[i]; drawn_[c.router] && drawn_[c.to_router])
+      json.open('[').put(i).put(c.router).put(c.port).put(c.to_router).put(c.to_port).close(']');
+  json.close(']').member("terminals", network_.terminals()).member("own_event", network_.own_event()).close('}');
+}
+
+void Recorder::put_inspection(Json& json, u32 router) const {
+  const InspectNode item = network_.item("router", router), words = network_.router(router);
+  put_tree(json.key("tree"), item);
+  put_words(json.key("words"), words);
+  json.member("router", router).member("cycle", network_.cycle());
+}
+
+void Recorder::look_for_deadlock() {
+  try {
+    network_.check();
+  } catch (const RunError& error) {
+    deadlock_ = error.what();
+  }
+}
+
+// What frames are made of.
+
+Recorder::Frame& Recorder::take(const std::vector<TimedEvent>& events) {
+  Frame frame{};
+  cycle_ = network_.cycle();
+  Json json;
+  json.member("c", cycle_);
+  put_events(json, events);
+  find_changes(frame);
+  look_at_queues(frame, events);
+  put_use(json);
+  put_loads(json);
+  put_latencies(json, events);
+  if (!inspected.empty()) {
+    json.key("i").open('{');
+    for (const u32 router : inspected) put_tree(json.key(std::to_string(router)), network_.item("router", router));
+    json.close('}').key("w").open('{');
+    for (const u32 router : inspected) put_words(json.key(std::to_string(router)), network_.router(router));
+    json.close('}');
+  }
+  frame.rest = std::move(json.text);
+  frames_.push_back(std::move(frame));
+  if (frames_.size() > window_) forget_first();
+  return frames_.back();
+}
+
+void Recorder::put(Json& json, const Frame& frame) {
+  json.open('{').raw(frame.rest).key(frame.whole ? "rows" : "v").open('[');
+  for (std::size_t i = 0; i < frame.rows.size(); ++i) {
+    json.open('[');
+    if (!frame.whole) json.put(frame.places[i]);
+    for (std::size_t k = frame.whole ? 0 : kPlace; k < kColumns; ++k) json.put(number(frame.rows[i][k]));
+    json.close(']');
+  }
+  json.close(']').key("q").open('[');
+  for (const auto& [terminal, queued] : frame.queues) json.put(terminal).put(queued);
+  json.close(']').close('}');
+}
+
+/// The window moves on: what the second frame changes goes into what is known of the first one.
+void Recorder::forget_first() {
+  frames_.pop_front();
+  const Frame& first = frames_.front();
+  if (first.whole) first_rows_ = first.rows;
+  for (std::size_t i = 0; i < first.places.size(); ++i) first_rows_[first.places[i]] = first.rows[i];
+  for (const auto& [terminal, queued] : first.queues) first_queues_[terminal] = queued;
+}
+
+u32 Recorder::stage(const std::string& name) {
+  const auto found = std::find(stages_.begin(), stages_.end(), name);
+  const auto place = static_cast<u32>(found - stages_.begin());
+  if (found == stages_.end()) stages_.push_back(name);
+  return place;
+}
+
+/// One row for each virtual channel of the drawn routers, whose columns are those of an inspected one; none is -1.
+std::vector<Recorder::Row> Recorder::look_at_routers() {
+  std::vector<Row> rows;
+  rows.reserve(rows_.size());
+  for (const u32 router : routers_) {
+    const std::vector<PortSnapshot> ports = network_.ports(router);
+    for (u32 p = 0; p < ports.size(); ++p)
+      for (u32 v = 0; v < ports[p].vcs.size(); ++v) {
+        const VcSnapshot& vc = ports[p].vcs[v];
+        const u32 id = vc.src == kNone ? kNone : vc.id;
+        Row& row = rows.emplace_back();
+        std::size_t column = 0;
+        for (const u32 x : {router, p, v, stage(vc.stage), vc.flits, vc.packets, vc.left, vc.out_port, vc.out_vc,
+                            vc.src, id, vc.dst_router, vc.credits, vc.owner_port, vc.owner_vc})
+          row[column++] = x;
+      }
+  }
+  return rows;
+}
+
+/// Rows that are not as they were; all of them if there are others than before.
+void Recorder::find_changes(Frame& frame) {
+  std::vector<Row> before = std::exchange(rows_, look_at_routers());
+  const auto same_place = [](const Row& a, const Row& b) {
+    return std::equal(a.begin(), a.begin() + kPlace, b.begin());
+  };
+  frame.whole = !std::equal(rows_.begin(), rows_.end(), before.begin(), before.end(), same_place) || before.empty();
+  if (frame.whole) {
+    frame.rows = rows_;
+    return;
+  }
+  for (u32 i = 0; i < rows_.size(); ++i)
+    if (rows_[i] != before[i]) {
+      frame.places.push_back(i);
+      frame.rows.push_back(rows_[i]);
+    }
+}
+
+/// Source queues that have changed.
+void Recorder::look_at_queues(Frame& frame, const std::vector<TimedEvent>& events) {
+  std::set<u32> touched;
+  for (const TimedEvent& e : events)
+    if (e.terminal) touched.insert(e.index);
+  for (auto& [terminal, known] : queued_) {
+    if (!frames_.empty() && !touched.count(terminal)) continue;
+    if (const u32 queued = network_.queued(terminal); queued != known) frame.queues[terminal] = known = queued;
+  }
+}
+
+void Recorder::put_events(Json& json, const std::vector<TimedEvent>& events) const {
+  json.key("e").open('[');
+  for (const TimedEvent& e : events) {
+    const bool drawn = routers_.size() == drawn_.size() || (e.terminal ? queued_.count(e.index) : drawn_[e.index]);
+    if (!drawn) continue;
+    json.open('[').put(static_cast<u32>(e.event.kind)).put(u32{e.terminal}).put(e.index);
+    for (const u32 x : {u32{e.event.port}, u32{e.event.vc}, u32{e.event.out_port}, u32{e.event.out_vc}, e.event.src,
+                        e.event.id, e.event.flit & 3u, u32{e.event.flits}})
+      json.put(x);
+    json.close(']');
+  }
+  json.close(']');
+}
+
+/// Flits that each channel has carried in the cycle, where it has.
+void Recorder::put_use(Json& json) {
+  std::vector<ChannelUse> now = network_.channels();
+  json.key("u").open('[');
+  for (u32 i = 0; i < now.size(); ++i)
+    if (now[i].flits != carried_[i].flits) json.put(i).put(now[i].flits - carried_[i].flits);
+  json.close(']');
+  carried_ = std::move(now);
+}
+
+/// Flits created and delivered in the cycle.
+void Recorder::put_loads(Json& json) {
+  const auto totals = network_.totals();
+  const u64 created = totals.at("flits_created"), delivered = totals.at("flits_delivered");
+  json.key("t").open('[').put(created - flits_created_).put(delivered - flits_delivered_).close(']');
+  flits_created_ = created;
+  flits_delivered_ = delivered;
+}
+
+/// Of packets delivered that were created since the recording began: from creation to the tail's arrival.
+void Recorder::put_latencies(Json& json, const std::vector<TimedEvent>& events) {
+  json.key("l").open('[');
+  for (const TimedEvent& e : events) {
+    const Packet packet{e.event.src, e.event.id};
+    if (e.event.kind == EventKind::kCreated) {
+      created_[packet] = e.cycle;
+    } else if (const auto found = created_.find(packet);
+               e.event.kind == EventKind::kDelivered && found != created_.end()) {
+      json.put(e.cycle - found->second);
+      created_.erase(found);
+    }
+  }
+  json.close(']');
+}
+
+}  // namespace flitlab

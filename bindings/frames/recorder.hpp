@@ -1,0 +1,88 @@
+#pragma once
+/// Frames of a network, cycle by cycle, from its inspector and its events; what the scope replays, in a notebook and in
+/// a page. Frame c has the state before cycle c, as SteppedNetwork shows it then, and the events of cycle c - 1, which
+/// led there. No machine is known here: ports, virtual channels and values are what inspectors name.
+#include <array>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/frames/json.hpp"
+#include "host/run/stepped.hpp"
+
+namespace flitlab {
+
+/// Steps a traced network, writes every cycle down and keeps the last frames.
+class Recorder {
+ public:
+  static constexpr u32 kDrawn = 1024;  ///< routers at most
+
+  /// Begins with the network as it is, whose events are the recorder's from now on. routers: those that are drawn,
+  /// ascending; the others run unseen. window: frames that are kept, one at least.
+  Recorder(SteppedNetwork& network, std::vector<u32> routers, u32 window);
+
+  /// Begins anew with the network as it is now.
+  void restart();
+  /// Whether the network is where the last frame is; it is not if somebody else has stepped it.
+  bool in_step() const { return network_.cycle() == cycle_; }
+  /// Advances by so many cycles and puts a list of their frames.
+  void put_steps(Json& json, u32 cycles);
+  /// Puts a list of the frames that are kept. The first one is complete: it has every virtual channel and every queue.
+  void put_frames(Json& json) const;
+  /// Puts what does not change: names of the routers, their ports and peers, links, terminals.
+  void put_network(Json& json) const;
+  /// Puts members of an object: all of a router's state, and what its machine calls and says of its ports, now.
+  void put_inspection(Json& json, u32 router) const;
+
+  /// Routers of which every frame is to have that too.
+  std::set<u32> inspected;
+  /// What the stages of rows are called, by number.
+  const std::vector<std::string>& stages() const { return stages_; }
+  /// What the network says of a deadlock or damage; "": there is none.
+  const std::string& deadlock() const { return deadlock_; }
+  void look_for_deadlock();
+
+ private:
+  static constexpr std::size_t kColumns = 15, kPlace = 3;  ///< of a row, and of it what names the virtual channel
+  using Row = std::array<u32, kColumns>;
+  using Packet = std::pair<u32, u32>;  ///< source terminal and number there
+
+  struct Frame {
+    std::string rest;         ///< its other members, in JSON
+    bool whole;               ///< rows are all that there are
+    std::vector<u32> places;  ///< not whole: of the rows that have changed
+    std::vector<Row> rows;
+    std::map<u32, u32> queues;  ///< packets by terminal, where that has changed
+  };
+
+  Frame& take(const std::vector<TimedEvent>& events);
+  static void put(Json& json, const Frame& frame);
+  void forget_first();
+  std::vector<Row> look_at_routers();
+  u32 stage(const std::string& name);
+  void find_changes(Frame& frame);
+  void look_at_queues(Frame& frame, const std::vector<TimedEvent>& events);
+  void put_events(Json& json, const std::vector<TimedEvent>& events) const;
+  void put_use(Json& json);
+  void put_loads(Json& json);
+  void put_latencies(Json& json, const std::vector<TimedEvent>& events);
+
+  SteppedNetwork& network_;
+  std::vector<u32> routers_;
+  std::vector<bool> drawn_;  ///< by router
+  u32 window_;
+  u64 cycle_ = 0;  ///< of the last frame
+  std::deque<Frame> frames_;
+  std::vector<Row> first_rows_, rows_;        ///< of the first frame and of the last
+  std::map<u32, u32> first_queues_, queued_;  ///< packets by terminal of a drawn router
+  std::vector<std::string> stages_;
+  std::vector<ChannelUse> carried_;
+  std::map<Packet, u64> created_;  ///< cycle
+  u64 flits_created_ = 0, flits_delivered_ = 0;
+  std::string deadlock_;
+};
+
+}  // namespace flitlab
