@@ -7,7 +7,7 @@
 namespace flitlab {
 namespace {
 
-std::int64_t number(u32 x) { return x == kNone ? -1 : std::int64_t{x}; }
+std::int64_t minus_one_if_none(u32 x) { return x == kNone ? -1 : std::int64_t{x}; }
 
 }  // namespace
 
@@ -71,7 +71,8 @@ void Recorder::put_network(Json& json) const {
   json.close(']').key("peers").open('[');
   for (const auto& ports : routers) {
     json.open('[');
-    for (const PortSnapshot& port : ports) json.open('[').put(number(port.peer)).put(u32{port.to_terminal}).close(']');
+    for (const PortSnapshot& port : ports)
+      json.open('[').put(minus_one_if_none(port.peer)).put(u32{port.to_terminal}).close(']');
     json.close(']');
   }
   json.close(']').key("links").open('[');
@@ -128,7 +129,7 @@ void Recorder::put(Json& json, const Frame& frame) {
   for (std::size_t i = 0; i < frame.rows.size(); ++i) {
     json.open('[');
     if (!frame.whole) json.put(frame.places[i]);
-    for (std::size_t k = frame.whole ? 0 : kPlace; k < kColumns; ++k) json.put(number(frame.rows[i][k]));
+    for (std::size_t k = frame.whole ? 0 : kPlace; k < kColumns; ++k) json.put(minus_one_if_none(frame.rows[i][k]));
     json.close(']');
   }
   json.close(']').key("q").open('[');
