@@ -26,6 +26,7 @@ void MetroPlan::describe_router(const std::vector<std::byte>& state, u32 index, 
     const metro::ForwardPort& f = node.at(t.router_fields.forward, port);
     if (vc.out_port != kNone)
       return ", connected to " + port_name(vc.out_port) + (vc.stage == "reverse" ? ", turned" : "");
+    if (vc.stage == "discard") return ", given up: blocked in this router or in a later one";
     const bool refused = vc.stage == "blocked" || vc.stage == "answer";
     return refused ? ", blocked: no backward port free in direction " + std::to_string(f.direction) : "";
   };

@@ -18,8 +18,8 @@ void SconnectPlan::describe_router(const std::vector<std::byte>& state, u32 inde
     u32 held = 0;
     for (u32 i = 0; i < link.round; ++i)
       held += tic.at(t.fields.slot, t.slot_first[index * sconnect::kPorts + port] + i).buffer != sconnect::kNoBuffer;
-    return "; slot " + std::to_string(now % link.round) + " of " + std::to_string(link.round) + " goes next, " +
-           std::to_string(held) + " hold messages";
+    return "; of " + std::to_string(link.round) + " slots " + std::to_string(held) + " hold messages, and slot " +
+           std::to_string(now % link.round) + " goes next";
   };
 
   for (u32 p = 0; p < ports.size(); ++p) {

@@ -106,8 +106,13 @@ def test_machines_can_be_chosen_and_looked_into(opened, name):
     opened.wait_for_selector(".scope-tree dt", state="attached")
     shown = opened.evaluate('() => [...document.querySelectorAll(".scope-ports [data-vc]")].map((r) => '
                             '[r.dataset.vc, Number(r.dataset.flits), r.dataset.stage])')
-    assert shown == [[f"{p}.{v}", vc.flits, vc.stage] for p, port in enumerate(network.router(0).ports)
-                     for v, vc in enumerate(port.vcs)]
+    ports = network.router(0).ports
+    assert shown == [[f"{p}.{v}", vc.flits, vc.stage] for p, port in enumerate(ports) for v, vc in enumerate(port.vcs)]
+    words = opened.evaluate("""() => [...document.querySelectorAll(".scope-ports [data-vc] .scope-name")].map((cell) =>
+        [cell.childNodes[0].textContent, cell.querySelector(".scope-said")?.textContent ?? ""])""")
+    assert words == [[vc.name or f"VC {v}", vc.note] for port in ports for v, vc in enumerate(port.vcs)]
+    notes = opened.locator(".scope-ports .scope-port").evaluate_all("(rows) => rows.map((r) => r.dataset.note ?? '')")
+    assert notes == [port.note for port in ports]
 
 
 def test_it_plays_and_pauses(opened):

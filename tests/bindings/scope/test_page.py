@@ -137,6 +137,33 @@ def test_a_router_is_shown_in_its_machines_words(page, tmp_path, name, router):
     assert page.locator(".scope-name").first.inner_text() == "VC 0" and not page.locator(".scope-said").count()
 
 
+def test_a_connection_that_is_given_up_is_crossed_out(page, tmp_path):
+    """In the picture and in the router's table, in the cycles in which there is one."""
+    exp = fl.load("metro-figure3").set("traffic.load", 0.5)
+    path, twin = recorded(tmp_path, exp, 200, 24)
+    open_page(page, path)
+    page.locator(".flitlab-scope").focus()
+    page.keyboard.press("Home")
+    seen = set()
+    for cycle in range(200, 225):
+        page.wait_for_selector(f'.flitlab-scope[data-detailed="{cycle}"]')
+        given_up = [r for r in range(64) if any(vc.stage == "discard" for p in twin.router(r).ports for vc in p.vcs)]
+        orange = page.evaluate("""() => { const canvas = document.querySelector("canvas");
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            let found = 0;
+            for (let i = 0; i < data.length; i += 4)
+                found += data[i] === 0xd5 && data[i + 1] === 0x5e && data[i + 2] === 0;
+            return found; }""")
+        assert (orange > 10) == bool(given_up), cycle
+        seen.add(bool(given_up))
+        page.keyboard.press("ArrowRight")
+        twin.step(1)
+    assert seen == {False, True}
+    choose(page, 7)  # a router of the first stage, in cycle 224
+    assert page.locator(".scope-lost .scope-why").inner_text() == "✗ given up: blocked here or further on"
+    assert "1 connection blocked or given up." in page.locator(".scope-panel").inner_text()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_in_light_and_dark(browser, tmp_path, scheme):
     path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)

@@ -4,7 +4,10 @@
 const BUSY = { leaving: "leaves; its head has gone ahead", entering: "enters", arriving: "arrives", stored: "stored",
   off: "switched off", none: "not wired", "in use": "carries a circuit", setup: "reads its header",
   forward: "circuit open, words go forward", reverse: "circuit open, words come back", answer: "sends its status",
-  discard: "throws words away", blocked: "blocked: all outputs of its direction are taken" };
+  discard: "given up: blocked here or further on", blocked: "blocked: all outputs of its direction are taken" };
+
+// Stages of circuits: nothing of theirs is buffered, and no flit crosses a switch of its own.
+const CIRCUIT = ["forward", "reverse"], REFUSED = ["blocked", "discard"];
 
 // fates: by "port.vc" { won, lost, why }; wins: what crossed the switch, by output port. called(port, vc): a virtual channel in
 // the machine's words.
@@ -32,7 +35,7 @@ function flit_name(flit) {
 
 function fate_of({ recording, router, rows, wins, vc_grants, called }, row) {
   const stage = recording.stage(row), port = (p) => recording.port_name(router, p);
-  if (BUSY[stage] !== undefined) return { lost: stage === "blocked", why: BUSY[stage] };
+  if (BUSY[stage] !== undefined) return { lost: REFUSED.includes(stage), why: BUSY[stage] };
   if (row[SRC] < 0 && !row[FLITS]) return stage === "idle" ? null : { why: "waits for its next flit" };
   if (stage === "routing") return { why: "its route is computed" };
   if (row[OUT_PORT] < 0) return { why: `${stage}: no output yet` };

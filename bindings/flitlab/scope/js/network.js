@@ -133,6 +133,7 @@ class NetworkView {
       stroke(wire);
     }
     const most = Math.max(4, (this.recording.meta.buffer ?? 4) * 4), half = this.size / 2;
+    const refused = REFUSED.map((stage) => this.recording.meta.stages.indexOf(stage));
     this.recording.meta.routers.forEach((r, i) => {
       const [x, y] = this.places[i], full = Math.min(1, state.flits_in(r) / most);
       draw.fillStyle = paper;
@@ -141,10 +142,11 @@ class NetworkView {
       draw.fillStyle = used;
       draw.fillRect(x - half, y + half - this.size * full, this.size, this.size * full);
       draw.globalAlpha = 1;
-      const blocked = deadlock?.has(r);
-      draw.strokeStyle = blocked ? alarm : ink;
-      draw.lineWidth = blocked ? 4 : 1;
+      const stuck = deadlock?.has(r);
+      draw.strokeStyle = stuck ? alarm : ink;
+      draw.lineWidth = stuck ? 4 : 1;
       draw.strokeRect(x - half, y - half, this.size, this.size);
+      if (state.any_in(r, refused)) this.cross(draw, x, y, alarm);
       if (r === router) {
         draw.strokeStyle = ink;
         draw.lineWidth = 3;
@@ -173,6 +175,19 @@ class NetworkView {
         draw.stroke();
       }
     }
+  }
+
+  // On a router in which a connection is blocked or given up.
+  cross(draw, x, y, colour) {
+    const arm = Math.max(4, this.size * 0.5);
+    draw.strokeStyle = colour;
+    draw.lineWidth = 2.5;
+    draw.beginPath();
+    for (const way of [1, -1]) {
+      draw.moveTo(x - arm, y - way * arm);
+      draw.lineTo(x + arm, y + way * arm);
+    }
+    draw.stroke();
   }
 
   // What is at a place of the canvas: a flit first, then a router.

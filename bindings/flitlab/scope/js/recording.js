@@ -63,6 +63,11 @@ class State {
     return sum;
   }
 
+  // Whether a virtual channel of a router is in one of some stages, which are given by number.
+  any_in(router, stages) {
+    return (this.of_router.get(router) ?? []).some((i) => stages.includes(this.rows[i][STAGE]));
+  }
+
   // The flits of an input buffer, front first: runs of { src, id, flits }; src is -1 where the packet is not known.
   runs(row) {
     const runs = [];
@@ -142,6 +147,7 @@ class Recording {
   port_name(router, port) { return this.meta.ports[this.place.get(router)]?.[port] ?? `port ${port}`; }
   peer(router, port) { return this.meta.peers[this.place.get(router)]?.[port] ?? [-1, 0]; }
   stage(row) { return this.meta.stages[row[STAGE]]; }
+  get has_circuits() { return CIRCUIT.some((stage) => this.meta.stages.includes(stage)); }
 
   // Cycles from the grant of the switch to the arrival at the next router: the first that the recording shows.
   get flight() {

@@ -49,10 +49,19 @@ function draw_router(el, recording, router, cycle, follow, words) {
     for (const row of rows.filter((r) => r[PORT] === port))
       table.append(channel_row(recording, state, row, past, follow, called, words?.[port]?.[1][row[VC]]?.[1]));
   });
-  const held = rows.reduce((sum, r) => sum + r[FLITS], 0);
   el.replaceChildren(
-    make("h3", {}, `Router ${recording.name(router)} at cycle ${cycle}: ${held} flits`),
+    make("h3", {}, `Router ${recording.name(router)} at cycle ${cycle}: ${contents(recording, rows)}`),
     winners(recording, router, cycle, past, follow, called), table);
+}
+
+function counted(n, what) {
+  return `${n} ${what}${n === 1 ? "" : "s"}`;
+}
+
+// Flits, or circuits where words pass without being buffered.
+function contents(recording, rows) {
+  const circuits = rows.filter((row) => CIRCUIT.includes(recording.stage(row))).length;
+  return circuits ? counted(circuits, "open circuit") : counted(rows.reduce((sum, row) => sum + row[FLITS], 0), "flit");
 }
 
 function channel_row(recording, state, row, { fates }, follow, called, note) {
@@ -77,7 +86,8 @@ function winners(recording, router, cycle, { wins, fates }, follow, called) {
   }
   const lost = [...fates.values()].filter((f) => f.lost).length;
   const text = cycle <= recording.first ? "The recording begins here."
-    : `Cycle ${cycle - 1}: ${wins.length} flits crossed the switch, ${lost} virtual channels asked in vain.`;
+    : recording.has_circuits ? `${counted(lost, "connection")} blocked or given up.`
+    : `Cycle ${cycle - 1}: ${counted(wins.length, "flit")} crossed the switch, ${counted(lost, "virtual channel")} asked in vain.`;
   return make("div", {}, make("p", {}, text), list);
 }
 

@@ -45,6 +45,9 @@ TEST(MetroWords, WordsOfThisCycleAndConnections) {
   EXPECT_EQ(ports[t.inputs + 2].vcs[0].name, "backward");
   EXPECT_EQ(ports[t.inputs + 2].vcs[0].note, "STATUS 3 comes in, connected to forward 0");
   EXPECT_EQ(in_words(*net.plan, state, 0, now + 1)[0].vcs[0].note, "DROP comes in, connected to backward 2");
+  blocked.state = PortState::kDiscard;
+  EXPECT_EQ(in_words(*net.plan, state, 0, now)[1].vcs[0].note,
+            "TURN comes in, given up: blocked in this router or in a later one");
   connected.state = PortState::kReverse;
   EXPECT_EQ(in_words(*net.plan, state, 0, now)[0].vcs[0].note, "DATA 42 comes in, connected to backward 2, turned");
 }

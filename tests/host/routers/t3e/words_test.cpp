@@ -78,7 +78,7 @@ TEST(T3eWords, TheShortCircuitPathIsClosedWhileAnythingIsBuffered) {
   EXPECT_EQ(n.words()[kPlusX].note, "short-circuit path open");
   EXPECT_EQ(n.words()[t3e::kNodePort].note, "");
   n.item.at(n.t.router_fields.control).buffered = 3;
-  EXPECT_EQ(n.words()[kPlusX].note, "short-circuit path closed: 3 flits buffered");
+  EXPECT_EQ(n.words()[kPlusX].note, "short-circuit path closed: 3 flits in buffers or on their way in");
 }
 
 }  // namespace
