@@ -110,6 +110,23 @@ def test_it_plays_and_pauses(page):
     assert shown_cycle(page) == stopped
 
 
+def test_a_short_window_plays_without_gaps(page):
+    """What is recorded ahead does not push out what has not been shown yet."""
+    network, _ = busy()
+    live = Live(page, network.view(window=24))
+    page.locator("[data-do=speed]").evaluate("(e) => { e.value = e.max; e.dispatchEvent(new Event('input')); }")
+    page.evaluate("""() => {
+        const root = document.querySelector(".flitlab-scope");
+        window.shown = [Number(root.dataset.cycle)];
+        new MutationObserver(() => window.shown.push(Number(root.dataset.cycle))).observe(root,
+            { attributes: true, attributeFilter: ["data-cycle"] }); }""")
+    live.do("play")
+    page.wait_for_function("() => Number(document.querySelector('.flitlab-scope').dataset.cycle) > 400")
+    live.do("play")
+    shown = page.evaluate("window.shown")
+    assert max(b - a for a, b in zip(shown, shown[1:], strict=False)) <= 24
+
+
 def test_back_and_forth_and_by_hundreds(page):
     network, _ = busy()
     live = Live(page, network.view(window=64))

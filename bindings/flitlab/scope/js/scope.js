@@ -216,7 +216,8 @@ class Scope {
     if (this.waiting && performance.now() - this.waiting > PATIENCE) this.lose_kernel();
     if (this.playing) {
       let place = Math.max(first, this.cycle + this.part + passed * this.speed);
-      const wanted = Math.min(100, Math.ceil(this.speed * AHEAD) + 1);
+      const most = Math.min(100, Math.floor(this.recording.meta.window / 2)); // what is ahead must not push out what is shown
+      const wanted = Math.min(most, Math.ceil(this.speed * AHEAD) + 1);
       if (this.live && !this.waiting && last - place < wanted) this.ask_up_to(last + wanted);
       if (place >= last) {
         place = last;
