@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <streambuf>
 
@@ -24,12 +25,13 @@ class MemoryStream final : std::streambuf, public std::istream {
 std::unique_ptr<std::istream> TextSource::open(const std::string& key) const {
   if (shared_.owner) return std::make_unique<MemoryStream>(shared_.text);
   auto file = std::make_unique<std::ifstream>(path_, std::ios::binary);
-  // A folder opens, but cannot be read.
-  if (!*file || (file->peek(), file->bad()))
+  const int opened = errno;
+  std::error_code unknown;
+  const bool folder = std::filesystem::is_directory(path_, unknown);  // it opens, but cannot be read
+  if (!*file || folder)
     throw ConfigError(key + " = " + to_text(Value{path_}) +
-                      " cannot be read: " + std::strerror(errno ? errno : EISDIR) +
+                      " cannot be read: " + std::strerror(folder ? EISDIR : opened) +
                       ". Give the name of a file, relative to the configuration's folder.");
-  file->clear();
   return file;
 }
 

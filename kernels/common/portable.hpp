@@ -1,11 +1,13 @@
 #pragma once
 /// What libc++ lacks (14, as Emscripten and older macOS have it): text and floating-point numbers, std::jthread and
 /// std::atomic_ref. Where the standard library has them, these names are the library's own.
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <version>
@@ -15,8 +17,8 @@ namespace flitlab::portable {
 /// What stands in where the library has none; everywhere, so that it is compared with the library's own.
 namespace fallback {
 
-/// The number at the front of a text, as std::from_chars reads it: no blanks, no "+", no "0x" in front of it. It knows
-/// no "inf" and "nan".
+/// The number at the front of a text, as std::from_chars reads it: no blanks, no "+", no "0x" in front of it, nor
+/// letters behind "nan".
 inline std::from_chars_result from_chars(const char* first, const char* last, double& x) {
   const char* at = first;
   const auto digits = [&] {
@@ -24,7 +26,18 @@ inline std::from_chars_result from_chars(const char* first, const char* last, do
     while (at != last && *at >= '0' && *at <= '9') ++at;
     return at - from;
   };
+  const auto word = [&](std::string_view letters) {
+    const auto length = static_cast<std::ptrdiff_t>(letters.size());
+    const auto alike = [](char letter, char found) { return letter == (found | 0x20); };  // in capitals, too
+    const bool found = last - at >= length && std::equal(letters.begin(), letters.end(), at, alike);
+    if (found) at += length;
+    return found;
+  };
   if (at != last && *at == '-') ++at;
+  if (word("infinity") || word("inf") || word("nan")) {
+    x = std::strtod(std::string(first, at).c_str(), nullptr);
+    return {at, std::errc{}};
+  }
   auto count = digits();
   if (at != last && *at == '.') ++at, count += digits();
   if (count == 0) return {first, std::errc::invalid_argument};
