@@ -23,10 +23,11 @@ def test_outputs_are_stripped(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_runs(path, monkeypatch):
+def test_runs(path, monkeypatch, tmp_path):
+    """In an empty folder, as one that somebody was sent."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in sys.path if p))
     notebook = nbformat.read(path, as_version=4)
-    where = {"metadata": {"path": str(path.parent)}}
+    where = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()
     keep = os.environ.get("FLITLAB_KEEP_NOTEBOOKS")  # a folder: to look at the figures
     if keep:
