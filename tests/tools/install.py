@@ -1,6 +1,7 @@
 """Makes .venv, builds a wheel of flitlab and installs it there: `install.py package` for use, `install.py tests` with
-what the tests need."""
+what the tests need. For use a wheel that was built from these very sources will do: nothing is compiled then."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -10,15 +11,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 WHEELS = ROOT / "build" / "wheel"  # what others may install: tests/tools/test_wheel.py
+SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "kernels", "host", "bindings", "configs")
 
 
 def fail(message: str) -> None:
     sys.exit(f"make: {message}")
 
 
-def check_machine() -> None:
-    if sys.version_info < (3, 10):
-        fail(f"Python 3.10 or newer is needed, and python3 is {sys.version.split()[0]}.")
+def check_compiler() -> None:
     compiler = os.environ.get("CXX") or next((c for c in ("c++", "g++", "clang++") if shutil.which(c)), None)
     if compiler is None:
         fail("a C++20 compiler is needed, and neither c++, g++ nor clang++ is on PATH (or set CXX).")
@@ -35,20 +35,45 @@ def settings_for_tests() -> list[str]:
     return [f"--config-settings={key}={value}" for key, value in settings.items()]
 
 
+def built_from(root: Path) -> str:
+    """A hash of all that a wheel is made of: sources, and what compiles them."""
+    found = hashlib.sha256(repr([sys.version, *(os.environ.get(name) for name in ("CXX", "CXXFLAGS", "CMAKE_ARGS")),
+                                 *map(shutil.which, ("c++", "nvcc"))]).encode())
+    for path in sorted(p for name in SOURCES for p in (root / name, *(root / name).rglob("*"))):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found.update(f"{path.relative_to(root)}\n{path.stat().st_size}\n".encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def wheel_of(stamp: str) -> str | None:
+    """The wheel that is there, if it was built from what `stamp` says."""
+    known = WHEELS / "built_from"
+    wheels = list(WHEELS.glob("flitlab-*.whl"))
+    return str(*wheels) if len(wheels) == 1 and known.exists() and known.read_text() == stamp else None
+
+
 def main(what: str) -> None:
-    check_machine()
+    if sys.version_info < (3, 10):
+        fail(f"Python 3.10 or newer is needed, and python3 is {sys.version.split()[0]}.")
     python = VENV / "bin" / "python"
     if not python.exists():
         print("making .venv", flush=True)
         made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True)
         if made.returncode:
             fail(f"python3 -m venv failed; on Debian install python3-venv.\n{made.stdout}{made.stderr}")
-    print(f"building and installing flitlab ({what})", flush=True)
     for_tests = what == "tests"
-    shutil.rmtree(WHEELS, ignore_errors=True)
     pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    call(*pip, "wheel", "--no-deps", "--wheel-dir", str(WHEELS), ".", *(settings_for_tests() if for_tests else []))
-    wheel = str(*WHEELS.glob("flitlab-*.whl"))
+    stamp = built_from(ROOT)
+    wheel = None if for_tests else wheel_of(stamp)
+    if wheel is None:
+        check_compiler()
+        print(f"building and installing flitlab ({what})", flush=True)
+        shutil.rmtree(WHEELS, ignore_errors=True)
+        call(*pip, "wheel", "--no-deps", "--wheel-dir", str(WHEELS), ".", *(settings_for_tests() if for_tests else []))
+        wheel = str(*WHEELS.glob("flitlab-*.whl"))
+        (WHEELS / "built_from").write_text(stamp)
+    else:
+        print("installing the flitlab that has been built from these sources", flush=True)
     call(*pip, "install", "--force-reinstall", "--no-deps", wheel)  # a new build has the version of the old one
     call(*pip, "install", f"{wheel}[test]" if for_tests else wheel)
 

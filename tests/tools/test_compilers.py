@@ -2,13 +2,9 @@
 `make compilers` asks all of them, with optimised engines."""
 
 import os
-import sys
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 import compilers
+import pytest
 
 # The first that is here: libc++ lacks most of what the library of GCC, which all other tests are built with, has.
 WANTED = ("clang++-16-libc++", "clang++-16", "clang++-14")

@@ -5,6 +5,7 @@ import sys
 import venv
 from pathlib import Path
 
+import install
 import pytest
 
 WHEELS = sorted((Path(__file__).resolve().parents[2] / "build" / "wheel").glob("flitlab-*.whl"))
@@ -47,3 +48,27 @@ def test_its_results_are_those_of_the_package_that_is_tested(installed):
     network = fl.Network("vc-torus-8x8")
     network.step(500)
     assert found == network.state_hash
+
+
+def test_a_wheel_is_used_again_until_a_source_changes(tmp_path, monkeypatch):
+    for name in ("CMakeLists.txt", "kernels/common/a.hpp", "bindings/flitlab/a.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    monkeypatch.setattr(install, "WHEELS", tmp_path / "wheels")
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "flitlab-1-any.whl").write_text("")
+    stamp = install.built_from(tmp_path)
+    assert install.wheel_of(stamp) is None  # nobody knows what it was built from
+    (tmp_path / "wheels" / "built_from").write_text(stamp)
+    assert install.wheel_of(install.built_from(tmp_path)).endswith("flitlab-1-any.whl")
+    (tmp_path / "docs.md").write_text("no part of it")
+    assert install.wheel_of(install.built_from(tmp_path))
+    for name in ("kernels/common/a.hpp", "bindings/flitlab/a.py"):
+        (tmp_path / name).write_text("changed")
+        assert install.wheel_of(install.built_from(tmp_path)) is None
+        (tmp_path / name).write_text(name)
+    (tmp_path / "kernels/common/b.hpp").write_text("new")
+    assert install.wheel_of(install.built_from(tmp_path)) is None
+    (tmp_path / "kernels/common/b.hpp").unlink()
+    monkeypatch.setenv("CMAKE_ARGS", "-DFLITLAB_CUDA=OFF")
+    assert install.wheel_of(install.built_from(tmp_path)) is None

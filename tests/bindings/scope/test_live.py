@@ -1,5 +1,7 @@
 """The scope with a network behind it, in a browser: what it shows is what the network says of itself."""
 
+from itertools import pairwise
+
 import pytest
 from scope_pages import Live, check_buffers, check_cycle, check_winners, choose, shown_cycle
 
@@ -124,7 +126,7 @@ def test_a_short_window_plays_without_gaps(page):
     page.wait_for_function("() => Number(document.querySelector('.flitlab-scope').dataset.cycle) > 400")
     live.do("play")
     shown = page.evaluate("window.shown")
-    assert max(b - a for a, b in zip(shown, shown[1:], strict=False)) <= 24
+    assert max(b - a for a, b in pairwise(shown)) <= 24
 
 
 def test_back_and_forth_and_by_hundreds(page):
