@@ -18,13 +18,16 @@
 #include "kernels/engines/engine.hpp"
 #include "kernels/engines/engine_cost.hpp"
 #include "kernels/engines/phases.hpp"
+#include "kernels/engines/shared_memory.cuh"
+#include "kernels/engines/work_list.cuh"
 
 namespace flitlab {
 
 /// Advances the active replicas by `cycles`. `together`: replicas of a block, whose barrier ends each stage; 0: all are
 /// the grid's, and so is the barrier. Threads take routers of one replica after the other, so that a warp is full
-/// though replicas are small. One block of kBlockThreads on a multiprocessor is enough: the compiler, left to itself,
-/// makes room for two, and spills registers (docs/gpu.md).
+/// though replicas are small; of phases that know who is due, only those that are (work_list.cuh). One block of
+/// kBlockThreads on a multiprocessor is enough: the compiler, left to itself, makes room for two, and spills registers
+/// (docs/gpu.md).
 template <class Model, class List>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, u32 together) {
@@ -32,14 +35,21 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   const u32 replicas = together ? std::min(together, job.active_count - first) : job.active_count;
   const u32 me = together ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
   const u32 threads = together ? blockDim.x : gridDim.x * blockDim.x;
+  WorkList list(shared_memory());
   for (Cycle now = from; now != from + cycles; ++now)
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
       const auto any = job.view(job.active[first]);  // how many items there are is the same in all replicas
       if (!OneStage::has_items(any)) return;
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
-        const u32 items = Phase::items(any);
-        for (u32 i = me; i < items * replicas; i += threads)
-          Phase::run(job.view(job.active[first + i / items]), i % items, now);
+        const u32 items = Phase::items(any), all = items * replicas;
+        const auto view = [&](u32 i) { return job.view(job.active[first + i / items]); };
+        if constexpr (kListed<Phase, decltype(any)>) {
+          list.visit(
+              me - threadIdx.x, all, threads, [&](u32 i) { return Phase::due(view(i), i % items, now); },
+              [&](u32 i) { work_on<Phase>(view(i), i % items, now); });
+        } else {
+          for (u32 i = me; i < all; i += threads) Phase::run(view(i), i % items, now);
+        }
       });
       if (together)
         __syncthreads();
@@ -231,13 +241,14 @@ class CudaEngine : public Engine {
     const DeviceSize device{multiprocessors(), most_threads(kernel)};
     if (is_resident(size, device, Model::Table::cost)) {
       const u32 together = replicas_of_block(size);
-      launch_kernel(kernel, (size.replicas + together - 1) / together, threads_of_block(size, device), 0, false, job_,
+      const u32 threads = threads_of_block(size, device);
+      launch_kernel(kernel, (size.replicas + together - 1) / together, threads, WorkList::bytes(threads), false, job_,
                     now_, cycles, together);
       return;
     }
     const u32 threads = grid_threads(size, device), needed = (size.items * size.replicas + threads - 1) / threads;
-    launch_kernel(kernel, std::min(needed, blocks_at_once(kernel, threads, 0)), threads, 0, true, job_, now_, cycles,
-                  0u);
+    const u32 blocks = std::min(needed, blocks_at_once(kernel, threads, WorkList::bytes(threads)));
+    launch_kernel(kernel, blocks, threads, WorkList::bytes(threads), true, job_, now_, cycles, 0u);
   }
 
   StateLayout layout_;

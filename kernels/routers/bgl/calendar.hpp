@@ -159,6 +159,15 @@ FLITLAB_INLINE u64 noted_nodes(const V& v, u32 group, Cycle now) {
          heard_at(v, 64 * group, now) | notes_at(v, f.again, 64 * group, now) | notes_at(v, f.queues, 64 * group, now);
 }
 
+/// Whether there are any for one node.
+template <class V>
+FLITLAB_INLINE bool is_noted(const V& v, u32 node, Cycle now) {
+  const auto& f = v.t.calendar_fields;
+  const u64 bits = read_notes(heard_at(v, node, now)) | read_notes(notes_at(v, f.again, node, now)) |
+                   read_notes(notes_at(v, f.queues, node, now));
+  return mail_note(v, f.heads, node, now) | mail_note(v, f.tokens, node, now) | (bits >> node % 64 & 1);
+}
+
 /// The notes of one node, which are crossed out, as sets of one.
 template <class V>
 FLITLAB_INLINE Notes take_notes(const V& v, u32 node, Cycle now) {

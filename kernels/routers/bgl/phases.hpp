@@ -106,6 +106,10 @@ struct NodePhase {
     return noted_nodes(v, group, now);
   }
   template <class V>
+  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
+    return is_noted(v, index, now);
+  }
+  template <class V>
   FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
     run(v, index, now);
   }
