@@ -38,6 +38,15 @@ def check_words(given: Mapping[str, Any], known: set[str]) -> None:
         word = path.rpartition(".")[2]
         if path not in known and word in KEYS:
             raise ConfigError(f"{path} = {value!r} is BookSim's word: here it is {KEYS[word]}{MORE.get(word, '')}.")
-        ours = VALUES.get(path, {}).get(value) if isinstance(value, str) else None
+        ours = _ours(path, value) if isinstance(value, str) and path in VALUES else None
         if ours:
             raise ConfigError(f'{path} = "{value}": here it is called "{ours}".')
+
+
+def _ours(path: str, value: str) -> str | None:
+    """BookSim's routing functions end in the topology that they are for, as in dor_mesh; case does not matter."""
+    word = value.lower()
+    for topology in ("_mesh", "_torus"):
+        word = word.removesuffix(topology)
+    found = VALUES[path].get(word)
+    return found if found != value else None

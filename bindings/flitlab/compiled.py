@@ -45,14 +45,25 @@ def whole(x: Any) -> int | None:
 
 
 def matrix_text(pattern: Pattern | Any, terminals: int) -> bytes:
-    """Lines source,destination,weight of a function, or of an array of weights [source][destination]."""
-    if not callable(pattern):
-        rows = list(pattern) if hasattr(pattern, "__len__") else []
-        if len(rows) != terminals:
-            raise ConfigError(f"with_pattern: {len(rows)} rows of weights are not one for each of {terminals} "
-                              "terminals. Give a function of source and number of terminals, or such an array.")
-        return _matrix(lambda source, _: rows[source], terminals, "row {}")
-    return _matrix(pattern, terminals, name_of(pattern, "pattern") + "({}, " + str(terminals) + ")")
+    """Lines source,destination,weight of a function, of a dictionary by source, or of an array of weights
+    [source][destination]; a DataFrame or a sparse matrix is one."""
+    if callable(pattern):
+        return _matrix(pattern, terminals, name_of(pattern, "pattern") + "({}, " + str(terminals) + ")")
+    if isinstance(pattern, Mapping):
+        for source in pattern:
+            if (number := whole(source)) is None or not 0 <= number < terminals:
+                raise ConfigError(f"with_pattern: {source!r} is no source: terminals are numbered 0 to "
+                                  f"{terminals - 1}. Sources that the dictionary leaves out send nothing.")
+        return _matrix(lambda source, _: pattern.get(source), terminals, "source {}")
+    array = pattern
+    for conversion in ("to_numpy", "toarray"):
+        array = getattr(array, conversion, lambda array=array: array)()
+    rows = list(array) if hasattr(array, "__len__") and not isinstance(array, (str, bytes)) else []
+    if len(rows) != terminals:
+        raise ConfigError(f"with_pattern: {len(rows)} rows of weights are not one for each of {terminals} "
+                          "terminals. Give a function of source and number of terminals, a dictionary by source, or "
+                          "such an array.")
+    return _matrix(lambda source, _: rows[source], terminals, "row {}")
 
 
 def _matrix(pattern: Pattern, terminals: int, call: str) -> bytes:
@@ -83,7 +94,7 @@ def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, floa
             raise ConfigError(f"{where} sends to {destination!r}: terminals are numbered 0 to {terminals - 1}.")
         try:
             value = float(weight)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = math.nan
         if not 0 <= value < math.inf:
             raise ConfigError(f"{where} sends to {to} with weight {weight!r}: it must be a number, not negative.")

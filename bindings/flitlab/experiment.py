@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean
-from flitlab.booksim import check_words
+from flitlab.booksim import KEYS, MORE, check_words
 from flitlab.compiled import GRAPH, MATRIX, TABLE, Graph, Pattern, Routes
 from flitlab.programs import program_text
 from flitlab.records import applies, parameters_of
@@ -57,6 +57,11 @@ _OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")  
 
 
 @cache
+def _core_kinds() -> frozenset[str]:
+    return frozenset(model["kind"] for model in _core.models())
+
+
+@cache
 def known_paths() -> set[str]:
     """Dotted paths of the parameters of all models."""
     return {p["path"] for p in _core.parameters()}
@@ -96,13 +101,23 @@ class Experiment:
         """A copy with one dotted path changed, or with all paths of a mapping changed."""
         changes = flatten(key) if isinstance(key, Mapping) else {key: plain(value)}
         texts = {path: text for path, text in self._texts.items() if path not in changes}
-        return Experiment({**self._given, **changes}, self.base_dir, self.name, texts)
+        given = {**self._given, **changes}
+        if texts and changes.keys() <= known_paths():  # what was compiled goes with what it was compiled for
+            values = {**self.flat(), **changes}
+            if (kind := values["router.kind"]) in _core_kinds():
+                records = parameters_of(kind)
+                texts = {path: text for path, text in texts.items()
+                         if path in records and applies(records[path], values)}
+                given = {path: value for path, value in given.items() if path not in self._texts or path in texts
+                         or path in changes}
+        return Experiment(given, self.base_dir, self.name, texts)
 
     def with_pattern(self, pattern: Pattern | Any) -> Experiment:
         """A copy whose destinations are those of a function, compiled once to a traffic matrix.
 
         ``pattern(source, terminals)`` is a terminal; a dictionary of terminals and weights; a weight for every
-        terminal; or None, and the source sends nothing. An array of weights [source][destination] will do too.
+        terminal; or None, and the source sends nothing. A dictionary of these by source will do too, or an array, a
+        DataFrame or a sparse matrix of weights [source][destination].
 
         >>> import flitlab as fl
         >>> exp = fl.load("vc-mesh-8x8").with_pattern(lambda source, terminals: (source + 3) % terminals)
@@ -178,6 +193,9 @@ class Experiment:
         if path not in values:
             if path in known_paths():
                 raise KeyError(f"{path} does not apply to this configuration.")
+            word = path.rpartition(".")[2]
+            if word in KEYS:
+                raise KeyError(f"there is no {path}: it is BookSim's word for {KEYS[word]}{MORE.get(word, '')}.")
             raise KeyError(f"there is no {path}.{did_you_mean(path, values)}")
         return values[path]
 

@@ -124,7 +124,8 @@ def _draw_line(left, right, line_points: list[Point], name: str, over_load: bool
     """A line and its band in both pictures; hollow squares, and the dashed line, for what is saturated."""
     import matplotlib.pyplot as plt
 
-    xs = [str(p.x) if isinstance(p.x, (bool, str)) else p.x for p in line_points]
+    words = any(isinstance(p.x, (bool, str)) for p in line_points)  # a number among them is a word, too
+    xs = [str(p.x) if words else p.x for p in line_points]
     look = {} if "marker" in plt.rcParams["axes.prop_cycle"].keys else {"marker": "o", "ms": 4}
     (line,) = left.plot(xs, [p.latency for p in line_points], label=name, **look)
     colour = line.get_color()

@@ -18,7 +18,7 @@ MOST_STEPS = 10000
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Loads low, low + tolerance, ... high, of which a sweep runs as few as it needs; made by :func:`adaptive`."""
+    """Loads low, low + tolerance, ... and high, of which a sweep runs as few as it needs; made by :func:`adaptive`."""
 
     low: float
     high: float
@@ -26,11 +26,12 @@ class Adaptive:
 
     @property
     def steps(self) -> int:
-        return int((_exact(self.high) - _exact(self.low)) / _exact(self.tolerance))
+        whole, rest = divmod(_exact(self.high) - _exact(self.low), _exact(self.tolerance))
+        return int(whole) + (rest > 0)
 
     def load(self, step: int) -> float:
         """Exact in decimal, so that the same load is the same number whatever led to it."""
-        return float(_exact(self.low) + step * _exact(self.tolerance))
+        return float(min(_exact(self.high), _exact(self.low) + step * _exact(self.tolerance)))
 
     def first(self) -> list[float]:
         """The coarse grid. Load 0 measures nothing; the lowest load is then the first step."""
@@ -57,12 +58,14 @@ def adaptive(low: float = 0.0, high: float = 1.0, tolerance: float = 0.01) -> Ad
     """For ``over={"traffic.load": fl.adaptive(0, 1)}``: a sweep that refines itself near saturation.
 
     It begins with eight steps, then halves gaps until the border of saturation lies between two loads that are
-    ``tolerance`` apart, and latency rises by no more than a quarter from load to load. Loads are multiples of
-    ``tolerance`` above ``low``. Raises ConfigError if that is not 0 <= low < high <= 1 in at most 10000 steps.
+    ``tolerance`` apart, and latency rises by no more than a quarter from load to load, or loads are ``tolerance``
+    apart. Loads are multiples of ``tolerance`` above ``low``, and ``high``. Raises ConfigError if that is not
+    0 <= low < high <= 1 in at most 10000 steps.
     """
     try:
-        sound = 0 <= low < high <= 1 and 0 < tolerance <= high - low and high - low <= MOST_STEPS * tolerance
-    except TypeError:
+        bottom, top, step = (_exact(float(x)) for x in (low, high, tolerance))
+        sound = 0 <= bottom < top <= 1 and 0 < step <= top - bottom <= MOST_STEPS * step
+    except (TypeError, ValueError, InvalidOperation):  # Decimal compares no NaN
         sound = False
     if not sound:
         raise ConfigError(f"adaptive(low={low!r}, high={high!r}, tolerance={tolerance!r}): it needs 0 <= low < high "

@@ -47,7 +47,7 @@ def run(
     threads: int = 0,
     checkpoint: str | os.PathLike | None = None,
     every: float = 60.0,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Result:
     """Runs one experiment: warm-up, measurement, drain.
 
@@ -95,14 +95,19 @@ def run_job(
     backend: str = "auto",
     threads: int = 0,
     finished: Callable[[int, dict], None] | None = None,
+    checkpoint: str | os.PathLike = "",
+    advanced: Callable[[int], None] | None = None,
 ) -> list[dict]:
-    """Runs experiments that share a structure side by side; ``finished(index, result)`` as each one ends."""
+    """Runs experiments that share a structure side by side; ``finished(index, result)`` as each one ends, and
+    ``advanced(cycle)`` now and then. checkpoint: as of :func:`run`; it stays."""
     check_backend(backend)
     check_threads(threads)
 
     def report(progress: dict) -> None:
+        if advanced:
+            advanced(progress["cycle"])
         if finished:
             for index, result in progress["results"].items():
                 finished(index, result)
 
-    return _core.run([e.core for e in experiments], backend, threads, report)
+    return _core.run([e.core for e in experiments], backend, threads, report, os.fspath(checkpoint))

@@ -145,6 +145,31 @@ class _Journal:
                 os.fsync(file.fileno())
 
 
+class _UnderWay:
+    """The job that runs now, in the folder of its sweep: which points it has, and a checkpoint of all of them. Replicas
+    of a job advance together, so that when a sweep is stopped most of its work is in points that have not ended."""
+
+    def __init__(self, folder: Path):
+        self._points, self.checkpoint = folder / "job.json", folder / "job.checkpoint"
+
+    def read(self) -> list[bytes]:
+        """Digests of the points of a job that was stopped; of none, an empty list."""
+        try:
+            return [bytes.fromhex(digest) for digest in json.loads(self._points.read_text(encoding="utf-8"))]
+        except (OSError, ValueError, TypeError):
+            return []
+
+    def begin(self, digests: list[bytes]) -> None:
+        if self.read() != digests:
+            with _writing(self._points.parent):
+                self.checkpoint.unlink(missing_ok=True)
+                write_anew(self._points, [json.dumps([digest.hex() for digest in digests])])
+
+    def end(self) -> None:
+        self.checkpoint.unlink(missing_ok=True)
+        self._points.unlink(missing_ok=True)
+
+
 class _Points:
     """The experiments of a sweep, made when they are needed. All are checked at the beginning."""
 
@@ -185,7 +210,8 @@ def sweep(
     at once), curve.csv, curve.png and experiment.toml. resume: keep the points of an interrupted sweep in ``out``.
     executor: anything with ``submit`` (concurrent.futures, a Dask client, what :func:`flitlab.cluster` gives); without
     one, this machine's GPU or cores. It is given several jobs for each that it runs at a time (a job a point if it does
-    not say how many), of one CPU thread each unless ``threads`` says otherwise. Ctrl-C keeps the finished points.
+    not say how many), of one CPU thread each unless ``threads`` says otherwise. Ctrl-C keeps, in ``out``, the finished
+    points, and without an executor those that are under way; resume goes on from there.
     """
     experiment = experiment_of(experiment)
     if seeds < 1:
@@ -213,12 +239,16 @@ def sweep(
             )
     with _writing(folder):
         journal = _Journal(folder / "points.jsonl" if folder else None, resume)
-    _run_missing(points, journal, backend, threads, executor, progress)
-    if isinstance(loads := over.get("traffic.load"), Adaptive):
-        while more := refined(loads, settings, map(journal.result, points.digests)):
-            settings = [*settings, *more]
-            _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
-            points = _Points(experiment, settings)
+    try:
+        _run_missing(points, journal, backend, threads, executor, progress)
+        if isinstance(loads := over.get("traffic.load"), Adaptive):
+            while more := refined(loads, settings, map(journal.result, points.digests)):
+                settings = [*settings, *more]
+                _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
+                points = _Points(experiment, settings)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(kept_in(folder) if folder else "nothing is kept: no folder was given (out)") from None
+    if isinstance(loads, Adaptive):
         order = in_order(settings, keys)
         settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
     curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment.name)
@@ -227,6 +257,18 @@ def sweep(
             curve.to_csv(folder / "curve.csv", configuration=False)  # experiment.toml has it
             curve.save_plot(folder / "curve.png")
     return curve
+
+
+def kept_in(folder: Path) -> str:
+    """What a sweep that was stopped has left."""
+    try:
+        with (folder / "points.jsonl").open(encoding="utf-8") as file:
+            finished = sum(1 for _ in file)
+    except OSError:
+        return ""
+    under_way = ", and what was under way as far as it has come" if (folder / "job.checkpoint").exists() else ""
+    return (f"finished points: {finished}, in {folder}{under_way}; go on with "
+            + ("--resume" if on_command_line.get() else "resume=True"))
 
 
 def _settings(values: Mapping[str, list[Any]], own_seeds: list[int]) -> list[dict[str, Any]]:
@@ -257,17 +299,60 @@ def _run_missing(points: _Points, journal: _Journal, backend, threads, executor,
 
     groups = _groups(points, journal, executor)
     total = len(set(points.digests))
-    with tqdm(total=total, initial=total - sum(map(len, groups)), unit="point", delay=1, disable=not progress) as bar:
+    # Points of a job end together: how long the others take cannot be told from the first, but cycles can be seen.
+    with tqdm(total=total, initial=total - sum(map(len, groups)), delay=1, disable=not progress, miniters=0,
+              bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} points [{elapsed}{postfix}]") as bar:
 
         def finished(index: int, result: dict) -> None:
-            journal.add(key_of(points[index]), result)
-            bar.update()
+            if points.digests[index] not in journal:
+                journal.add(key_of(points[index]), result)
+                bar.update()
+
+        def advanced(cycle: int) -> None:
+            bar.set_postfix_str(f"cycle {cycle}", refresh=False)
+            bar.update(0)
 
         with TerminateAsInterrupt():
             if executor is None:
-                for group in groups:
-                    run_job([points[i] for i in group], backend, threads,
-                            lambda k, result, group=group: finished(group[k], result))
+                under_way = _UnderWay(journal.path.parent) if journal.path else None
+                for group in _begun(under_way, points, groups):
+                    _run_group(under_way, points, group, backend, threads, finished, advanced)
                 return
             run_on(executor, [[points[i] for i in group] for group in groups], backend, threads,
                    lambda job, point, result: finished(groups[job][point], result))
+
+
+def _begun(under_way: _UnderWay | None, points: _Points, groups: list[list[int]]) -> list[list[int]]:
+    """The groups, first the one that was stopped in the middle, as it was: with points of it that have ended."""
+    places = {digest: i for i, digest in enumerate(points.digests)}
+    stopped = under_way.read() if under_way and groups else []
+    if not stopped or not all(digest in places for digest in stopped):
+        return groups
+    again = [places[digest] for digest in stopped]
+    others = [[i for i in group if i not in set(again)] for group in groups]
+    return [again, *(group for group in others if group)]
+
+
+def _run_group(under_way: _UnderWay | None, points: _Points, group: list[int], backend, threads, finished,
+               advanced) -> None:
+    """Runs the points of a job side by side; with a folder they can be stopped in the middle."""
+
+    def run(checkpoint: str | os.PathLike) -> list[dict]:
+        return run_job([points[i] for i in group], backend, threads, lambda k, result: finished(group[k], result),
+                       checkpoint, advanced)
+
+    if under_way is None:
+        run("")
+        return
+    under_way.begin([points.digests[i] for i in group])
+    try:
+        results = run(under_way.checkpoint)
+    except _core.ConfigError as error:
+        if not under_way.checkpoint.exists() or not str(error).startswith("checkpoint "):
+            raise
+        warnings.warn(f"{error} Its points run again.", stacklevel=2)  # of another version of flitlab, or damaged
+        under_way.checkpoint.unlink()
+        results = run(under_way.checkpoint)
+    for i, result in zip(group, results, strict=True):
+        finished(i, result)  # those that had ended before the job was stopped, too
+    under_way.end()

@@ -33,11 +33,11 @@ u64 cuda_bytes(const StateLayout& layout) {
 EngineChoice resolve_backend(EngineChoice choice, const JobSize& job, u64 bytes, const EngineCost& cost) {
   if (choice.backend == "cuda" && choice.traced)
     throw ConfigError(
-        "--backend cuda: only CPU engines write events. Use --backend cpu or auto for a trace; its states "
+        "backend cuda: only CPU engines write events. Use backend cpu or auto for a trace; its states "
         "are the same.");
   const std::string why_not = choice.backend == "cpu" ? "" : cuda_unavailable();
   if (choice.backend == "cuda" && !why_not.empty())
-    throw ConfigError("--backend cuda cannot be used: " + why_not + " Use --backend cpu or auto.");
+    throw ConfigError("backend cuda cannot be used: " + why_not + " Use backend cpu or auto.");
   if (choice.threads == 0) choice.threads = std::max(1u, std::thread::hardware_concurrency());
   if (choice.backend == "auto")
     choice.backend = why_not.empty() && !choice.traced && cuda_pays(job, bytes, choice.threads, cost) ? "cuda" : "cpu";

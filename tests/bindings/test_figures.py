@@ -58,6 +58,12 @@ def test_bands_are_over_seeds():
         assert max(ys) - min(ys) == pytest.approx(2 * half)
 
 
+def test_numbers_among_words_are_words():
+    rows = [{**row(0.1), "run.warmup_cycles": value} for value in ("auto", 500, 1000)]
+    left, _ = curve(rows, keys=("run.warmup_cycles",)).plot()
+    assert [text.get_text() for text in left.get_xticklabels()] == ["auto", "500", "1000"]
+
+
 def test_an_overlay_shows_all_of_every_curve():
     low = curve([row(0.1, latency=20), row(0.2, latency=30)], "low")
     high = curve([row(0.1, latency=90), row(0.9, latency=400), row(1.0, accepted=0.95, saturated=True)], "high")

@@ -133,6 +133,8 @@ def test_names_that_are_not_there_suggest_others(small):
     ({"router.vc_buf_size": 8}, r"here it is router\.buffer_flits\."),
     ({"injection_rate": 0.1}, r"traffic\.load, in flits/cycle/terminal, whatever"),
     ({"routing.algorithm": "xy"}, 'here it is called "dimension_order"'),
+    ({"routing.algorithm": "XY"}, 'here it is called "dimension_order"'),
+    ({"routing.algorithm": "dor_torus"}, 'here it is called "dimension_order"'),
     ({"traffic.pattern": "bitcomp"}, 'here it is called "bit_complement"'),
 ])
 def test_words_of_booksim_are_translated(given, says):
@@ -152,11 +154,26 @@ def test_what_words_are_translated_into_is_there():
 @pytest.mark.parametrize(("words", "says"), [
     (("--load", "0.3"), "--load is no option: traffic.load is a parameter, so write --set traffic.load=0.3"),
     (("--num-vcs=4",), "--num-vcs is no option: router.vcs is a parameter, so write --set router.vcs=4"),
-    (("--nonsense", "4"), "unrecognized arguments: --nonsense 4"),
+    (("--lod", "0.3"), "Did you mean the parameter traffic.load, as in --set traffic.load=0.3?"),
+    (("--k=8",), "topology.shape is a parameter, a number of routers for each dimension, as in [8, 8], so write"),
+    (("--injection-rate", "1"), "traffic.load is a parameter, in flits/cycle/terminal, whatever the packets' length"),
+    (("--thread", "1", "--nonsense"), "unrecognized arguments: --nonsense"),
 ])
 def test_parameters_are_no_options(cli, words, says):
-    done = cli("run", "vc-torus-8x8", *words)
-    assert done.returncode == 2 and says in done.stderr
+    for order in (("vc-torus-8x8", *words), (*words, "vc-torus-8x8")):
+        done = cli("run", *order)
+        assert done.returncode == 2 and says in done.stderr
+
+
+def test_what_else_is_missing_does_not_hide_that(cli):
+    assert "so write --over traffic.load=0.1,0.2" in cli("sweep", "vc-torus-8x8", "--load", "0.1,0.2").stderr
+    assert "Did you mean run?" in cli("runn", "vc-torus-8x8").stderr
+
+
+@pytest.mark.parametrize("path", ["injection_rate", "traffic.injection_rate"])
+def test_words_of_booksim_are_asked_for_in_vain(path):
+    with pytest.raises(KeyError, match=r"BookSim's word for traffic\.load, in flits"):
+        fl.load("vc-mesh-8x8")[path]
 
 
 def test_an_experiment_that_is_misspelt(cli):

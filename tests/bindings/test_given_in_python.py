@@ -5,7 +5,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 import flitlab as fl
 
@@ -46,6 +48,9 @@ def mixed(source, terminals):
 MIXED = "".join(["0,0,0\n", "1,3,2.5\n", *(f"{s},0,1\n" + f"{s},15,0.5\n" * (s % 2) for s in range(2, 16))])
 
 
+HALF_WAY = "".join(f"{s},{(s + 8) % 16},1\n" for s in range(16))
+
+
 def clockwise(router, destination):
     return (router + 1) % RING
 
@@ -64,10 +69,16 @@ def write(path, text):
 
 
 @pytest.mark.parametrize(("pattern", "lines"), [
-    (half_way, "".join(f"{s},{(s + 8) % 16},1\n" for s in range(16))),
+    (half_way, HALF_WAY),
     (mixed, MIXED),
     (1 - np.eye(16), "".join(f"{s},{d},1\n" for s in range(16) for d in range(16) if s != d)),
-], ids=["one", "mixed", "array"])
+    (pd.DataFrame(np.roll(np.eye(16), 8, axis=1), columns=list("abcdefghijklmnop")), HALF_WAY),
+    (sparse.csr_array(np.roll(np.eye(16), 8, axis=1)), HALF_WAY),
+    ({s: (s + 8) % 16 for s in range(16)}, HALF_WAY),
+    ({np.int64(s): {(s + 8) % 16: 1} for s in range(16)}, HALF_WAY),
+    ([(s + 8) % 16 for s in range(16)], HALF_WAY),
+    ({3: 5}, "".join(f"{s},{s},0\n" if s != 3 else "3,5,1\n" for s in range(16))),
+], ids=["one", "mixed", "array", "frame", "sparse", "dictionary", "weights", "list", "some"])
 def test_a_pattern_is_its_matrix(mesh, tmp_path, pattern, lines):
     file = mesh.set({"traffic.pattern": "matrix", "traffic.matrix_file": write(tmp_path / "m.csv", lines)})
     assert same(mesh.with_pattern(pattern), file)
@@ -79,6 +90,15 @@ def test_terminals_of_a_graph_are_counted(ring):
     asked = []
     two.with_pattern(lambda source, terminals: asked.append((source, terminals)) or (source + 1) % terminals)
     assert asked == [(s, 12) for s in range(12)]
+
+
+def test_a_pattern_goes_when_another_is_chosen(mesh):
+    given = mesh.with_pattern(half_way)
+    assert hash_of(given.set("traffic.pattern", "uniform")) == hash_of(mesh)
+    curve = fl.sweep(given, {"traffic.pattern": ["matrix", "uniform"]}, progress=False)
+    assert [row["hops_mean"] for row in curve.rows] == [fl.run(e).hops_mean for e in (given, mesh)]
+    with pytest.raises(fl.ConfigError, match=r"traffic\.lod"):
+        given.set("traffic.lod", 0.2)
 
 
 def test_a_pattern_takes_the_place_of_another(mesh):
@@ -235,6 +255,9 @@ def refused(make, *words):
     (lambda s, n: "abcdefghijklmnop", ["is 'abc"]),
     (np.ones((3, 3)), ["3 rows of weights are not one for each of 16 terminals"]),
     (7, ["0 rows", "Give a function"]),
+    ({16: 3}, ["16 is no source", "numbered 0 to 15"]),
+    ({"a": 3}, ["'a' is no source"]),
+    (lambda s, n: {3: 10**400}, ["with weight 1000"]),
 ])
 def test_patterns_are_checked(mesh, pattern, words):
     refused(lambda: mesh.with_pattern(pattern), *words)

@@ -4,8 +4,10 @@ believed that should not be, and one line says what happened."""
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -32,6 +34,92 @@ def resumed(e, folder, points):
     with pytest.warns(UserWarning) as warned:
         fl.sweep(e, OVER, out=folder, resume=True, progress=False)
     return (folder / "curve.csv").read_bytes(), [str(w.message) for w in warned]
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """A sweep that was stopped before any point had ended, and the whole one."""
+    e = fl.load("vc-torus-8x8").set({"run.warmup_cycles": 500, "run.measure_cycles": 2_000_000})
+    over = {"traffic.load": [0.05, 0.1]}
+    words = ["--over", "traffic.load=0.05,0.1", "--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=2000000"]
+    process = subprocess.Popen([sys.executable, "-m", "flitlab", "sweep", "vc-torus-8x8", *words, "--out", "part"],
+                               cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (tmp_path / "part" / "job.json").exists():
+        time.sleep(0.01)
+    time.sleep(1)  # some cycles
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "Finished points: 0, in part, and what was under way" in said, said
+    short = e.set("run.measure_cycles", 20_000)
+    return e, short, over, tmp_path / "part"
+
+
+def test_points_under_way_are_kept_when_a_sweep_is_stopped(stopped, monkeypatch):
+    e, _, over, folder = stopped
+    assert (folder / "points.jsonl").read_bytes() == b"" and (folder / "job.checkpoint").exists()
+    first = []
+
+    def stop_soon(progress):
+        first.append(progress["cycle"])
+        raise KeyboardInterrupt
+
+    from flitlab import runner
+
+    real = runner._core.run
+    monkeypatch.setattr(runner._core, "run", lambda experiments, backend, threads, report, *rest: real(
+        experiments, backend, threads, stop_soon, *rest))
+    with pytest.raises(KeyboardInterrupt, match="under way as far as it has come; go on with resume=True"):
+        fl.sweep(e, over, out=folder, resume=True, progress=False)
+    assert first[0] > 5000  # not from the beginning
+
+
+def test_a_sweep_that_was_stopped_ends_as_another(tmp_path, monkeypatch):
+    """Some points have ended when it is stopped, and others have not; what is read again is the job as it was."""
+    e = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.precision": 0.002})
+    over = {"traffic.load": [0.02, 0.2, 0.9]}
+    whole = fl.sweep(e, over, out=tmp_path / "whole", progress=False)
+    from flitlab import sweeps
+
+    real = sweeps.run_job
+
+    journal, when = tmp_path / "part" / "points.jsonl", []
+
+    def stopped(experiments, backend, threads, finished, checkpoint, advanced):
+        def look(cycle):
+            if journal.read_text().count("\n") == 1:
+                when.append(cycle)
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return real(experiments, backend, threads, finished, checkpoint, look)
+
+    monkeypatch.setattr(sweeps, "run_job", stopped)
+    with pytest.raises(KeyboardInterrupt, match="finished points: 1, in"):
+        fl.sweep(e, over, out=tmp_path / "part", progress=False)
+    assert len(json.loads((tmp_path / "part" / "job.json").read_text())) == 3
+    cycles = []
+
+    def going_on(experiments, backend, threads, finished, checkpoint, advanced):
+        return real(experiments, backend, threads, finished, checkpoint, cycles.append)
+
+    monkeypatch.setattr(sweeps, "run_job", going_on)
+    again = fl.sweep(e, over, out=tmp_path / "part", resume=True, progress=False)
+    assert again.csv_text() == whole.csv_text() and cycles[0] > when[0]
+    assert journal.read_text().count("\n") == 3
+    assert not list((tmp_path / "part").glob("job.*"))
+
+
+def test_a_damaged_job_runs_again(tmp_path):
+    e = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.warmup_cycles": 100, "run.measure_cycles": 200})
+    whole = fl.sweep(e, OVER, out=tmp_path, progress=False)
+    (tmp_path / "points.jsonl").write_text("")
+    from flitlab.executors import digest_of, key_of
+
+    points = [e.set("traffic.load", load) for load in OVER["traffic.load"]]
+    (tmp_path / "job.json").write_text(json.dumps([digest_of(key_of(p)).hex() for p in points]) + "\n")
+    (tmp_path / "job.checkpoint").write_text("no checkpoint")
+    with pytest.warns(UserWarning, match="is not a flitlab checkpoint"):
+        assert fl.sweep(e, OVER, out=tmp_path, resume=True, progress=False).csv_text() == whole.csv_text()
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -98,13 +98,21 @@ def test_it_is_the_same_elsewhere_and_when_it_goes_on(small, tmp_path):
     assert again[:5] == lines[:5] and len(again) == len(lines)
 
 
+def test_loads_are_exact_and_end_with_the_highest():
+    assert fl.adaptive(0.1, 0.11, 0.01).first() == [0.1, 0.11]
+    assert fl.adaptive(0.2, 0.3, 0.1).first() == [0.2, 0.3]
+    assert fl.adaptive(0, 1, 0.3).first() == [0.3, 0.6, 0.9, 1]
+    assert fl.adaptive(0.05, 0.5, 0.2).first() == [0.05, 0.25, 0.45, 0.5]
+
+
 def test_slips_are_told(small):
     assert parse_over("traffic.load=adaptive:0:0.5:0.02") == ("traffic.load", fl.adaptive(0, 0.5, 0.02))
     assert parse_over("traffic.load=adaptive:0:1") == ("traffic.load", fl.adaptive())
     for text in ("adaptive:0", "adaptive:a:b", "adaptive:0:1:0.1:2", "adaptive:"):
         with pytest.raises(fl.ConfigError, match="adaptive:LOW:HIGH"):
             parse_over(f"traffic.load={text}")
-    for slip in ((0.5, 0.5), (0, 2), (-1, 1), (0, 1, 0), (0, 1, 2), (0, 1, 1e-9), ("a", 1), (float("nan"), 1)):
+    for slip in ((0.5, 0.5), (0, 2), (-1, 1), (0, 1, 0), (0, 1, 2), (0, 1, 1e-9), ("a", 1), (float("nan"), 1),
+                 (0, 1, float("nan")), (0, float("inf")), (None, 1)):
         with pytest.raises(fl.ConfigError, match=r"adaptive\(low="):
             fl.adaptive(*slip)
     with pytest.raises(fl.ConfigError, match=r"over router\.vcs: only traffic\.load"):
