@@ -18,12 +18,16 @@ Recorder::Recorder(SteppedNetwork& network, std::vector<u32> routers, u32 window
     for (const PortSnapshot& port : network_.ports(router))
       if (port.to_terminal && port.peer != kNone) queued_[port.peer] = 0;
   }
+  for (const InspectNode& port : routers_.empty() ? std::vector<InspectNode>{} : network_.router(routers_[0]).parts)
+    for (const InspectNode& vc : port.parts) has_words_ = has_words_ || !port.note.empty() || !vc.name.empty();
   restart();
 }
 
 void Recorder::restart() {
   network_.take_events();  // those of the past are not this recording's
+  begun_ = network_.cycle();
   deadlock_.clear();
+  words_.clear();
   frames_.clear();
   created_.clear();
   rows_.clear();
@@ -35,12 +39,15 @@ void Recorder::restart() {
   const Frame& first = take({});
   first_rows_ = first.rows;
   first_queues_ = first.queues;
+  first_words_ = first.words;
 }
 
 void Recorder::put_steps(Json& json, u32 cycles) {
+  const u32 period = std::max(1u, network_.routers() / 64);  // the search takes its time
   json.open('[');
   for (u32 i = 0; i < cycles; ++i) {
     network_.step(1);
+    if (network_.cycle() % period == 0) look_for_deadlock();
     put(json, take(network_.take_events()));
   }
   json.close(']');
@@ -49,7 +56,7 @@ void Recorder::put_steps(Json& json, u32 cycles) {
 
 void Recorder::put_frames(Json& json) const {
   json.open('[');
-  put(json, {frames_.front().rest, true, {}, first_rows_, first_queues_});
+  put(json, {frames_.front().rest, true, {}, first_rows_, first_queues_, first_words_});
   std::for_each(frames_.begin() + 1, frames_.end(), [&](const Frame& frame) { put(json, frame); });
   json.close(']');
 }
@@ -91,10 +98,12 @@ void Recorder::put_inspection(Json& json, u32 router) const {
 }
 
 void Recorder::look_for_deadlock() {
+  if (!deadlock_.empty()) return;
   try {
     network_.check();
   } catch (const RunError& error) {
     deadlock_ = error.what();
+    deadlocked_ = network_.cycle();
   }
 }
 
@@ -108,14 +117,13 @@ Recorder::Frame& Recorder::take(const std::vector<TimedEvent>& events) {
   put_events(json, events);
   find_changes(frame);
   look_at_queues(frame, events);
+  look_at_words(frame);
   put_use(json);
   put_loads(json);
   put_latencies(json, events);
   if (!inspected.empty()) {
     json.key("i").open('{');
     for (const u32 router : inspected) put_tree(json.key(std::to_string(router)), network_.item("router", router));
-    json.close('}').key("w").open('{');
-    for (const u32 router : inspected) put_words(json.key(std::to_string(router)), network_.router(router));
     json.close('}');
   }
   frame.rest = std::move(json.text);
@@ -134,7 +142,13 @@ void Recorder::put(Json& json, const Frame& frame) {
   }
   json.close(']').key("q").open('[');
   for (const auto& [terminal, queued] : frame.queues) json.put(terminal).put(queued);
-  json.close(']').close('}');
+  json.close(']');
+  if (!frame.words.empty()) {
+    json.key("w").open('{');
+    for (const auto& [router, words] : frame.words) json.key(std::to_string(router)).raw(words);
+    json.close('}');
+  }
+  json.close('}');
 }
 
 /// The window moves on: what the second frame changes goes into what is known of the first one.
@@ -144,6 +158,7 @@ void Recorder::forget_first() {
   if (first.whole) first_rows_ = first.rows;
   for (std::size_t i = 0; i < first.places.size(); ++i) first_rows_[first.places[i]] = first.rows[i];
   for (const auto& [terminal, queued] : first.queues) first_queues_[terminal] = queued;
+  for (const auto& [router, words] : first.words) first_words_[router] = words;
 }
 
 u32 Recorder::stage(const std::string& name) {
@@ -200,6 +215,20 @@ void Recorder::look_at_queues(Frame& frame, const std::vector<TimedEvent>& event
     if (!frames_.empty() && !touched.count(terminal)) continue;
     if (const u32 queued = network_.queued(terminal); queued != known) frame.queues[terminal] = known = queued;
   }
+}
+
+/// What the machine calls and says of its ports, where that is not as it was.
+void Recorder::look_at_words(Frame& frame) {
+  if (!has_words_) return;
+  const auto look = [&](u32 router) {
+    Json json;
+    put_words(json, network_.router(router));
+    if (std::string& known = words_[router]; known != json.text) frame.words[router] = known = std::move(json.text);
+  };
+  if (routers_.size() <= kTold)
+    for (const u32 router : routers_) look(router);
+  else
+    for (const u32 router : inspected) look(router);
 }
 
 void Recorder::put_events(Json& json, const std::vector<TimedEvent>& events) const {

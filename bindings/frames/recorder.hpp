@@ -19,6 +19,7 @@ namespace flitlab {
 class Recorder {
  public:
   static constexpr u32 kDrawn = 1024;  ///< routers at most
+  static constexpr u32 kTold = 64;     ///< of so few all are told in their machine's words, else those inspected
 
   /// Begins with the network as it is, whose events are the recorder's from now on. routers: those that are drawn,
   /// ascending; the others run unseen. window: frames that are kept, one at least.
@@ -30,19 +31,23 @@ class Recorder {
   bool in_step() const { return network_.cycle() == cycle_; }
   /// Advances by so many cycles and puts a list of their frames.
   void put_steps(Json& json, u32 cycles);
-  /// Puts a list of the frames that are kept. The first one is complete: it has every virtual channel and every queue.
+  /// Puts a list of the frames that are kept. The first one is complete: it has every
+  /// virtual channel, every queue and all words.
   void put_frames(Json& json) const;
   /// Puts what does not change: names of the routers, their ports and peers, links, terminals.
   void put_network(Json& json) const;
   /// Puts members of an object: all of a router's state, and what its machine calls and says of its ports, now.
   void put_inspection(Json& json, u32 router) const;
 
-  /// Routers of which every frame is to have that too.
+  /// Routers of which every frame is to have all of the state too.
   std::set<u32> inspected;
   /// What the stages of rows are called, by number.
   const std::vector<std::string>& stages() const { return stages_; }
-  /// What the network says of a deadlock or damage; "": there is none.
+  /// What the network says of a deadlock or damage, and the cycle in which it was found; "": there is none.
   const std::string& deadlock() const { return deadlock_; }
+  u64 deadlocked() const { return deadlocked_; }
+  /// The cycle of the first frame, whatever is kept: latencies are those of packets created since.
+  u64 begun() const { return begun_; }
   void look_for_deadlock();
 
  private:
@@ -55,7 +60,8 @@ class Recorder {
     bool whole;               ///< rows are all that there are
     std::vector<u32> places;  ///< not whole: of the rows that have changed
     std::vector<Row> rows;
-    std::map<u32, u32> queues;  ///< packets by terminal, where that has changed
+    std::map<u32, u32> queues;         ///< packets by terminal, where that has changed
+    std::map<u32, std::string> words;  ///< the machine's, of its routers, in JSON, where they have changed
   };
 
   Frame& take(const std::vector<TimedEvent>& events);
@@ -65,6 +71,7 @@ class Recorder {
   u32 stage(const std::string& name);
   void find_changes(Frame& frame);
   void look_at_queues(Frame& frame, const std::vector<TimedEvent>& events);
+  void look_at_words(Frame& frame);
   void put_events(Json& json, const std::vector<TimedEvent>& events) const;
   void put_use(Json& json);
   void put_loads(Json& json);
@@ -74,7 +81,7 @@ class Recorder {
   std::vector<u32> routers_;
   std::vector<bool> drawn_;  ///< by router
   u32 window_;
-  u64 cycle_ = 0;  ///< of the last frame
+  u64 begun_ = 0, cycle_ = 0;  ///< of the first frame and of the last
   std::deque<Frame> frames_;
   std::vector<Row> first_rows_, rows_;        ///< of the first frame and of the last
   std::map<u32, u32> first_queues_, queued_;  ///< packets by terminal of a drawn router
@@ -82,7 +89,10 @@ class Recorder {
   std::vector<ChannelUse> carried_;
   std::map<Packet, u64> created_;  ///< cycle
   u64 flits_created_ = 0, flits_delivered_ = 0;
+  bool has_words_ = false;  ///< the machine calls things by names of its own, or says something of them
+  std::map<u32, std::string> first_words_, words_;
   std::string deadlock_;
+  u64 deadlocked_ = 0;
 };
 
 }  // namespace flitlab

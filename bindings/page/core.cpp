@@ -3,6 +3,7 @@
 #include <emscripten/bind.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <numeric>
 
@@ -137,7 +138,8 @@ void put_state(Json& json) {
   const Recorder& recorder = shown().recorder;
   json.key("stages").open('[');
   for (const std::string& stage : recorder.stages()) json.put(stage);
-  json.close(']').member("deadlock", recorder.deadlock());
+  json.close(']').member("deadlock", recorder.deadlock()).member("deadlocked", recorder.deadlocked());
+  json.member("begun", recorder.begun());
 }
 
 /// A recording that begins anew.
@@ -168,13 +170,20 @@ std::string step(u32 cycles) {
   });
 }
 
-/// Goes on without recording; the recording begins anew.
+/// How soon a user can stop.
+constexpr auto kMostOfAnAnswer = std::chrono::milliseconds(300);
+
+/// Goes on without recording, some of the cycles; the recording begins anew.
 std::string skip(u32 cycles) {
   return answer([&](Json& json) {
     Shown& now = shown();
     if (!now.fast) now.fast = std::make_unique<SteppedNetwork>(now.experiment, "cpu", 1, false);
     now.fast->go_on_from(now.network);
-    now.fast->step(cycles);
+    const auto end = std::chrono::steady_clock::now() + kMostOfAnAnswer;
+    for (u32 piece = 50; cycles && std::chrono::steady_clock::now() < end; cycles -= piece) {
+      piece = std::min(2 * piece, cycles);
+      now.fast->step(piece);
+    }
     now.network.go_on_from(*now.fast);
     now.recorder.restart();
     now.recorder.look_for_deadlock();

@@ -346,5 +346,7 @@ PYBIND11_MODULE(_core, m) {
       .def_readwrite("inspected", &Recorder::inspected)
       .def_property_readonly("stages", &Recorder::stages)
       .def_property_readonly("deadlock", &Recorder::deadlock)
+      .def_property_readonly("deadlocked", &Recorder::deadlocked)
+      .def_property_readonly("begun", &Recorder::begun)
       .def("look_for_deadlock", &Recorder::look_for_deadlock);
 }

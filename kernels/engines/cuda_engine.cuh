@@ -42,11 +42,11 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
       if (!OneStage::has_items(any)) return;
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u32 items = Phase::items(any), all = items * replicas;
-        const auto view = [&](u32 i) { return job.view(job.active[first + i / items]); };
+        const auto view = [&](u32 i) __attribute__((always_inline)) { return job.view(job.active[first + i / items]); };
         if constexpr (kListed<Phase, decltype(any)>) {
-          list.visit(
-              me - threadIdx.x, all, threads, [&](u32 i) { return Phase::due(view(i), i % items, now); },
-              [&](u32 i) { work_on<Phase>(view(i), i % items, now); });
+          const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
+          const auto work = [&](u32 i) __attribute__((always_inline)) { work_on<Phase>(view(i), i % items, now); };
+          list.visit(me - threadIdx.x, all, threads, due, work);
         } else {
           for (u32 i = me; i < all; i += threads) Phase::run(view(i), i % items, now);
         }

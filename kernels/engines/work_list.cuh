@@ -36,7 +36,7 @@ class WorkList {
   /// threads. All threads of the block come here, and leave when all is done.
   template <class Due, class Work>
   __device__ __forceinline__ void visit(u32 first, u32 end, u32 stride, Due&& due, Work&& work) {
-    for (u32 left = first < end ? end - first : 0; left;) {
+    FLITLAB_ROLLED for (u32 left = first < end ? end - first : 0; left;) {
       const u32 mine = end - left + threadIdx.x;
       add(mine, threadIdx.x < left && due(mine));
       left -= stride < left ? stride : left;
@@ -45,7 +45,7 @@ class WorkList {
       const bool enough = n >= blockDim.x || !left;
       if (enough) {
         if (threadIdx.x == 0) counts_[turn_ ^ 1] = 0;  // of the next list; nobody counts this one any more
-        for (u32 i = threadIdx.x; i < n; i += blockDim.x) work(items_[i]);
+        FLITLAB_ROLLED for (u32 i = threadIdx.x; i < n; i += blockDim.x) work(items_[i]);
       }
       __syncthreads();
       turn_ ^= u32{enough};

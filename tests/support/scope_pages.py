@@ -10,7 +10,8 @@ LIVE = """<style>{style}</style><div id="place"></div><script type="module">
 const listeners = [];
 const model = {{ get: (name) => ({{ recording: "{recording}" }})[name], off: () => {{}},
   on: (name, listener) => listeners.push(listener),
-  send: async (message) => {{ for (const m of JSON.parse(await ask(message))) listeners.forEach((l) => l(m)); }} }};
+  send: async (message) => deliver(JSON.parse(await ask(message))) }};
+window.deliver = (messages) => {{ for (const m of messages) listeners.forEach((l) => l(m)); }};
 render({{ model, el: document.getElementById("place") }});
 </script>"""
 
@@ -29,8 +30,12 @@ class Live:
 
     def answer(self, message):
         self.view._handle_custom_msg(message, [])
+        return json.dumps(self.waiting())
+
+    def waiting(self):
+        """Messages for the page that nobody has delivered: `window.deliver` does."""
         said, self.outbox = self.outbox, []
-        return json.dumps(said)
+        return said
 
     def do(self, action):
         self.root.locator(f"[data-do={action}]").click()

@@ -51,7 +51,7 @@ def _grid(coordinates: list[list[int]]) -> tuple[Places, str]:
         columns = min(extent[2], max(1, math.ceil(math.sqrt(extent[2] * extent[1] / extent[0]))))
         wide, high = extent[0] + 0.6, extent[1] + 0.6
         return [(x + z % columns * wide, y - z // columns * high) for x, y, z in coordinates], \
-            f"{extent[2]} planes, z = 0 first"
+            f"{extent[2]} planes, z = 0 first" if extent[2] > 1 else "a plane"
     stride = [1.0, 1.0]
     for d in range(2, dimensions):
         stride.append(stride[d - 2] * extent[d - 2] + 0.8)

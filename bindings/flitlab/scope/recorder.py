@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
+import time
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -41,6 +43,7 @@ class Recorder:
         self.routers, self._note = _region(network, routers)
         window = window or WINDOW * KEPT // max(KEPT, len(self.routers))
         self._core = _core.Recorder(network._core, self.routers, window)
+        self._fast: Network | None = None  # the same without events
         self._meta = self._unchanging(window)
 
     def restart(self) -> None:
@@ -57,11 +60,19 @@ class Recorder:
             self.restart()
         return self._core.steps(cycles)
 
-    def skip(self, cycles: int) -> None:
-        """Advances without frames, by the fast engine, and begins anew there."""
+    def skip(self, cycles: int, seconds: float = math.inf) -> None:
+        """Advances without frames, by the fast engine, and begins anew there. seconds: about so long at most."""
         from flitlab.network import Network
 
-        self.network.go_on_from(Network(self.network.experiment).go_on_from(self.network).step(cycles))
+        if self._fast is None:
+            self._fast = Network(self.network.experiment)
+        self._fast.go_on_from(self.network)
+        started, piece = time.monotonic(), 50
+        while cycles > 0 and (taken := time.monotonic() - started) < seconds:
+            piece = max(1, int(min(2 * piece, cycles, piece * seconds / max(taken, 1e-3))))
+            self._fast.step(piece)
+            cycles -= piece
+        self.network.go_on_from(self._fast)
         self.restart()
         self._core.look_for_deadlock()
 
@@ -79,8 +90,9 @@ class Recorder:
         return self._core.inspection(router)
 
     def state(self) -> dict[str, Any]:
-        """What is known of the recording besides its frames: names of stages by number, and a deadlock."""
-        return {"stages": self._core.stages, "deadlock": self._core.deadlock}
+        """What is known of the recording besides its frames: names of stages by number, a deadlock and its cycle, and
+        the cycle in which it began."""
+        return {name: getattr(self._core, name) for name in ("stages", "deadlock", "deadlocked", "begun")}
 
     def recording(self) -> str:
         """All frames that are kept, and what they are of; in JSON."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flitlab.network import Network
 
 MOST_AT_ONCE = 200  # frames of one answer
-MOST_SKIPPED = 20_000  # cycles of one answer: how long a kernel is busy, and how soon a user can stop
+MOST_SECONDS = 0.5  # of one answer that goes on without frames: how soon a user can stop
 SETTINGS = ("traffic.load", "traffic.pattern", "routing.algorithm")
 
 
@@ -110,7 +110,7 @@ class View(anywidget.AnyWidget):
                 self._send_anew()
             self._send_frames(recorder.step(min(cycles, MOST_AT_ONCE)), more=cycles > MOST_AT_ONCE)
         elif wish == "skip":
-            recorder.skip(min(cycles, MOST_SKIPPED))
+            recorder.skip(cycles, MOST_SECONDS)
             self._send_anew()
         elif wish == "inspect":
             recorder.inspected = {int(message["router"])} & set(recorder.routers)

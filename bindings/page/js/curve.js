@@ -123,7 +123,8 @@ function chart_of(curves) {
 }
 
 function draw_curve(svg, points, i, x, y, y_most) {
-  const colour = PALETTE[i % PALETTE.length], latency = (p) => (p.saturated ? y_most : p.latency_cycles.mean ?? 0);
+  const colour = PALETTE[i % PALETTE.length], latency = (p) => (p.saturated ? y_most : p.latency_cycles.mean);
+  points = points.filter((p) => p.saturated || p.latency_cycles.mean !== null); // load 0 has no packets
   const way = points.map((p) => `${x(p.offered).toFixed(1)},${y(latency(p)).toFixed(1)}`).join(" ");
   svg.append(svg_part("polyline", { points: way, fill: "none", stroke: colour, "stroke-width": 1.6, "stroke-dasharray": DASHES[i % DASHES.length] }));
   for (const p of points) {

@@ -38,7 +38,7 @@ function grid(all) {
   if (dimensions === 3) {
     const across = Math.min(extent[2], Math.max(1, Math.ceil(Math.sqrt((extent[2] * extent[1]) / extent[0]))));
     const wide = extent[0] + 0.6, high = extent[1] + 0.6;
-    return [all.map(([x, y, z]) => [x + (z % across) * wide, y - Math.floor(z / across) * high]), `${extent[2]} planes, z = 0 first`];
+    return [all.map(([x, y, z]) => [x + (z % across) * wide, y - Math.floor(z / across) * high]), extent[2] > 1 ? `${extent[2]} planes, z = 0 first` : "a plane"];
   }
   const stride = [1, 1];
   for (let d = 2; d < dimensions; ++d) stride.push(stride[d - 2] * extent[d - 2] + 0.8);

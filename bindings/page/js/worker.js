@@ -2,7 +2,6 @@
 // widget.py), and runs the points of a curve. `core` is what core.cpp offers.
 
 const MOST_AT_ONCE = 200; // frames of one answer
-const MOST_SKIPPED = 5000; // cycles of one answer: how soon a user can stop
 
 class Kernel {
   constructor(core) {
@@ -16,7 +15,7 @@ class Kernel {
       case "begin": return { ...this.begin(message.name, message.config, message.texts), chosen: true };
       case "set": return this.begin(this.name, { ...this.config, ...message.changes }, this.texts);
       case "step": return this.steps(this.asked("step", Math.min(cycles, MOST_AT_ONCE)), cycles > MOST_AT_ONCE);
-      case "skip": return this.anew(this.asked("skip", Math.min(cycles, MOST_SKIPPED)));
+      case "skip": return this.anew(this.asked("skip", Math.min(cycles, 2 ** 31)));
       case "reset": return this.anew(this.asked("reset"));
       case "inspect": return this.asked("inspect", message.router);
       case "hash": return { ...this.asked("hash"), of: message.of };
@@ -50,8 +49,8 @@ class Kernel {
   }
 }
 
-function state_of({ stages, deadlock }) {
-  return { stages, deadlock };
+function state_of({ stages, deadlock, deadlocked, begun }) {
+  return { stages, deadlock, deadlocked, begun };
 }
 
 // In a worker; tests call Kernel without one.

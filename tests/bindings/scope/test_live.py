@@ -1,5 +1,6 @@
 """The scope with a network behind it, in a browser: what it shows is what the network says of itself."""
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -195,6 +196,66 @@ def test_without_a_kernel_the_replay_goes_on(page):
     live.wait_for(210)
     live.do("play")
     page.wait_for_function("() => document.querySelector('.flitlab-scope').dataset.cycle === '220'")
+
+
+def test_whoever_steps_the_network_is_followed(page):
+    network, _ = busy()
+    view = network.view()
+    live = Live(page, view)
+    view.step(5)
+    page.evaluate("(messages) => window.deliver(messages)", live.waiting())
+    live.wait_for(205)
+    network.step(3)  # by hand: the recording begins anew there
+    live.do("step1")
+    live.wait_for(209)
+    assert network.cycle == 209
+    live.do("back1")  # whoever looks back is left there
+    live.wait_for(208)
+    view.step(5)
+    page.evaluate("(messages) => window.deliver(messages)", live.waiting())
+    page.wait_for_function("() => document.querySelector('.flitlab-scope').dataset.last === '214'")
+    assert shown_cycle(page) == 208
+
+
+@pytest.mark.parametrize("action", ["reset", "set", "play"])
+def test_what_begins_anew_ends_a_run(page, action):
+    network, _ = busy()
+    view = network.view()
+    live = Live(page, view)
+    page.fill("[data-do=cycles]", "1000000000")
+    live.do("run")
+    page.wait_for_function("() => Number(document.querySelector('.flitlab-scope').dataset.cycle) > 5000")
+    if action == "set":
+        page.select_option('[data-setting="traffic.pattern"]', "transpose")
+    else:
+        live.do(action)
+    if action == "play":
+        live.do("play")
+    page.wait_for_function("() => document.querySelector('progress').hidden")
+    page.wait_for_timeout(1500)  # the answer that was on its way
+    stopped = view.cycle
+    page.wait_for_timeout(700)
+    assert view.cycle == stopped and (action == "play" or stopped == 0)
+
+
+def test_a_run_of_no_cycles_is_refused(page):
+    network, _ = busy()
+    live = Live(page, network.view())
+    for text in ("", "0", "-5"):
+        page.fill("[data-do=cycles]", text)
+        live.do("run")
+        assert "how many cycles" in page.locator(".scope-note").inner_text()
+    assert network.cycle == 200
+
+
+def test_an_answer_takes_less_than_a_second_however_large_the_network(page):
+    network = fl.Network({"topology.kind": "mesh", "topology.shape": [48, 48], "traffic.load": 0.05}).step(10)
+    view = network.view(routers=range(16))
+    view.send = lambda content, buffers=None: None
+    view._handle_custom_msg({"do": "skip", "cycles": 20}, [])  # the fast network is made
+    started = time.process_time()
+    view._handle_custom_msg({"do": "skip", "cycles": 10_000_000}, [])
+    assert 30 < network.cycle < 10_000_000 and time.process_time() - started < 5
 
 
 def test_a_deadlock_shows_its_cycle(page):

@@ -113,10 +113,11 @@ def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
 
 @pytest.mark.parametrize(("name", "router"), [("bgl-midplane", 9), ("metro-figure1", 5)])
 def test_a_router_is_shown_in_its_machines_words(page, tmp_path, name, router):
-    """Names and notes of every virtual channel, in the last frames; a router that was not inspected has numbers."""
+    """Names and notes of every virtual channel, in the last frames; of a large network one that was inspected."""
     network = fl.Network(name, trace=True).step(150)
     twin = fl.Network(name).step(160)
-    network.view(routers=range(12)).inspect(router).step(12).save(tmp_path / "demo.html")
+    drawn = range(12) if name == "metro-figure1" else None
+    network.view(routers=drawn).inspect(router).step(12).save(tmp_path / "demo.html")
     open_page(page, tmp_path / "demo.html")
     choose(page, router)
     page.keyboard.press("Home")
@@ -134,7 +135,21 @@ def test_a_router_is_shown_in_its_machines_words(page, tmp_path, name, router):
         page.keyboard.press("ArrowRight")
         twin.step(1)
     choose(page, router + 1)
-    assert page.locator(".scope-name").first.inner_text() == "VC 0" and not page.locator(".scope-said").count()
+    called = page.locator(".scope-name").first.inner_text()
+    assert called.startswith("forward") if name == "metro-figure1" else called == "VC 0"
+
+
+def test_a_deadlock_is_shown_from_its_cycle_on(page, tmp_path):
+    ring = {"router.vcs": 1, "routing.vc_assignment": "any", "traffic.load": 1, "router.buffer_flits": 2,
+            "traffic.packet_flits": 8}
+    path, _ = recorded(tmp_path, fl.load("vc-torus-8x8").set(ring), 0, 100)
+    open_page(page, path)
+    told = page.locator(".scope-deadlock")
+    assert "wait for one another in a cycle" in told.inner_text()
+    page.locator(".flitlab-scope").focus()
+    page.keyboard.press("Home")
+    page.wait_for_selector('.flitlab-scope[data-detailed="0"]')
+    assert told.is_hidden()
 
 
 def test_a_connection_that_is_given_up_is_crossed_out(page, tmp_path):

@@ -181,20 +181,41 @@ def test_a_notebook_keeps_a_replay():
     assert [f["c"] for f in unpacked(recording)["frames"]] == list(range(13))
 
 
+@pytest.mark.parametrize("window", [300, 12])
 @pytest.mark.parametrize("name", ["t3e-16", "bgl-midplane", "metro-figure1", "sconnect-priority"])
-def test_an_inspected_router_is_recorded_in_its_machines_words(name):
+def test_routers_are_recorded_in_their_machines_words(name, window):
+    """All of a small network; of a large one those that are inspected, from then on."""
     network = fl.Network(name, trace=True)
     twin = fl.Network(name)
-    recording = unpacked(network.view(routers=range(8)).inspect(3).step(40).recording)
-    frames = recording["frames"]
-    assert {"name", "note"}.isdisjoint(recording["meta"]["columns"]) and "w" not in frames[0]
-    said = set()
-    for frame in frames[1:]:
-        assert list(frame["w"]) == ["3"]
-        ports = twin.step(frame["c"] - twin.cycle).router(3).ports
-        assert frame["w"]["3"] == [[port.note, [[vc.name, vc.note] for vc in port.vcs]] for port in ports]
-        said |= {vc.name for port in ports for vc in port.vcs} | {vc.note for port in ports for vc in port.vcs}
+    small = int(network.experiment.derived()["routers"]) <= 64
+    recording = unpacked(network.view(window).inspect(3).step(40).recording)
+    assert {"name", "note"}.isdisjoint(recording["meta"]["columns"])
+    words, said = {}, set()
+    for frame in recording["frames"]:
+        words.update(frame.get("w", {}))
+        if not small and frame["c"] == 0:
+            assert not words
+            continue
+        assert set(words) == ({str(r) for r in recording["meta"]["routers"]} if small else {"3"})
+        twin.step(frame["c"] - twin.cycle)
+        for r in words:
+            ports = twin.router(int(r)).ports
+            assert words[r] == [[port.note, [[vc.name, vc.note] for vc in port.vcs]] for port in ports]
+            said |= {vc.name for port in ports for vc in port.vcs} | {vc.note for port in ports for vc in port.vcs}
     assert len(said) > 4
+
+
+def test_a_deadlock_is_known_from_the_cycle_on_in_which_it_is_there():
+    ring = {"router.vcs": 1, "routing.vc_assignment": "any", "traffic.load": 1, "router.buffer_flits": 2,
+            "traffic.packet_flits": 8}
+    exp = fl.load("vc-torus-8x8").set(ring)
+    meta = unpacked(fl.Network(exp).view().step(150).recording)["meta"]
+    twin = fl.Network(exp)
+    while twin.cycle < meta["deadlocked"] - 1:
+        twin.step(1).check()
+    with pytest.raises(fl.RunError):
+        twin.step(1).check()
+    assert 10 < meta["deadlocked"] < 150 and "wait for one another in a cycle" in meta["deadlock"]
 
 
 def test_a_router_that_is_no_machines_has_only_numbers():

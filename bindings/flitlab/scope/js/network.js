@@ -70,21 +70,25 @@ class NetworkView {
 
   // Flits that are under way `part` of a cycle after `cycle`: { src, id, at, head }.
   flits(cycle, part) {
-    const recording = this.recording, flight = recording.flight, found = [];
-    for (let sent = Math.max(recording.first, cycle - flight); sent < cycle; ++sent) {
-      const t = Math.min(1, (cycle - sent - 1 + part) / flight);
+    const flight = this.recording.flight;
+    return this.under_way(cycle).map(({ sent, place, src, id, head }) => ({ src, id, head,
+      at: place(Math.min(1, (cycle - sent - 1 + part) / flight)) }));
+  }
+
+  // The same in any part of the cycle: when they were sent, and where they are after a share of their flight.
+  under_way(cycle) {
+    if (this.moving?.cycle === cycle && this.moving.places === this.places) return this.moving.found;
+    const recording = this.recording, found = [];
+    for (let sent = Math.max(recording.first, cycle - recording.flight); sent < cycle; ++sent)
       for (const e of recording.events(sent)) {
         if (e.kind !== "switch_granted" || e.at_terminal) continue;
         const wire = this.by_port.get(`${e.index}.${e.out_port}`);
-        let at = null;
-        if (wire) at = this.point(wire, t);
-        else if (recording.peer(e.index, e.out_port)[1]) {
-          const [from, to] = [this.places[recording.place.get(e.index)], this.terminal_place(e.index)];
-          at = [from[0] + (to[0] - from[0]) * t, from[1] + (to[1] - from[1]) * t];
-        }
-        if (at) found.push({ src: e.src, id: e.id, at, head: !!(e.flit & HEAD) });
+        if (!wire && !recording.peer(e.index, e.out_port)[1]) continue;
+        const [from, to] = [this.places[recording.place.get(e.index)], this.terminal_place(e.index)];
+        const place = wire ? (t) => this.point(wire, t) : (t) => [0, 1].map((k) => from[k] + (to[k] - from[k]) * t);
+        found.push({ sent, place, src: e.src, id: e.id, head: !!(e.flit & HEAD) });
       }
-    }
+    this.moving = { cycle, places: this.places, found };
     return found;
   }
 
@@ -99,13 +103,40 @@ class NetworkView {
     return sums;
   }
 
-  draw(cycle, part, { router, packet, way, deadlock }) {
-    const draw = this.canvas.getContext("2d"), css = getComputedStyle(this.canvas);
-    const ink = css.getPropertyValue("--scope-ink").trim(), quiet = css.getPropertyValue("--scope-quiet").trim();
-    const used = css.getPropertyValue("--scope-used").trim(), paper = css.getPropertyValue("--scope-paper").trim();
-    const alarm = css.getPropertyValue("--scope-alarm").trim();
+  // What does not move within a cycle is drawn once.
+  draw(cycle, part, selected) {
+    const css = getComputedStyle(this.canvas);
+    const [ink, quiet, used, paper, alarm] = ["ink", "quiet", "used", "paper", "alarm"].map((name) =>
+      css.getPropertyValue(`--scope-${name}`).trim());
+    const { router, packet, way, deadlock } = selected, last = this.still;
+    const now = [this.places, this.recording.last, cycle, router, packet, way, deadlock, ink, paper];
+    if (!last || now.some((x, i) => x !== last.now[i])) this.still = this.draw_still(now, { ink, quiet, used, paper, alarm }, selected);
+    const draw = this.canvas.getContext("2d");
+    draw.setTransform(1, 0, 0, 1, 0, 0);
+    draw.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    draw.drawImage(this.still.canvas, 0, 0);
     draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
-    draw.clearRect(0, 0, this.width, this.height);
+    const radius = Math.max(1.6, this.size * 0.13);
+    for (const flit of this.flits(cycle, part)) {
+      const followed = packet && flit.src === packet.src && flit.id === packet.id;
+      draw.beginPath();
+      draw.arc(...flit.at, radius * (followed ? 1.8 : flit.head ? 1.25 : 1), 0, 7);
+      draw.fillStyle = packet_colour(flit.src, flit.id);
+      draw.fill();
+      if (followed || flit.head) {
+        draw.strokeStyle = ink;
+        draw.lineWidth = followed ? 2 : 0.7;
+        draw.stroke();
+      }
+    }
+  }
+
+  // Channels and routers, on a canvas of their own.
+  draw_still(now, { ink, quiet, used, paper, alarm }, { router, packet, way, deadlock }) {
+    const canvas = this.still?.canvas ?? document.createElement("canvas"), cycle = now[2];
+    Object.assign(canvas, { width: this.canvas.width, height: this.canvas.height }); // and empty
+    const draw = canvas.getContext("2d");
+    draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
     const use = this.use(cycle), state = this.recording.state(cycle);
     const stroke = (wire) => {
       draw.beginPath();
@@ -132,7 +163,7 @@ class NetworkView {
       draw.lineWidth = Math.max(3, this.size * 0.3);
       stroke(wire);
     }
-    const most = Math.max(4, (this.recording.meta.buffer ?? 4) * 4), half = this.size / 2;
+    const most = this.recording.meta.buffer ? this.recording.meta.buffer * 4 : this.recording.fullest, half = this.size / 2;
     const refused = REFUSED.map((stage) => this.recording.meta.stages.indexOf(stage));
     this.recording.meta.routers.forEach((r, i) => {
       const [x, y] = this.places[i], full = Math.min(1, state.flits_in(r) / most);
@@ -162,19 +193,7 @@ class NetworkView {
         draw.fillText(this.recording.meta.names[i], x, y + half + 10);
       }
     });
-    const radius = Math.max(1.6, this.size * 0.13);
-    for (const flit of this.flits(cycle, part)) {
-      const followed = packet && flit.src === packet.src && flit.id === packet.id;
-      draw.beginPath();
-      draw.arc(...flit.at, radius * (followed ? 1.8 : flit.head ? 1.25 : 1), 0, 7);
-      draw.fillStyle = packet_colour(flit.src, flit.id);
-      draw.fill();
-      if (followed || flit.head) {
-        draw.strokeStyle = ink;
-        draw.lineWidth = followed ? 2 : 0.7;
-        draw.stroke();
-      }
-    }
+    return { now, canvas };
   }
 
   // On a router in which a connection is blocked or given up.

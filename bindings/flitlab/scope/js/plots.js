@@ -49,6 +49,8 @@ function draw_plots(el, recording, cycle) {
   const mean = latencies.length ? latencies.reduce((a, b) => a + b, 0) / latencies.length : null;
   if (mean !== null) histogram.append(svg_part("text", { x: wide - 4, y: 11, "text-anchor": "end", "data-mean": mean },
     `mean ${mean.toFixed(1)} of ${latencies.length}`));
+  // Packets that have been under way for longer than the recording are not known, so that at first the long ones lack.
+  histogram.append(svg_part("text", { x: left + 2, y: high - 5 }, `created since cycle ${recording.meta.begun}`));
   // Load.
   const loads = [0, 1].map((k) => smooth(shown.map((f) => f.t[k] / terminals), 32));
   const most = Math.max(0.05, ...loads.flat()), load = plot_frame("load: — accepted, - - offered (flits/cycle/terminal)", cycles, most.toFixed(2));

@@ -4,6 +4,7 @@
 const KEY_EVERY = 16; // frames between two states that are kept whole; between them changes are applied again
 const [ROUTER, PORT, VC, STAGE, FLITS, PACKETS, LEFT, OUT_PORT, OUT_VC, SRC, ID, DST, CREDITS, OWNER_PORT, OWNER_VC] =
   Array.from({ length: 15 }, (_, i) => i);
+const TOLD = 64; // routers; recorder.hpp
 const HEAD = 1, TAIL = 2; // bits of an event's flit
 const FIRST_REPLY = 2 ** 31;
 
@@ -21,6 +22,7 @@ async function unpack(text) {
 class State {
   constructor(rows, queues) {
     this.queues = queues;
+    this.words = new Map(); // the machine's, by router
     this.behind = new Map();
     this.set_rows(rows);
   }
@@ -37,13 +39,14 @@ class State {
   copy() {
     const copy = Object.create(State.prototype);
     return Object.assign(copy, { rows: this.rows.slice(), of_router: this.of_router, queues: new Map(this.queues),
-      behind: new Map(this.behind) });
+      behind: new Map(this.behind), words: new Map(this.words) });
   }
 
   apply(frame, meta) {
     if (frame.rows) this.set_rows(frame.rows.slice());
     for (const [i, ...values] of frame.v ?? []) this.rows[i] = [...this.rows[i].slice(0, 3), ...values];
     for (let i = 0; i < frame.q.length; i += 2) this.queues.set(frame.q[i], frame.q[i + 1]);
+    for (const [router, words] of Object.entries(frame.w ?? {})) this.words.set(Number(router), words);
     const arrived = meta.kinds.indexOf("arrived"), granted = meta.kinds.indexOf("switch_granted");
     for (const [kind, , router, port, vc, , , src, id, flit, flits] of frame.e) {
       const key = `${router}.${port}.${vc}`, list = this.behind.get(key) ?? [];
@@ -94,6 +97,7 @@ class Recording {
     this.frames = [];
     this.keys = new Map(); // state by cycle
     this.buffered = []; // flits in all buffers that are drawn, by frame
+    this.fullest = 4; // flits in a router, at most
     this.place = new Map(meta.routers.map((r, i) => [r, i]));
     this.append(frames, Infinity);
   }
@@ -107,8 +111,8 @@ class Recording {
     for (const frame of frames) {
       this.frames.push(frame);
       if (!this.tip) this.tip = new State([], new Map());
+      this.count(frame);
       this.tip.apply(frame, this.meta);
-      this.buffered.push(this.tip.rows.reduce((sum, row) => sum + row[FLITS], 0));
       if (this.frames.length === 1 || frame.c % KEY_EVERY === 0) this.keys.set(frame.c, this.tip.copy());
     }
     // Only up to a state that is kept whole can the past be forgotten.
@@ -119,6 +123,20 @@ class Recording {
       this.buffered.splice(0, next - this.first);
       this.frames.splice(0, next - this.first);
     }
+  }
+
+  // Flits in all buffers and in each router, out of what a frame changes of the one before.
+  count(frame) {
+    if (frame.rows) this.held = new Map();
+    let sum = frame.rows ? 0 : this.buffered[this.buffered.length - 1];
+    const add = (router, flits) => {
+      sum += flits;
+      this.held.set(router, (this.held.get(router) ?? 0) + flits);
+    };
+    for (const row of frame.rows ?? []) add(row[ROUTER], row[FLITS]);
+    for (const [i, ...values] of frame.v ?? []) add(this.tip.rows[i][ROUTER], values[FLITS - STAGE] - this.tip.rows[i][FLITS]);
+    for (const flits of this.held.values()) this.fullest = Math.max(this.fullest, flits);
+    this.buffered.push(sum);
   }
 
   state(cycle) {
@@ -141,6 +159,12 @@ class Recording {
     return (frame?.e ?? []).map(([kind, at_terminal, index, port, vc, out_port, out_vc, src, id, flit, flits]) => ({
       kind: this.meta.kinds[kind], at_terminal: !!at_terminal, index, port, vc, out_port, out_vc, src, id, flit, flits,
     }));
+  }
+
+  // What the machine calls and says of a router's ports. Of large networks only those that are inspected are told.
+  words(router, cycle) {
+    const told = this.meta.routers.length <= TOLD || this.frame(cycle).i?.[router];
+    return told ? this.state(cycle).words.get(router) : undefined;
   }
 
   name(router) { return this.meta.names[this.place.get(router)] ?? `${router}`; }

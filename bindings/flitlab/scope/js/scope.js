@@ -21,8 +21,9 @@ class Scope {
     this.now = make("span", { class: "scope-cycle", "aria-live": "polite" });
     this.note = make("p", { class: "scope-note", role: "status" });
     this.about = make("p", { class: "scope-about" });
+    this.deadlock = make("pre", { class: "scope-deadlock", role: "status", hidden: true });
     const when = make("div", { class: "scope-time" }, this.now, this.controls.when);
-    el.replaceChildren(this.about, this.controls.bar, when, this.settings, this.note,
+    el.replaceChildren(this.about, this.controls.bar, when, this.settings, this.note, this.deadlock,
       make("div", { class: "scope-body" }, make("div", {}, this.canvas, this.plots), make("div", {}, this.panel, this.inside)));
     listen_to_keys(el, wish);
     this.watch = new ResizeObserver(() => this.fit());
@@ -56,8 +57,8 @@ class Scope {
       play: () => this.play(!this.playing),
       first: () => this.go_to(first), last: () => this.go_to(last), seek: () => this.go_to(value),
       speed: () => (this.speed = value),
-      reset: () => { this.play(false); this.ask ? this.request({ do: "reset" }) : this.go_to(first); },
-      set: () => { this.play(false); this.request({ do: "set", changes: value }); },
+      reset: () => { this.stop(); this.play(false); this.ask ? this.request({ do: "reset" }) : this.go_to(first); },
+      set: () => { this.stop(); this.play(false); this.request({ do: "set", changes: value }); },
       run: () => (this.running ? this.stop() : this.run(value)),
       close: () => this.select({}),
       next_router: () => this.select({ router: routers[(place + 1) % routers.length] }),
@@ -67,6 +68,7 @@ class Scope {
   }
 
   play(on) {
+    if (on) this.stop();
     if (on && !this.live && this.cycle >= this.recording.last) this.cycle = this.recording.first;
     this.playing = on;
     if (!on) this.part = 0;
@@ -116,6 +118,8 @@ class Scope {
 
   // A million cycles, in parts, so that they can be stopped.
   run(cycles) {
+    cycles = Math.floor(cycles);
+    if (!(cycles >= 1)) return this.say("run on: how many cycles? It must be a number from 1.");
     this.play(false);
     this.running = { from: this.recording.last, to: this.recording.last + cycles };
     this.request({ do: "skip", cycles });
@@ -155,6 +159,7 @@ class Scope {
   lose_kernel() {
     this.waiting = this.running = null;
     this.lost = true;
+    if (this.playing && this.cycle >= this.recording.last) this.cycle = this.recording.first;
     this.target = this.asked = null;
     this.progress();
     this.say("The kernel does not answer. What is recorded can still be replayed.");
@@ -180,6 +185,7 @@ class Scope {
     }
     if (message.anew) {
       this.recording = new Recording(message.anew);
+      this.told_deadlock = null;
       this.cycle = this.recording.last;
       this.target = null;
       this.asked = this.cycle;
@@ -188,9 +194,12 @@ class Scope {
       show_settings(this.settings, this.recording.meta);
     } else if (message.frames) {
       if (message.frames[0]?.c !== this.recording.last + 1) return; // of a recording that is gone
-      Object.assign(this.recording.meta, { stages: message.stages, deadlock: message.deadlock });
+      Object.assign(this.recording.meta, { stages: message.stages, deadlock: message.deadlock, deadlocked: message.deadlocked,
+        begun: message.begun });
+      const at_the_end = !this.playing && this.cycle === this.recording.last; // whoever steps the network, it is followed
       this.recording.append(message.frames, this.recording.meta.window);
       if (this.target) this.cycle = Math.min(this.target, this.recording.last);
+      else if (at_the_end) this.cycle = this.recording.last;
       if (message.more) { // an answer has so many frames at most
         this.asked = this.recording.last;
         this.ask_up_to(this.target);
@@ -242,6 +251,7 @@ class Scope {
     const { recording, cycle } = this;
     this.el.dataset.cycle = cycle;
     this.el.dataset.last = recording.last;
+    this.show_deadlock();
     this.el.dataset.playing = this.playing;
     this.now.textContent = `cycle ${cycle}`;
     Object.assign(this.controls.when, { min: recording.first, max: recording.last, value: cycle });
@@ -269,17 +279,25 @@ class Scope {
   // The machine's own, of the router that is shown: recorded, or as a kernel has told them.
   words() {
     const { recording, cycle, sel, tree } = this;
-    return recording.frame(cycle).w?.[sel.router] ?? (tree?.router === sel.router && tree.cycle === cycle ? tree.words : null);
+    return recording.words(sel.router, cycle) ?? (tree?.router === sel.router && tree.cycle === cycle ? tree.words : null);
   }
 
   say(text = "") {
     const { meta } = this.recording;
     this.about.textContent = `${meta.about}; seed ${meta.seed}; drawn as ${meta.layout}`;
-    const deadlock = meta.deadlock ?? "";
-    this.stuck = deadlock ? routers_in(deadlock, meta) : null;
     this.note.replaceChildren(...[meta.note, this.ask ? "" : "A replay: nothing runs behind it.", text]
       .filter((t) => t).map((t) => make("span", {}, t, " ")));
-    if (deadlock) this.note.append(make("pre", { class: "scope-deadlock" }, deadlock));
+    this.show_deadlock();
+  }
+
+  // From the cycle on in which it was found.
+  show_deadlock() {
+    const { meta } = this.recording, deadlock = this.cycle >= meta.deadlocked ? meta.deadlock : "";
+    if (this.told_deadlock === deadlock) return;
+    this.told_deadlock = deadlock;
+    this.stuck = deadlock ? routers_in(deadlock, meta) : null;
+    this.deadlock.textContent = deadlock;
+    this.deadlock.hidden = !deadlock;
   }
 }
 
