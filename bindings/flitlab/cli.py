@@ -9,12 +9,12 @@ import os
 import sys
 import time
 import warnings
-from difflib import get_close_matches
 from pathlib import Path
 
 from flitlab import _core
 from flitlab._core import ConfigError, RunError
 from flitlab.arguments import check_threads, did_you_mean, on_command_line
+from flitlab.cli_words import Parser
 
 
 def _experiment(args):
@@ -152,69 +152,8 @@ def _reference(args: argparse.Namespace) -> int:
     return 0
 
 
-class _Parser(argparse.ArgumentParser):
-    """Options that are parameters of a configuration are told how to be set, whatever else is wrong."""
-
-    words: list[str] = []  # of the whole command line
-
-    def error(self, message: str):
-        known = {option for parser in _parsers(self) for option in parser._option_string_actions}
-        commands = [name for parser in _parsers(self) for name in parser.commands()]
-        for word, following in zip(self.words, [*self.words[1:], "--"], strict=True):
-            option, equals, value = word.partition("=")
-            if not option.startswith("--") or option in known:
-                continue
-            value = value if equals else "VALUE" if following.startswith("--") else following
-            name = option.lstrip("-").replace("-", "_")
-            if path := _parameter_called(name):
-                from flitlab.booksim import MORE
-
-                how = "--over" if self.words[0] == "sweep" and any(c in value for c in ",:") else "--set"
-                message = (f"{option} is no option: {path} is a parameter{MORE.get(name, '')}, so write "
-                           f"{how} {path}={value}")
-            elif any(longer.startswith(option) for longer in known):
-                continue  # an option in short
-            elif close := _close_parameter(name):
-                message = f"{option} is no option. Did you mean the parameter {close}, as in --set {close}={value}?"
-            break
-        if "invalid choice" in message and self.words and self.words[0] not in commands:
-            message += did_you_mean(self.words[0], commands)
-        super().error(message)
-
-    def commands(self) -> list[str]:
-        return [name for action in self._actions if isinstance(action, argparse._SubParsersAction)
-                for name in action.choices]
-
-
-def _parsers(parser: argparse.ArgumentParser):
-    """A parser, and those of its commands."""
-    yield parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            yield from action.choices.values()
-
-
-def _close_parameter(word: str) -> str | None:
-    """The parameter that is called like a word, whole or by its last part."""
-    from flitlab.experiment import known_paths
-
-    paths = {path.rpartition(".")[2]: path for path in sorted(known_paths(), reverse=True)}
-    paths |= {path: path for path in paths.values()}
-    close = get_close_matches(word, paths, n=1, cutoff=0.7)
-    return paths[close[0]] if close else None
-
-
-def _parameter_called(word: str) -> str | None:
-    """The dotted path of the only parameter whose last part is a word, or that BookSim calls so."""
-    from flitlab.booksim import KEYS
-    from flitlab.experiment import known_paths
-
-    paths = [path for path in known_paths() if path == word or path.rpartition(".")[2] == word]
-    return paths[0] if len(paths) == 1 else KEYS.get(word)
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="flitlab", description="Lockstep emulation of interconnection networks.")
+    parser = Parser(prog="flitlab", description="Lockstep emulation of interconnection networks.")
     parser.add_argument("--version", action="version", version=f"flitlab {_core.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
@@ -336,7 +275,7 @@ class _Output:
 def main(argv: list[str] | None = None) -> int:
     words = on_command_line.set(True)
     try:
-        _Parser.words = list(sys.argv[1:] if argv is None else argv)
+        Parser.words = list(sys.argv[1:] if argv is None else argv)
         args = _parser().parse_args(argv)
         with warnings.catch_warnings(), contextlib.redirect_stdout(_Output(sys.stdout)):
             warnings.showwarning = lambda message, *_: print(f"flitlab: warning: {message}", file=sys.stderr)
@@ -376,7 +315,7 @@ def _guarded(args: argparse.Namespace) -> int:
 def _kept(args: argparse.Namespace) -> str:
     """Where what has been done so far is, for messages; "": nowhere."""
     if args.command == "sweep" and args.out and (Path(args.out) / "points.jsonl").exists():
-        from flitlab.sweeps import kept_in
+        from flitlab.under_way import kept_in
 
         return f" F{kept_in(Path(args.out))[1:]}."
     if getattr(args, "full", False):

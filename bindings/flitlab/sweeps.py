@@ -8,7 +8,6 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from flitlab.experiment import Experiment, Given, experiment_of, parse_value, pl
 from flitlab.journal import entry_of, line_of, write_anew
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
+from flitlab.under_way import UnderWay, kept_in, writing
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
@@ -78,15 +78,6 @@ def _values(key: str, values: Any) -> list[Any]:
     return listed
 
 
-@contextmanager
-def _writing(folder: Path | None) -> Iterator[None]:
-    """An error of our own files names their folder; those of workers, which may be OSErrors too, do not come here."""
-    try:
-        yield
-    except OSError as error:
-        raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror or error}.") from None
-
-
 class _Journal:
     """Finished points, a line of the journal each, appended as they come. A line cut short by a crash, damaged or of
     another schema is not believed: a warning names it, and its point runs again.
@@ -139,35 +130,10 @@ class _Journal:
     def add(self, key: str, result: dict) -> None:
         self._results[digest_of(key)] = json.dumps(result)
         if self.path is not None:
-            with _writing(self.path.parent), self.path.open("a", encoding="utf-8") as file:
+            with writing(self.path.parent), self.path.open("a", encoding="utf-8") as file:
                 file.write(line_of(key, result))
                 file.flush()
                 os.fsync(file.fileno())
-
-
-class _UnderWay:
-    """The job that runs now, in the folder of its sweep: which points it has, and a checkpoint of all of them. Replicas
-    of a job advance together, so that when a sweep is stopped most of its work is in points that have not ended."""
-
-    def __init__(self, folder: Path):
-        self._points, self.checkpoint = folder / "job.json", folder / "job.checkpoint"
-
-    def read(self) -> list[bytes]:
-        """Digests of the points of a job that was stopped; of none, an empty list."""
-        try:
-            return [bytes.fromhex(digest) for digest in json.loads(self._points.read_text(encoding="utf-8"))]
-        except (OSError, ValueError, TypeError):
-            return []
-
-    def begin(self, digests: list[bytes]) -> None:
-        if self.read() != digests:
-            with _writing(self._points.parent):
-                self.checkpoint.unlink(missing_ok=True)
-                write_anew(self._points, [json.dumps([digest.hex() for digest in digests])])
-
-    def end(self) -> None:
-        self.checkpoint.unlink(missing_ok=True)
-        self._points.unlink(missing_ok=True)
 
 
 class _Points:
@@ -229,7 +195,7 @@ def sweep(
     folder = None
     if out is not None:
         folder = Path(out)
-        with _writing(folder):
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             experiment.save(folder / "experiment.toml")
         if (folder / "points.jsonl").exists() and not resume:
@@ -237,7 +203,7 @@ def sweep(
                 f"{named('out', str(folder))} already has finished points: go on with "
                 f"{named('resume') if on_command_line.get() else 'resume=True'}, or choose another folder."
             )
-    with _writing(folder):
+    with writing(folder):
         journal = _Journal(folder / "points.jsonl" if folder else None, resume)
     try:
         _run_missing(points, journal, backend, threads, executor, progress)
@@ -253,22 +219,10 @@ def sweep(
         settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
     curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment.name)
     if folder:
-        with _writing(folder):
+        with writing(folder):
             curve.to_csv(folder / "curve.csv", configuration=False)  # experiment.toml has it
             curve.save_plot(folder / "curve.png")
     return curve
-
-
-def kept_in(folder: Path) -> str:
-    """What a sweep that was stopped has left."""
-    try:
-        with (folder / "points.jsonl").open(encoding="utf-8") as file:
-            finished = sum(1 for _ in file)
-    except OSError:
-        return ""
-    under_way = ", and what was under way as far as it has come" if (folder / "job.checkpoint").exists() else ""
-    return (f"finished points: {finished}, in {folder}{under_way}; go on with "
-            + ("--resume" if on_command_line.get() else "resume=True"))
 
 
 def _settings(values: Mapping[str, list[Any]], own_seeds: list[int]) -> list[dict[str, Any]]:
@@ -314,7 +268,7 @@ def _run_missing(points: _Points, journal: _Journal, backend, threads, executor,
 
         with TerminateAsInterrupt():
             if executor is None:
-                under_way = _UnderWay(journal.path.parent) if journal.path else None
+                under_way = UnderWay(journal.path.parent) if journal.path else None
                 for group in _begun(under_way, points, groups):
                     _run_group(under_way, points, group, backend, threads, finished, advanced)
                 return
@@ -322,7 +276,7 @@ def _run_missing(points: _Points, journal: _Journal, backend, threads, executor,
                    lambda job, point, result: finished(groups[job][point], result))
 
 
-def _begun(under_way: _UnderWay | None, points: _Points, groups: list[list[int]]) -> list[list[int]]:
+def _begun(under_way: UnderWay | None, points: _Points, groups: list[list[int]]) -> list[list[int]]:
     """The groups, first the one that was stopped in the middle, as it was: with points of it that have ended."""
     places = {digest: i for i, digest in enumerate(points.digests)}
     stopped = under_way.read() if under_way and groups else []
@@ -333,7 +287,7 @@ def _begun(under_way: _UnderWay | None, points: _Points, groups: list[list[int]]
     return [again, *(group for group in others if group)]
 
 
-def _run_group(under_way: _UnderWay | None, points: _Points, group: list[int], backend, threads, finished,
+def _run_group(under_way: UnderWay | None, points: _Points, group: list[int], backend, threads, finished,
                advanced) -> None:
     """Runs the points of a job side by side; with a folder they can be stopped in the middle."""
 

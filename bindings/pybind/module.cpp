@@ -8,9 +8,9 @@
 #include <memory>
 #include <thread>
 
-#include "bindings/frames/recorder.hpp"
 #include "bindings/pybind/convert.hpp"
 #include "bindings/pybind/datum.hpp"
+#include "bindings/pybind/recorder.hpp"
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
@@ -220,13 +220,6 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
   return list;
 }
 
-template <class Put>
-std::string json(Put&& put) {
-  Json text;
-  put(text);
-  return std::move(text.text);
-}
-
 }  // namespace
 
 PYBIND11_MODULE(_core, m) {
@@ -323,30 +316,5 @@ PYBIND11_MODULE(_core, m) {
       .def("load", &SteppedNetwork::load, py::arg("path"))
       .def("go_on_from", &SteppedNetwork::go_on_from, py::arg("other"));
 
-  py::class_<Recorder>(m, "Recorder")
-      .def(py::init<SteppedNetwork&, std::vector<u32>, u32>(), py::arg("network"), py::arg("routers"),
-           py::arg("window"), py::keep_alive<1, 2>())
-      .def("restart", &Recorder::restart)
-      .def("in_step", &Recorder::in_step)
-      .def(
-          "steps", [](Recorder& r, u32 cycles) { return json([&](Json& json) { r.put_steps(json, cycles); }); },
-          py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
-      .def("frames", [](const Recorder& r) { return json([&](Json& json) { r.put_frames(json); }); })
-      .def("network", [](const Recorder& r) { return json([&](Json& json) { r.put_network(json); }); })
-      .def(
-          "inspection",
-          [](const Recorder& r, u32 router) {
-            return json([&](Json& json) {
-              json.open('{');
-              r.put_inspection(json, router);
-              json.close('}');
-            });
-          },
-          py::arg("router"))
-      .def_readwrite("inspected", &Recorder::inspected)
-      .def_property_readonly("stages", &Recorder::stages)
-      .def_property_readonly("deadlock", &Recorder::deadlock)
-      .def_property_readonly("deadlocked", &Recorder::deadlocked)
-      .def_property_readonly("begun", &Recorder::begun)
-      .def("look_for_deadlock", &Recorder::look_for_deadlock);
+  bind_recorder(m);
 }

@@ -14,7 +14,7 @@ constexpr bool kListed = requires(const View& v) { Phase::due(v, 0u, Cycle{}); }
 
 /// `work`, or `run` of a phase that has none.
 template <class Phase, class View>
-__device__ __forceinline__ void work_on(const View& v, u32 item, Cycle now) {
+__device__ inline __attribute__((always_inline)) void work_on(const View& v, u32 item, Cycle now) {
   if constexpr (requires { Phase::work(v, item, now); })
     Phase::work(v, item, now);
   else
@@ -35,7 +35,7 @@ class WorkList {
   /// Works on those of the items `first`, `first` + 1, ... that are due, so many of each `stride` as the block has
   /// threads. All threads of the block come here, and leave when all is done.
   template <class Due, class Work>
-  __device__ __forceinline__ void visit(u32 first, u32 end, u32 stride, Due&& due, Work&& work) {
+  __device__ inline __attribute__((always_inline)) void visit(u32 first, u32 end, u32 stride, Due&& due, Work&& work) {
     FLITLAB_ROLLED for (u32 left = first < end ? end - first : 0; left;) {
       const u32 mine = end - left + threadIdx.x;
       add(mine, threadIdx.x < left && due(mine));
@@ -54,7 +54,7 @@ class WorkList {
 
  private:
   /// In the order of threads within a warp; of warps, in any.
-  __device__ __forceinline__ void add(u32 item, bool due) {
+  __device__ inline __attribute__((always_inline)) void add(u32 item, bool due) {
     const u32 all = __ballot_sync(~0u, due), lane = threadIdx.x % 32;
     u32 place = 0;
     if (lane == 0 && all) place = atomicAdd(&counts_[turn_], bit_count(all));

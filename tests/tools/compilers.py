@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -162,7 +163,8 @@ def check(compiler: Compiler, quick: bool, jobs: int) -> str:
     if quick:
         return looked_at
     tested = run([*under(compiler), folder / "flitlab_tests", "--gtest_brief=1"])
-    return f"{looked_at}; {tested.splitlines()[-1].strip('[] ').replace('PASSED  ]', 'passed:')}"
+    counts = re.findall(r"^\[ +(PASSED|SKIPPED) +\] (\d+) tests?", tested, re.MULTILINE)
+    return f"{looked_at}; tests: {', '.join(f'{n} {what.lower()}' for what, n in counts)}"
 
 
 def main() -> int:

@@ -26,7 +26,7 @@ def check_compiler() -> None:
     probe = subprocess.run([*compiler.split(), "-std=c++20", "-x", "c++", "-fsyntax-only", "-"],
                            input=source, text=True, capture_output=True)
     if probe.returncode:
-        fail(f"{compiler} does not compile C++20; GCC 11, Clang 14 or newer will do.")
+        fail(f"{compiler} does not compile C++20; GCC 12, Clang 14 or newer will do.")
 
 
 def settings_for_tests() -> list[str]:

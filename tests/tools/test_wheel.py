@@ -1,5 +1,6 @@
 """The wheel that `make test` has built, as a user installs it: no compiler, nothing of the sources, an empty folder."""
 
+import os
 import subprocess
 import sys
 import venv
@@ -23,8 +24,13 @@ def installed(tmp_path_factory):
         return subprocess.run([folder / "venv" / "bin" / name, *map(str, arguments)], cwd=folder, text=True,
                               capture_output=True, env={"PATH": "/nowhere", "HOME": str(folder)})
 
+    # Processor time: a slow network or a busy machine says nothing of the wheel.
+    before = os.times()
     done = call("python", "-m", "pip", "install", "--disable-pip-version-check", WHEELS[0])
     assert done.returncode == 0, done.stderr
+    after = os.times()
+    taken = after.children_user + after.children_system - before.children_user - before.children_system
+    assert taken < 60, f"installing took {taken:.0f} s"
     return call
 
 

@@ -1,0 +1,69 @@
+"""Words of a command line that mean nothing, and what their writer may have meant."""
+
+from __future__ import annotations
+
+import argparse
+from difflib import get_close_matches
+
+from flitlab.arguments import did_you_mean
+
+
+class Parser(argparse.ArgumentParser):
+    """Options that are parameters of a configuration are told how to be set, whatever else is wrong."""
+
+    words: list[str] = []  # of the whole command line
+
+    def error(self, message: str):
+        known = {option for parser in _parsers(self) for option in parser._option_string_actions}
+        commands = [name for parser in _parsers(self) for name in parser.commands()]
+        for word, following in zip(self.words, [*self.words[1:], "--"], strict=True):
+            option, equals, value = word.partition("=")
+            if not option.startswith("--") or option in known:
+                continue
+            value = value if equals else "VALUE" if following.startswith("--") else following
+            name = option.lstrip("-").replace("-", "_")
+            if path := _parameter_called(name):
+                from flitlab.booksim import MORE
+
+                how = "--over" if self.words[0] == "sweep" and any(c in value for c in ",:") else "--set"
+                message = (f"{option} is no option: {path} is a parameter{MORE.get(name, '')}, so write "
+                           f"{how} {path}={value}")
+            elif any(longer.startswith(option) for longer in known):
+                continue  # an option in short
+            elif close := _close_parameter(name):
+                message = f"{option} is no option. Did you mean the parameter {close}, as in --set {close}={value}?"
+            break
+        if "invalid choice" in message and self.words and self.words[0] not in commands:
+            message += did_you_mean(self.words[0], commands)
+        super().error(message)
+
+    def commands(self) -> list[str]:
+        return [name for action in self._actions if isinstance(action, argparse._SubParsersAction)
+                for name in action.choices]
+
+
+def _parsers(parser: argparse.ArgumentParser):
+    """A parser, and those of its commands."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.values()
+
+
+def _close_parameter(word: str) -> str | None:
+    """The parameter that is called like a word, whole or by its last part."""
+    from flitlab.experiment import known_paths
+
+    paths = {path.rpartition(".")[2]: path for path in sorted(known_paths(), reverse=True)}
+    paths |= {path: path for path in paths.values()}
+    close = get_close_matches(word, paths, n=1, cutoff=0.7)
+    return paths[close[0]] if close else None
+
+
+def _parameter_called(word: str) -> str | None:
+    """The dotted path of the only parameter whose last part is a word, or that BookSim calls so."""
+    from flitlab.booksim import KEYS
+    from flitlab.experiment import known_paths
+
+    paths = [path for path in known_paths() if path == word or path.rpartition(".")[2] == word]
+    return paths[0] if len(paths) == 1 else KEYS.get(word)

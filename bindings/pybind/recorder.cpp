@@ -1,0 +1,53 @@
+#include "bindings/pybind/recorder.hpp"
+
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+
+#include "bindings/frames/recorder.hpp"
+
+namespace py = pybind11;
+
+namespace flitlab {
+namespace {
+
+template <class Put>
+std::string json(Put&& put) {
+  Json text;
+  put(text);
+  return std::move(text.text);
+}
+
+}  // namespace
+
+void bind_recorder(py::module_& m) {
+  py::class_<Recorder>(m, "Recorder")
+      .def(py::init<SteppedNetwork&, std::vector<u32>, u32>(), py::arg("network"), py::arg("routers"),
+           py::arg("window"), py::keep_alive<1, 2>())
+      .def("restart", &Recorder::restart)
+      .def("in_step", &Recorder::in_step)
+      .def(
+          "steps", [](Recorder& r, u32 cycles) { return json([&](Json& json) { r.put_steps(json, cycles); }); },
+          py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
+      .def("frames", [](const Recorder& r) { return json([&](Json& json) { r.put_frames(json); }); })
+      .def("network", [](const Recorder& r) { return json([&](Json& json) { r.put_network(json); }); })
+      .def(
+          "inspection",
+          [](const Recorder& r, u32 router) {
+            return json([&](Json& json) {
+              json.open('{');
+              r.put_inspection(json, router);
+              json.close('}');
+            });
+          },
+          py::arg("router"))
+      .def_readwrite("inspected", &Recorder::inspected)
+      .def_property_readonly("stages", &Recorder::stages)
+      .def_property_readonly("deadlock", &Recorder::deadlock)
+      .def_property_readonly("deadlocked", &Recorder::deadlocked)
+      .def_property_readonly("begun", &Recorder::begun)
+      .def("look_for_deadlock", &Recorder::look_for_deadlock);
+}
+
+}  // namespace flitlab
