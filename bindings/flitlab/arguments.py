@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from difflib import get_close_matches
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias, get_args
 
 from flitlab._core import ConfigError
 
-BACKENDS = ("auto", "cpu", "cuda")
+Backend: TypeAlias = Literal["auto", "cpu", "cuda"]
+BACKENDS = get_args(Backend)
 MOST_THREADS = 1024  # more are a slip of the keyboard, and each one costs a stack
 
 on_command_line: ContextVar[bool] = ContextVar("on_command_line", default=False)
@@ -20,21 +23,82 @@ def named(name: str, value: Any = _NONE) -> str:
     """``seeds = 0`` in Python, ``--seeds 0`` on the command line; without a value the name alone."""
     if on_command_line.get():
         return f"--{name}" if value is _NONE else f"--{name} {value}"
-    return name if value is _NONE else f"{name} = {value!r}"
+    return name if value is _NONE else f"{name} = {shown(value)}"
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def shown(value: Any) -> str:
+    """A value as part of a line. Text stays whole: it may be the name of a file."""
+    text = repr(value) if isinstance(value, str) else " ".join(repr(value).split())
+    return text if len(text) <= 60 or isinstance(value, str) else text[:57] + "..."
+
+
+def did_you_mean(word: Any, known: Iterable[str]) -> str:
     """`` did you mean ...?`` if something that is known is like the word, or nothing."""
+    if not isinstance(word, str):
+        return f" It must be a string, not {type(word).__name__}."
     close = get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
     return f" Did you mean {close[0]}?" if close else ""
 
 
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number of any kind, NumPy's too; 1.0 and True are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a real number of any kind, NumPy's too; True is none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_path(what: str, path: Any, of: str) -> None:
+    """``what``: the argument or the call, with its value; ``of``: what the path is that of."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ConfigError(f"{what}: it must be the path of {of}, a string or a Path.")
+
+
+def check_truth(name: str, value: Any) -> None:
+    if not isinstance(value, int) and type(value).__name__ not in ("bool", "bool_"):  # NumPy's are called so
+        raise ConfigError(f"{named(name, value)}: it must be True or False.")
+
+
 def check_backend(backend: Any) -> None:
-    if backend not in BACKENDS:
+    if not isinstance(backend, str) or backend not in BACKENDS:
         raise ConfigError(f"{named('backend', backend)}: there is none of that name; it must be auto (a GPU if one "
                           "answers), cpu or cuda.")
 
 
 def check_threads(threads: Any) -> None:
-    if threads not in range(MOST_THREADS + 1):
-        raise ConfigError(f"{named('threads', threads)}: it must be 0 (one per core) to {MOST_THREADS}.")
+    if not is_whole(threads) or not 0 <= threads <= MOST_THREADS:
+        raise ConfigError(f"{named('threads', threads)}: it must be a whole number, 0 (one per core) to "
+                          f"{MOST_THREADS}.")
+
+
+def check_checkpoint(checkpoint: Any, every: Any) -> None:
+    """What ``run`` is told of checkpoints."""
+    if checkpoint is not None:
+        check_path(named("checkpoint", checkpoint), checkpoint, "a file")
+    if not is_number(every) or not every > 0:
+        raise ConfigError(f"{named('every', every)}: it must be a positive number of seconds.")
+
+
+def check_sweep(over: Any, seeds: Any, out: Any, executor: Any) -> None:
+    """What ``sweep`` is told beside its experiment; what the values of ``over`` are is checked where they are used."""
+    if not isinstance(over, Mapping):
+        raise ConfigError(f"{named('over', over)}: it must be a dictionary of dotted paths and lists of values, such "
+                          'as {"traffic.load": [0.1, 0.2]}.')
+    if not is_whole(seeds) or seeds < 1:
+        raise ConfigError(f"{named('seeds', seeds)}: it must be a whole number; at least one seed is needed.")
+    if out is not None:
+        check_path(named("out", out), out, "a folder")
+    if executor is not None:
+        check_executor(executor)
+
+
+def check_executor(executor: Any) -> None:
+    if callable(getattr(executor, "submit", None)) and not isinstance(executor, type):
+        return
+    if hasattr(executor, "scheduler_address"):  # a Dask cluster: LocalCluster, SLURMCluster and others
+        raise ConfigError(f"{named('executor', executor)} is a Dask cluster, which takes no jobs itself: give its "
+                          "client, dask.distributed.Client(cluster).")
+    raise ConfigError(f"{named('executor', executor)}: it must be an object that has submit(), such as a "
+                      "ProcessPoolExecutor(), a Dask Client, or what `with fl.cluster(FILE) as workers` gives.")

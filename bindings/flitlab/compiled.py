@@ -104,6 +104,9 @@ def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, floa
 
 def graph_text(graph: Graph) -> bytes:
     """Lines a,b of a graph's edges, in its order. Nodes that are not the numbers 0, 1, ... count in their order."""
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+        raise ConfigError(f"with_topology({_shown(graph)}): it must be a networkx graph; networkx.Graph(edges) makes "
+                          "one of a list of edges.")
     if graph.is_directed():
         raise ConfigError("with_topology: the graph is directed, and channels go both ways: give "
                           "graph.to_undirected().")
@@ -151,6 +154,9 @@ def ports_of(edges: bytes) -> list[dict[int, int]]:
 
 def table_text(routes: Routes, ports: Sequence[Mapping[int, int]]) -> bytes:
     """Lines router,destination,port[,layer]."""
+    if not callable(routes):
+        raise ConfigError(f"with_routes({_shown(routes)}): it must be a function of a router and a destination router "
+                          "that gives the next router.")
     name, routers = name_of(routes, "routes"), range(len(ports))
     lines, layered = [], None
     for destination in routers:

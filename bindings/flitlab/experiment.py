@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
-from flitlab.arguments import did_you_mean
+from flitlab.arguments import check_path, did_you_mean, shown
 from flitlab.booksim import KEYS, MORE, check_words
 from flitlab.compiled import GRAPH, MATRIX, TABLE, Graph, Pattern, Routes
 from flitlab.programs import program_text
@@ -76,6 +76,12 @@ class Experiment:
 
     def __init__(self, given: Mapping[str, Any], base_dir: str = ".", name: str = "experiment",
                  texts: Mapping[str, bytes] | None = None):
+        _check_given("Experiment", given)
+        for key in given:
+            if not isinstance(key, str):
+                raise ConfigError(f"unknown key {shown(key)}: a key is a dotted path, a string such as "
+                                  '"traffic.load".')
+        check_path(f"base_dir = {shown(base_dir)}", base_dir, "a folder")
         self._given = dict(given)
         self._texts = dict(texts or {})  # of files that are in memory, by the parameter that names them
         self.base_dir = os.path.abspath(base_dir)
@@ -95,6 +101,7 @@ class Experiment:
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:
         """From a nested or dotted dictionary, e.g. ``{"router": {"vcs": 4}}`` or ``{"router.vcs": 4}``."""
+        _check_given("Experiment.from_dict", tree)
         return cls(flatten(tree), base_dir, name)
 
     def set(self, key: str | Mapping[str, Any], value: Any = None) -> Experiment:
@@ -199,6 +206,20 @@ class Experiment:
             raise KeyError(f"there is no {path}.{did_you_mean(path, values)}")
         return values[path]
 
+    def __contains__(self, path: object) -> bool:
+        """Whether a dotted path applies to this configuration."""
+        return path in self.keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def keys(self) -> KeysView[str]:
+        """Dotted paths that apply to this configuration, so that ``dict(exp)`` is ``exp.flat()``."""
+        return self.flat().keys()
+
     def flat(self) -> dict[str, Any]:
         """Every resolved parameter by dotted path."""
         return self.core.flat()
@@ -282,11 +303,19 @@ def _toml(value: Any) -> str:
     return repr(value)
 
 
+def _check_given(call: str, given: Any) -> None:
+    if not isinstance(given, Mapping):
+        instead = f"fl.load({given!r})" if isinstance(given, (str, os.PathLike)) else "fl.load"
+        raise ConfigError(f"{call}({shown(given)}): it takes a dictionary of dotted paths and values; a file, or a "
+                          f"configuration that comes with flitlab, is read by {instead}.")
+
+
 def load(path: str | os.PathLike) -> Experiment:
     """Reads a TOML configuration: a file, or the name of one that comes with flitlab (:func:`flitlab.configs`).
 
     Raises ConfigError with the file and line of what is wrong.
     """
+    check_path(f"load({shown(path)})", path, "a file, or the name of a configuration that comes with flitlab")
     path = Path(path)
     if not path.exists():
         known = shipped.path_of(path.name) if len(path.parts) == 1 else None

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from flitlab import _core
-from flitlab.arguments import check_backend, check_threads
+from flitlab.arguments import Backend, check_backend, check_path, check_threads, check_truth, is_whole, shown
 from flitlab.console import Console
 from flitlab.experiment import Given, experiment_of
 from flitlab.inspection import FIRST_REPLY as FIRST_REPLY
@@ -30,9 +30,10 @@ class Network:
     cycles (:mod:`flitlab.console`); machines' packages have it with named methods, such as ``fl.t3e.Machine(net)``.
     """
 
-    def __init__(self, experiment: Given, backend: str = "cpu", threads: int = 1, trace: bool = False):
+    def __init__(self, experiment: Given, backend: Backend = "cpu", threads: int = 1, trace: bool = False):
         check_backend(backend)
         check_threads(threads)
+        check_truth("trace", trace)
         self.experiment = experiment = experiment_of(experiment)
         self._traced = trace
         self._core = _core.Network(experiment.core, backend, threads, trace)
@@ -42,8 +43,9 @@ class Network:
 
     def step(self, cycles: int = 1) -> Network:
         """Goes on by some cycles; returns the network, so that calls can follow one another."""
-        if cycles < 0:
-            raise _core.ConfigError(f"step({cycles}): the number of cycles must not be negative.")
+        if not is_whole(cycles) or cycles < 0:
+            raise _core.ConfigError(f"step({shown(cycles)}): the number of cycles must be a whole number and must not "
+                                    "be negative.")
         self._core.step(min(cycles, 1 << 63))  # more than time has, whatever it is
         return self
 
@@ -79,9 +81,9 @@ class Network:
 
     def _check_index(self, item: str, index: int) -> None:
         """The core answers numbers that are too large; it cannot be asked for negative ones."""
-        if not 0 <= index < 1 << 32:
+        if not is_whole(index) or not 0 <= index < 1 << 32:
             last = int(self.experiment.derived()[f"{item}s"]) - 1
-            raise _core.ConfigError(f"{item} {index} does not exist: {item}s are numbered 0 to {last}.")
+            raise _core.ConfigError(f"{item} {shown(index)} does not exist: {item}s are numbered 0 to {last}.")
 
     def router(self, index: int) -> Router:
         """Ports of a router, and what is in their virtual channels."""
@@ -98,9 +100,9 @@ class Network:
 
         kind: "router", "terminal" or what else the machine's state consists of. ConfigError names the kinds there are.
         """
-        if not 0 <= index < 1 << 32:
-            raise _core.ConfigError(f"{kind} {index} does not exist: items are numbered from 0.")
-        return Tree.of(self._core.item(kind, index))
+        if not is_whole(index) or not 0 <= index < 1 << 32:
+            raise _core.ConfigError(f"{kind} {shown(index)} does not exist: items are numbered from 0.")
+        return Tree.of(self._core.item(kind if isinstance(kind, str) else shown(kind), index))
 
     def links(self) -> list[tuple[int, int, int, int]]:
         """Both ends of every channel between routers: router, port, router and port where it ends."""
@@ -137,15 +139,19 @@ class Network:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes a checkpoint."""
+        check_path(f"save({shown(path)})", path, "a checkpoint")
         self._core.save(os.fspath(path))
 
     def load(self, path: str | os.PathLike) -> Network:
         """Goes on from a checkpoint of the same configuration."""
+        check_path(f"load({shown(path)})", path, "a checkpoint")
         self._core.load(os.fspath(path))
         return self
 
     def go_on_from(self, other: Network) -> Network:
         """Takes over the state of another network of the same configuration."""
+        if not isinstance(other, Network):
+            raise _core.ConfigError(f"go_on_from({shown(other)}): it must be another Network.")
         self._core.go_on_from(other._core)
         return self
 

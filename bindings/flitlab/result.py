@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, KeysView
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean
@@ -43,11 +44,28 @@ class Record:
 
     def __getitem__(self, name: str) -> Any:
         """As the attribute: ``result["accepted"]``; ``result["latency_cycles.mean"]`` goes deeper."""
+        if not isinstance(name, str):
+            raise KeyError(f"there is no {name!r}.{did_you_mean(name, self._values)}")
         head, _, rest = name.partition(".")
         if head not in self._values:
             raise KeyError(f"there is no {head!r}.{NEARLY.get(head) or did_you_mean(head, self._values)}")
         value = getattr(self, head)
+        if rest and not isinstance(value, (Record, dict)):
+            raise KeyError(f"there is no {name!r}: {head} has no parts.")
         return value[rest] if rest else value
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self[name]  # type: ignore[index]
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def keys(self) -> KeysView[str]:
+        return self._values.keys()
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._values]
@@ -138,6 +156,43 @@ class Result(Record):
         super().__init__({key: value for key, value in values.items() if key != "channel_flits"})
         self._experiment = experiment
         self._channel_flits = values.get("channel_flits")
+
+    # What type checkers know of result["accepted"].
+    @overload
+    def __getitem__(self, name: Literal[
+        "offered", "accepted", "wall_seconds", "router_cycles_per_second", "channel_utilization.mean",
+        "channel_utilization.max"]) -> float: ...
+    @overload
+    def __getitem__(self, name: Literal[
+        "hops_mean", "latency_cycles.mean", "latency_cycles.ci95", "latency_cycles.p50", "latency_cycles.p95",
+        "latency_cycles.p99", "latency_cycles.max", "network_latency_cycles.mean", "network_latency_cycles.ci95",
+        "network_latency_cycles.p50", "network_latency_cycles.p95", "network_latency_cycles.p99",
+        "network_latency_cycles.max"]) -> float | None: ...
+    @overload
+    def __getitem__(self, name: Literal["saturated", "warmup_steady", "window_capped"]) -> bool: ...
+    @overload
+    def __getitem__(self, name: Literal["version", "backend", "device", "state_hash"]) -> str: ...
+    @overload
+    def __getitem__(self, name: Literal[
+        "threads", "seed", "routers", "terminals", "cycles", "warmup_cycles", "measured_cycles", "drain_cycles",
+        "state_bytes", "packets.created", "packets.injected", "packets.delivered", "packets.dropped",
+        "packets.in_flight", "packets.queued"]) -> int: ...
+    @overload
+    def __getitem__(self, name: Literal["config"]) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, name: Literal["latency_cycles", "network_latency_cycles"]) -> Latency: ...
+    @overload
+    def __getitem__(self, name: Literal["packets"]) -> Packets: ...
+    @overload
+    def __getitem__(self, name: Literal["channel_utilization"]) -> Use: ...
+    @overload
+    def __getitem__(self, name: Literal["model"]) -> Model: ...
+    @overload
+    def __getitem__(self, name: Literal["channels"]) -> Channels: ...
+    @overload
+    def __getitem__(self, name: str) -> Any: ...
+    def __getitem__(self, name: str) -> Any:
+        return super().__getitem__(name)
 
     @property
     def channels(self) -> Channels:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from flitlab import _core
-from flitlab.arguments import check_backend, check_threads, named
+from flitlab.arguments import Backend, check_backend, check_checkpoint, check_threads
 from flitlab.experiment import Experiment, Given, experiment_of
 from flitlab.result import Result
 
@@ -43,7 +43,7 @@ def rounded(experiment: Experiment) -> Iterator[str]:
 
 def run(
     experiment: Given,
-    backend: str = "auto",
+    backend: Backend = "auto",
     threads: int = 0,
     checkpoint: str | os.PathLike | None = None,
     every: float = 60.0,
@@ -65,7 +65,7 @@ def run(
 
 def run_keeping(
     experiment: Given,
-    backend: str = "auto",
+    backend: Backend = "auto",
     threads: int = 0,
     checkpoint: str | os.PathLike | None = None,
     every: float = 60.0,
@@ -75,8 +75,7 @@ def run_keeping(
     experiment = experiment_of(experiment)
     check_backend(backend)
     check_threads(threads)
-    if not every > 0:
-        raise _core.ConfigError(f"{named('every', every)}: it must be a positive number of seconds.")
+    check_checkpoint(checkpoint, every)
     for text in rounded(experiment):
         warnings.warn(text, stacklevel=3)
     path = "" if checkpoint is None else os.fspath(checkpoint)

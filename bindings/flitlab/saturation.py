@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from flitlab import _core
-from flitlab.arguments import check_backend
+from flitlab.arguments import Backend, check_backend, is_number, shown
 from flitlab.experiment import Experiment, Given, experiment_of
-from flitlab.runner import run
+from flitlab.runner import rounded, run
 
 SEEDS = 2**53 - 1  # as many as run.seed can tell apart
 PRECISION = 0.05  # of automatic windows: what latency is exactly, nobody asks here
@@ -65,7 +67,7 @@ class Saturation(float):
 
 
 def find_saturation(
-    experiment: Given, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: str = "auto",
+    experiment: Given, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: Backend = "auto",
     confidence: float = 0.95,
 ) -> Saturation:
     """Highest load (flits/cycle/terminal) that is not saturated, to within ``tolerance``, by probabilistic bisection.
@@ -81,12 +83,20 @@ def find_saturation(
     """
     experiment = experiment_of(experiment)
     check_backend(backend)
-    if not 0 <= low < high <= 1 or not tolerance > 0:
-        raise _core.ConfigError(f"find_saturation(low={low}, high={high}, tolerance={tolerance}): it needs 0 <= low < "
-                                "high <= 1 and a positive tolerance.")
-    if not 0 < confidence < 1:
-        raise _core.ConfigError(f"find_saturation(confidence={confidence}): it must be between 0 and 1.")
-    tests = _Tests(experiment, backend)
+    if not all(map(is_number, (low, high, tolerance))) or not (0 <= low < high <= 1 and 0 < tolerance < high - low):
+        raise _core.ConfigError(f"find_saturation(low={shown(low)}, high={shown(high)}, tolerance={shown(tolerance)}): "
+                                "it needs numbers 0 <= low < high <= 1 and a positive tolerance that is smaller than "
+                                "high - low.")
+    if not is_number(confidence) or not 0 < confidence < 1:
+        raise _core.ConfigError(f"find_saturation(confidence={shown(confidence)}): it must be between 0 and 1.")
+    for text in rounded(experiment):
+        warnings.warn(text, stacklevel=2)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"run\.\w+ = \d+ is not a multiple")  # every run would say it again
+        return _search(_Tests(experiment, backend), low, high, tolerance, confidence)
+
+
+def _search(tests: _Tests, low: float, high: float, tolerance: float, confidence: float) -> Saturation:
     if not tests.saturated(high):
         raise _core.ConfigError(f"find_saturation(high={high}): this load is not saturated; give a higher one."
                                 if high < 1 else "find_saturation: this network is not saturated at any load up to 1 "
@@ -109,7 +119,7 @@ def find_saturation(
 class _Tests:
     """Runs, each with a seed of its own."""
 
-    def __init__(self, experiment: Experiment, backend: str):
+    def __init__(self, experiment: Experiment, backend: Backend):
         self.experiment = experiment.set("run.precision", max(PRECISION, experiment["run.precision"]))
         self.backend = backend
         self.runs = self.cycles = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.arguments import did_you_mean
+from flitlab.arguments import did_you_mean, named
 
 # Colours of Okabe and Ito, which most people can tell apart; markers and dashes do for print without colour.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00"]
@@ -14,7 +14,8 @@ _DASHES: list[Any] = ["-", "--", "-.", ":", (0, (3, 1, 1, 1, 1, 1)), (0, (5, 1))
 
 
 def _ieee() -> dict[str, Any]:
-    """IEEE's column of 3.5 inches, Times, 8 points; fonts embedded as fonts, and SVG with its text as text."""
+    """IEEE's column of 3.5 inches; Times, 8 points, ticks and legend 7; fonts embedded as fonts, and SVG with its text
+    as text."""
     from cycler import cycler
 
     cycle = cycler(color=_COLOURS) + cycler(marker=_MARKERS) + cycler(linestyle=_DASHES)
@@ -37,15 +38,16 @@ NARROW = 5  # inches: figures less wide have one picture above the other
 
 class style:
     """``fl.style("ieee")``: from now on figures fit a column of a two-column paper; ``with fl.style("ieee"):`` only
-    those that are drawn inside. Save them as PDF or SVG: ``curve.save_plot("latency.pdf")``.
+    those that are drawn inside. They are 3.5 inches wide, in Times of 8 points, ticks and legend of 7. Save them as PDF
+    or SVG: ``curve.save_plot("latency.pdf")``.
 
     Raises ConfigError for a style that there is not.
     """
 
     def __init__(self, name: str):
-        if name not in _STYLES:
-            raise ConfigError(f"style = {name!r}: there is none of that name; there is {', '.join(_STYLES)}."
-                              f"{did_you_mean(str(name), _STYLES)}")
+        if not isinstance(name, str) or name not in _STYLES:
+            raise ConfigError(f"{named('style', name)}: there is none of that name; there is {', '.join(_STYLES)}."
+                              f"{did_you_mean(name, _STYLES)}")
         import matplotlib as mpl
 
         self.name = name

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flitlab import _core
-from flitlab.arguments import check_backend, check_threads, named, on_command_line
+from flitlab.arguments import Backend, check_backend, check_sweep, check_threads, named, on_command_line
 from flitlab.curve import Curve, is_result
 from flitlab.executors import digest_of, key_of, points_per_job, run_on
 from flitlab.experiment import Experiment, Given, experiment_of, parse_value, plain
@@ -163,7 +163,7 @@ def sweep(
     seeds: int = 1,
     out: str | os.PathLike | None = None,
     resume: bool = False,
-    backend: str = "auto",
+    backend: Backend = "auto",
     threads: int = 0,
     executor: Any = None,
     progress: bool = True,
@@ -180,8 +180,7 @@ def sweep(
     points, and without an executor those that are under way; resume goes on from there.
     """
     experiment = experiment_of(experiment)
-    if seeds < 1:
-        raise _core.ConfigError(f"{named('seeds', seeds)}: at least one seed is needed.")
+    check_sweep(over, seeds, out, executor)
     check_backend(backend)
     check_threads(threads)
     keys = list(over)

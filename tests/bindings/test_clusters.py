@@ -145,7 +145,7 @@ def test_failures_of_an_executor_are_not_those_of_our_files(error, said, with_ou
         raise error
 
     out, uncounted = tmp_path if with_out else None, Dask([], None)
-    uncounted.nthreads = submit
+    uncounted.nthreads = uncounted.submit = submit
     for there in (Here({0: error}), SimpleNamespace(submit=submit), uncounted):
         with pytest.raises(fl.RunError, match=said):
             fl.sweep(small, {"traffic.load": [0.1]}, executor=there, out=out, resume=True, progress=False)

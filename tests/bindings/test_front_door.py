@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import flitlab as fl
@@ -55,7 +56,92 @@ def test_everything_takes_experiments_files_names_and_dictionaries(tmp_path):
         fl.run(3)
 
 
+# Experiments and results are asked as mappings are.
+
+
+def test_experiments_and_results_are_asked_as_mappings(small):
+    assert "traffic.load" in small and "traffic.laod" not in small and None not in small
+    assert "traffic.trace_file" not in small  # does not apply
+    assert list(small) == list(small.flat()) and len(small) == len(small.flat()) and dict(small) == small.flat()
+    result = fl.run(small.set(FAST))
+    for name in ("accepted", "latency_cycles", "latency_cycles.mean", "config.traffic.load"):
+        assert name in result
+    for name in ("acepted", "latency_cycles.men", "accepted.mean", "config.traffic", 3, None):
+        assert name not in result
+    assert list(result) == list(result.to_dict()) and dict(result)["accepted"] == result.accepted
+    assert "mean" in result.latency_cycles and list(result.packets) == list(result.packets.to_dict())
+
+
+@pytest.mark.parametrize("key", [None, 3, ("a", "b")])
+def test_keys_are_strings(small, key):
+    result = fl.run(small.set(FAST))
+    for values in (small, result, result.packets):
+        with pytest.raises(KeyError, match=r"there is no .* It must be a string, not "):
+            values[key]
+    for change in (lambda: small.set(key), lambda: small.set(key, 4), lambda: fl.Experiment({key: 4})):
+        with pytest.raises(fl.ConfigError, match=r"unknown key .*: a key is a dotted path, a string such as"):
+            change()
+
+
 # Slips that were let through.
+
+
+class Submits:
+    def submit(self):
+        raise AssertionError
+
+
+SLIPS = {
+    "run(exp, threads=1.0)": r"threads = 1\.0: it must be a whole number, 0 \(one per core\) to 1024\.",
+    "run(exp, threads=True)": r"threads = True: it must be a whole number",
+    "run(exp, every=None)": r"every = None: it must be a positive number of seconds\.",
+    "run(exp, every='x')": r"every = 'x': it must be a positive number of seconds\.",
+    "run(exp, checkpoint=3)": r"checkpoint = 3: it must be the path of a file",
+    "run(exp, backend=np.array(['cpu', 'auto']))": r"backend = array\(\['cpu', 'auto'\].*: there is none of that name",
+    "sweep(exp, over, seeds=None)": r"seeds = None: it must be a whole number; at least one",
+    "sweep(exp, over, seeds='2')": r"seeds = '2': it must be a whole number",
+    "sweep(exp, over, seeds=1.5)": r"seeds = 1\.5: it must be a whole number",
+    "sweep(exp, over, seeds=float('nan'))": r"seeds = nan: it must be a whole number",
+    "sweep(exp, over, out=3)": r"out = 3: it must be the path of a folder",
+    "sweep(exp, None)": r"over = None: it must be a dictionary of dotted paths and lists of values",
+    "sweep(exp, 'traffic.load')": r"over = 'traffic\.load': it must be a dictionary",
+    "sweep(exp, over, executor='x')": r"executor = 'x': it must be an object that has submit\(\), such as a Process",
+    "sweep(exp, over, executor=Submits)": r"executor = <class .*Submits'>: it must be an object that has submit",
+    "find_saturation(exp, low='a')": r"find_saturation\(low='a', high=1\.0, tolerance=0\.01\): it needs numbers 0 <=",
+    "find_saturation(exp, tolerance=None)": r"tolerance=None\): it needs numbers .* a positive tolerance",
+    "find_saturation(exp, tolerance=5)": r"tolerance=5\): .* tolerance that is smaller than high - low",
+    "find_saturation(exp, low=0.5, high=0.6, tolerance=0.2)": r"tolerance that is smaller than high - low",
+    "find_saturation(exp, confidence='x')": r"find_saturation\(confidence='x'\): it must be between 0 and 1",
+    "load(None)": r"load\(None\): it must be the path of a file, or the name of a configuration",
+    "style([])": r"style = \[\]: .* there is ieee\. It must be a string, not list",
+    "Experiment('vc-mesh-8x8')": r"Experiment\('vc-mesh-8x8'\): .* is read by fl\.load\('vc-mesh-8x8'\)",
+    "Experiment({}, base_dir=3)": r"base_dir = 3: it must be the path of a folder",
+    "Experiment.from_dict(None)": r"Experiment\.from_dict\(None\): it takes a dictionary of dotted paths and values",
+    "Network(exp, trace='x')": r"trace = 'x': it must be True or False",
+    "Network(exp).save(3)": r"save\(3\): it must be the path of a checkpoint",
+    "Network(exp).load(None)": r"load\(None\): it must be the path of a checkpoint",
+    "Network(exp).go_on_from(exp)": r"go_on_from\(<Experiment small: .*\): it must be another Network",
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_plain_slips_are_told_in_a_line(small, slip):
+    names = {"exp": small.set(FAST), "over": {"traffic.load": [0.1]}, "np": np, "Submits": Submits}
+    with pytest.raises(fl.ConfigError, match=SLIPS[slip]) as told:
+        eval(f"fl.{slip}", {"fl": fl, **names})
+    assert "\n" not in str(told.value)
+
+
+def test_a_cluster_is_not_its_client(small):
+    over = {"traffic.load": [0.1, 0.2]}
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
+        with pytest.raises(fl.ConfigError, match=r"executor = LocalCluster\(.* give its client, dask\.distributed"):
+            fl.sweep(small, over, executor=cluster, progress=False)
+        with distributed.Client(cluster) as client:
+            cluster.scale(1)
+            there = fl.sweep(small, over, executor=client, progress=False)
+    assert there.csv_text() == fl.sweep(small, over, progress=False).csv_text()
 
 
 @pytest.mark.parametrize("backend", ["gpu", "CPU", "", None])

@@ -297,3 +297,12 @@ def test_graphs_are_checked(mesh):
     refused(lambda: fl.load("bless-mesh-8x8").with_topology(nx.path_graph(4)), "ports go by dimensions")
     refused(lambda: fl.load("t3e-16").with_routes(clockwise), 'with_routes: router.kind = "t3e"')
     refused(lambda: fl.load("bless-mesh-8x8").with_routes(clockwise), 'with_routes: router.kind = "bless"')
+
+
+def test_what_is_no_graph_and_no_function(small):
+    for graph in (None, [(0, 1)]):
+        with pytest.raises(fl.ConfigError, match=r"with_topology\(.*\): it must be a networkx graph; networkx\.Graph"):
+            small.with_topology(graph)
+    for routes in (None, {}):
+        with pytest.raises(fl.ConfigError, match=r"with_routes\(.*\): it must be a function of a router and a"):
+            small.with_routes(routes)

@@ -24,7 +24,9 @@ def test_a_network_steps_and_shows_itself(small):
 
 
 @pytest.mark.parametrize(("cycles", "error", "says"), [
-    (-1, fl.ConfigError, "must not be negative"),
+    (-1, fl.ConfigError, "must not be negative"), (True, fl.ConfigError, r"step\(True\): .* must be a whole number"),
+    (1.5, fl.ConfigError, r"step\(1\.5\): the number of cycles must be a whole number and must not be negative"),
+    (float("nan"), fl.ConfigError, r"step\(nan\): .* whole number"), (None, fl.ConfigError, r"step\(None\): .* whole"),
     (fl._core.END_OF_TIME - 9, fl.RunError, "emulated time ends at 2000000000"),
     (2**32, fl.RunError, "cycle 4294967306 cannot be reached"), (10**30, fl.RunError, "cannot be reached"),
 ])
@@ -164,13 +166,23 @@ def test_networks_go_on_from_each_other(small):
         slow.go_on_from(fl.Network(small.set("router.vcs", 2)))
 
 
-@pytest.mark.parametrize("index", [-1, 16, 2**40])
+@pytest.mark.parametrize("index", [-1, 16, 2**40, 1.5, None, True])
 def test_items_that_do_not_exist_are_named(small, index):
     net = fl.Network(small)
     with pytest.raises(fl.ConfigError, match=f"router {index} does not exist: routers are numbered 0 to 15"):
         net.router(index)
     with pytest.raises(fl.ConfigError, match=f"terminal {index} does not exist: terminals are numbered 0 to 15"):
         net.terminal(index)
+    with pytest.raises(fl.ConfigError, match=f"router {index} does not exist: items "):
+        net.inspect("router", index)
+    with pytest.raises(fl.ConfigError, match=r'items of kind "3" do not exist: this network has router, terminal'):
+        net.inspect(3, 0)
+
+
+def test_numbers_of_numpy_are_numbers(small):
+    np = pytest.importorskip("numpy")
+    net = fl.Network(small, threads=np.int64(1), trace=np.bool_(True)).step(np.int32(20))
+    assert net.cycle == 20 and net.router(np.int64(5)) == net.router(5) and net.events()
 
 
 def test_replies_are_named(small, tmp_path):

@@ -100,3 +100,12 @@ def test_every_run_has_a_seed_of_its_own(mesh, monkeypatch):
 def test_a_confidence_is_between_0_and_1(mesh, confidence):
     with pytest.raises(fl.ConfigError, match=r"find_saturation\(confidence=.*\): it must be between 0 and 1"):
         fl.find_saturation(mesh, confidence=confidence)
+
+
+def test_rounded_windows_are_told_once_and_where_the_user_is():
+    torus = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.warmup_cycles": 550, "run.measure_cycles": 1000,
+                                     "run.epoch_cycles": 100})
+    with pytest.warns() as told:
+        found = fl.find_saturation(torus, tolerance=0.2)
+    assert found.runs > 1 and [w.filename for w in told] == [__file__]
+    assert str(told[0].message).startswith("run.warmup_cycles = 550 is not a multiple of run.epoch_cycles = 100")
