@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from flitlab import _core
+from flitlab.arguments import did_you_mean
 
 
 def model_of(kind: str) -> dict:
-    """The record of a router kind."""
-    return next(m for m in _core.models() if m["kind"] == kind)
+    """The record of a router kind. Raises ConfigError if there is none, as a file of another version may have it."""
+    models = {m["kind"]: m for m in _core.models()}
+    if kind not in models:
+        raise _core.ConfigError(f"router.kind = {kind!r}: there is none of that name; there are {', '.join(models)}."
+                                f"{did_you_mean(kind, models)}")
+    return models[kind]
 
 
 def common_parameters() -> list[dict]:

@@ -43,3 +43,9 @@ def test_inspect_shows_parameters_derived_numbers_and_totals(kind, tmp_path, cap
     for total in totals_of(kind):
         assert any(line.startswith(total["name"]) and total["help"] in line for line in text.splitlines())
     assert "routers" in text
+
+
+def test_a_kind_that_there_is_not():
+    """As a kept table of another version may have it."""
+    with pytest.raises(_core.ConfigError, match=r"router\.kind = 'tee3': there is none of that name; there are .*t3e"):
+        parameters_of("tee3")
