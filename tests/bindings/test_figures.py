@@ -104,6 +104,9 @@ def test_a_style_holds_until_it_ends():
     style = fl.style("ieee")
     try:
         assert matplotlib.rcParams["figure.figsize"] == [3.5, 2.4]
+        for size, of in ((8, "font.size"), (7, "xtick.labelsize"), (7, "ytick.labelsize"), (7, "legend.fontsize")):
+            assert matplotlib.rcParams[of] == size
+        assert "Times of 8 points, ticks and legend of 7" in fl.style.__doc__
     finally:
         style.__exit__()
     assert matplotlib.rcParams["figure.figsize"] != [3.5, 2.4]
