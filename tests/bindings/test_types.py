@@ -17,6 +17,7 @@ PACKAGE = Path(flitlab.__file__).parent
 
 GOOD = """
 import flitlab as fl
+from flitlab import bgl, metro, sconnect, t3e
 
 exp: fl.Experiment = fl.load("vc-mesh-8x8").set("traffic.load", 0.1)
 res: fl.Result = fl.run(exp)
@@ -32,6 +33,19 @@ load: float = fl.find_saturation(exp)
 net: fl.Network = fl.Network(exp, trace=True).step(100)
 name: str | None = net.router(5).ports[0].name
 names: list[str] = fl.configs()
+accepted: float = res["accepted"]
+steady: bool = res["warmup_steady"]
+digest: str = res["state_hash"].upper()
+median: float | None = res["latency_cycles.p50"]
+seed: int = res["seed"] + res["packets.created"]
+slowest: float | None = res["latency_cycles"].max
+of_the_router = res["model.special_packets"]
+paths: list[str] = list(exp) + list(res)
+values: dict = dict(exp)
+known: bool = "traffic.load" in exp and "accepted" in res
+machine: t3e.Machine = t3e.Machine(net)
+links = bgl.Links(net)
+scans = (metro.Scan, sconnect.Fabric)
 
 
 def half_way(source: int, terminals: int) -> int:
@@ -78,6 +92,15 @@ SLIPS = {
     "fl.sweep(exp, {'traffic.load': fl.adaptive(0, 1, tolerence=0.1)})": "tolerence",
     "res.channels.frames": "frames",
     "fl.style(1)": "str",
+    "fl.run(exp, backend='gpu')": "gpu",
+    "fl.sweep(exp, {'traffic.load': [0.1]}, backend='gpu')": "gpu",
+    "fl.find_saturation(exp, backend='gpu')": "gpu",
+    "fl.Network(exp, backend='gpu')": "gpu",
+    "res['state_hash'] + 1": "",
+    "res['accepted'].upper()": "upper",
+    "res['saturated'].upper()": "upper",
+    "res['latency_cycles'].men": "men",
+    "t3e.Machin(net)": "Machin",
     "again.to_parket('x')": "to_parket",
 }
 
