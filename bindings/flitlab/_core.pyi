@@ -55,9 +55,11 @@ class Network:
 class Recorder:
     """What the scope replays of a network; all texts are JSON (bindings/frames/recorder.hpp)."""
 
-    inspected: set[int]
-
     def __init__(self, network: Network, routers: Sequence[int], window: int) -> None: ...
+    @property
+    def inspected(self) -> set[int]: ...
+    @inspected.setter
+    def inspected(self, routers: set[int]) -> None: ...
     @property
     def stages(self) -> list[str]: ...
     @property
