@@ -167,7 +167,10 @@ class Curve:
 
     def to_csv(self, path: str | os.PathLike, configuration: bool = True) -> None:
         """Writes the table, and behind it a column for every parameter of the configuration that was not varied."""
-        Path(path).write_text(self.csv_text(configuration), encoding="utf-8")
+        from flitlab.curve_files import writing
+
+        with writing(path):
+            Path(path).write_text(self.csv_text(configuration), encoding="utf-8")
 
     def to_parquet(self, path: str | os.PathLike) -> None:
         """As :meth:`to_csv`, with types kept. Needs pyarrow (``pip install 'flitlab[results]'``)."""

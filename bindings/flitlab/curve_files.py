@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from flitlab._core import ConfigError, __version__
+from flitlab.arguments import is_number, shown
 from flitlab.curve import COLUMNS, Curve, is_result
 from flitlab.journal import entry_of
 from flitlab.records import parameters_of
@@ -18,6 +21,21 @@ UNITS = {name: "flits/cycle/terminal" for name in ("offered", "accepted")} | {
     name: "cycles" for name in COLUMNS if "latency" in name or name == "cycles"} | {
     "hops_mean": "hops", "channel_use_mean": "flits/cycle", "channel_use_max": "flits/cycle",
     "packets_delivered": "packets"}
+
+
+_TRUTHS = ("saturated", "warmup_steady", "window_capped")
+_NUMBERS = set(COLUMNS) - {*_TRUTHS, "state_hash"}
+_MAYBE = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # not measured where a run was saturated
+
+
+@contextmanager
+def writing(path: str | os.PathLike) -> Iterator[None]:
+    """What goes wrong with a file of the user's as a ConfigError that names it."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's words name the file again
+        raise ConfigError(f"{os.fspath(path)} cannot be written: {reason}.") from None
 
 
 def read(path: Path) -> Curve:
@@ -38,7 +56,7 @@ def _read_folder(folder: Path) -> Curve:
     by_hash: dict[str, list[dict[str, Any]]] = {}
     journal = folder / "points.jsonl"
     for line in journal.open(encoding="utf-8", errors="replace") if journal.exists() else ():
-        if entry := entry_of(line, is_result):
+        if (entry := entry_of(line, is_result)) and isinstance(entry[1].get("config"), dict):
             by_hash.setdefault(entry[1]["state_hash"], []).append(entry[1]["config"])
     if all(row["state_hash"] in by_hash for row in curve.rows):
         configs = [_config_of(row, curve.keys, by_hash[row["state_hash"]]) for row in curve.rows]
@@ -53,33 +71,61 @@ def _config_of(row: dict[str, Any], keys: list[str], candidates: list[dict[str, 
 
 
 def _read_csv(path: Path, name: str) -> Curve:
+    rows = []
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file, strict=True))
+            lines = csv.DictReader(file, strict=True)
+            columns = list(lines.fieldnames or ())
+            _check_columns(path, columns)
+            for line in lines:
+                where = f"{path}:{lines.line_num}"
+                if None in line or None in line.values():  # what is too much and what is missing
+                    raise ConfigError(f"{where} is damaged: it has not one cell for each of {len(columns)} columns.")
+                rows.append({name: text if name == "state_hash" else _value(text) for name, text in line.items()})
+                _check_row(where, rows[-1])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it is not a CSV file ({error})"
         raise ConfigError(f"{path} cannot be read: {reason}.") from None
-    columns = list(lines[0]) if lines else []
-    _check_columns(path, columns)
-    rows = [{name: text if name == "state_hash" else _value(text or "") for name, text in line.items() if name}
-            for line in lines]
-    return _curve(columns, rows, name, _keys_of(columns))
+    return _curve(path, columns, rows, name, _keys_of(columns))
 
 
 def _check_columns(path: Path, columns: list[str]) -> None:
-    if missing := [name for name in COLUMNS if name not in columns]:
+    wanted = ["run.seed", *COLUMNS]
+    if missing := [name for name in [*COLUMNS, "run.seed"] if name not in columns]:
         raise ConfigError(f"{path} is not the table of a sweep: it has no column {missing[0]}.")
+    if [name for name in columns if name in wanted] != wanted:
+        raise ConfigError(f"{path} is not the table of a sweep: its columns must be in the order in which one writes "
+                          f"them, {', '.join(wanted)}.")
+
+
+def _check_row(where: str, row: dict[str, Any]) -> None:
+    """Cells of other types than a sweep writes would be found much later, by whatever reckons with them."""
+    numbers = _NUMBERS | ({"traffic.load", "run.seed"} & set(_varied(list(row))))
+    for name, value in row.items():
+        if name in _TRUTHS and not isinstance(value, bool):
+            must = "True or False"
+        elif name in numbers and not is_number(value) and not (value is None and name in _MAYBE):
+            must = "a number"
+        elif name == "state_hash" and not (isinstance(value, str) and re.fullmatch("[0-9a-f]{16}", value)):
+            must = "16 hexadecimal digits"
+        else:
+            continue
+        raise ConfigError(f"{where} is damaged: {name} = {shown(value)}, and it must be {must}.")
+
+
+def _varied(columns: list[str]) -> list[str]:
+    """What was varied, and the seed, are before the first result."""
+    return columns[: columns.index(COLUMNS[0])]
 
 
 def _keys_of(columns: list[str]) -> list[str]:
-    """What was varied is before the first result."""
-    before = columns[: columns.index("offered")]
-    return [key for key in before if key != "run.seed"] or before
+    return [key for key in _varied(columns) if key != "run.seed"] or ["run.seed"]
 
 
-def _curve(columns: Iterable[str], rows: list[dict[str, Any]], name: str, keys: list[str]) -> Curve:
+def _curve(path: Path, columns: list[str], rows: list[dict[str, Any]], name: str, keys: list[str]) -> Curve:
     """Of a table's rows, in which a column behind the results is of the configuration."""
-    columns = list(columns)
+    if not rows:
+        raise ConfigError(f"{path} has the head of a sweep's table and no rows.")
     of_config = [c for c in columns[columns.index(COLUMNS[-1]) + 1 :] if not c.startswith("model.")]
     results = [c for c in columns if c not in of_config]
     configs = [{c: row[c] for c in of_config if row[c] is not None} for row in rows] if of_config else []
@@ -124,7 +170,8 @@ def write_parquet(curve: Curve, path: str | os.PathLike) -> None:
         columns[name] = cells
     about = {"version": __version__, "keys": curve.keys, "name": curve.name}
     table = arrow.table(columns).replace_schema_metadata({"flitlab": json.dumps(about)})
-    parquet.write_table(table, os.fspath(path))
+    with writing(path):
+        parquet.write_table(table, os.fspath(path))
 
 
 def _read_parquet(path: Path) -> Curve:
@@ -133,10 +180,22 @@ def _read_parquet(path: Path) -> Curve:
         table = parquet.read_table(path)
     except (OSError, arrow.ArrowException) as error:
         raise ConfigError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
-    about = json.loads((table.schema.metadata or {}).get(b"flitlab", b"{}"))
-    _check_columns(path, table.column_names)
-    return _curve(table.column_names, table.to_pylist(), about.get("name", path.stem),
-                  about.get("keys") or _keys_of(table.column_names))
+    columns, rows = table.column_names, table.to_pylist()
+    _check_columns(path, columns)
+    for number, row in enumerate(rows, 1):
+        _check_row(f"{path}, row {number},", row)
+    about = _about(table.schema.metadata or {})
+    keys = [key for key in about.get("keys", ()) if key in columns]
+    return _curve(path, columns, rows, about.get("name", path.stem), keys or _keys_of(columns))
+
+
+def _about(metadata: dict[bytes, bytes]) -> dict[str, Any]:
+    """What ``write_parquet`` says of a table; nothing if something else wrote it."""
+    try:
+        about = json.loads(metadata.get(b"flitlab", b"{}"))
+    except ValueError:
+        return {}
+    return about if isinstance(about, dict) else {}
 
 
 def dataset(curve: Curve) -> Any:

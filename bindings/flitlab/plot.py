@@ -182,6 +182,8 @@ def save_curves(curves: Sequence[Curve], path: str | os.PathLike, labels: Sequen
     import matplotlib.pyplot as plt
     from matplotlib.backend_bases import FigureCanvasBase
 
+    from flitlab.curve_files import writing
+
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in FigureCanvasBase.get_supported_filetypes():
         raise ConfigError(f"{path}: a picture's file ends in .png, .svg or .pdf.")
@@ -192,7 +194,8 @@ def save_curves(curves: Sequence[Curve], path: str | os.PathLike, labels: Sequen
         figure.suptitle(title)
     no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)  # the same curve, the same file
     try:
-        figure.savefig(path, metadata=no_date, **({} if narrow else {"dpi": 130}))
+        with writing(path):
+            figure.savefig(path, metadata=no_date, **({} if narrow else {"dpi": 130}))
     finally:
         plt.close(figure)
 

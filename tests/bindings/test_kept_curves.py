@@ -95,6 +95,75 @@ def test_what_is_no_curve_is_told(tmp_path):
             fl.Curve.read(tmp_path / name)
 
 
+@pytest.mark.parametrize(("column", "cell", "said"), [
+    ("accepted", "abc", "accepted = 'abc', and it must be a number"),
+    ("accepted", "", "accepted = None, and it must be a number"),
+    ("saturated", "maybe", "saturated = 'maybe', and it must be True or False"),
+    ("warmup_steady", "1", "warmup_steady = 1, and it must be True or False"),
+    ("latency_mean", "12.x", "latency_mean = '12.x', and it must be a number"),
+    ("cycles", "True", "cycles = True, and it must be a number"),
+    ("traffic.load", "O.1", "traffic.load = 'O.1', and it must be a number"),
+    ("run.seed", "", "run.seed = None, and it must be a number"),
+    ("state_hash", "", "state_hash = '', and it must be 16 hexadecimal digits"),
+    ("state_hash", "12ab", "state_hash = '12ab', and it must be 16 hexadecimal digits"),
+])
+def test_a_damaged_row_is_told_by_file_and_line(folder, tmp_path, column, cell, said):
+    lines = [line.split(",") for line in folder[1].csv_text().splitlines()]
+    lines[3][lines[0].index(column)] = cell
+    (tmp_path / "c.csv").write_text("\n".join(map(",".join, lines)) + "\n")
+    with pytest.raises(fl.ConfigError, match=re.escape(f"c.csv:4 is damaged: {said}.")):
+        fl.Curve.read(tmp_path / "c.csv")
+
+
+@pytest.mark.parametrize(("damage", "said"), [
+    (lambda text: text[: text.index(",", len(text) // 2)], r"c\.csv:\d+ is damaged: it has not one cell for each"),
+    (lambda text: text.replace("\n", ",7\n").replace(",7\n", "\n", 1), r"c\.csv:2 is damaged: it has not one cell"),
+    (lambda text: text.splitlines()[0] + "\n", r"c\.csv has the head of a sweep's table and no rows"),
+    (lambda text: "", r"c\.csv is not the table of a sweep: it has no column offered"),
+    (lambda text: text.replace("run.seed", "seed", 1), r"it has no column run\.seed"),
+    (lambda text: text.replace("offered,accepted", "accepted,offered", 1), "columns must be in the order"),
+])
+def test_a_damaged_table_is_told(folder, tmp_path, damage, said):
+    (tmp_path / "c.csv").write_text(damage(folder[1].csv_text()))
+    with pytest.raises(fl.ConfigError, match=said):
+        fl.Curve.read(tmp_path / "c.csv")
+
+
+def test_a_damaged_parquet_file_is_told_by_row(folder, tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "c.parquet"
+
+    def write(table):
+        parquet.write_table(table, file)
+        return file
+
+    folder[1].to_parquet(file)
+    table = parquet.read_table(file)
+    words = arrow.array(["0.1", *["x"] * (table.num_rows - 1)])
+    at = table.column_names.index("accepted")
+    with pytest.raises(fl.ConfigError, match=r"c\.parquet, row 1, is damaged: accepted = '0\.1', and it must be a"):
+        fl.Curve.read(write(table.set_column(at, "accepted", words)))
+    with pytest.raises(fl.ConfigError, match=r"c\.parquet has the head of a sweep's table and no rows"):
+        fl.Curve.read(write(table.slice(0, 0)))
+    again = fl.Curve.read(write(table.replace_schema_metadata({"flitlab": "{"})))  # is not needed
+    assert again.csv_text() == folder[1].csv_text() and again.keys == folder[1].keys
+
+
+def test_rows_without_a_load_are_no_damage(tmp_path):
+    """A batch has none: of a column of the configuration some rows have nothing."""
+    experiment = {"topology.shape": [4, 4], "run.warmup_cycles": 500, "run.measure_cycles": 500}
+    curve = fl.sweep(experiment, {"traffic.mode": ["open", "batch"]}, progress=False)
+    curve.to_csv(tmp_path / "c.csv")
+    alike(fl.Curve.read(tmp_path / "c.csv"), curve)
+
+
+@pytest.mark.parametrize("write", [fl.Curve.to_csv, fl.Curve.to_parquet, fl.Curve.save_plot])
+def test_files_that_cannot_be_written_are_named(folder, tmp_path, write):
+    path = tmp_path / "no" / "c.png"
+    with pytest.raises(fl.ConfigError, match=re.escape(f"{path} cannot be written: No such file or directory.")):
+        write(folder[1], path)
+
+
 def test_packages_that_are_not_there_are_asked_for(folder, tmp_path, monkeypatch):
     import sys
 
