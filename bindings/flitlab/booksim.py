@@ -43,6 +43,12 @@ def check_words(given: Mapping[str, Any], known: set[str]) -> None:
             raise ConfigError(f'{path} = "{value}": here it is called "{ours}".')
 
 
+def theirs(path: Any) -> str:
+    """`` It is BookSim's word for ...``, or nothing."""
+    word = path.rpartition(".")[2] if isinstance(path, str) else ""
+    return f" It is BookSim's word for {KEYS[word]}{MORE.get(word, '')}." if word in KEYS else ""
+
+
 def _ours(path: str, value: str) -> str | None:
     """BookSim's routing functions end in the topology that they are for, as in dor_mesh; case does not matter."""
     word = value.lower()

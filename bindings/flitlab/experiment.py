@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, shown
-from flitlab.booksim import KEYS, MORE, check_words
+from flitlab.booksim import check_words, theirs
 from flitlab.compiled import GRAPH, MATRIX, TABLE, Graph, Pattern, Routes
 from flitlab.programs import program_text
 from flitlab.records import applies, parameters_of
@@ -54,11 +54,6 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 _PROGRAM = "traffic.program_file"
 _OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")  # fit no other graph
-
-
-@cache
-def _core_kinds() -> frozenset[str]:
-    return frozenset(model["kind"] for model in _core.models())
 
 
 @cache
@@ -111,12 +106,10 @@ class Experiment:
         given = {**self._given, **changes}
         if texts and changes.keys() <= known_paths():  # what was compiled goes with what it was compiled for
             values = {**self.flat(), **changes}
-            if (kind := values["router.kind"]) in _core_kinds():
-                records = parameters_of(kind)
-                texts = {path: text for path, text in texts.items()
-                         if path in records and applies(records[path], values)}
-                given = {path: value for path, value in given.items() if path not in self._texts or path in texts
-                         or path in changes}
+            records = parameters_of(values["router.kind"])
+            texts = {path: text for path, text in texts.items() if path in records and applies(records[path], values)}
+            gone = self._texts.keys() - texts.keys() - changes.keys()
+            given = {path: value for path, value in given.items() if path not in gone}
         return Experiment(given, self.base_dir, self.name, texts)
 
     def with_pattern(self, pattern: Pattern | Any) -> Experiment:
@@ -200,10 +193,7 @@ class Experiment:
         if path not in values:
             if path in known_paths():
                 raise KeyError(f"{path} does not apply to this configuration.")
-            word = path.rpartition(".")[2]
-            if word in KEYS:
-                raise KeyError(f"there is no {path}: it is BookSim's word for {KEYS[word]}{MORE.get(word, '')}.")
-            raise KeyError(f"there is no {path}.{did_you_mean(path, values)}")
+            raise KeyError(f"there is no {path}.{theirs(path) or did_you_mean(path, values)}")
         return values[path]
 
     def __contains__(self, path: object) -> bool:

@@ -258,7 +258,7 @@ def test_what_else_is_missing_does_not_hide_that(cli):
 
 @pytest.mark.parametrize("path", ["injection_rate", "traffic.injection_rate"])
 def test_words_of_booksim_are_asked_for_in_vain(path):
-    with pytest.raises(KeyError, match=r"BookSim's word for traffic\.load, in flits"):
+    with pytest.raises(KeyError, match=r"It is BookSim's word for traffic\.load, in flits"):
         fl.load("vc-mesh-8x8")[path]
 
 
