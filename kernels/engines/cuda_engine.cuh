@@ -25,7 +25,7 @@ namespace flitlab {
 
 /// Advances the active replicas by `cycles`. `together`: replicas of a block, whose barrier ends each stage; 0: all are
 /// the grid's, and so is the barrier. Threads take routers of one replica after the other, so that a warp is full
-/// though replicas are small; of phases that know who is due, only those that are (work_list.cuh). One block of
+/// though replicas are small; of phases that list who is due, only those that are (work_list.cuh). One block of
 /// kBlockThreads on a multiprocessor is enough: the compiler, left to itself, makes room for two, and spills registers
 /// (docs/gpu.md).
 template <class Model, class List>
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u32 items = Phase::items(any), all = items * replicas;
         const auto view = [&](u32 i) __attribute__((always_inline)) { return job.view(job.active[first + i / items]); };
-        if constexpr (kListed<Phase, decltype(any)>) {
+        if constexpr (kListed<Phase>) {
           const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
           const auto work = [&](u32 i) __attribute__((always_inline)) { work_on<Phase>(view(i), i % items, now); };
           list.visit(me - threadIdx.x, all, threads, due, work);

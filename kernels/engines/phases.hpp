@@ -15,6 +15,8 @@
 ///   `static bool due(const View&, u32 item, Cycle)`   whether there is anything to do; nobody else's work of the same
 ///                                                     stage may change it
 ///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
+/// and, if looking at all of them is cheap and packs warps of a device better at every load (docs/gpu.md),
+///   `static constexpr bool listed = true`              a block lists who is due, and works on the list
 /// and, if hardly any item is ever due,
 ///   `static u64 due_set(const View&, u32 group, Cycle)`  which of the 64 items from 64 `group` on are due, as bits
 /// and, for views for which it rather finds out itself who is due, and works on many of them at once,

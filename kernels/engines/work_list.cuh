@@ -8,9 +8,9 @@
 
 namespace flitlab {
 
-/// Whether a phase knows, on a device, who is due (kernels/engines/phases.hpp).
-template <class Phase, class View>
-constexpr bool kListed = requires(const View& v) { Phase::due(v, 0u, Cycle{}); };
+/// Whether a phase's items are listed on a device (kernels/engines/phases.hpp).
+template <class Phase>
+constexpr bool kListed = requires { requires Phase::listed; };
 
 /// `work`, or `run` of a phase that has none.
 template <class Phase, class View>

@@ -94,7 +94,7 @@ def test_a_sweep_that_was_stopped_ends_as_another(tmp_path, monkeypatch):
         return real(experiments, backend, threads, finished, checkpoint, look)
 
     monkeypatch.setattr(sweeps, "run_job", stopped)
-    with pytest.raises(KeyboardInterrupt, match="finished points: [12], in"):
+    with pytest.raises(KeyboardInterrupt, match=r"finished points: [12], in"):
         fl.sweep(e, over, out=tmp_path / "part", progress=False)
     assert len(json.loads((tmp_path / "part" / "job.json").read_text())) == 3
     cycles = []

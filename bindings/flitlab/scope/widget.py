@@ -15,6 +15,7 @@ import anywidget
 import traitlets
 
 from flitlab._core import ConfigError, RunError
+from flitlab.arguments import is_whole, shown
 from flitlab.scope import module_text, style_text
 from flitlab.scope.page import write_page
 from flitlab.scope.recorder import Recorder, packed
@@ -36,8 +37,10 @@ class View(anywidget.AnyWidget):
     _css = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, network: Network, window: int | None = None, routers: Iterable[int] | None = None):
-        if window is not None and not 2 <= window <= 100_000:
-            raise ConfigError(f"window = {window}: a recording keeps 2 to 100000 cycles.")
+        if window is not None and not (is_whole(window) and 2 <= window <= 100_000):
+            raise ConfigError(f"window = {shown(window)}: a recording keeps 2 to 100000 cycles, a whole number.")
+        if routers is not None and not (isinstance(routers, Iterable) and all(map(is_whole, routers := list(routers)))):
+            raise ConfigError(f"routers = {shown(routers)}: it must be a list of routers' numbers.")
         self._window = window
         self._chosen = None if routers is None else list(routers)
         self._recorder = Recorder(network, window, self._chosen)
@@ -55,8 +58,8 @@ class View(anywidget.AnyWidget):
 
     def step(self, cycles: int = 1) -> View:
         """Advances the network and records it; what is shown follows."""
-        if cycles < 0:
-            raise ConfigError(f"step({cycles}): the number of cycles must not be negative.")
+        if not is_whole(cycles) or cycles < 0:
+            raise ConfigError(f"step({shown(cycles)}): the number of cycles must be a whole number, not a negative one.")
         in_step = self._recorder.in_step()
         frames = self._recorder.step(cycles)
         if not in_step or cycles > MOST_AT_ONCE:  # in_step: nobody else has stepped the network in between
@@ -68,8 +71,9 @@ class View(anywidget.AnyWidget):
 
     def inspect(self, router: int) -> View:
         """Records the whole state of a router too from now on, so that a saved page shows it."""
-        self.network._check_index("router", router)
         self.network.router(router)  # refuses one that there is not
+        if router not in self._recorder.routers:
+            raise ConfigError(f"inspect({router}): this router is not drawn; view(routers=...) chooses others.")
         self._recorder.inspected |= {router}
         return self
 

@@ -94,6 +94,7 @@ FLITLAB_INLINE void store(const V& v, const Item<W>& node, NodeControl& control,
 
 struct NodePhase {
   static constexpr const char* name = "node";
+  static constexpr bool listed = true;
 
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {

@@ -245,6 +245,7 @@ FLITLAB_INLINE void go_on_with_broadcast(const V& v, const Item<W>& terminal, u3
 
 struct SoftwarePhase {
   static constexpr const char* name = "software";
+  static constexpr bool listed = true;
 
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {

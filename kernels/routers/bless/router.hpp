@@ -139,22 +139,18 @@ struct RouterPhase {
     RouterCycle<V>(v, index, now).work();
   }
 
+#if !defined(__CUDACC__)
   /// Whether a flit comes, or the terminal has anything to do.
   template <class V>
-    requires(!V::traced)
+    requires(V::Table::kPlane && !V::traced && V::width == 1)
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const TerminalControl& control = v.terminals[index].at(t.terminal_fields.control);
-    const u32 slot = (now & t.slot_mask) * t.channels;
-    u32 came = t.mode != TrafficMode::kOpen;  // then it may have something that it has not created itself
-    if constexpr (V::Table::kPlane && V::width == 1)
-      std::memcpy(&came, &v.routers[index].at(t.router_fields.came, slot), sizeof came);
-    else
-      for (u32 c = 0; c < t.channels; ++c) came |= v.routers[index].at(t.router_fields.came, slot + c);
+    u32 came;
+    std::memcpy(&came, &v.routers[index].at(t.router_fields.came, (now & t.slot_mask) * t.channels), sizeof came);
     return (came | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
   }
 
-#if !defined(__CUDACC__)
   static constexpr u32 batch = kRouters;
 
   /// `run` for up to `batch` routers.

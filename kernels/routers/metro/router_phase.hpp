@@ -14,19 +14,6 @@ struct RouterPhase {
     return v.t.routers;
   }
 
-  /// Whether words come, or anything in the router goes on without them.
-  template <class V>
-  FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
-    const auto& t = v.t;
-    const auto node = v.routers[index];
-    const RouterControl& control = node.at(t.router_fields.control);
-    const u32 ports = t.ports(), slot = (now & t.slot_mask) * ports;
-    const MailWords<V::width> in{&node.at(t.router_fields.mail, slot)};
-    u32 any = control.active | control.some_off | u32{t.slices > 1};
-    for (u32 p = 0; p < ports; ++p) any |= in[p];
-    return any != 0;
-  }
-
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;

@@ -148,11 +148,17 @@ def test_of_a_large_network_a_region_is_drawn():
             network.view(routers=wrong)
 
 
-@pytest.mark.parametrize("act", [lambda v: v.step(-1), lambda v: v.inspect(64), lambda v: v.inspect(-1),
-                                 lambda v: v.network.view(window=1)])
-def test_bad_input_is_refused(act):
+@pytest.mark.parametrize(("act", "says"), [
+    (lambda v: v.step(-1), r"step\(-1\)"), (lambda v: v.step(1.5), r"step\(1\.5\).*whole number"),
+    (lambda v: v.inspect(64), "numbered 0 to 63"), (lambda v: v.inspect(-1), "numbered 0 to 63"),
+    (lambda v: v.inspect("5"), "router"), (lambda v: v.network.view(routers=[0, 1]).inspect(9), "is not drawn"),
+    (lambda v: v.network.view(window=1), "window = 1"), (lambda v: v.network.view(window=2.5), r"window = 2\.5"),
+    (lambda v: v.network.view(window="300"), "window = '300'|window = 300"),
+    (lambda v: v.network.view(routers=5), "routers = 5"), (lambda v: v.network.view(routers=[1.5]), "routers = "),
+])
+def test_bad_input_is_refused(act, says):
     view = fl.Network("vc-mesh-8x8", trace=True).view()
-    with pytest.raises(fl.ConfigError, match=r"step\(-1\)|router|window = 1"):
+    with pytest.raises(fl.ConfigError, match=says):
         act(view)
 
 
