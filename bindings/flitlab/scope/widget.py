@@ -59,7 +59,7 @@ class View(anywidget.AnyWidget):
     def step(self, cycles: int = 1) -> View:
         """Advances the network and records it; what is shown follows."""
         if not is_whole(cycles) or cycles < 0:
-            raise ConfigError(f"step({shown(cycles)}): the number of cycles must be a whole number, not a negative one.")
+            raise ConfigError(f"step({shown(cycles)}): the number of cycles must be whole, and not negative.")
         in_step = self._recorder.in_step()
         frames = self._recorder.step(cycles)
         if not in_step or cycles > MOST_AT_ONCE:  # in_step: nobody else has stepped the network in between
