@@ -1,12 +1,15 @@
 """The scope in a page: with Python behind it as a notebook has it, and what it shows against the network itself."""
 
 import json
+from collections import defaultdict
 
 from flitlab.inspection import packet_name
 from flitlab.scope import module_text, style_text
 
 LIVE = """<style>{style}</style><div id="place"></div><script type="module">
 {module}
+const show = Scope.prototype.show; // so that a test can ask what is shown
+Scope.prototype.show = function (...how) {{ window.scope = this; return show.apply(this, how); }};
 const listeners = [];
 const model = {{ get: (name) => ({{ recording: "{recording}" }})[name], off: () => {{}},
   on: (name, listener) => listeners.push(listener),
@@ -14,6 +17,80 @@ const model = {{ get: (name) => ({{ recording: "{recording}" }})[name], off: () 
 window.deliver = (messages) => {{ for (const m of messages) listeners.forEach((l) => l(m)); }};
 render({{ model, el: document.getElementById("place") }});
 </script>"""
+
+PARTS = """<canvas style="width: 640px; height: 480px"></canvas><script type="module">
+{module}
+window.recording = new Recording(await unpack("{recording}"));
+window.scope_parts = {{ journey, draw_packet, NetworkView }};
+</script>"""
+
+JOURNEYS = """() => {
+    const kept = new Map(), { recording } = window, events = recording.events.bind(recording);
+    recording.events = (cycle) => kept.get(cycle) ?? kept.set(cycle, events(cycle)).get(cycle); // asked for each packet
+    const names = new Map();
+    for (let c = recording.first; c < recording.last; ++c)
+        for (const { src, id } of recording.events(c)) names.set(`${src} ${id}`, [src, id]);
+    return [...names.values()].map(([src, id]) => scope_parts.journey(recording, src, id)); }"""
+
+
+def show_parts(page, view, mutant=("", "")):
+    """A page in which functions of the module can be called on a recording."""
+    page.set_content(PARTS.format(module=mutated(module_text(), mutant), recording=view.recording))
+    page.wait_for_function("() => window.scope_parts")
+
+
+def journeys(page, view, mutant=("", "")):
+    """What the module says of every packet in a recording, by source and number."""
+    show_parts(page, view, mutant)
+    return {(way["src"], way["id"]): way for way in page.evaluate(JOURNEYS)}
+
+
+def check_stages(page, view, events, mutant=("", "")):
+    """Every stage of every packet of a vc network that begins empty, against a plain reading of its events.
+
+    A cycle ends when the next begins: what is granted in cycle c has left that stage at c + 1. Channels take 2 cycles.
+    """
+    seen, left = defaultdict(dict), {}  # by packet: cycles, and visits; by buffer: when the last tail has left it
+    for e in events:
+        packet, buffer, cycle = seen[e["src"], e["id"]], (e["index"], e["port"], e["vc"]), e["cycle"]
+        visits = packet.setdefault("visits", {})  # in their order
+        if e["item"] == "terminal":
+            packet[e["kind"]] = cycle
+        elif e["kind"] == "arrived":
+            visits[e["index"]] = {"arrived": cycle}
+        elif e["kind"] == "routed":
+            visit = visits[e["index"]]
+            visit |= {"routed": cycle, "front": max(visit["arrived"], left.get(buffer, -1) + 1)}
+        elif e["kind"] == "vc_granted" or e["flit"] in ("head", "head+tail"):
+            visits[e["index"]][e["kind"]] = cycle
+        if e["kind"] == "switch_granted" and e["flit"] in ("tail", "head+tail"):
+            left[buffer] = cycle
+    ways, compared = journeys(page, view, mutant), set()
+    for name, packet in seen.items():
+        if "delivered" not in packet:
+            continue
+        spans, now = [], packet["created"]
+
+        def until(stage, cycle, hop, spans=spans):
+            nonlocal now
+            if cycle > now:
+                spans.append({"stage": stage, "from": now, "to": cycle, "hop": hop})
+            now = cycle
+
+        until("queue", packet["injected"], -1)
+        until("inject", packet["injected"] + 1, -1)
+        for i, visit in enumerate(packet["visits"].values()):
+            assert visit["arrived"] == now
+            until("behind others", visit["front"], i)
+            until("route", visit["routed"], i)
+            until("VC allocation", visit["vc_granted"] + 1, i)
+            until("switch allocation", visit["switch_granted"] + 1, i)
+            until("link", visit["switch_granted"] + 3, i)
+        until("tail", packet["delivered"], i)
+        assert ways[name]["spans"] == spans, name
+        assert [hop["router"] for hop in ways[name]["hops"]] == list(packet["visits"])
+        compared |= {span["stage"] for span in spans}
+    return compared
 
 
 class Live:

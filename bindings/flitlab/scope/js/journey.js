@@ -1,34 +1,43 @@
-// A packet's way: its events in the recording, and the time that it spends in each stage, which add up to its latency.
+// A packet's way: its events in the recording, and the time that it spends in each stage. The stages follow one another from
+// its creation to its delivery, on every machine: what no event explains is "under way".
 
-const STAGES = ["queue", "inject", "behind others", "route", "VC allocation", "switch allocation", "router", "link", "tail"];
+const STAGES = ["queue", "inject", "circuit", "behind others", "route", "VC allocation", "switch allocation", "router",
+  "sent in vain", "link", "tail", "reception", "under way"];
+const NO_ORDER = ["adaptive", "sconnect"]; // routers in which what has come by one input does not wait in one line
 
-// hops: { router, port, vc, out_port, out_vc, ... }; spans: { stage, from, to, hop }, one after the other.
+// hops of the head: { router, port, vc, out_port, out_vc, ... }; spans: { stage, from, to, hop }, one after the other.
 function journey(recording, src, id) {
   const way = { src, id, hops: [], spans: [], created: null, injected: null, delivered: null, length: 0 };
+  const movers = new Movers(recording), in_line = !NO_ORDER.includes(recording.meta.kind);
   for (const frame of recording.frames.slice(1)) {
     const cycle = frame.c - 1;
     for (const e of recording.events(cycle)) {
-      const hop = way.hops[way.hops.length - 1];
       if (e.src !== src || e.id !== id) {
-        if (hop && leaves_before(e, hop)) hop.front = cycle + 1;
+        const hop = movers.head?.[movers.head.length - 1];
+        if (hop && in_line && leaves_before(e, hop)) hop.front = cycle + 1;
         continue;
       }
       way.length = Math.max(way.length, e.flits);
       if (e.kind === "created") way.created = cycle;
-      else if (e.kind === "injected") way.injected ??= cycle;
       else if (e.kind === "delivered") way.delivered = cycle;
-      else if (e.kind === "arrived") way.hops.push({ router: e.index, arrived: cycle, port: e.port, vc: e.vc });
-      else if (e.at_terminal) continue;
-      else if (!hop || hop.router !== e.index) {
-        if (e.kind === "switch_granted" && e.flit & HEAD)
-          way.hops.push({ router: e.index, port: e.port, vc: e.vc, granted: cycle, out_port: e.out_port, out_vc: e.out_vc });
-      } else if (e.kind === "routed") hop.routed ??= cycle;
-      else if (e.kind === "vc_granted") hop.vc_granted = cycle;
-      else if (e.kind === "switch_granted" && e.flit & HEAD)
-        Object.assign(hop, { granted: cycle, out_port: e.out_port, out_vc: e.out_vc });
+      else if (e.kind === "injected") {
+        way.injected ??= cycle;
+        if (!e.at_terminal) movers.leave(e, cycle); // straight out of a queue of its router
+      } else if (e.at_terminal) continue;
+      else if (e.kind === "arrived") movers.arrive(e, cycle);
+      else if (e.kind === "switch_granted") {
+        if (e.flit & HEAD) movers.leave(e, cycle);
+        if (e.flit & TAIL && recording.peer(e.index, e.out_port)[1]) way.tail_left = cycle;
+      } else {
+        const hop = movers.head?.[movers.head.length - 1];
+        if (!hop || hop.router !== e.index || hop.port !== e.port || hop.granted != null) continue;
+        if (e.kind === "routed") hop.routed ??= cycle;
+        else if (e.kind === "vc_granted") hop.vc_granted = cycle;
+      }
     }
   }
-  measure(way);
+  way.hops = movers.head ?? [];
+  measure(way, recording);
   return way;
 }
 
@@ -38,31 +47,101 @@ function leaves_before(e, hop) {
     e.port === hop.port && e.vc === hop.vc;
 }
 
-function measure(way) {
-  const add = (stage, from, to, hop = -1) => {
-    if (from != null && to != null && to > from) way.spans.push({ stage, from, to, hop });
+// The hops of what moves by itself: a packet behind its head, or each flit where flits are deflected, of which the first is
+// the head. What leaves by a channel comes out at its other end, in the same order.
+class Movers {
+  constructor(recording) {
+    this.recording = recording;
+    this.head = null;
+    this.at = new Map(); // lists of hops: "router.port" at an input, "> router.port" on their way there
+    this.left = new Map(); // by input: the hops of what has left it last
+  }
+
+  put(place, hops) { this.at.set(place, [...(this.at.get(place) ?? []), hops]); }
+  take(place) { return this.at.get(place)?.shift(); }
+
+  arrive({ index, port, vc }, cycle) {
+    const input = `${index}.${port}`, [peer, from_terminal] = this.recording.peer(index, port);
+    const drawn = this.recording.place.has(peer);
+    const hops = (from_terminal ? null : this.take(drawn ? `> ${input}` : "> elsewhere")) ?? [];
+    this.head ??= hops;
+    hops.push({ router: index, arrived: cycle, port, vc });
+    this.put(input, hops);
+  }
+
+  leave({ index, port, vc, out_port, out_vc }, cycle) {
+    const input = `${index}.${port}`;
+    const hops = this.take(input) ?? this.back(input, index, port) ?? [{ router: index, port, vc }];
+    this.head ??= hops;
+    const hop = hops[hops.length - 1];
+    Object.assign(hop, { granted: cycle, out_port, out_vc, first_granted: hop.first_granted ?? cycle });
+    this.left.set(input, hops);
+    const [peer, to_terminal] = this.recording.peer(index, out_port);
+    if (!to_terminal) this.put(`> ${this.recording.place.has(peer) ? this.far_end(index, out_port) : "elsewhere"}`, hops);
+  }
+
+  // What has been sent in vain is still where it was, and what it did since does not count.
+  back(input, router, port) {
+    const hops = this.left.get(input), i = hops?.findLastIndex((hop) => hop.router === router && hop.port === port) ?? -1;
+    if (i < 0) return null;
+    for (const [place, there] of this.at) this.at.set(place, there.filter((other) => other !== hops));
+    hops.length = i + 1;
+    return hops;
+  }
+
+  far_end(router, port) {
+    this.ends ??= new Map(this.recording.meta.links.map(([, a, p, b, q]) => [`${a}.${p}`, `${b}.${q}`]));
+    return this.ends.get(`${router}.${port}`);
+  }
+}
+
+// A stage lasts from a cycle to another; what is not known is null. What has not been delivered is measured up to the last frame.
+function measure(way, recording) {
+  const end = way.delivered ?? recording.last;
+  let now = way.created;
+  const go_to = (stage, to, hop) => {
+    const until = Math.min(to, end);
+    if (until > now) way.spans.push({ stage, from: now, to: until, hop });
+    now = Math.max(now, until);
   };
-  add("queue", way.created, way.injected);
-  add("inject", way.injected, way.hops[0]?.arrived);
-  way.hops.forEach((hop, i) => {
+  const add = (stage, from, to, hop = -1) => {
+    if (from == null || to == null) return;
+    now ??= Math.min(from, end);
+    go_to("under way", from, hop);
+    go_to(stage, to, hop);
+  };
+  const { hops } = way, entered = Math.min(way.injected ?? Infinity, hops[0]?.arrived ?? Infinity);
+  add("queue", way.created, Math.min(entered, end));
+  if (!hops.length && recording.has_circuits) add("circuit", way.injected, end);
+  else if (hops[0]?.arrived > way.injected) add("inject", way.injected, hops[0].arrived);
+  hops.forEach((hop, i) => {
     const sent = hop.granted == null ? null : hop.granted + 1; // a stage's cycle is over when the next one begins
-    const front = hop.front ?? hop.arrived;
+    const front = hop.front ?? hop.arrived ?? (i ? null : way.injected);
     add("behind others", hop.arrived, front, i);
     if (hop.routed != null || hop.vc_granted != null) {
       const routed = hop.routed ?? front;
       add("route", front, routed, i);
-      const allocated = hop.vc_granted == null ? null : Math.min(hop.vc_granted + 1, sent ?? Infinity);
+      const allocated = hop.vc_granted == null ? sent ?? end : Math.min(hop.vc_granted + 1, sent ?? Infinity);
       add("VC allocation", routed, allocated, i);
-      add("switch allocation", allocated, sent, i);
-    } else add("router", front, sent, i);
-    const next = way.hops[i + 1]?.arrived;
-    if (next != null) return add("link", sent, next, i);
-    if (way.delivered == null || sent == null) return;
-    const tail = Math.max(sent, way.delivered - (way.length - 1)); // the head is there; the tail comes flits later
-    add("link", sent, tail, i);
-    add("tail", tail, way.delivered, i);
+      add("switch allocation", allocated, sent ?? end, i);
+    } else add("router", front, sent === null ? null : hop.first_granted + 1, i);
+    if (sent === null) return way.delivered == null || i + 1 < hops.length ? null : add("reception", front, way.delivered, i);
+    add("sent in vain", hop.first_granted + 1, sent, i);
+    const next = hops[i + 1]?.arrived ?? (i + 1 < hops.length ? null : head_there(way, sent));
+    const [peer, to_terminal] = recording.peer(hop.router, hop.out_port), seen = to_terminal || recording.place.has(peer);
+    add(seen ? "link" : "under way", sent, next ?? (i + 1 < hops.length ? null : end), i);
+    if (i + 1 === hops.length && way.delivered != null) add("tail", next, way.delivered, i);
   });
+  if (now != null) go_to("under way", end, hops.length - 1);
   way.latency = way.created != null && way.delivered != null ? way.delivered - way.created : null;
+}
+
+// When the head is where the packet goes to: as long after it was sent as the tail needs; or, where a packet is sent as one,
+// its flits before the end.
+function head_there(way, sent) {
+  if (way.delivered == null) return null;
+  const { granted } = way.hops[way.hops.length - 1];
+  return Math.max(sent, way.tail_left > granted ? way.delivered - (way.tail_left - granted) : way.delivered - (way.length - 1));
 }
 
 // Cycles by stage.

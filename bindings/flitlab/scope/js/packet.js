@@ -1,7 +1,8 @@
 // A packet that is followed: where it has been, and its time by stage as a Gantt line.
 
-const STAGE_COLOURS = { queue: "#999999", inject: "#CC79A7", "behind others": "#F0E442", route: "#56B4E9", "VC allocation": "#E69F00",
-  "switch allocation": "#D55E00", router: "#E69F00", link: "#009E73", tail: "#0072B2" };
+const STAGE_COLOURS = { queue: "#999999", inject: "#CC79A7", circuit: "#56B4E9", "behind others": "#F0E442", route: "#56B4E9",
+  "VC allocation": "#E69F00", "switch allocation": "#D55E00", router: "#E69F00", "sent in vain": "#D55E00", link: "#009E73",
+  tail: "#0072B2", reception: "#8C6BB1", "under way": "#BBBBBB" };
 
 function draw_packet(el, recording, way, cycle, choose) {
   const name = packet_name(way.src, way.id), past = way.spans.filter((s) => s.from < cycle);
@@ -10,12 +11,12 @@ function draw_packet(el, recording, way, cycle, choose) {
   const since = way.created === null ? "created before the recording begins" : `created in cycle ${way.created}`;
   const done = way.delivered !== null && cycle > way.delivered;
   facts.append(`${since}; ${done ? `tail delivered in cycle ${way.delivered}` : "under way"}` +
-    (done && way.latency !== null ? `: latency ${way.latency} cycles` : ""));
-  el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}), ` of ${way.length} flits`), facts);
+    (done && way.latency !== null ? `: latency ${counted(way.latency, "cycle")}` : ""));
+  el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}), ` of ${counted(way.length, "flit")}`), facts);
   if (done && way.latency !== null) {
-    const sums = totals_by_stage(way);
-    el.append(make("p", { class: "scope-sum" }, `${sums.map(([s, n]) => `${s} ${n}`).join(" + ")} = ${way.latency} cycles, ` +
-      `over ${way.hops.length - 1} channels between routers`));
+    const sums = totals_by_stage(way), channels = way.hops.length - 1; // a circuit's way is not known
+    el.append(make("p", { class: "scope-sum" }, (sums.map(([s, n]) => `${s} ${n}`).join(" + ") || "0") +
+      ` = ${counted(way.latency, "cycle")}` + (channels < 0 ? "" : `, over ${counted(channels, "channel")} between routers`)));
   }
   el.append(gantt(recording, past, from, to, cycle), legend(past), steps(recording, way, cycle, choose));
   el.dataset.packet = name;
@@ -29,7 +30,7 @@ function gantt(recording, spans, from, to, cycle) {
   for (const { stage, from: begin, to: end, hop } of spans) {
     const bar = svg_part("rect", { x: x(begin), y: (hop + 1) * high + 1, width: Math.max(1, x(Math.min(end, cycle)) - x(begin)),
       height: high - 2, fill: STAGE_COLOURS[stage], "data-stage": stage, "data-cycles": end - begin });
-    bar.append(svg_part("title", {}, `${stage}: ${end - begin} cycles (${begin} to ${end - 1})`));
+    bar.append(svg_part("title", {}, `${stage}: ${counted(end - begin, "cycle")} (${begin} to ${end - 1})`));
     svg.append(bar);
   }
   svg.append(svg_part("text", { x: 5, y: lines * high + 13 }, `${from}`),
