@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -74,11 +76,17 @@ def _check_scheduler(path: Path, given: Mapping[str, Any]) -> None:
                           "what `dask scheduler --scheduler-file` has written.")
 
 
-def _imported(package: str, name: str) -> Any:
+def imported(package: str, name: str) -> Any:
+    """A name of a package. Raises ConfigError if it is not installed. Ctrl-C stays what it was: the import of
+    dask_jobqueue makes it end the whole process."""
+    on_interrupt = signal.getsignal(signal.SIGINT)
     try:
         return getattr(import_module(package), name)
     except ImportError:
         raise ConfigError(f"{package.replace('_', '-')} is not installed: pip install 'flitlab[dask]'.") from None
+    finally:
+        if on_interrupt is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, on_interrupt)
 
 
 def start(path: str | os.PathLike) -> Any:
@@ -89,9 +97,9 @@ def start(path: str | os.PathLike) -> Any:
     if given["kind"] == SCHEDULER:
         return None
     package, name = KINDS[given["kind"]]
-    make, options = _imported(package, name), dict(given.get("options", {}))
+    make, options = imported(package, name), dict(given.get("options", {}))
     if given["kind"] == "ssh":
-        _imported("asyncssh", "connect")  # Dask would say so late, and among other errors
+        imported("asyncssh", "connect")  # Dask would say so late, and among other errors
     if given["kind"] == "local":
         options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None} | options
     try:
@@ -114,7 +122,7 @@ def cluster(path: str | os.PathLike) -> Iterator[Any]:
     >>> with fl.cluster("slurm.toml") as workers:                                      # doctest: +SKIP
     ...     curve = fl.sweep("vc-torus-8x8", {"traffic.load": fl.adaptive(0, 1)}, executor=workers)
     """
-    client_of = _imported("distributed", "Client")
+    client_of = imported("distributed", "Client")
     started = start(path)
     try:
         client = client_of(started) if started is not None else _client(client_of, Path(path))

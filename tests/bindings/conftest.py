@@ -1,11 +1,13 @@
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from browser_pages import browser, page
 
 import flitlab as fl
+from flitlab import clusters
 
 __all__ = ["browser", "page"]  # fixtures, one browser for all tests
 
@@ -35,3 +37,20 @@ def cli(tmp_path):
 @pytest.fixture
 def config():
     return lambda name: ROOT / "configs" / f"{name}.toml"
+
+
+@pytest.fixture
+def cluster_file(tmp_path):
+    def write(text):
+        (tmp_path / "cluster.toml").write_text(text)
+        return tmp_path / "cluster.toml"
+
+    return write
+
+
+@pytest.fixture
+def slurm():
+    """dask_jobqueue's class, imported as a user's sweep imports it."""
+    if find_spec("dask_jobqueue") is None:
+        pytest.skip("dask_jobqueue is not installed")
+    return clusters.imported("dask_jobqueue", "SLURMCluster")

@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import signal
-import sys
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -15,8 +14,7 @@ from unittest.mock import Mock
 import pytest
 
 import flitlab as fl
-from flitlab import clusters, executors
-from flitlab.toml import tomllib
+from flitlab import executors
 
 OVER = {"router.vcs": [2, 4], "traffic.load": [0.1, 0.2, 0.3, 0.4]}
 ROOT = Path(__file__).parents[2]
@@ -50,15 +48,6 @@ class Dask:
 
     def __init__(self, started, cluster):
         self.nthreads, self.cluster = lambda: dict(enumerate(started)), cluster
-
-
-@pytest.fixture
-def cluster_file(tmp_path):
-    def write(text):
-        (tmp_path / "cluster.toml").write_text(text)
-        return tmp_path / "cluster.toml"
-
-    return write
 
 
 @pytest.fixture
@@ -117,12 +106,12 @@ def test_an_executor_that_does_not_say_is_given_a_job_a_point(small):
     assert executors.slots(there) == 0 and len(there.futures) == 8
 
 
-def test_threads_of_ordered_workers_count():
-    dask, queue = pytest.importorskip("distributed"), pytest.importorskip("dask_jobqueue")
+def test_threads_of_ordered_workers_count(slurm):
+    dask = pytest.importorskip("distributed")
     with dask.LocalCluster(n_workers=2, threads_per_worker=3, processes=False, dashboard_address=None) as here:
         assert executors.slots(Dask([], here)) == 6 and executors.slots(Dask([3, 3, 3], here)) == 9
     for processes in (1, 2):
-        with queue.SLURMCluster(cores=4, processes=processes, memory="8GB") as jobs:
+        with slurm(cores=4, processes=processes, memory="8GB") as jobs:
             assert executors.slots(Dask([], SimpleNamespace(worker_spec=jobs.new_worker_spec()))) == 4
     assert executors.slots(Dask([], SimpleNamespace(worker_spec={0: {}, 1: {"options": {}}}))) == 2
     assert executors.slots(Dask([5], None)) == 5 and executors.slots(Dask([], None)) == 1
@@ -271,70 +260,10 @@ def test_workers_that_die_are_told_and_finished_points_stay(small, pool, tmp_pat
     assert kept.splitlines()[0] in (tmp_path / "points.jsonl").read_text()
 
 
-def test_a_queue_of_slurm_is_asked_for_what_the_file_says(cluster_file):
-    """The script that would be submitted; there is no queue here to submit it to."""
-    queue = pytest.importorskip("dask_jobqueue")
-    file = cluster_file('kind = "slurm"\nworkers = 8\n[options]\ncores = 4\nmemory = "8GB"\nqueue = "short"\n'
-                        'walltime = "00:30:00"\n')
-    given = clusters._read(file)
-    clusters._check(file, given)
-    with queue.SLURMCluster(**given["options"]) as cluster:
-        script = cluster.job_script()
-    for line in ("#SBATCH -p short", "#SBATCH --cpus-per-task=4", "#SBATCH -t 00:30:00"):
-        assert line in script
-
-
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "kind = None; it must be one of local, ssh, slurm"),
-    ('kind = "slrum"\nworkers = 2\n', "kind = 'slrum'; it must be one of"),
-    ('kind = "local"\n', "workers = None; it must be a positive number"),
-    ('kind = "local"\nworkers = 0\n', "workers = 0; it must be a positive number"),
-    ('kind = "local"\nworkers = true\n', "workers = True"),
-    ('kind = "local"\nworkers = 2\nworker = 3\n', "worker is no key of a cluster. Did you mean workers?"),
-    ('kind = "local"\nworkers = 2\noptions = 3\n', "options must be a table"),
-    ('kind = "local"\nworkers = 2\n[options]\ncolour = "red"\n', "LocalCluster cannot be started with its"),
-    ('kind = "scheduler"\n', "needs address"),
-    ('kind = "scheduler"\naddress = "a"\nfile = "b"\n', "needs address"),
-    ('kind = "scheduler"\naddress = 5\n', "address = 5; kind = 'scheduler' needs address = "),
-    ('kind = "scheduler"\nfile = 5\n', "file = 5; kind = 'scheduler' needs address = "),
-    ('kind = "scheduler"\nfile = ""\n', "file = ''; kind = 'scheduler' needs address = "),
-    ('kind = "scheduler"\naddress = "a"\nworkers = 2\n', "kind = 'scheduler' has no workers; its keys are address"),
-    ('kind = "scheduler"\naddress = "a"\n[options]\n', "kind = 'scheduler' has no options"),
-    ('kind = "local"\nworkers = 2\naddress = "a"\n', "kind = 'local' has no address; its keys are kind, options, w"),
-    ('kind = "slurm"\nworkers = 2\nfile = "a"\n', "kind = 'slurm' has no file"),
-    ('kind = "ssh"\nworkers = 2\n', "kind = 'ssh' has no workers; its keys are kind, options"),
-    ('kind = "scheduler"\nfile = "nowhere.json"\n', "file = 'nowhere.json' is not there"),
-    ('kind = "scheduler"\naddress = "nothing"\n', "no Dask scheduler answers at nothing"),
-    ("kind = ", "cluster.toml: "),
-])
-def test_files_that_describe_no_cluster(text, said, cluster_file):
-    pytest.importorskip("distributed")
-    file = cluster_file(text)
-    with pytest.raises(fl.ConfigError, match=said.replace("[", r"\[")) as error, fl.cluster(file):
-        pass
-    assert str(file) in str(error.value)
-
-
-def test_ssh_says_which_package_it_misses_and_dasks_extra_has_it(cluster_file, monkeypatch):
-    pytest.importorskip("distributed")
-    monkeypatch.setitem(sys.modules, "asyncssh", None)
-    file = cluster_file('kind = "ssh"\n[options]\nhosts = ["localhost", "localhost"]\n')
-    with pytest.raises(fl.ConfigError, match=r"asyncssh is not installed: pip install 'flitlab\[dask\]'"):
-        clusters.start(file)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert "asyncssh" in project["optional-dependencies"]["dask"]
-
-
 def test_as_many_workers_may_die_of_a_job_as_the_page_says():
     """Dask allows a job three deaths; the next one ends it."""
     assert pytest.importorskip("distributed").config["distributed"]["scheduler"]["allowed-failures"] == 3
     assert "A job that four workers died of" in (ROOT / "docs" / "clusters.md").read_text()
-
-
-def test_a_file_that_is_not_there():
-    pytest.importorskip("distributed")
-    with pytest.raises(fl.ConfigError, match=r"cluster = 'nowhere.toml' cannot be read"), fl.cluster("nowhere.toml"):
-        pass
 
 
 def test_the_command_line_takes_a_cluster(cli, cluster_file, tmp_path):

@@ -41,9 +41,10 @@ void T3ePlan::describe_router(const std::vector<std::byte>& state, u32 index, Cy
 
   for (u32 p = 0; p < ports.size(); ++p) {
     if (!t3e::is_terminal_port(p) && ports[p].peer != kNone)
-      ports[p].note = !t.short_circuit ? "no short-circuit path"
-                      : buffered       ? "short-circuit path closed: " + std::to_string(buffered) + " flits in buffers or on their way in"
-                                       : "short-circuit path open";
+      ports[p].note =
+          !t.short_circuit ? "no short-circuit path"
+          : buffered ? "short-circuit path closed: " + std::to_string(buffered) + " flits in buffers or on their way in"
+                     : "short-circuit path open";
     for (u32 v = 0; v < ports[p].vcs.size(); ++v) {
       VcSnapshot& vc = ports[p].vcs[v];
       vc.name = vc_name(t, v);
