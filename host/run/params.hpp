@@ -72,13 +72,16 @@ inline constexpr struct RunParams {
                            .help =
                                "Cycles between two looks of the host; windows are rounded up to whole epochs. auto: "
                                "100 with an automatic window, else 500."};
-  ParamRecord watchdog_cycles{.path = "run.watchdog_cycles",
-                              .type = ParamType::kInt,
-                              .default_value = "5000",
-                              .min = 1,
-                              .max = 1e9,
-                              .unit = "cycles",
-                              .help = "Cycles between two searches for deadlock."};
+  ParamRecord watchdog_cycles{
+      .path = "run.watchdog_cycles",
+      .type = ParamType::kInt,
+      .default_value = "5000",
+      .min = 1,
+      .max = 1e9,
+      .unit = "cycles",
+      .help =
+          "Cycles until the first search for deadlock; the next are at two, four, eight times as "
+          "many, and where a run ends."};
   ParamRecord stall_cycles{.path = "run.stall_cycles",
                            .type = ParamType::kInt,
                            .default_value = "1000000",

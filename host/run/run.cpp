@@ -1,6 +1,8 @@
 #include "host/run/run.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -19,13 +21,24 @@
 
 namespace flitlab {
 
-void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas) {
-  engine.each_state(replicas, [&](u32 replica, const std::vector<std::byte>& state) {
-    const std::string deadlock = plan.find_deadlock(state);
-    if (!deadlock.empty())
-      throw RunError("deadlock (replica " + std::to_string(replica) + ", found at cycle " +
-                     std::to_string(engine.now()) + "): " + deadlock);
-  });
+void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas, u32 threads) {
+  constexpr u64 kStateBytes = u64{1} << 28;  // of the states that are looked at together
+  std::vector<std::string> found(replicas.size());
+  std::vector<std::exception_ptr> failed(replicas.size());
+  engine.each_state(replicas, static_cast<u32>(std::clamp<u64>(kStateBytes / engine.layout().bytes(1), 1, threads)),
+                    [&](std::size_t i, const std::vector<std::byte>& state) {
+                      try {
+                        found[i] = plan.find_deadlock(state);
+                      } catch (...) {
+                        failed[i] = std::current_exception();
+                      }
+                    });
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    if (failed[i]) std::rethrow_exception(failed[i]);
+    if (!found[i].empty())
+      throw RunError("deadlock (replica " + std::to_string(replicas[i]) + ", found at cycle " +
+                     std::to_string(engine.now()) + "): " + found[i]);
+  }
 }
 
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
@@ -65,14 +78,16 @@ class Job {
     if (const std::string& why = plan_->facts().waits_for_software; !why.empty())
       throw ConfigError(why + " A run by itself has no such software.");
     idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
-    engine_ = plan_->make_engine(experiments, choose_engine(*plan_, u32(experiments.size()), choice));
+    const EngineChoice chosen = choose_engine(*plan_, u32(experiments.size()), choice);
+    engine_ = plan_->make_engine(experiments, chosen);
+    threads_ = chosen.threads;
     feeds_ = make_feeds(experiments, *plan_);
     std::vector<u32> all(experiments.size());
     std::iota(all.begin(), all.end(), 0u);
     const std::vector<Totals> totals = engine_->totals(all);
     for (u32 i : all)
       replicas_.emplace_back(experiments[i], i, *engine_, *plan_, feeds_.empty() ? nullptr : &feeds_[i], totals[i]);
-    next_search_ = watchdog();
+    next_search_ = experiments.front().u32_of(param::run.watchdog_cycles);
   }
 
   bool done() const { return active().empty(); }
@@ -92,14 +107,11 @@ class Job {
     const double stepped = static_cast<double>(end_of_epoch_ - now - (idle_->skipped() - skipped));
     router_cycles_ += static_cast<double>(running.size()) * stepped * plan_->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    const bool search = engine_->now() >= next_search_;
-    if (search) next_search_ += ((engine_->now() - next_search_) / watchdog() + 1) * watchdog();
-    Progress progress;
     const std::vector<Totals> totals = check_conservation(*engine_, *plan_, running);
-    if (search) check_deadlock(*engine_, *plan_, running);
-    for (std::size_t at = 0; at < running.size(); ++at) {
-      const u32 i = running[at];
-      replicas_[i].look(totals[at]);
+    search_deadlock(running);
+    for (std::size_t at = 0; at < running.size(); ++at) look(running[at], totals[at]);
+    Progress progress;
+    for (u32 i : running) {
       if (!replicas_[i].done()) continue;
       replicas_[i].result.wall_seconds = seconds;
       replicas_[i].result.router_cycles_per_second = router_cycles_ / seconds;
@@ -145,7 +157,25 @@ class Job {
  private:
   using Clock = std::chrono::steady_clock;
 
-  u64 watchdog() const { return experiments_.front().u32_of(param::run.watchdog_cycles); }
+  /// A search takes as long as many cycles on a GPU. So each comes after as many cycles as all before it together, and
+  /// what stands still is not carried on for longer than what went before.
+  void search_deadlock(const std::vector<u32>& running) {
+    if (engine_->now() < next_search_) return;
+    while (next_search_ <= engine_->now()) next_search_ *= 2;
+    check_deadlock(*engine_, *plan_, running, threads_);
+  }
+
+  /// Nobody gets the results of a deadlock, nor is told of a stall where it was one.
+  void look(u32 replica, const Totals& totals) {
+    const std::vector<u32> only{replica};
+    try {
+      replicas_[replica].look(totals);
+    } catch (const RunError&) {
+      check_deadlock(*engine_, *plan_, only, threads_);
+      throw;
+    }
+    if (replicas_[replica].done()) check_deadlock(*engine_, *plan_, only, threads_);
+  }
 
   std::vector<u32> active() const {
     std::vector<u32> list;
@@ -159,6 +189,7 @@ class Job {
   std::unique_ptr<Plan> plan_;
   WorkPace pace_;
   std::unique_ptr<Engine> engine_;
+  u32 threads_ = 1;  ///< of the host
   std::vector<TraceFeed> feeds_;
   std::unique_ptr<Idle> idle_;
   std::vector<Measurement> replicas_;

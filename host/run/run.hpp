@@ -42,7 +42,7 @@ u32 cycles_of_epoch(const Experiment& experiment);
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
 
 /// Throws RunError if channels of a replica wait for one another for ever.
-void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas);
+void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas, u32 threads);
 
 /// The engine for a job of `replicas`: the backend that "auto" means for it, and how much memory is left beside what it
 /// needs. Throws ConfigError if it needs more than there is free where it would lie, in the machine or on the device.

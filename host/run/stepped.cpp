@@ -173,7 +173,7 @@ void SteppedNetwork::check() {
   state_.clear();  // audits write what they find into it
   check_conservation(*engine_, *plan_, 0);
   const u32 only[] = {0};
-  check_deadlock(*engine_, *plan_, only);
+  check_deadlock(*engine_, *plan_, only, 1);
 }
 
 std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }

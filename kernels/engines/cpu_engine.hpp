@@ -2,7 +2,6 @@
 /// The CPU engine: runs any model's phases over all items with threads. Many replicas: a thread takes whole replicas,
 /// no barrier at all. Few and large: the items of a replica are divided among the threads, with a barrier per stage.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <memory>
 
@@ -129,10 +128,7 @@ class CpuEngine : public Engine {
     if (threads_ == 1 || active.empty()) {
       for (u32 replica : active) work(replica, 0u, nullptr);
     } else if (active.size() >= threads_ || parts_ == 1) {
-      std::atomic<std::size_t> next{0};
-      run_on_threads(threads_, [&](u32 thread) {
-        for (std::size_t i; (i = next.fetch_add(1)) < active.size();) work(active[i], thread, nullptr);
-      });
+      share_out(active.size(), threads_, [&](std::size_t i, u32 thread) { work(active[i], thread, nullptr); });
     } else {
       for (u32 replica : active) {
         Team team(parts_);

@@ -168,19 +168,20 @@ class CudaEngine : public Engine {
     return canonical;
   }
   /// States that lie near one another are copied together.
-  void each_state(std::span<const u32> replicas,
-                  const std::function<void(u32, const std::vector<std::byte>&)>& show) const override {
+  void each_state(std::span<const u32> replicas, u32 threads, const Show& show) const override {
     const std::size_t most = std::max<std::size_t>(1, kCopyBytes / replica_bytes_);
-    std::vector<std::byte> raw, canonical(layout_.bytes(1));
+    std::vector<std::byte> raw;
+    std::vector<std::vector<std::byte>> canonical(threads, std::vector<std::byte>(layout_.bytes(1)));
     for (std::size_t i = 0, end; i < replicas.size(); i = end) {
       const u32 first = replicas[i];
       for (end = i + 1; end < replicas.size() && replicas[end] > first && replicas[end] - first < most;) ++end;
       raw.resize(replica_bytes_ * (*std::max_element(&replicas[i], &replicas[i] + (end - i)) - first + 1));
       arena_.copy_to(raw.data(), raw.size(), replica_bytes_ * first);
-      for (std::size_t k = i; k < end; ++k) {
-        convert_state(layout_, raw.data() + replica_bytes_ * (replicas[k] - first), kWidth, canonical.data(), 1);
-        show(replicas[k], canonical);
-      }
+      share_out(end - i, threads, [&](std::size_t k, u32 thread) {
+        const std::byte* state = raw.data() + replica_bytes_ * (replicas[i + k] - first);
+        convert_state(layout_, state, kWidth, canonical[thread].data(), 1);
+        show(i + k, canonical[thread]);
+      });
     }
   }
   void set_state(u32 replica, const std::vector<std::byte>& canonical) override {

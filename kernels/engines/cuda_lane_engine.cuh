@@ -15,8 +15,8 @@
 ///     `spare`                   one of which nothing is alive: a team without work steps it beside one that has
 ///     `load(view, replica, item, cycle)`, `store(...)`  an item, from the state that everybody sees, and back
 ///     `home(replica, block)`    where the state of a block lies that no other block sees
-///     `step(replica, block, state, row, tally, cycle)`  a cycle of a block, whose state is at home, or held; what it
-///                               sends arrives in another cycle
+///     `step(replica, block, state, row, tally, cycle)`  a cycle of a block, whose state is at home, or held
+///     `lookahead`               cycles that blocks may go on without one another: what they send arrives later
 #include <algorithm>
 
 #include "kernels/engines/cuda_engine.cuh"
@@ -34,7 +34,7 @@ struct LaneWork {
   u32 active_count;
 };
 
-/// Which threads wait for one another after a cycle: those that share a network.
+/// Which threads wait for one another after the cycles of a lookahead: those that share a network.
 enum class Meeting { kTeam, kBlock, kGrid };
 
 /// A team copies what is held.
@@ -61,11 +61,15 @@ __global__ void __launch_bounds__(256, 1)
   std::byte* const held = shared_memory() + teams * Lanes::desk_bytes + std::size_t{team} * Lanes::held_bytes;
   if (kHold && first - before_me < all) copy_held<Lanes>(home(first), held);
   Tally tally;
-  for (Cycle now = from; now != from + cycles; ++now) {
+  for (u32 done = 0, together; done != cycles; done += together) {
+    together = cycles - done < job.lookahead ? cycles - done : job.lookahead;
     for (u32 i = first; i - before_me < all; i += gridDim.x * teams) {
       const u32 counted = work.active[i < all ? i / blocks : 0];  // what is spare counts nothing
       tally.turn_to(work.shards + counted);
-      job.step(replica_of(i), i % blocks, kHold ? held : home(i), work.rows + counted, tally, now);
+      for (u32 c = 0; c != together; ++c) {
+        if (c) Lanes::meet();
+        job.step(replica_of(i), i % blocks, kHold ? held : home(i), work.rows + counted, tally, from + done + c);
+      }
       if (kHold) break;
     }
     if (meeting == Meeting::kTeam)

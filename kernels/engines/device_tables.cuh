@@ -46,9 +46,8 @@ class TabledCudaEngine final : public Engine {
   FaultReport audit(u32 replica) override { return engine_.audit(replica); }
   std::vector<Totals> totals(std::span<const u32> replicas) override { return engine_.totals(replicas); }
   std::vector<FaultReport> audits(std::span<const u32> replicas) override { return engine_.audits(replicas); }
-  void each_state(std::span<const u32> replicas,
-                  const std::function<void(u32, const std::vector<std::byte>&)>& show) const override {
-    engine_.each_state(replicas, show);
+  void each_state(std::span<const u32> replicas, u32 threads, const Show& show) const override {
+    engine_.each_state(replicas, threads, show);
   }
   const StateLayout& layout() const override { return engine_.layout(); }
   std::vector<std::byte> state(u32 replica) const override { return engine_.state(replica); }

@@ -11,6 +11,7 @@
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/replica.hpp"
+#include "kernels/engines/share_out.hpp"
 #include "kernels/engines/state_layout.hpp"
 
 namespace flitlab {
@@ -73,10 +74,11 @@ class Engine {
   virtual const StateLayout& layout() const = 0;
   /// A replica's state in canonical order (W = 1).
   virtual std::vector<std::byte> state(u32 replica) const = 0;
-  /// Shows the states of several replicas, one after the other.
-  virtual void each_state(std::span<const u32> replicas,
-                          const std::function<void(u32, const std::vector<std::byte>&)>& show) const {
-    for (u32 replica : replicas) show(replica, state(replica));
+  /// Shows the states of several replicas, on so many threads at once: `show` gets a place in `replicas`, and throws
+  /// nothing.
+  using Show = std::function<void(std::size_t, const std::vector<std::byte>&)>;
+  virtual void each_state(std::span<const u32> replicas, u32 threads, const Show& show) const {
+    share_out(replicas.size(), threads, [&](std::size_t i, u32) { show(i, state(replicas[i])); });
   }
   virtual void set_state(u32 replica, const std::vector<std::byte>& state) = 0;
   /// One field of all items of a kind, [items][count] in item order: what the host exchanges with a running replica.

@@ -33,10 +33,9 @@ class TwoForms : public Base {
     settle(replica);
     return Base::state(replica);
   }
-  void each_state(std::span<const u32> replicas,
-                  const std::function<void(u32, const std::vector<std::byte>&)>& show) const override {
+  void each_state(std::span<const u32> replicas, u32 threads, const Engine::Show& show) const override {
     settle(replicas);
-    Base::each_state(replicas, show);
+    Base::each_state(replicas, threads, show);
   }
   void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
     Base::set_state(replica, canonical);

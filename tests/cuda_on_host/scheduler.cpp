@@ -1,5 +1,6 @@
 /// Runs the threads of a launch as fibers, one at a time, in an order drawn from a seed. A thread runs until it waits
-/// at a barrier or ends, so between two barriers any order of the threads may come, and each comes as a whole.
+/// at a barrier or ends, so between two barriers any order of the threads may come, and each comes as a whole. Between
+/// some barriers all warps keep about the same pace; between others one runs as far as it can before the next begins.
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -95,8 +96,9 @@ class Wave {
   void run() {
     running = this;
     while (!ready_.empty()) {
-      random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
-      const std::size_t drawn = (random_ >> 33) % ready_.size();
+      // Those of the warp that has just met are the last.
+      const std::size_t among = warp_by_warp_ ? std::min<std::size_t>(kWarp, ready_.size()) : ready_.size();
+      const std::size_t drawn = ready_.size() - 1 - draw() % among;
       std::swap(ready_[drawn], ready_.back());
       fiber_ = ready_.back();
       ready_.pop_back();
@@ -106,6 +108,11 @@ class Wave {
     running = nullptr;
     cuda_on_host::sees(this);
     if (alive_) fail("threads wait at different barriers, for others of their warps, or for a thread that has ended.");
+  }
+
+  std::uint64_t draw() {
+    random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
+    return random_ >> 33;
   }
 
   /// In a thread: waits. The others run until it may go on.
@@ -222,6 +229,7 @@ class Wave {
     const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
     const std::size_t last = block ? first + threads : fibers_.size();
     cuda_on_host::count_barrier(first, last, threads);
+    warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < last; ++i)
       if (fibers_[i].at == barrier) ready_.push_back(&fibers_[i]);
   }
@@ -233,6 +241,7 @@ class Wave {
   std::vector<Block> blocks_;
   std::vector<Fiber*> ready_;
   unsigned alive_ = 0, waiting_ = 0;
+  bool warp_by_warp_ = draw() % 2;
   Fiber* fiber_ = nullptr;
   ucontext_t host_context_{};  ///< all of it: a sanitizer reads where its stack is
   SanitizedFiber host_;

@@ -14,8 +14,8 @@ def seconds(work, routers, replicas, limit, which="likely"):
     return rates.seconds_of_a_cycle(work, routers, replicas, which)[limit]
 
 
-def work(instructions=0.0, clocks=0.0, bytes=0.0, state=0.0, routers_of_a_thread=1):
-    return rates.Work(instructions, dict.fromkeys(rates.LEVELS, clocks), bytes, state, routers_of_a_thread)
+def work(instructions=0.0, clocks=0.0, bytes=0.0, state=0.0, routers_of_a_thread=1, lookahead=1):
+    return rates.Work(instructions, dict.fromkeys(rates.LEVELS, clocks), bytes, state, routers_of_a_thread, lookahead)
 
 
 def test_a_warp_that_is_alone_goes_on_by_itself():
@@ -27,6 +27,8 @@ def test_a_warp_that_is_alone_goes_on_by_itself():
     assert seconds(slow, 1024, 132, alone) == pytest.approx(2e-6)  # two routers a thread
     assert rates.predict(slow, 64, 1).likely == pytest.approx(64 / (1e-6 + 50e-9))
     assert rates.predict(slow, 32768, 1).likely == pytest.approx(32768 / (1e-6 + 2e-6))  # a thread each, a grid
+    ahead = work(clocks=1755, lookahead=4)  # a barrier of the grid in four cycles
+    assert rates.predict(ahead, 32768, 1).likely == pytest.approx(32768 / (1e-6 + 0.5e-6))
 
 
 def test_what_is_moved_and_issued_limits_a_full_device():

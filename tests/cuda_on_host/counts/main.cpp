@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "host/config/registry.hpp"
+#include "host/routers/vc/plan.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/vc/lanes/lanes.hpp"
 #include "tests/cuda_on_host/counts.hpp"
 #include "tests/support/networks.hpp"
 
@@ -18,6 +20,12 @@ constexpr u32 kWarmup = 1000, kCycles = 100;  // an epoch: what is done once in 
 
 /// Networks of a job: one, but of those that are so small that several share a warp.
 u32 networks_of(const std::string& kind) { return kind == "switch" ? 32 : kind == "vc" ? 2 : 1; }
+
+/// Cycles that those who share a network may go on without one another.
+u32 lookahead_of(const Plan& plan) {
+  const auto* const vc = dynamic_cast<const VcPlan*>(&plan);
+  return vc && vc::lanes::fits_device_lanes(vc->table()) ? vc::lanes::lookahead_of(vc->table()).cycles : 1;
+}
 
 /// `kind`: a model, or "vc, one by one": plain routers that are not in lanes, for a delay that lanes do not have.
 void print(const std::string& kind, double load) {
@@ -43,6 +51,7 @@ void print(const std::string& kind, double load) {
   const std::pair<const char*, u64> numbers[] = {{"routers", plan->topology().routers},
                                                  {"replicas", replicas},
                                                  {"routers_of_a_thread", kind == "vc" ? 4 : 1},  // in lanes
+                                                 {"lookahead", lookahead_of(*plan)},
                                                  {"cycles", kCycles},
                                                  {"state_bytes", plan->layout().bytes(1)},
                                                  {"lane_blocks", c.lane_blocks},

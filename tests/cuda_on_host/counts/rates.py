@@ -64,6 +64,7 @@ class Work:
     bytes: float  # moved by sectors
     state: float  # bytes of a router and its terminals
     routers_of_a_thread: int = 1  # 4 in lanes
+    lookahead: int = 1  # cycles between two barriers
 
 
 def work_of(counted: dict, kernel: sass.Kernel, library: Path) -> Work:
@@ -74,7 +75,7 @@ def work_of(counted: dict, kernel: sass.Kernel, library: Path) -> Work:
     cycles = {which: sass.cycle_of(kernel, visits, latencies(which)) for which in LEVELS}
     return Work(cycles["likely"].instructions / each, {which: c.clocks / warps for which, c in cycles.items()},
                 32 * (counted["load_sectors"] + counted["store_sectors"]) / each,
-                counted["state_bytes"] / counted["routers"], of_a_thread)
+                counted["state_bytes"] / counted["routers"], of_a_thread, counted.get("lookahead", 1))
 
 
 def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> dict[str, float]:
@@ -103,7 +104,7 @@ def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> d
         "memory": 0 if state < chip["second cache holds"] else
         everywhere * min(work.bytes, 2 * work.state) / chip["memory"],
         "a warp's instructions": turns * work.clocks[which] / chip["clock"],
-        "barrier": barrier,
+        "barrier": barrier / work.lookahead,
     }
 
 

@@ -178,11 +178,33 @@ TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
   const std::string whole = error_of(deadlock(150), false);
   EXPECT_NE(whole.find("found at cycle"), std::string::npos) << whole;
   const auto cycle = [](const std::string& text) { return std::stoi(text.substr(text.find("found at cycle ") + 15)); };
-  // It comes between two searches: one at every epoch would find it earlier.
-  const int earliest = cycle(error_of(deadlock(10), false));
+  // It comes between two searches: those at other cycles find it earlier (7, 14, 28, ..., 224).
+  const int earliest = cycle(error_of(deadlock(7), false));
   EXPECT_GT(earliest, 150);
   EXPECT_LT(earliest, cycle(whole));
   EXPECT_EQ(error_of(deadlock(150), true), whole);
+}
+
+/// Searches become rare, but nobody gets results of a deadlock, nor hears only that nothing has arrived.
+TEST(Deadlock, IsFoundAtTheLatestWhereARunEnds) {
+  RawConfig config{{"topology.kind", word("mesh")},
+                   {"traffic.mode", word("request_reply")},
+                   {"traffic.load", 1.0},
+                   {"traffic.window", integer(64)},
+                   {"traffic.reply_queue", integer(1)},
+                   {"traffic.message_classes", integer(1)},
+                   {"router.vcs", integer(2)},
+                   {"run.epoch_cycles", integer(10)},
+                   {"run.watchdog_cycles", integer(1000000)},
+                   {"run.warmup_cycles", integer(100)},
+                   {"run.measure_cycles", integer(900)}};
+  const auto cycle = [](const std::string& text) {
+    const std::size_t at = text.find("found at cycle ");
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + 15));
+  };
+  EXPECT_EQ(cycle(error_of(experiment(config), false)), 1000);
+  config["run.watchdog_cycles"] = integer(20);  // 20, 40, 80, 160, 320
+  EXPECT_EQ(cycle(error_of(experiment(config), false)), 320);
 }
 
 /// Lines are counted on: a bad one is named by its number in the file.

@@ -110,9 +110,9 @@ TEST_P(GpuCalls, TotalsAndAuditsOfManyAreThoseOfEach) {
     EXPECT_EQ(b[i], std::to_array(cpu->counters(some[i]).total));
   }
   std::vector<u32> shown;
-  gpu->each_state(some, [&](u32 replica, const std::vector<std::byte>& state) {
-    shown.push_back(replica);
-    EXPECT_EQ(state, gpu->state(replica));
+  gpu->each_state(some, 1, [&](std::size_t i, const std::vector<std::byte>& state) {
+    shown.push_back(some[i]);
+    EXPECT_EQ(state, gpu->state(some[i]));
   });
   EXPECT_EQ(shown, some);
 }

@@ -23,7 +23,11 @@ struct Pair {
   Item<V::width> router = v.routers[index], terminal = v.terminals[index];
 
   FLITLAB_HD const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
-  FLITLAB_HD u32 slots() const { return v.t.slot_mask + 1; }
+  /// Slots of mail that arrives so many cycles from now: there, and in lanes.
+  FLITLAB_HD u32 there(u32 ahead) const { return (now + ahead) & v.t.slot_mask; }
+  FLITLAB_HD u32 here(u32 ahead) const { return s.slot(now + ahead); }
+  /// Cycles of mail that a state has room for.
+  FLITLAB_HD u32 cycles() const { return v.t.slot_mask + 1; }
   using Place = FlitPlace<FlitsOf<C, S>::planes>;
   /// Where the mail that arrives at a port lies.
   FLITLAB_HD Place flit_to(u32 port, u32 slot) const {
@@ -71,10 +75,10 @@ struct Pair {
       lane_of(k.first_input[port], lane) = asked_first(state.pick_input);
       s.flits_sent[std::size_t{index} * S::ports + port] = state.flits_sent;
       for (u32 vc = 0; vc < t.vcs; ++vc) load(port, vc);
-      for (u32 slot = 0; slot < slots(); ++slot) {
-        flit_to(port, slot).write(mail_byte(router.at(t.router_fields.flit_mail, slot), port));
-        if (u8* credit = credit_to(port, slot))
-          *credit = to_set(mail_byte(router.at(t.router_fields.credit_mail, slot), port));
+      for (u32 ahead = 0; ahead < cycles(); ++ahead) {
+        flit_to(port, here(ahead)).write(mail_byte(router.at(t.router_fields.flit_mail, there(ahead)), port));
+        if (u8* credit = credit_to(port, here(ahead)))
+          *credit = to_set(mail_byte(router.at(t.router_fields.credit_mail, there(ahead)), port));
       }
     }
     load_terminal();
@@ -113,9 +117,10 @@ struct Pair {
 
   FLITLAB_HD void load_terminal() const {
     const auto& t = v.t;
-    for (u32 slot = 0; slot < slots(); ++slot) {
-      s.terminal_flit(s.eject_mail, slot, index).write(terminal.at(t.terminal_fields.flit_mail, slot));
-      s.terminal_byte(s.inject_credits, slot, index) = to_set(terminal.at(t.terminal_fields.credit_mail, slot));
+    for (u32 ahead = 0; ahead < cycles(); ++ahead) {
+      const u32 to = here(ahead), from = there(ahead);
+      s.terminal_flit(s.eject_mail, to, index).write(terminal.at(t.terminal_fields.flit_mail, from));
+      s.terminal_byte(s.inject_credits, to, index) = to_set(terminal.at(t.terminal_fields.credit_mail, from));
     }
     if constexpr (!kTerminalsInLanes<typename V::Table>) return;
     const TerminalControl& control = terminal.at(t.terminal_fields.control);
@@ -135,15 +140,12 @@ struct Pair {
       for (u32 place = 0; place < t.ring; ++place) ring_here(S::ports, vc)[place] = arriving(vc, place);
   }
 
-  /// Whether mail of a slot is still to arrive if it takes so many cycles: slots are not emptied, but written again.
-  FLITLAB_HD bool coming(u32 slot, u32 delay) const { return ((slot - now) & v.t.slot_mask) < delay; }
-
   FLITLAB_HD void store() const {
     const auto& t = v.t;
     RouterControl& control = router.at(t.router_fields.control);
     control = RouterControl{};
     control.fault = s.fault[index];
-    for (u32 slot = 0; slot < slots(); ++slot)
+    for (u32 slot = 0; slot < cycles(); ++slot)
       router.at(t.router_fields.flit_mail, slot) = router.at(t.router_fields.credit_mail, slot) = 0;
     for (u32 port = 0; port < S::ports; ++port) {
       const auto set = [&](u64& to, u32 from) { to |= u64{from} << bit_of(t, port, 0); };
@@ -160,12 +162,13 @@ struct Pair {
       state.flits_sent = s.flits_sent[std::size_t{index} * S::ports + port] + lane_of(k.sent[port], lane);
       for (u32 vc = 0; vc < t.vcs; ++vc) store(port, vc);
       const bool to_terminal = port == S::network_ports;
-      for (u32 slot = 0; slot < slots(); ++slot) {
-        const u8 flit = coming(slot, to_terminal ? t.inject_delay : t.link_delay) ? flit_to(port, slot).read() : u8{0};
-        const u8* credit = coming(slot, t.credit_delay) ? credit_to(port, slot) : nullptr;
-        if (flit) post(router.at(t.router_fields.flit_mail, slot), port, flit);
-        if (credit) post(router.at(t.router_fields.credit_mail, slot), port, to_number(*credit));
-      }
+      // Slots are not emptied, but written again: what is in others than these has arrived.
+      for (u32 ahead = 0; ahead < (to_terminal ? t.inject_delay : t.link_delay); ++ahead)
+        if (const u8 flit = flit_to(port, here(ahead)).read())
+          post(router.at(t.router_fields.flit_mail, there(ahead)), port, flit);
+      for (u32 ahead = 0; ahead < t.credit_delay; ++ahead)
+        if (const u8* credit = credit_to(port, here(ahead)))
+          post(router.at(t.router_fields.credit_mail, there(ahead)), port, to_number(*credit));
     }
     store_terminal();
   }
@@ -207,11 +210,12 @@ struct Pair {
 
   FLITLAB_HD void store_terminal() const {
     const auto& t = v.t;
-    for (u32 slot = 0; slot < slots(); ++slot) {
-      terminal.at(t.terminal_fields.flit_mail, slot) =
-          coming(slot, t.eject_delay) ? s.terminal_flit(s.eject_mail, slot, index).read() : u8{0};
-      terminal.at(t.terminal_fields.credit_mail, slot) =
-          coming(slot, t.credit_delay) ? to_number(s.terminal_byte(s.inject_credits, slot, index)) : u8{0};
+    for (u32 ahead = 0; ahead < cycles(); ++ahead) {
+      const u32 from = here(ahead), to = there(ahead);
+      terminal.at(t.terminal_fields.flit_mail, to) =
+          ahead < t.eject_delay ? s.terminal_flit(s.eject_mail, from, index).read() : u8{0};
+      terminal.at(t.terminal_fields.credit_mail, to) =
+          ahead < t.credit_delay ? to_number(s.terminal_byte(s.inject_credits, from, index)) : u8{0};
     }
     if constexpr (!kTerminalsInLanes<typename V::Table>) return;
     TerminalControl& control = terminal.at(t.terminal_fields.control);

@@ -47,7 +47,7 @@ struct DeviceLanes {
   /// Memory of a replica.
   static std::size_t bytes(const VcTable& t) {
     State<C, S> s;
-    return State<C, S>::place(s, nullptr, blocks(t.routers) * width, t.slot_mask + 1, t.ring);
+    return State<C, S>::place(s, nullptr, blocks(t.routers) * width, lookahead_of(t).slots, t.ring);
   }
 
   /// What kernels are given.
@@ -57,12 +57,14 @@ struct DeviceLanes {
     std::byte* memory;
     std::size_t replica_bytes;
     u32 spare;
+    u32 lookahead;  ///< cycles
+    u32 slots;      ///< of mail
 
     FLITLAB_HD u32 items() const { return table.routers; }
     FLITLAB_HD u32 blocks() const { return DeviceLanes::blocks(table.routers); }
     __device__ State<C, S> state(u32 replica) const {
       State<C, S> s;
-      State<C, S>::place(s, memory + replica * replica_bytes, blocks() * width, table.slot_mask + 1, table.ring);
+      State<C, S>::place(s, memory + replica * replica_bytes, blocks() * width, slots, table.ring);
       return s;
     }
 
@@ -110,6 +112,8 @@ struct DeviceLanes {
     copy(job.wiring.masks, w.mask_base, w.masks.size() - static_cast<std::size_t>(w.mask_base - w.masks.data()));
     job.replica_bytes = bytes(host);
     job.spare = replicas;
+    job.lookahead = lookahead_of(host).cycles;
+    job.slots = lookahead_of(host).slots;
     memory = DeviceArray<std::byte>(job.replica_bytes * (replicas + 1));
     memory.zero();
     job.memory = memory.data();

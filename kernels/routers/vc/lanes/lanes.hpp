@@ -1,5 +1,8 @@
 #pragma once
 /// Plain routers in lanes, as kernels/engines/lane_engine.hpp wants them.
+#include <algorithm>
+#include <bit>
+
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/wire.hpp"
 
@@ -30,6 +33,18 @@ inline bool fits_lanes(const VcTable& t) {
 
 /// See Sizes.
 inline bool is_roomy(const VcTable& t) { return longest_packet(t.traffic) > 7 || t.ring > 3 || t.buffer_flits > 15; }
+
+/// How far routers may go on without one another.
+struct Lookahead {
+  u32 cycles;  ///< what is sent in one of them is read after all of them
+  u32 slots;   ///< of mail, so that nobody writes where another one, so far behind, has still to read
+};
+inline Lookahead lookahead_of(const VcTable& t) {
+  constexpr u32 kMostSlots = 16;  // what they save is small where links are long, and they take memory
+  const u32 first = std::min(t.link_delay, t.credit_delay), last = std::max(t.link_delay, t.credit_delay);
+  const u32 slots = std::max(t.slot_mask + 1, std::min(std::bit_ceil(first + last), kMostSlots));
+  return {std::min(first, slots - last), slots};
+}
 
 /// Whether a GPU has lanes for a table (kernels/routers/vc/cuda.cu).
 inline bool fits_device_lanes(const VcTable& t) {

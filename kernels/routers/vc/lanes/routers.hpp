@@ -27,7 +27,7 @@ struct Routers {
 
   /// Mail for a port.
   FLITLAB_INLINE void look_up(u32 port, B& credits, F& flits) const {
-    const u32 slot = now & v.t.slot_mask;
+    const u32 slot = s.slot(now);
     if (port == S::network_ports) {
       credits = s.of_terminals(s.eject_credits, slot, b);
       flits = s.terminal_flits(s.inject_mail, slot, b);
@@ -125,7 +125,7 @@ struct Routers {
       mail[port] = F::of(to_vc[port], nonzero(heads[port]), nonzero(tails[port])) & won;
       vcs[port] = vc;
       moves += C::count(won);
-      const u32 slot = (now + t.credit_delay) & t.slot_mask;
+      const u32 slot = s.slot(now + t.credit_delay);
       if (port == S::network_ports)
         s.of_terminals(s.inject_credits, slot, b) = vc;
       else
@@ -145,10 +145,10 @@ struct Routers {
       freed |= nonzero(tails_out) & only(port);
       k.sent[port] -= nonzero(out.any());
       if (port == S::network_ports)
-        s.put_terminal_flits(s.eject_mail, (now + t.eject_delay) & t.slot_mask, b, out);
+        s.put_terminal_flits(s.eject_mail, s.slot(now + t.eject_delay), b, out);
       else
         out.write([&](u32 plane, B bytes) {
-          u8* row = s.flit_row((now + t.link_delay) & t.slot_mask, port) + plane * s.planes;
+          u8* row = s.flit_row(s.slot(now + t.link_delay), port) + plane * s.planes;
           *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = bytes;
         });
     }
@@ -184,12 +184,11 @@ struct Routers {
     const char* block = reinterpret_cast<const char*>(&k + 1);
     for (u32 at = 0; at < sizeof k; at += 64) fetch(block + at);
     const auto row = [&](const u8* mail) { fetch(mail + std::size_t{b + 1} * C::lanes); };
-    const auto slot = [&](Cycle cycle) { return cycle & v.t.slot_mask; };
     for (u32 port = 0; port < S::network_ports; ++port) {
-      row(s.credit_row(slot(now), port));
-      row(s.credit_row(slot(now + v.t.credit_delay), port));
-      row(s.flit_row(slot(now), port));
-      row(s.flit_row(slot(now + v.t.link_delay), port));
+      row(s.credit_row(s.slot(now), port));
+      row(s.credit_row(s.slot(now + v.t.credit_delay), port));
+      row(s.flit_row(s.slot(now), port));
+      row(s.flit_row(s.slot(now + v.t.link_delay), port));
     }
   }
 

@@ -110,7 +110,7 @@ struct Wiring {
 template <class C, class S>
 struct State {
   u32 routers, blocks;
-  u32 slots;           ///< of mail
+  u32 slots;           ///< of mail: a power of two
   u32 row;             ///< bytes of a round of mail of one port
   bool large;          ///< more than what a second-level cache holds
   std::size_t planes;  ///< bytes from a plane of network ports' flits to the next (flits.hpp)
@@ -161,6 +161,7 @@ struct State {
     return at;
   }
 
+  FLITLAB_INLINE u32 slot(Cycle arrival) const { return arrival & (slots - 1); }
   FLITLAB_INLINE u8* flit_row(u32 slot, u32 port) const {
     return flit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
   }

@@ -13,14 +13,14 @@ template <class C, class S, class V>
 FLITLAB_INLINE void take_arrivals(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
   Block<C, S>& k = s.block[b];
-  const FlitsOf<C, S> mail = s.terminal_flits(s.eject_mail, now & t.slot_mask, b);
-  s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, b) = mail.vcs();
+  const FlitsOf<C, S> mail = s.terminal_flits(s.eject_mail, s.slot(now), b);
+  s.of_terminals(s.eject_credits, s.slot(now + t.credit_delay), b) = mail.vcs();
   const auto arrived = C::members(mail.any());
   if (!C::any(arrived)) return;
   count(*v.shard, Total::kFlitsDelivered, C::count(arrived));
   C::for_each(C::members(mail.tails()), [&](u32 lane) {
     const u32 index = b * C::lanes + lane;
-    const u32 vc = lowest_bit(u32{s.terminal_byte(s.eject_mail, now & t.slot_mask, index)});
+    const u32 vc = lowest_bit(u32{s.terminal_byte(s.eject_mail, s.slot(now), index)});
     u8& first = lane_of(k.arriving_first[vc], lane);
     deliver(v, index, s.terminal[index], s.ring[queue_of<C, S>(index, S::ports, vc) * S::places(t.ring) + first], now);
     first = next_place(first, t.ring);
@@ -137,7 +137,7 @@ FLITLAB_INLINE void send(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
   using B = typename C::Value;
   Block<C, S>& k = s.block[b];
-  const B returned = s.of_terminals(s.inject_credits, now & t.slot_mask, b);
+  const B returned = s.of_terminals(s.inject_credits, s.slot(now), b);
   const B free = k.injection_credits.some() | returned;
   const B may_start = free_to_start(v, s, b, free & static_cast<u8>(t.message_mask[0]), returned);
   const B starts = k.queued & (B)(k.left_to_send == 0) & nonzero(may_start);
@@ -152,7 +152,7 @@ FLITLAB_INLINE void send(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   k.left_to_send += sends;  // minus 1
   const FlitsOf<C, S> mail = FlitsOf<C, S>::of(k.send_vc, starts, (B)(k.left_to_send == 0)) & sends;
   k.injection_credits.change(returned, k.send_vc & sends);
-  s.put_terminal_flits(s.inject_mail, (now + t.inject_delay) & t.slot_mask, b, mail);
+  s.put_terminal_flits(s.inject_mail, s.slot(now + t.inject_delay), b, mail);
   count(*v.shard, Total::kFlitsInjected, C::count(sends));
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -33,6 +34,36 @@ std::vector<u32> widths() {
   }
   unsetenv("FLITLAB_LANES");
   return list;
+}
+
+/// What is sent in a lot of `cycles` is read after it, and nobody writes to a slot that one behind has still to read.
+TEST(VcLanes, RoutersGoOnWithoutOneAnotherForAsLongAsLinksTake) {
+  const auto of = [](u32 link, u32 credit, u32 slots) {
+    vc::VcTable t{};
+    t.link_delay = link;
+    t.credit_delay = credit;
+    t.slot_mask = slots - 1;
+    return vc::lanes::lookahead_of(t);
+  };
+  const auto is = [](vc::lanes::Lookahead found, u32 cycles, u32 slots) {
+    return found.cycles == cycles && found.slots == slots;
+  };
+  EXPECT_TRUE(is(of(3, 3, 4), 3, 8));  // the defaults
+  EXPECT_TRUE(is(of(3, 1, 4), 1, 4));  // credits are there at once
+  EXPECT_TRUE(is(of(2, 5, 8), 2, 8));
+  EXPECT_TRUE(is(of(10, 9, 16), 6, 16));  // twice as many slots are too many
+  EXPECT_TRUE(is(of(40, 30, 64), 24, 64));
+  for (u32 link = 1; link < 70; ++link)
+    for (u32 credit = 1; credit < 70; ++credit) {
+      const vc::lanes::Lookahead found = of(link, credit, std::bit_ceil(std::max(link, credit) + 1));
+      for (u32 delay : {link, credit})
+        for (u32 sent = 0; sent < found.cycles; ++sent) {
+          ASSERT_GE(sent + delay, found.cycles);  // read in a later lot
+          // What lay in its slot was to be read in an earlier one.
+          ASSERT_LT(static_cast<i32>(sent + delay) - static_cast<i32>(found.slots), 0) << link << ", " << credit;
+        }
+      ASSERT_EQ(std::popcount(found.slots), 1);
+    }
 }
 
 EngineChoice with(LaneUse lanes, u32 threads = 1, u32 grain = 2048) {

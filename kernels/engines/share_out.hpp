@@ -1,0 +1,12 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+
+#include "kernels/common/types.hpp"
+
+namespace flitlab {
+
+/// Calls work(i, thread) for all i below `count`, each on one of so many threads.
+void share_out(std::size_t count, u32 threads, const std::function<void(std::size_t, u32)>& work);
+
+}  // namespace flitlab
