@@ -15,7 +15,10 @@ def seconds(work, routers, replicas, limit, which="likely"):
 
 
 def work(instructions=0.0, clocks=0.0, bytes=0.0, state=0.0, routers_of_a_thread=1, lookahead=1):
-    return rates.Work(instructions, dict.fromkeys(rates.LEVELS, clocks), bytes, state, routers_of_a_thread, lookahead)
+    def always(x):
+        return dict.fromkeys(rates.LEVELS, x)
+
+    return rates.Work(always(instructions), always(clocks), bytes, state, routers_of_a_thread, lookahead)
 
 
 def test_a_warp_that_is_alone_goes_on_by_itself():
@@ -43,7 +46,8 @@ def test_what_is_moved_and_issued_limits_a_full_device():
 
 
 def test_a_prediction_lies_in_its_range():
-    some = rates.Work(240, {"low": 40000, "likely": 20000, "high": 10000}, bytes=3000, state=4000)
+    some = rates.Work({"low": 340, "likely": 240, "high": 170}, {"low": 40000, "likely": 20000, "high": 10000},
+                      bytes=3000, state=4000)
     for routers, replicas in rates.CASES.values():
         p = rates.predict(some, routers, replicas)
         assert 0 < p.low < p.likely < p.high

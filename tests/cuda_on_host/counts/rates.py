@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import host_code
 import sass
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,6 +44,8 @@ H200 = {
     "barrier of a block": Constant(100e-9, of_the_engine("kBlockBarrierNs") * 1e-9, 25e-9, "s", "assumed"),
     "barrier of the grid": Constant(4e-6, of_the_engine("kGridBarrierNs") * 1e-9, 1.2e-6, "s", "assumed"),
     "threads of a block": Constant(512, 512, 512, "", "kBlockThreads; 256 of lanes, by their registers"),
+    "instructions for one of the host's": Constant(2, 1.4, 1, "", "kernels with little unrolled code have 1.3 to 1.5 "
+                                                   "times the host's; the range: assumed"),
     "wait for shared memory": Constant(35, 29, 23, "clocks", "assumed, by published measurements; shuffles, votes too"),
     "wait for others": Constant(24, 20, 16, "clocks", "assumed: conversions, searches for bits, the constant cache"),
 }
@@ -59,7 +62,7 @@ def latencies(which: str) -> sass.Latencies:
 class Work:
     """What is counted of a router-cycle of a model."""
 
-    instructions: float  # of the GPU's code, that warps issue
+    instructions: dict[str, float]  # of the GPU's code, that warps issue
     clocks: dict[str, float]  # that a warp takes for a cycle if it is alone
     bytes: float  # moved by sectors
     state: float  # bytes of a router and its terminals
@@ -67,13 +70,15 @@ class Work:
     lookahead: int = 1  # cycles between two barriers
 
 
-def work_of(counted: dict, kernel: sass.Kernel, library: Path) -> Work:
+def work_of(counted: dict, kernel: sass.Kernel, host: dict[int, int]) -> Work:
+    """`host`: instructions of basic blocks (host_code.blocks_of)."""
     each = counted["routers"] * counted["replicas"] * counted["cycles"]
     of_a_thread = counted.get("routers_of_a_thread", 1)
     warps = max(1.0, counted["routers"] * counted["replicas"] / (WARP * of_a_thread)) * counted["cycles"]
-    visits = sass.Visits(sass.functions_of(library, counted["visits"]))
-    cycles = {which: sass.cycle_of(kernel, visits, latencies(which)) for which in LEVELS}
-    return Work(cycles["likely"].instructions / each, {which: c.clocks / warps for which, c in cycles.items()},
+    ratio = H200["instructions for one of the host's"]
+    issued = {which: host_code.instructions(host, counted["visits"]) * getattr(ratio, which) for which in LEVELS}
+    clocks = {which: n / warps * sass.clocks_of_an_instruction(kernel, latencies(which)) for which, n in issued.items()}
+    return Work({which: n / each for which, n in issued.items()}, clocks,
                 32 * (counted["load_sectors"] + counted["store_sectors"]) / each,
                 counted["state_bytes"] / counted["routers"], of_a_thread, counted.get("lookahead", 1))
 
@@ -98,7 +103,7 @@ def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> d
     part = busy / processors
     state = work.state * everywhere
     return {
-        "issue": everywhere * work.instructions / (busy * chip["schedulers"] * chip["clock"]),
+        "issue": everywhere * work.instructions[which] / (busy * chip["schedulers"] * chip["clock"]),
         "second cache": everywhere * work.bytes / (part * chip["second cache"]),
         # What does not stay in the second cache is read and written once a cycle, or as often as it is moved.
         "memory": 0 if state < chip["second cache holds"] else
@@ -134,13 +139,14 @@ LARGE = ("vc", "t3e", "bgl", "bless")  # those that tests/perf/gpu_report.cpp ha
 CYCLE = """
 ## What a cycle takes
 
-Instructions are those of the GPU's code that a warp issues: its basic blocks are joined to those of the host by the
-lines of the source, which are counted ([sass.py](../tests/cuda_on_host/counts/sass.py) says how, and what is left
-out). Clocks are those of a warp that is alone, with a router to each thread, or four in lanes: the code says how long
-an instruction holds up the next, and which results it waits for; how long these take is assumed below. `vc, one by
-one` are routers with `router.routing_delay = 2`, which lanes do not know, in the kernel that all models share. Numbers
-of kernels without lanes are good to a factor of two: 73, 106 and 162 instructions were found of `vc, one by one` before
-its machine code was compiled anew, with as many registers and 24 instructions fewer.
+Instructions are those that warps issue: counted of the host's code of the same source, basic block by basic block
+([host_code.py](../tests/cuda_on_host/counts/host_code.py)), times those that the GPU's code is likely to have for one
+of the host's, which is assumed below. Clocks are those of a warp that is alone, with a router to each thread, or four
+in lanes: the GPU's code says how long an instruction holds up the next, and which results it waits for
+([sass.py](../tests/cuda_on_host/counts/sass.py)); how long these take is assumed below. `vc, one by one` are routers
+with `router.routing_delay = 2`, which lanes do not know, in the kernel that all models share. Earlier, this page joined
+the GPU's instructions to the host's by lines of the source. That gave lanes 24 to 32 instructions, too few by far, and
+another number after each edit.
 
 | model | load | instructions, a router-cycle | clocks of a warp, a cycle | from | to |
 |---|---|---|---|---|---|
@@ -167,7 +173,7 @@ CONSTANTS = """
 def cycle_table(counts: list[dict], works: list[Work]) -> str:
     text = CYCLE
     for counted, work in zip(counts, works, strict=True):
-        text += (f"| {counted['model']} | {counted['load']:g} | {work.instructions:.0f} "
+        text += (f"| {counted['model']} | {counted['load']:g} | {work.instructions['likely']:.0f} "
                  f"| {work.clocks['likely']:,.0f} | {work.clocks['high']:,.0f} | {work.clocks['low']:,.0f} |\n")
     return text
 

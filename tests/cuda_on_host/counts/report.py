@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import host_code
 import rates
 import sass
 
@@ -169,7 +170,7 @@ def before_and_after(networks: list[dict], kernels: dict[str, dict]) -> str:
 
 
 def works(networks: list[dict], kernels: dict[str, dict]) -> list[rates.Work]:
-    library = BUILD / "host" / "libflitlab_cuda_on_host.so"
+    host = host_code.blocks_of(host_code.disassembly_of(BUILD / "host" / "libflitlab_cuda_on_host.so"))
     texts: dict[str, str] = {}
     found = []
     for counted in networks:
@@ -177,7 +178,7 @@ def works(networks: list[dict], kernels: dict[str, dict]) -> list[rates.Work]:
         if model not in texts:
             texts[model] = sass.disassembly_of(BUILD / f"{model}.cubin")
         kernel = kernels[LANES if counted["model"] == "vc" else model]
-        found.append(rates.work_of(counted, sass.kernel_of(texts[model], kernel["name"]), library))
+        found.append(rates.work_of(counted, sass.kernel_of(texts[model], kernel["name"]), host))
     return found
 
 
