@@ -6,8 +6,9 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ SCHEDULER = "scheduler"  # one that runs already
 KEYS = {"kind", "workers", "options", "address", "file"}
 OWN_KEYS = {"ssh": {"kind", "options"}, SCHEDULER: {"kind", "address", "file"}}
 QUEUE_KEYS = {"kind", "workers", "options"}  # of all others
+# What a worker runs first: a job that is given up when its cluster closes is no news to who closes it.
+CLOSES_QUIETLY = "import logging; logging.getLogger('distributed.worker.state_machine').setLevel('ERROR')"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -89,6 +92,18 @@ def imported(package: str, name: str) -> Any:
             signal.signal(signal.SIGINT, on_interrupt)
 
 
+@contextmanager
+def _out_of_reach_of_interrupts() -> Iterator[None]:
+    """Processes that are started inside do not get the Ctrl-C that a terminal sends to all of a command's: each would
+    print where it was. The command's own comes when this ends; whoever started them ends them."""
+    resource_tracker.ensure_running()  # multiprocessing's first process would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def start(path: str | os.PathLike) -> Any:
     """The cluster of a file, started; of a running scheduler None. Raises ConfigError."""
     path = Path(path)
@@ -101,9 +116,12 @@ def start(path: str | os.PathLike) -> Any:
     if given["kind"] == "ssh":
         imported("asyncssh", "connect")  # Dask would say so late, and among other errors
     if given["kind"] == "local":
-        options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None} | options
+        preload = [CLOSES_QUIETLY, *imported("dask.config", "get")("distributed.worker.preload")]
+        options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None,
+                   "preload": preload} | options
     try:
-        cluster = make(**options)
+        with _out_of_reach_of_interrupts() if given["kind"] == "local" else nullcontext():
+            cluster = make(**options)
         if package == "dask_jobqueue":
             cluster.scale(jobs=given["workers"])
     except (TypeError, ValueError, RuntimeError, OSError) as error:

@@ -4,6 +4,9 @@ import json
 import os
 import pickle
 import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -276,3 +279,22 @@ def test_the_command_line_takes_a_cluster(cli, cluster_file, tmp_path):
     assert (tmp_path / "there" / "curve.csv").read_bytes() == (tmp_path / "alone" / "curve.csv").read_bytes()
     refused = cli(*command, "--cluster", "nowhere.toml")
     assert refused.returncode == 2 and "--cluster nowhere.toml cannot be read" in refused.stderr
+
+
+def test_ctrl_c_ends_a_sweep_on_a_cluster_as_any_other(cluster_file, tmp_path):
+    """A terminal interrupts the workers' processes too: they say nothing, and one line tells what is kept."""
+    pytest.importorskip("distributed")
+    cluster_file(LOCAL)
+    words = ("sweep", "vc-torus-8x8", "--over", "traffic.load=0.05,0.1,0.15,0.2", "--cluster", "cluster.toml", "--set",
+             "run.warmup_cycles=500", "--set", "run.measure_cycles=50000", "--out", "part")
+    process = subprocess.Popen([sys.executable, "-m", "flitlab", *words], cwd=tmp_path, stderr=subprocess.PIPE,
+                               text=True, start_new_session=True)
+    journal, deadline = tmp_path / "part" / "points.jsonl", time.monotonic() + 120
+    while time.monotonic() < deadline and not (journal.exists() and journal.read_text()):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    lines = [line for line in said.splitlines() if "points [" not in line]  # but for a bar
+    assert len(lines) == 1 and lines[0].startswith("flitlab: interrupted. Finished points: "), said
+    assert lines[0].endswith(", in part; go on with --resume.")
