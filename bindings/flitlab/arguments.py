@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from difflib import get_close_matches
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 from flitlab._core import ConfigError
@@ -40,9 +41,16 @@ def did_you_mean(word: Any, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]}?" if close else ""
 
 
+def whole(value: Any) -> int | None:
+    """A whole number of any kind, NumPy's too, as Python's; None: it is none, as 1.0 and True are."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number of any kind, NumPy's too; 1.0 and True are none."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return whole(value) is not None
 
 
 def is_number(value: Any) -> bool:

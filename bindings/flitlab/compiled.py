@@ -4,12 +4,12 @@ knows: a traffic matrix, a routing table, a list of edges. What a user gave wron
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from flitlab import _core
 from flitlab._core import ConfigError
+from flitlab.arguments import shown, whole
 
 MATRIX, TABLE, GRAPH = "traffic.matrix_file", "routing.table_file", "topology.file"
 FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.program_file": "program"}
@@ -34,14 +34,6 @@ def name_of(function: Any, otherwise: str) -> str:
     """What messages and files call a function: its own name if it has one."""
     name = getattr(function, "__name__", "")
     return name if name.isidentifier() else otherwise
-
-
-def whole(x: Any) -> int | None:
-    """A whole number of any kind, NumPy's too; None: it is none."""
-    try:
-        return None if isinstance(x, bool) else operator.index(x)
-    except TypeError:
-        return None
 
 
 def matrix_text(pattern: Pattern | Any, terminals: int) -> bytes:
@@ -86,7 +78,7 @@ def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, floa
     elif hasattr(given, "__len__") and not isinstance(given, str) and len(given) == terminals:
         pairs = list(enumerate(given))
     else:
-        raise ConfigError(f"{where} is {_shown(given)}: it must be a terminal, a dictionary of terminals and weights, "
+        raise ConfigError(f"{where} is {shown(given)}: it must be a terminal, a dictionary of terminals and weights, "
                           f"a weight for each of the {terminals} terminals, or None if it sends nothing.")
     for destination, weight in pairs:
         to = whole(destination)
@@ -105,7 +97,7 @@ def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, floa
 def graph_text(graph: Graph) -> bytes:
     """Lines a,b of a graph's edges, in its order. Nodes that are not the numbers 0, 1, ... count in their order."""
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
-        raise ConfigError(f"with_topology({_shown(graph)}): it must be a networkx graph; networkx.Graph(edges) makes "
+        raise ConfigError(f"with_topology({shown(graph)}): it must be a networkx graph; networkx.Graph(edges) makes "
                           "one of a list of edges.")
     if graph.is_directed():
         raise ConfigError("with_topology: the graph is directed, and channels go both ways: give "
@@ -155,7 +147,7 @@ def ports_of(edges: bytes) -> list[dict[int, int]]:
 def table_text(routes: Routes, ports: Sequence[Mapping[int, int]]) -> bytes:
     """Lines router,destination,port[,layer]."""
     if not callable(routes):
-        raise ConfigError(f"with_routes({_shown(routes)}): it must be a function of a router and a destination router "
+        raise ConfigError(f"with_routes({shown(routes)}): it must be a function of a router and a destination router "
                           "that gives the next router.")
     name, routers = name_of(routes, "routes"), range(len(ports))
     lines, layered = [], None
@@ -165,7 +157,7 @@ def table_text(routes: Routes, ports: Sequence[Mapping[int, int]]) -> bytes:
             if router == destination:
                 continue
             given = routes(router, destination)
-            where = f"with_routes: {name}({router}, {destination}) is {_shown(given)}"
+            where = f"with_routes: {name}({router}, {destination}) is {shown(given)}"
             both = given if isinstance(given, tuple) and len(given) == 2 else (given, 0)
             following_router, layer = map(whole, both)
             if following_router not in ports[router] or layer is None or layer < 0:
@@ -192,8 +184,3 @@ def _check_arrival(following: Mapping[int, int], destination: int, name: str) ->
             raise ConfigError(f"with_routes: by {name} packets from router {source} to {destination} go around in a "
                               f"loop and never arrive: {circle}.")
         arriving.update(way)
-
-
-def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
