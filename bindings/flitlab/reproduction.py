@@ -13,7 +13,7 @@ from pathlib import Path
 
 from flitlab import _core
 from flitlab._core import ConfigError, __version__
-from flitlab.arguments import did_you_mean
+from flitlab.arguments import check_path, did_you_mean, named
 from flitlab.machines import parts
 from flitlab.runner import TerminateAsInterrupt
 
@@ -58,10 +58,13 @@ def experiments() -> dict[str, tuple]:
 def chosen(names: tuple[str, ...], full: bool, keep: str | Path) -> dict[str, Callable[[], list[dict]]]:
     """The experiments whose names start with any of ``names`` (all without)."""
     known = experiments()
+    check_path(named("keep", keep), keep, "a folder")
+    machines = list(dict.fromkeys(e.partition(".")[0] for e in known))
     for name in names:
-        if not any(e.startswith(name) for e in known):
-            raise ConfigError(f"reproduce {name}: there is no such experiment.{did_you_mean(name, known)} Known are "
-                              f"{', '.join(known)}.")
+        if not isinstance(name, str) or not any(e.startswith(name) for e in known):
+            raise ConfigError(f"reproduce {name}: no experiment has a name that begins so."
+                              f"{did_you_mean(name, [*machines, *known])} `flitlab reproduce --list` lists all, "
+                              f"of {', '.join(machines)}.")
     return {e: partial(larger[0], Path(keep) / e) if full and larger else run
             for e, (_, run, *larger) in known.items() if not names or any(e.startswith(n) for n in names)}
 
