@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from numbers import Real
@@ -62,6 +63,18 @@ def check_path(what: str, path: Any, of: str) -> None:
     """``what``: the argument or the call, with its value; ``of``: what the path is that of."""
     if not isinstance(path, (str, os.PathLike)):
         raise ConfigError(f"{what}: it must be the path of {of}, a string or a Path.")
+
+
+@contextmanager
+def writing(call: str, path: Any, of: str = "a file") -> Iterator[None]:
+    """A file of the user's is written inside: what is no path, and what goes wrong with the file, are ConfigErrors that
+    name it. ``call``: what was asked to write."""
+    check_path(f"{call}({shown(path)})", path, of)
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's words name the file again
+        raise ConfigError(f"{os.fspath(path)} cannot be written: {reason}.") from None
 
 
 def check_truth(name: str, value: Any) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.arguments import did_you_mean, named
+from flitlab.arguments import check_path, did_you_mean, named
 from flitlab.toml import tomllib
 
 # kind -> package and class that start workers
@@ -140,6 +140,7 @@ def cluster(path: str | os.PathLike) -> Iterator[Any]:
     >>> with fl.cluster("slurm.toml") as workers:                                      # doctest: +SKIP
     ...     curve = fl.sweep("vc-torus-8x8", {"traffic.load": fl.adaptive(0, 1)}, executor=workers)
     """
+    check_path(named("cluster", path), path, "a TOML file")
     client_of = imported("distributed", "Client")
     started = start(path)
     try:

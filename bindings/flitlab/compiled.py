@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol, TypeAlias
 
 from flitlab import _core
@@ -92,6 +93,21 @@ def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, floa
             raise ConfigError(f"{where} sends to {to} with weight {weight!r}: it must be a number, not negative.")
         if value:
             yield to, int(value) if value.is_integer() else value
+
+
+@cache
+def kinds_on_graphs() -> tuple[str, ...]:
+    """The router kinds that take a graph: a small one is tried, as some that share its parameters refuse it."""
+    return tuple(model["kind"] for model in _core.models() if _takes_graph(model["kind"]))
+
+
+def _takes_graph(kind: str) -> bool:
+    given = {"router.kind": kind, "topology.kind": "graph", GRAPH: "ring"}
+    try:
+        _core.Experiment(given, ".", {GRAPH: b"0,1\n1,2\n2,0\n"})
+    except ConfigError:
+        return False
+    return True
 
 
 def graph_text(graph: Graph) -> bytes:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flitlab.arguments import writing
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -90,7 +92,7 @@ class Curve:
         """
         from flitlab.curve_files import read
 
-        return read(Path(path))
+        return read(path)
 
     @property
     def axis(self) -> str:
@@ -167,9 +169,7 @@ class Curve:
 
     def to_csv(self, path: str | os.PathLike, configuration: bool = True) -> None:
         """Writes the table, and behind it a column for every parameter of the configuration that was not varied."""
-        from flitlab.curve_files import writing
-
-        with writing(path):
+        with writing("to_csv", path):
             Path(path).write_text(self.csv_text(configuration), encoding="utf-8")
 
     def to_parquet(self, path: str | os.PathLike) -> None:

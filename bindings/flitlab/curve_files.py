@@ -6,13 +6,11 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from flitlab._core import ConfigError, __version__
-from flitlab.arguments import is_number, shown
+from flitlab.arguments import check_path, is_number, shown, writing
 from flitlab.curve import COLUMNS, Curve, is_result
 from flitlab.journal import entry_of
 from flitlab.records import parameters_of
@@ -28,18 +26,10 @@ _NUMBERS = set(COLUMNS) - {*_TRUTHS, "state_hash"}
 _MAYBE = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # not measured where a run was saturated
 
 
-@contextmanager
-def writing(path: str | os.PathLike) -> Iterator[None]:
-    """What goes wrong with a file of the user's as a ConfigError that names it."""
-    try:
-        yield
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's words name the file again
-        raise ConfigError(f"{os.fspath(path)} cannot be written: {reason}.") from None
-
-
-def read(path: Path) -> Curve:
+def read(path: str | os.PathLike) -> Curve:
     """``Curve.read``."""
+    check_path(f"Curve.read({shown(path)})", path, "a sweep's folder, or of a CSV or Parquet file")
+    path = Path(path)
     if path.is_dir():
         return _read_folder(path)
     if path.suffix == ".parquet":
@@ -170,7 +160,7 @@ def write_parquet(curve: Curve, path: str | os.PathLike) -> None:
         columns[name] = cells
     about = {"version": __version__, "keys": curve.keys, "name": curve.name}
     table = arrow.table(columns).replace_schema_metadata({"flitlab": json.dumps(about)})
-    with writing(path):
+    with writing("to_parquet", path):
         parquet.write_table(table, os.fspath(path))
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
-from flitlab.arguments import check_path, did_you_mean, shown
+from flitlab.arguments import check_path, did_you_mean, shown, writing
 from flitlab.booksim import check_words, theirs
 from flitlab.compiled import GRAPH, MATRIX, TABLE, Graph, Pattern, Routes
 from flitlab.programs import program_text
@@ -154,7 +154,7 @@ class Experiment:
 
         Raises ConfigError if a next router is no neighbour, packets never arrive, or they can deadlock.
         """
-        self._needs(TABLE, "with_routes", "has no routing table")
+        self._needs(TABLE, "with_routes", "takes no routing table")
         if self["topology.kind"] != "graph":
             return self._graph_of_channels().with_routes(routes)
         text = self._texts.get(GRAPH)
@@ -166,9 +166,9 @@ class Experiment:
         return self._compiled(changes, {TABLE: table})
 
     def _needs(self, path: str, method: str, lack: str) -> None:
-        kind = self["router.kind"]
-        if path not in parameters_of(kind) or "graph" not in parameters_of(kind)["topology.kind"]["choices"]:
-            raise ConfigError(f'{method}: router.kind = "{kind}" {lack}.')
+        kind, able = self["router.kind"], [k for k in compiled.kinds_on_graphs() if path in parameters_of(k)]
+        if kind not in able:
+            raise ConfigError(f'{method}: router.kind = "{kind}" {lack}. Kinds that do: {", ".join(able)}.')
 
     def _graph_of_channels(self) -> Experiment:
         changes = {"topology.kind": "graph", GRAPH: self["topology.kind"]}
@@ -233,8 +233,11 @@ class Experiment:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the resolved configuration to a TOML file, and what is in memory to CSV files beside it that the
-        configuration names: ``mine.toml`` and ``mine-matrix.csv``."""
-        path = Path(path)
+        configuration names: ``mine.toml`` and ``mine-matrix.csv``. Raises ConfigError if they cannot be written."""
+        with writing("Experiment.save", path, "a TOML file"):
+            self._save(Path(path))
+
+    def _save(self, path: Path) -> None:
         texts = {key: text for key, text in self._texts.items() if key in self.flat()}
         program = self._given.get(_PROGRAM, "")
         if not isinstance(program, str):

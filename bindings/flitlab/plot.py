@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flitlab._core import ConfigError
+from flitlab.arguments import check_path, shown, writing
 from flitlab.records import parameters_of
 from flitlab.styles import NARROW
 
@@ -85,13 +86,22 @@ def new_axes():
     return plt.subplots(1, 2, figsize=(10, 4), layout="constrained")[1]
 
 
+def _two(axes: Any) -> tuple[Any, Any]:
+    """Axes of the user's; an array of them is fine."""
+    given = list(axes) if isinstance(axes, Iterable) else [axes]
+    if len(given) != 2 or not all(hasattr(a, "fill_between") for a in given):
+        raise ConfigError(f"plot(axes={shown(axes)}): it must be two axes, for latency and for throughput, such as "
+                          "matplotlib.pyplot.subplots(1, 2)[1], or what another plot() returned.")
+    return given[0], given[1]
+
+
 def plot_curve(curve: Curve, axes=None, label: str | None = None):
     """Two axes: latency, and accepted load, against offered load, or against the first key of a sweep over something
     else; of batches and traces the time to finish instead of the accepted load.
 
     Bands are 95 % confidence intervals of the mean: with several seeds from the spread of their means (Student's t);
     with one seed latency has a band from the batch means of the run."""
-    left, right = axes = new_axes() if axes is None else axes
+    left, right = axes = new_axes() if axes is None else _two(axes)
     key = curve.axis
     over_load = key == "traffic.load"
     finish = _time_to_finish(curve)
@@ -182,8 +192,7 @@ def save_curves(curves: Sequence[Curve], path: str | os.PathLike, labels: Sequen
     import matplotlib.pyplot as plt
     from matplotlib.backend_bases import FigureCanvasBase
 
-    from flitlab.curve_files import writing
-
+    check_path(f"save_plot({shown(path)})", path, "a picture: .png, .svg or .pdf")
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in FigureCanvasBase.get_supported_filetypes():
         raise ConfigError(f"{path}: a picture's file ends in .png, .svg or .pdf.")
@@ -194,7 +203,7 @@ def save_curves(curves: Sequence[Curve], path: str | os.PathLike, labels: Sequen
         figure.suptitle(title)
     no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)  # the same curve, the same file
     try:
-        with writing(path):
+        with writing("save_plot", path):
             figure.savefig(path, metadata=no_date, **({} if narrow else {"dpi": 130}))
     finally:
         plt.close(figure)

@@ -11,6 +11,7 @@ from typing import Any
 
 from flitlab import _core
 from flitlab._core import ConfigError
+from flitlab.arguments import writing
 from flitlab.expressions import Expression
 from flitlab.toml import tomllib
 
@@ -178,7 +179,8 @@ class Program:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the file of calls, for ``traffic.program_file``."""
-        Path(path).write_bytes(self.text())
+        with writing("Program.save", path):
+            Path(path).write_bytes(self.text())
 
     def calls(self) -> list[list[tuple[str, int, int, int]]]:
         """What every rank does, collectives expanded and sends matched: (call, peer, amount, slot).

@@ -117,6 +117,17 @@ SLIPS = {
     "Experiment('vc-mesh-8x8')": r"Experiment\('vc-mesh-8x8'\): .* is read by fl\.load\('vc-mesh-8x8'\)",
     "Experiment({}, base_dir=3)": r"base_dir = 3: it must be the path of a folder",
     "Experiment.from_dict(None)": r"Experiment\.from_dict\(None\): it takes a dictionary of dotted paths and values",
+    "Experiment({}).save(3)": r"Experiment\.save\(3\): it must be the path of a TOML file, a string or a Path\.",
+    "Experiment({}).save('no/x.toml')": r"no/x\.toml cannot be written: No such file or directory\.",
+    "Curve.read(3)": r"Curve\.read\(3\): it must be the path of a sweep's folder, or of a CSV or Parquet file",
+    "sweep(exp, over).to_csv(3)": r"to_csv\(3\): it must be the path of a file, a string or a Path\.",
+    "sweep(exp, over).to_parquet(None)": r"to_parquet\(None\): it must be the path of a file",
+    "sweep(exp, over).save_plot(None)": r"save_plot\(None\): it must be the path of a picture: \.png, \.svg or \.pdf",
+    "sweep(exp, over).plot(3)": r"plot\(axes=3\): it must be two axes, for latency and for throughput, such as",
+    "Program(4).save(3)": r"Program\.save\(3\): it must be the path of a file",
+    "reproduce('t3e.sizes', keep=3)": r"keep = 3: it must be the path of a folder",
+    "reproduce(3)": r"reproduce 3: no experiment has a name that begins so\. It must be a string, not int",
+    "cluster(3).__enter__()": r"cluster = 3: it must be the path of a TOML file",
     "Network(exp, trace='x')": r"trace = 'x': it must be True or False",
     "Network(exp).save(3)": r"save\(3\): it must be the path of a checkpoint",
     "Network(exp).load(None)": r"load\(None\): it must be the path of a checkpoint",
@@ -262,6 +273,11 @@ def test_words_of_booksim_are_asked_for_in_vain(path):
         fl.load("vc-mesh-8x8")[path]
 
 
-def test_an_experiment_that_is_misspelt(cli):
-    done = cli("reproduce", "t3e.tabel1")
-    assert done.returncode == 2 and "Did you mean t3e.table1?" in done.stderr
+@pytest.mark.parametrize(("name", "said"), [
+    ("t3e.tabel1", "Did you mean t3e.table1? `flitlab reproduce --list` lists all"),
+    ("blg", "Did you mean bgl? "), ("cray", "begins so. `flitlab reproduce --list` lists all"),
+])
+def test_an_experiment_that_is_misspelt(cli, name, said):
+    done = cli("reproduce", name)
+    assert done.returncode == 2 and f"reproduce {name}: " in done.stderr and said in done.stderr
+    assert len(done.stderr) < 200
