@@ -6,8 +6,10 @@ import itertools
 import json
 import os
 import shutil
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ from flitlab.under_way import UnderWay, kept_in, writing
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
+# For checks of networks before the first point runs. Plans of large ones may take longer: their jobs check the rest.
+CHECK_SECONDS = 5.0
 
 
 def parse_over(text: str) -> tuple[str, list[Any] | Adaptive]:
@@ -146,7 +150,8 @@ class _Points:
         numbers: dict[str, int] = {}
         told: dict[str, None] = {}  # once, however many points
         for setting in settings:
-            point = experiment.set(setting)
+            with _of_point(setting):
+                point = experiment.set(setting)
             told.update(dict.fromkeys(rounded(point)))
             self.digests.append(digest_of(key_of(point)))
             self.structures.append(numbers.setdefault(point.core.structure_key(), len(numbers)))
@@ -155,6 +160,30 @@ class _Points:
 
     def __getitem__(self, index: int) -> Experiment:
         return self.experiment.set(self.settings[index])
+
+    def check_networks(self) -> None:
+        """Of points with networks of several structures: what only a network's plan finds, as a matrix that does not
+        fit all shapes, is to be told before hours of other points, and not after them."""
+        firsts = {structure: i for i, structure in reversed(list(enumerate(self.structures)))}
+        started = time.monotonic()
+        for i in sorted(firsts.values()) if len(firsts) > 1 else ():
+            if time.monotonic() - started > CHECK_SECONDS:
+                return
+            with _of_point(self.settings[i]), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a run says it again
+                self[i].core.derived()
+
+
+@contextmanager
+def _of_point(setting: Mapping[str, Any]) -> Iterator[None]:
+    """A ConfigError names the point that it is of, unless it is of a value that the point has."""
+    try:
+        yield
+    except _core.ConfigError as error:
+        if str(error).startswith(tuple(f"{key} = " for key in setting)):
+            raise
+        point = ", ".join(f"{key} = {value}" for key, value in setting.items() if key != "run.seed" or len(setting) < 2)
+        raise _core.ConfigError(f"at {point}: {error}") from None
 
 
 def sweep(
@@ -191,6 +220,7 @@ def sweep(
     own_seeds = [] if "run.seed" in keys else [experiment["run.seed"] + s for s in range(seeds)]
     settings = _settings({k: _values(k, v) for k, v in over.items()}, own_seeds)
     points = _Points(experiment, settings)  # everything is checked before anything runs
+    points.check_networks()
     folder = None
     if out is not None:
         folder = Path(out)

@@ -2,6 +2,7 @@
 
 import pickle
 from concurrent.futures import ProcessPoolExecutor
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy import sparse
 
 import flitlab as fl
+from flitlab import sweeps
 
 RING = 6
 CLOCKWISE_PORT = [0, 1, 1, 1, 1, 0]  # edges of the cycle in networkx' order: 0-1, 0-5, 1-2, 2-3, 3-4, 4-5
@@ -105,6 +107,32 @@ def test_a_pattern_takes_the_place_of_another(mesh):
     hot = mesh.set({"traffic.pattern": "hot_spot", "traffic.hot_terminals": [5], "traffic.hot_fraction": 0.5})
     assert same(hot.with_pattern(half_way), mesh.with_pattern(half_way))
     assert same(mesh.with_pattern(mixed).with_pattern(half_way), mesh.with_pattern(half_way))
+
+
+def test_a_pattern_that_fits_some_shapes_is_refused_before_any_point_runs(mesh, tmp_path, monkeypatch):
+    file = mesh.set({"traffic.pattern": "matrix", "traffic.matrix_file": write(tmp_path / "m.csv", HALF_WAY)})
+    monkeypatch.setattr("flitlab.sweeps.run_job", lambda *_: pytest.fail("a point was run"))
+    over = {"topology.shape": [[4, 4], [2, 8], [4, 8]], "traffic.load": [0.1, 0.2]}
+    for experiment in (mesh.with_pattern(half_way), file):
+        with pytest.raises(fl.ConfigError, match=r"^at topology\.shape = \[4, 8\], traffic\.load = 0\.1: traffic\.m"
+                                                 r"atrix_file: .*terminal 16 has no line"):
+            fl.sweep(experiment, over, seeds=2, out=tmp_path / "out", progress=False)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(fl.ConfigError, match=r"^at topology\.kind = ring: topology\.shape = \[4, 4\]"):
+        fl.sweep(mesh, {"topology.kind": ["mesh", "ring"]}, progress=False)
+    with pytest.raises(fl.ConfigError, match=r"^traffic\.load = 2 is out of range"):  # it is named already
+        fl.sweep(mesh, {"topology.shape": [[4, 4], [8, 8]], "traffic.load": [0.1, 2]}, progress=False)
+
+
+def test_networks_that_take_long_to_plan_are_checked_for_some_seconds(mesh, monkeypatch):
+    planned, clock = [], iter(range(0, 100, 2))
+    monkeypatch.setattr(sweeps, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    points = sweeps._Points(mesh, [{"topology.shape": [2, n]} for n in (2, 3, 4, 5)])
+    monkeypatch.setattr(sweeps._Points, "__getitem__", lambda _, i: planned.append(i) or mesh)
+    points.check_networks()
+    assert planned == [0, 1]
+    assert sweeps._Points(mesh, [{"traffic.load": load} for load in (0.1, 0.2)]).check_networks() is None
+    assert planned == [0, 1]  # the first job checks the only one
 
 
 @pytest.mark.parametrize("kind", GRAPHS)
