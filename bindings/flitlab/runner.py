@@ -70,8 +70,10 @@ def run_keeping(
     checkpoint: str | os.PathLike | None = None,
     every: float = 60.0,
     progress: bool = False,
+    advanced: Callable[[int], None] | None = None,
 ) -> Result:
-    """As ``run``, but the checkpoint stays, for those who have yet to put the result in a safe place."""
+    """As ``run``, but the checkpoint stays, for those who have yet to put the result in a safe place. Whoever shows
+    progress is told the cycle now and then: ``advanced(cycle)``."""
     experiment = experiment_of(experiment)
     check_backend(backend)
     check_threads(threads)
@@ -81,7 +83,8 @@ def run_keeping(
     path = "" if checkpoint is None else os.fspath(checkpoint)
     with TerminateAsInterrupt():
         if not progress:
-            return Result(_core.run([experiment.core], backend, threads, None, path, every, True)[0], experiment)
+            report = advanced and (lambda p: advanced(p["cycle"]))
+            return Result(_core.run([experiment.core], backend, threads, report, path, every, True)[0], experiment)
         from tqdm.auto import tqdm
 
         with tqdm(unit="cycle", unit_scale=True, delay=1) as bar:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
 from flitlab import _core
-from flitlab.arguments import Backend, check_backend, is_number, shown
+from flitlab.arguments import Backend, check_backend, check_truth, is_number, shown
 from flitlab.experiment import Experiment, Given, experiment_of
-from flitlab.runner import rounded, run
+from flitlab.runner import TerminateAsInterrupt, rounded, run_keeping
 
 SEEDS = 2**53 - 1  # as many as run.seed can tell apart
 PRECISION = 0.05  # of automatic windows: what latency is exactly, nobody asks here
@@ -68,7 +69,7 @@ class Saturation(float):
 
 def find_saturation(
     experiment: Given, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: Backend = "auto",
-    confidence: float = 0.95,
+    confidence: float = 0.95, progress: bool = True,
 ) -> Saturation:
     """Highest load (flits/cycle/terminal) that is not saturated, to within ``tolerance``, by probabilistic bisection.
 
@@ -77,12 +78,14 @@ def find_saturation(
     one that has the border on either side with equal probability. The search ends when the interval that holds the
     border with probability ``confidence`` is no wider than ``tolerance``; the result is its lower end. The n-th run
     has the seed run.seed + n, so the same call always gives the same answer. Automatic windows end at a run.precision
-    of 5 %.
+    of 5 %. progress: how many runs there have been and where the border is, on stderr, if it takes longer than a
+    second. Ctrl-C says the same.
 
     Raises ConfigError if ``low`` is saturated, or ``high`` is not: then the border is not between them.
     """
     experiment = experiment_of(experiment)
     check_backend(backend)
+    check_truth("progress", progress)
     if not all(map(is_number, (low, high, tolerance))) or not (0 <= low < high <= 1 and 0 < tolerance < high - low):
         raise _core.ConfigError(f"find_saturation(low={shown(low)}, high={shown(high)}, tolerance={shown(tolerance)}): "
                                 "it needs numbers 0 <= low < high <= 1 and a positive tolerance that is smaller than "
@@ -93,7 +96,21 @@ def find_saturation(
         warnings.warn(text, stacklevel=2)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"run\.\w+ = \d+ is not a multiple")  # every run would say it again
-        return _search(_Tests(experiment, backend), low, high, tolerance, confidence)
+        return _shown_search(_Tests(experiment, backend), low, high, tolerance, confidence, progress)
+
+
+def _shown_search(tests: _Tests, low: float, high: float, tolerance: float, confidence: float,
+                  progress: bool) -> Saturation:
+    """A search that shows how far it is, and says it when it is interrupted."""
+    from tqdm.auto import tqdm
+
+    with TerminateAsInterrupt(), tqdm(unit="run", delay=1, disable=not progress, miniters=0,
+                                      bar_format="find_saturation: {n_fmt} runs [{elapsed}{postfix}]") as bar:
+        tests.bar = bar
+        try:
+            return _search(tests, low, high, tolerance, confidence)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"find_saturation was stopped after {tests.runs} runs: {tests.known}.") from None
 
 
 def _search(tests: _Tests, low: float, high: float, tolerance: float, confidence: float) -> Saturation:
@@ -101,11 +118,13 @@ def _search(tests: _Tests, low: float, high: float, tolerance: float, confidence
         raise _core.ConfigError(f"find_saturation(high={high}): this load is not saturated; give a higher one."
                                 if high < 1 else "find_saturation: this network is not saturated at any load up to 1 "
                                 "flit/cycle/terminal.")
+    tests.tell(f"load {high:g} is saturated")
     if low and tests.saturated(low):
         raise _core.ConfigError(f"find_saturation(low={low}): this load is saturated already; give a lower one.")
     border = Border(low, high, tolerance)
     while True:
         left, right = border.interval(confidence)
+        tests.tell(f"the border is at {left:.3g} to {right:.3g} with {100 * confidence:g} % probability")
         if right - left <= tolerance:
             break
         load = border.quantile(0.5)
@@ -123,10 +142,19 @@ class _Tests:
         self.experiment = experiment.set("run.precision", max(PRECISION, experiment["run.precision"]))
         self.backend = backend
         self.runs = self.cycles = 0
+        self.known = "nothing is known yet"
+        self.bar: Any = None
+
+    def tell(self, known: str) -> None:
+        self.known = known
+        self.bar.set_postfix_str(known, refresh=False)
+        self.bar.update(0)
 
     def saturated(self, load: float) -> bool:
         seed = (self.experiment["run.seed"] + self.runs) % SEEDS
-        result = run(self.experiment.set({"traffic.load": load, "run.seed": seed}), self.backend)
+        result = run_keeping(self.experiment.set({"traffic.load": load, "run.seed": seed}), self.backend,
+                             advanced=lambda _: self.bar.update(0))
         self.runs += 1
+        self.bar.update()
         self.cycles += result.cycles
         return result.saturated

@@ -1,7 +1,10 @@
 """Where a network saturates: what noisy answers are worth, and what a search costs."""
 
 import math
+import os
 import random
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -82,11 +85,11 @@ def test_it_always_finds_the_same(mesh):
 def test_every_run_has_a_seed_of_its_own(mesh, monkeypatch):
     asked = []
 
-    def run(experiment, backend):
+    def run(experiment, backend, advanced):
         asked.append((experiment["run.seed"], experiment["traffic.load"]))
         return type("Run", (), {"saturated": experiment["traffic.load"] > 0.4, "cycles": 1000})
 
-    monkeypatch.setattr(saturation, "run", run)
+    monkeypatch.setattr(saturation, "run_keeping", run)
     found = fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.05)
     assert [seed for seed, _ in asked] == list(range(5, 5 + len(asked)))
     assert [load for _, load in asked[:2]] == [0.9, 0.1]
@@ -109,3 +112,48 @@ def test_rounded_windows_are_told_once_and_where_the_user_is():
         found = fl.find_saturation(torus, tolerance=0.2)
     assert found.runs > 1 and [w.filename for w in told] == [__file__]
     assert str(told[0].message).startswith("run.warmup_cycles = 550 is not a multiple of run.epoch_cycles = 100")
+
+
+def test_a_search_that_takes_a_while_shows_how_far_it_is(mesh, monkeypatch, capsys):
+    """Also within a run, which may take longer than a second itself."""
+    started = time.time()
+    monkeypatch.setattr(saturation, "run_keeping", slow_runs(started, seconds=2.5))
+    found = fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.2)
+    shown = capsys.readouterr().err.split("\r")
+    assert any("find_saturation: 1 runs [00:02, load 0.9 is saturated]" in line for line in shown), shown
+    assert f"find_saturation: {found.runs} runs [" in shown[-1], shown
+    low, high = found.interval
+    assert f"the border is at {low:.3g} to {high:.3g} with 95 % probability]" in shown[-1], shown
+    fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.2, progress=False)
+    assert not capsys.readouterr().err
+
+
+def slow_runs(started, seconds):
+    """Of a border at 0.4; the second one takes a while, and says so twice a second."""
+    def run(experiment, backend, advanced):
+        if experiment["run.seed"] == 6:
+            while time.time() < started + seconds:
+                time.sleep(0.25)
+                advanced(1000)
+        return type("Run", (), {"saturated": experiment["traffic.load"] > 0.4, "cycles": 1000})
+
+    return run
+
+
+@pytest.mark.parametrize(("runs", "known"), [
+    (0, "nothing is known yet"), (1, "load 0.9 is saturated"),
+    (2, r"the border is at 0\.1\d* to 0\.8\d* with 95 % probability"),
+])
+def test_ctrl_c_says_what_is_known(mesh, monkeypatch, runs, known):
+    left = [None] * runs
+
+    def run(experiment, backend, advanced):
+        if not left:
+            os.kill(os.getpid(), signal.SIGTERM)  # as Ctrl-C
+            time.sleep(1)
+        left.pop()
+        return type("Run", (), {"saturated": experiment["traffic.load"] > 0.4, "cycles": 1000})
+
+    monkeypatch.setattr(saturation, "run_keeping", run)
+    with pytest.raises(KeyboardInterrupt, match=f"^find_saturation was stopped after {runs} runs: {known}\\.$"):
+        fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.05)
