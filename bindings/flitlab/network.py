@@ -27,7 +27,8 @@ class Network:
 
     experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
     trace: keep every event, read with :meth:`events` (CPU only). console: what software can do to the machine between
-    cycles (:mod:`flitlab.console`); machines' packages have it with named methods, such as ``fl.t3e.Machine(net)``.
+    cycles (:mod:`flitlab.console`); machines' packages have it with named methods: ``from flitlab import t3e``, and
+    ``t3e.Machine(net)``.
     """
 
     def __init__(self, experiment: Given, backend: Backend = "cpu", threads: int = 1, trace: bool = False):

@@ -1,6 +1,9 @@
 """What somebody tries first: names of configurations, words of other simulators, slips, and answers that help."""
 
+import re
 import warnings
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +11,9 @@ import pytest
 import flitlab as fl
 from flitlab import _core, booksim, shipped
 from flitlab.experiment import known_paths
+from flitlab.machines import machines
 
+ROOT = Path(__file__).resolve().parents[2]
 FAST = {"run.warmup_cycles": 200, "run.measure_cycles": 400, "run.epoch_cycles": 100}
 
 
@@ -54,6 +59,19 @@ def test_everything_takes_experiments_files_names_and_dictionaries(tmp_path):
     assert fl.Network("vc-mesh-8x8").experiment.name == "vc-mesh-8x8"
     with pytest.raises(fl.ConfigError, match="cannot be made of a int: give an Experiment, a file, the name"):
         fl.run(3)
+
+
+def test_machines_packages_are_imported_and_the_documentation_does_so():
+    """``fl.t3e`` is there, and type checkers cannot know that: shared modules name no machine."""
+    names = machines()
+    assert len(names) >= 4 and all(getattr(fl, name) is import_module(f"flitlab.{name}") for name in names)
+    with pytest.raises(AttributeError, match="module 'flitlab' has no attribute 't3x'"):
+        fl.t3x  # noqa: B018
+    files = list((ROOT / "bindings" / "flitlab").rglob("*.py"))
+    files += [f for folder in ("docs", "kernels", "notebooks") for f in (ROOT / folder).rglob("*") if f.is_file()
+              and f.suffix in (".md", ".ipynb")] + [ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    said = re.compile(rf"\bfl\.({'|'.join(names)})\b")
+    assert len(files) > 80 and [f for f in files if said.search(f.read_text(encoding="utf-8"))] == []
 
 
 # Experiments and results are asked as mappings are.

@@ -2,8 +2,9 @@
 paths between endpoints.
 
 >>> import flitlab as fl
+>>> from flitlab import metro
 >>> net = fl.Network("metro-figure1")
->>> fl.metro.words(net.step(433), router=0)["f0"]
+>>> metro.words(net.step(433), router=0)["f0"]
 'DATA c'
 """
 

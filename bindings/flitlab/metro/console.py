@@ -6,7 +6,7 @@ from flitlab.machine_console import WritableRegisters
 
 
 class Scan(WritableRegisters):
-    """The routers of a METRO network under scan, between cycles: ``fl.metro.Scan(net).write_register(4, "on.b3", 0)``.
+    """The routers of a METRO network under scan, between cycles: ``metro.Scan(net).write_register(4, "on.b3", 0)``.
     ConfigError if the network is none. Writing returns the scan.
 
     Registers are "dilation", and of each port f0, f1, ..., b0, b1, ...: on, drive, captured, turn_delay, fast and

@@ -37,7 +37,7 @@ class Reply:
 
 
 class Fabric(WritableRegisters):
-    """An S-Connect fabric under software's hands, between cycles: ``fl.sconnect.Fabric(net).registers(0)["timer"]``.
+    """An S-Connect fabric under software's hands, between cycles: ``sconnect.Fabric(net).registers(0)["timer"]``.
     ConfigError if the network is none. Methods that return nothing else return the fabric.
 
     Registers of a TIC (``node``) are looked at from outside; ``net.console.register_records()`` lists them. Control

@@ -35,7 +35,7 @@ class Answer:
 
 
 class Machine(WritableRegisters):
-    """A T3E under software's hands, between cycles: ``fl.t3e.Machine(net).write_register(3, "R_SW", 7)``. ConfigError
+    """A T3E under software's hands, between cycles: ``t3e.Machine(net).write_register(3, "R_SW", 7)``. ConfigError
     if the network is none. Methods that return nothing else return the machine.
 
     Registers: R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to 7, R_NET_LUT0 to 543, R_LUT_OVERRIDE, R_VCSEL0 to 5,

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
+from flitlab import metro
 from flitlab.metro.published import networks
 
 CONFIGS = sorted((Path(__file__).resolve().parents[3] / "configs").glob("metro-*.toml"))
@@ -43,5 +44,5 @@ def test_those_of_figures(config, name, make):
 
 
 def test_the_network_wired_by_hand_has_two_ways_from_each_endpoint_to_each(config):
-    wiring = fl.metro.Wiring(fl.Network(fl.load(config("metro-wiring"))))
+    wiring = metro.Wiring(fl.Network(fl.load(config("metro-wiring"))))
     assert [len(list(wiring.paths(s, d))) for s in range(4) for d in range(4)] == [4] * 16

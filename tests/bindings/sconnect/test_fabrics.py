@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import flitlab as fl
+from flitlab import sconnect
 from flitlab.sconnect.published import ages, bandwidths, fabrics, latencies, priorities, tables
 
 CONFIGS = Path(__file__).parents[3] / "configs"
@@ -51,12 +52,12 @@ def test_priorities_of_packets():
     """With weights 3 to 1 about a quarter has priority 2; the second port's packets all have 1, quads always 0."""
     net = fl.Network(fabrics.fabric({"topology.host_ports": 2, "topology.shape": [2], "traffic.load": 0.1,
                                      "host.priorities": [3, 0, 1, 0], "host.second_priorities": [0, 1, 0, 0]}))
-    first, second = (fl.sconnect.Fabric(net).priorities(t, range(4000)) for t in (2, 3))
+    first, second = (sconnect.Fabric(net).priorities(t, range(4000)) for t in (2, 3))
     assert set(first) == {0, 2} and 0.22 < first.count(2) / 4000 < 0.28
     assert set(second) == {1}
     quads = fl.Network(fabrics.fabric({"traffic.packet_flits": [[4, 1]], "traffic.load": 0.1,
                                        "router.reserve": [4, 1, 0, 0], "host.priorities": [1, 1, 0, 0]}))
-    assert fl.sconnect.Fabric(quads).priorities(0, [0, 1, 2, 3, 4, 5, 6, 7]) == [0] * 8
+    assert sconnect.Fabric(quads).priorities(0, [0, 1, 2, 3, 4, 5, 6, 7]) == [0] * 8
 
 
 def test_the_second_port_has_weights_of_its_own():
