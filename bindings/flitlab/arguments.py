@@ -61,7 +61,7 @@ def is_number(value: Any) -> bool:
 
 def check_path(what: str, path: Any, of: str) -> None:
     """``what``: the argument or the call, with its value; ``of``: what the path is that of."""
-    if not isinstance(path, (str, os.PathLike)):
+    if not isinstance(path, (str, os.PathLike)) or path == "":
         raise ConfigError(f"{what}: it must be the path of {of}, a string or a Path.")
 
 
@@ -102,7 +102,7 @@ def check_checkpoint(checkpoint: Any, every: Any) -> None:
         raise ConfigError(f"{named('every', every)}: it must be a positive number of seconds.")
 
 
-def check_sweep(over: Any, seeds: Any, out: Any, executor: Any) -> None:
+def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> None:
     """What ``sweep`` is told beside its experiment; what the values of ``over`` are is checked where they are used."""
     if not isinstance(over, Mapping):
         raise ConfigError(f"{named('over', over)}: it must be a dictionary of dotted paths and lists of values, such "
@@ -111,6 +111,9 @@ def check_sweep(over: Any, seeds: Any, out: Any, executor: Any) -> None:
         raise ConfigError(f"{named('seeds', seeds)}: it must be a whole number; at least one seed is needed.")
     if out is not None:
         check_path(named("out", out), out, "a folder")
+    elif resume:
+        given = named("resume") if on_command_line.get() else "resume=True"
+        raise ConfigError(f"{given} goes on from what is in a folder: give it as {named('out')}.")
     if executor is not None:
         check_executor(executor)
 

@@ -16,7 +16,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str):
         known = {option for parser in _parsers(self) for option in parser._option_string_actions}
         commands = [name for parser in _parsers(self) for name in parser.commands()]
-        for word, following in zip(self.words, [*self.words[1:], "--"], strict=True):
+        for word, following in zip(self.words, [*self.words, "--"][1:], strict=True):
             option, equals, value = word.partition("=")
             if not option.startswith("--") or option in known:
                 continue
@@ -33,7 +33,12 @@ class Parser(argparse.ArgumentParser):
             elif close := _close_parameter(name):
                 message = f"{option} is no option. Did you mean the parameter {close}, as in --set {close}={value}?"
             break
-        if "invalid choice" in message and self.words and self.words[0] not in commands:
+        for option, setting, value in zip(self.words, self.words[1:], self.words[2:], strict=False):
+            if option == "--set" and "=" not in setting and message.startswith("unrecognized"):
+                message += f". Did you mean --set {setting}={value}?"
+        if self.words[:1] in (["help"], ["version"]):
+            message = f"{self.words[0]} is no command. Did you mean --{self.words[0]}?"
+        elif "invalid choice" in message and self.words and self.words[0] not in commands:
             message += did_you_mean(self.words[0], commands)
         super().error(message)
 

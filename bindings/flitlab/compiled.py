@@ -51,7 +51,10 @@ def matrix_text(pattern: Pattern | Any, terminals: int) -> bytes:
     array = pattern
     for conversion in ("to_numpy", "toarray"):
         array = getattr(array, conversion, lambda array=array: array)()
-    rows = list(array) if hasattr(array, "__len__") and not isinstance(array, (str, bytes)) else []
+    if isinstance(array, (str, bytes)) or not hasattr(array, "__len__") or getattr(array, "ndim", 1) == 0:
+        raise ConfigError(f"with_pattern({shown(pattern)}): it must be a function of source and number of terminals, a "
+                          "dictionary by source, or an array of weights. Patterns by name are set as traffic.pattern.")
+    rows = list(array)
     if len(rows) != terminals:
         raise ConfigError(f"with_pattern: {len(rows)} rows of weights are not one for each of {terminals} "
                           "terminals. Give a function of source and number of terminals, a dictionary by source, or "
@@ -112,7 +115,7 @@ def _takes_graph(kind: str) -> bool:
 
 def graph_text(graph: Graph) -> bytes:
     """Lines a,b of a graph's edges, in its order. Nodes that are not the numbers 0, 1, ... count in their order."""
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+    if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise ConfigError(f"with_topology({shown(graph)}): it must be a networkx graph; networkx.Graph(edges) makes "
                           "one of a list of edges.")
     if graph.is_directed():

@@ -76,7 +76,8 @@ class Experiment:
             if not isinstance(key, str):
                 raise ConfigError(f"unknown key {shown(key)}: a key is a dotted path, a string such as "
                                   '"traffic.load".')
-        check_path(f"base_dir = {shown(base_dir)}", base_dir, "a folder")
+        if base_dir != "":  # os.path.dirname's word for the current one
+            check_path(f"base_dir = {shown(base_dir)}", base_dir, "a folder")
         self._given = dict(given)
         self._texts = dict(texts or {})  # of files that are in memory, by the parameter that names them
         self.base_dir = os.path.abspath(base_dir)

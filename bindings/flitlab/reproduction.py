@@ -61,7 +61,7 @@ def chosen(names: tuple[str, ...], full: bool, keep: str | Path) -> dict[str, Ca
     check_path(named("keep", keep), keep, "a folder")
     machines = list(dict.fromkeys(e.partition(".")[0] for e in known))
     for name in names:
-        if not isinstance(name, str) or not any(e.startswith(name) for e in known):
+        if not isinstance(name, str) or not name or not any(e.startswith(name) for e in known):
             raise ConfigError(f"reproduce {name}: no experiment has a name that begins so."
                               f"{did_you_mean(name, [*machines, *known])} `flitlab reproduce --list` lists all, "
                               f"of {', '.join(machines)}.")
@@ -149,8 +149,9 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
          jobs: int = 1) -> int:
     """jobs: experiments at a time; 0: as many as there are cores."""
     if list_only:
-        for name, (text, *_) in experiments().items():
-            print(f"{name:<28} {text}")
+        known = experiments()
+        for name in chosen(tuple(names), full, keep):
+            print(f"{name:<28} {known[name][0]}")
         return 0
     if jobs < 0:
         raise ConfigError(f"--jobs {jobs}: it must be 1 or more, or 0 for one to a core.")

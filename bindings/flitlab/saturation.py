@@ -10,6 +10,7 @@ import numpy as np
 from flitlab import _core
 from flitlab.arguments import Backend, check_backend, check_truth, is_number, shown
 from flitlab.experiment import Experiment, Given, experiment_of
+from flitlab.refinement import MOST_STEPS
 from flitlab.runner import TerminateAsInterrupt, rounded, run_keeping
 
 SEEDS = 2**53 - 1  # as many as run.seed can tell apart
@@ -86,10 +87,11 @@ def find_saturation(
     experiment = experiment_of(experiment)
     check_backend(backend)
     check_truth("progress", progress)
-    if not all(map(is_number, (low, high, tolerance))) or not (0 <= low < high <= 1 and 0 < tolerance < high - low):
+    if not all(map(is_number, (low, high, tolerance))) or not (
+            0 <= low < high <= 1 and 0 < tolerance < high - low <= MOST_STEPS * tolerance):
         raise _core.ConfigError(f"find_saturation(low={shown(low)}, high={shown(high)}, tolerance={shown(tolerance)}): "
                                 "it needs numbers 0 <= low < high <= 1 and a positive tolerance that is smaller than "
-                                "high - low.")
+                                f"high - low, and of which at most {MOST_STEPS} fit between them.")
     if not is_number(confidence) or not 0 < confidence < 1:
         raise _core.ConfigError(f"find_saturation(confidence={shown(confidence)}): it must be between 0 and 1.")
     for text in rounded(experiment):

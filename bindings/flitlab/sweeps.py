@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import shutil
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from flitlab import _core
-from flitlab.arguments import Backend, check_backend, check_sweep, check_threads, named, on_command_line
+from flitlab.arguments import Backend, check_backend, check_sweep, check_threads, named, on_command_line, shown
 from flitlab.curve import Curve, is_result
 from flitlab.executors import digest_of, key_of, points_per_job, run_on
 from flitlab.experiment import Experiment, Given, experiment_of, parse_value, plain
@@ -26,6 +27,7 @@ from flitlab.under_way import UnderWay, kept_in, writing
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
+MOST_POINTS = 1_000_000
 # For checks of networks before the first point runs. Plans of large ones may take longer: their jobs check the rest.
 CHECK_SECONDS = 5.0
 
@@ -36,7 +38,7 @@ def parse_over(text: str) -> tuple[str, list[Any] | Adaptive]:
     key, equals, values = text.partition("=")
     if not equals or not values:
         raise _core.ConfigError(f"--over {text}: it must be KEY=START:STOP:STEP or KEY=a,b,c.")
-    if values.startswith("adaptive:"):
+    if values.partition(":")[0] == "adaptive":
         return key, parse_adaptive(values)
     if ":" in values and "[" not in values:
         try:
@@ -74,11 +76,11 @@ def _values(key: str, values: Any) -> list[Any]:
             raise _core.ConfigError(f"over {key}: only traffic.load has a border of saturation to refine; give a list.")
         return values.first()
     try:
-        listed = [] if isinstance(values, str) else [plain(v) for v in values]
+        listed = [] if isinstance(values, (str, Mapping)) else [plain(v) for v in values]
     except TypeError:
         listed = []
-    if not listed:
-        raise _core.ConfigError(f"over {key} = {values!r}: it must be a list of values, at least one.")
+    if not listed or any(isinstance(value, Mapping) for value in listed):
+        raise _core.ConfigError(f"over {key} = {shown(values)}: it must be a list of values, at least one.")
     return listed
 
 
@@ -180,7 +182,8 @@ def _of_point(setting: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except _core.ConfigError as error:
-        if str(error).startswith(tuple(f"{key} = " for key in setting)):
+        texts = [(key, text) for key, value in setting.items() for text in (value, json.dumps(value, default=str))]
+        if any(f"{key} = {text}" in str(error) for key, text in texts):
             raise
         point = ", ".join(f"{key} = {value}" for key, value in setting.items() if key != "run.seed" or len(setting) < 2)
         raise _core.ConfigError(f"at {point}: {error}") from None
@@ -209,7 +212,7 @@ def sweep(
     points, and without an executor those that are under way; resume goes on from there.
     """
     experiment = experiment_of(experiment)
-    check_sweep(over, seeds, out, executor)
+    check_sweep(over, seeds, out, resume, executor)
     check_backend(backend)
     check_threads(threads)
     keys = list(over)
@@ -217,8 +220,11 @@ def sweep(
         raise _core.ConfigError(f"a sweep needs something to vary: {named('over')} names no parameter.")
     if "run.seed" in keys and seeds > 1:
         raise _core.ConfigError(f"{named('over')} run.seed and {named('seeds')} both choose seeds; use one.")
-    own_seeds = [] if "run.seed" in keys else [experiment["run.seed"] + s for s in range(seeds)]
-    settings = _settings({k: _values(k, v) for k, v in over.items()}, own_seeds)
+    own_seeds = range(experiment["run.seed"], experiment["run.seed"] + (0 if "run.seed" in keys else seeds))
+    values = {k: _values(k, v) for k, v in over.items()}
+    if (count := math.prod(map(len, values.values())) * max(1, len(own_seeds))) > MOST_POINTS:
+        raise _core.ConfigError(f"a sweep of {count} points is too large: at most {MOST_POINTS} are possible.")
+    settings = _settings(values, own_seeds)
     points = _Points(experiment, settings)  # everything is checked before anything runs
     points.check_networks()
     folder = None
@@ -254,7 +260,7 @@ def sweep(
     return curve
 
 
-def _settings(values: Mapping[str, list[Any]], own_seeds: list[int]) -> list[dict[str, Any]]:
+def _settings(values: Mapping[str, list[Any]], own_seeds: Sequence[int]) -> list[dict[str, Any]]:
     """The product of all values, each with all seeds."""
     settings = []
     for chosen in itertools.product(*values.values()):

@@ -32,7 +32,8 @@ def parse_routers(text: str | None, routers: int) -> set[int] | None:
     chosen: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
-        if not is_number(first) or (dash and not is_number(last)) or int(last or first) >= routers:
+        if not is_number(first) or (dash and not is_number(last)) or not (
+                int(first) <= int(last or first) < routers):
             raise ConfigError(f"--routers {text}: it must be a list such as 0,5,9-12 of routers 0 to {routers - 1}.")
         chosen.update(range(int(first), int(last or first) + 1))
     return chosen

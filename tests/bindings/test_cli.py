@@ -151,7 +151,16 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "no/x"], ["--out no/x", "cannot be written"]),
     (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "x", "--routers", "64"],
      ["--routers 64", "63"]),
+    (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "x", "--routers", "5-1"],
+     ["--routers 5-1", "0,5,9-12"]),
     (["reproduce", "t9x"], ["t9x"]),
+    (["reproduce", ""], ["no experiment has a name that begins so"]),
+    (["run", ""], ["it must be the path of a file"]),
+    (["run", "{mesh}", "--checkpoint", ""], ["--checkpoint", "it must be the path of a file"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--out", ""], ["--out", "it must be the path of a folder"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--resume"], ["--resume goes on from", "give it as --out"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=adaptive"], ["--over traffic.load=adaptive", "adaptive:LOW:HIGH"]),
+    (["sweep", "{mesh}", "--over", "load=0.1"], ["flitlab: unknown key load = 0.1: did you mean traffic.load?"]),
 ])
 def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, said):
     (tmp_path / "graph.csv").write_text("0,1\n1,2\n")

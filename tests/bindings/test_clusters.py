@@ -140,7 +140,7 @@ def test_failures_of_an_executor_are_not_those_of_our_files(error, said, with_ou
     uncounted.nthreads = uncounted.submit = submit
     for there in (Here({0: error}), SimpleNamespace(submit=submit), uncounted):
         with pytest.raises(fl.RunError, match=said):
-            fl.sweep(small, {"traffic.load": [0.1]}, executor=there, out=out, resume=True, progress=False)
+            fl.sweep(small, {"traffic.load": [0.1]}, executor=there, out=out, resume=with_out, progress=False)
 
 
 def test_what_ended_a_sweep_is_told_and_not_what_came_of_it(small):

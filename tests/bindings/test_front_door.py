@@ -128,6 +128,11 @@ SLIPS = {
     "find_saturation(exp, low='a')": r"find_saturation\(low='a', high=1\.0, tolerance=0\.01\): it needs numbers 0 <=",
     "find_saturation(exp, tolerance=None)": r"tolerance=None\): it needs numbers .* a positive tolerance",
     "find_saturation(exp, tolerance=5)": r"tolerance=5\): .* tolerance that is smaller than high - low",
+    "find_saturation(exp, tolerance=1e-12)": r"tolerance=1e-12\): .* of which at most 10000 fit between them",
+    "sweep(exp, {'traffic': {'load': [0.1]}})": r"over traffic = {'load': \[0\.1\]}: it must be a list of values",
+    "sweep(exp, {'traffic.load': [{}]})": r"over traffic\.load = \[{}\]: it must be a list of values",
+    "sweep(exp, over, seeds=10**9)": r"a sweep of 1000000000 points is too large: at most 1000000 are possible",
+    "sweep(exp, over, resume=True)": r"resume=True goes on from what is in a folder: give it as out\.",
     "find_saturation(exp, low=0.5, high=0.6, tolerance=0.2)": r"tolerance that is smaller than high - low",
     "find_saturation(exp, confidence='x')": r"find_saturation\(confidence='x'\): it must be between 0 and 1",
     "load(None)": r"load\(None\): it must be the path of a file, or the name of a configuration",
@@ -272,6 +277,7 @@ def test_what_words_are_translated_into_is_there():
     (("--lod", "0.3"), "Did you mean the parameter traffic.load, as in --set traffic.load=0.3?"),
     (("--k=8",), "topology.shape is a parameter, a number of routers for each dimension, as in [8, 8], so write"),
     (("--injection-rate", "1"), "traffic.load is a parameter, in flits/cycle/terminal, whatever the packets' length"),
+    (("--set", "traffic.load", "0.3"), ". Did you mean --set traffic.load=0.3?"),
     (("--thread", "1", "--nonsense"), "unrecognized arguments: --nonsense"),
 ])
 def test_parameters_are_no_options(cli, words, says):
@@ -283,6 +289,18 @@ def test_parameters_are_no_options(cli, words, says):
 def test_what_else_is_missing_does_not_hide_that(cli):
     assert "so write --over traffic.load=0.1,0.2" in cli("sweep", "vc-torus-8x8", "--load", "0.1,0.2").stderr
     assert "Did you mean run?" in cli("runn", "vc-torus-8x8").stderr
+    assert "help is no command. Did you mean --help?" in cli("help").stderr
+
+
+def test_a_command_line_without_a_command_says_that_one_is_needed(cli):
+    done = cli()
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].endswith("arguments are required: COMMAND")
+    assert "Traceback" not in done.stderr
+
+
+def test_experiments_are_listed_by_the_beginnings_of_their_names(cli):
+    listed = cli("reproduce", "--list", "t3e").stdout.splitlines()
+    assert len(listed) > 5 and all(line.startswith("t3e.") for line in listed)
 
 
 @pytest.mark.parametrize("path", ["injection_rate", "traffic.injection_rate"])

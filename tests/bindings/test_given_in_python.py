@@ -282,7 +282,10 @@ def refused(make, *words):
     (lambda s, n: [1, 2], ["is [1, 2]", "each of the 16 terminals"]),
     (lambda s, n: "abcdefghijklmnop", ["is 'abc"]),
     (np.ones((3, 3)), ["3 rows of weights are not one for each of 16 terminals"]),
-    (7, ["0 rows", "Give a function"]),
+    ([], ["0 rows", "Give a function"]),
+    (7, ["with_pattern(7): it must be a function of source"]),
+    (np.array(3), ["with_pattern(array(3)): it must be a function of source"]),
+    ("transpose", ["with_pattern('transpose'): it must be", "Patterns by name are set as traffic.pattern."]),
     ({16: 3}, ["16 is no source", "numbered 0 to 15"]),
     ({"a": 3}, ["'a' is no source"]),
     (lambda s, n: {3: 10**400}, ["with weight 1000"]),
@@ -334,7 +337,7 @@ def test_a_kind_that_takes_no_graph_names_those_that_do():
 
 
 def test_what_is_no_graph_and_no_function(small):
-    for graph in (None, [(0, 1)]):
+    for graph in (None, [(0, 1)], nx.Graph):
         with pytest.raises(fl.ConfigError, match=r"with_topology\(.*\): it must be a networkx graph; networkx\.Graph"):
             small.with_topology(graph)
     for routes in (None, {}):
