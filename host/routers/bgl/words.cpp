@@ -1,15 +1,11 @@
-/// A node in the machine's words: its virtual channels by name, and what their tokens allow.
+/// A node in the machine's words: its virtual channels by name, what their tokens allow, and, in a line of its own, why
+/// the packet at the head of each has not left.
 #include "host/routers/bgl/plan.hpp"
+#include "host/routers/bgl/words_reasons.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
 
 namespace flitlab {
 namespace {
-
-std::string vc_name(const bgl::Table& t, u32 vc) {
-  if (vc < t.dynamic_vcs) return "dynamic " + std::to_string(vc);
-  if (vc == t.high_vc) return "priority";
-  return t.escape_vcs == 1 ? "bubble" : "escape " + std::to_string(vc - t.dynamic_vcs);
-}
 
 /// As enterable() decides it.
 std::string tokens_note(const bgl::Table& t, u32 vc, u32 tokens) {
@@ -22,17 +18,16 @@ std::string tokens_note(const bgl::Table& t, u32 vc, u32 tokens) {
 
 }  // namespace
 
-void BglPlan::describe_router(const std::vector<std::byte>& /*state*/, u32 /*router*/, Cycle /*now*/,
+void BglPlan::describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                               std::vector<PortSnapshot>& ports) const {
+  const BglReasons reasons(*this, state, router, now);
   for (u32 p = 0; p < ports.size(); ++p)
     for (u32 v = 0; v < ports[p].vcs.size(); ++v) {
       VcSnapshot& vc = ports[p].vcs[v];
-      if (p == topology_.network_ports) {
-        vc.name = "FIFO " + std::to_string(v);
-      } else {
-        vc.name = vc_name(table_, v);
-        if (ports[p].peer != kNone) vc.note = tokens_note(table_, v, vc.credits);
-      }
+      const bool injection = p == topology_.network_ports;
+      vc.name = injection ? "FIFO " + std::to_string(v) : bgl_vc_name(table_, v);
+      if (!injection && ports[p].peer != kNone) vc.note = tokens_note(table_, v, vc.credits);
+      if (vc.packets) vc.note += "\n" + reasons.of(injection ? bgl::kInjectionQueue + v : bgl::queue_of(p, v));
     }
 }
 
