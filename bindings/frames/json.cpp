@@ -1,8 +1,10 @@
 #include "bindings/frames/json.hpp"
 
+#include <bit>
 #include <cstdio>
 
 #include "kernels/common/portable.hpp"
+#include "kernels/engines/record.hpp"
 
 namespace flitlab {
 
@@ -115,6 +117,25 @@ void put_tree(Json& json, const InspectNode& node) {
   json.close(']').open('[');
   for (const InspectNode& part : node.parts) put_tree(json, part);
   json.close(']').close(']');
+}
+
+namespace {
+
+void put_member(Json& json, const MemberInfo& m) {
+  json.open('[').put(m.name).put(m.unit).put(m.meaning).put(m.offset).put(m.count).put(u32{m.array});
+  json.put(static_cast<u32>(m.mask ? std::countr_zero(m.mask) : 0)).put(static_cast<u32>(std::popcount(m.mask)));
+  json.put(m.element->bytes).put(u32{m.element->is_signed}).open('[');
+  for (const MemberInfo& inner : m.element->members) put_member(json, inner);
+  json.close(']').close(']');
+}
+
+}  // namespace
+
+void put_schema(Json& json, const ItemKind& kind) {
+  json.open('[');
+  for (const FieldInfo& f : kind.fields)
+    put_member(json, {f.name, f.unit, f.meaning, f.offset, f.count, f.count > 1, 0, f.element});
+  json.close(']');
 }
 
 void put_words(Json& json, const InspectNode& router) {

@@ -1,6 +1,7 @@
 #include "bindings/frames/recorder.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/common/error.hpp"
 
@@ -28,6 +29,7 @@ void Recorder::restart() {
   begun_ = network_.cycle();
   deadlock_.clear();
   words_.clear();
+  state_.clear();
   frames_.clear();
   created_.clear();
   rows_.clear();
@@ -37,9 +39,7 @@ void Recorder::restart() {
   flits_created_ = totals.at("flits_created");
   flits_delivered_ = totals.at("flits_delivered");
   const Frame& first = take({});
-  first_rows_ = first.rows;
-  first_queues_ = first.queues;
-  first_words_ = first.words;
+  first_ = {first.rows, first.queues, first.words, state_};
 }
 
 void Recorder::put_steps(Json& json, u32 cycles) {
@@ -54,10 +54,23 @@ void Recorder::put_steps(Json& json, u32 cycles) {
   look_for_deadlock();
 }
 
-void Recorder::put_frames(Json& json) const {
+void Recorder::put_frames(Json& json, u32 most) const {
+  const std::size_t left_out = frames_.size() - std::min<std::size_t>(frames_.size(), std::max(1u, most));
+  Known known = first_;
+  for (std::size_t i = 1; i <= left_out; ++i) known.apply(frames_[i]);
+  std::vector<Change> state;
+  for (u32 drawn = 0; drawn < known.state.size(); ++drawn)
+    for (u32 i = 0; i < known.state[drawn].size(); ++i)
+      if (known.state[drawn][i]) state.push_back({drawn, i, known.state[drawn][i]});
   json.open('[');
-  put(json, {frames_.front().rest, true, {}, first_rows_, first_queues_, first_words_});
-  std::for_each(frames_.begin() + 1, frames_.end(), [&](const Frame& frame) { put(json, frame); });
+  put(json, {frames_[left_out].rest,
+             true,
+             {},
+             std::move(known.rows),
+             std::move(known.queues),
+             std::move(known.words),
+             std::move(state)});
+  for (std::size_t i = left_out + 1; i < frames_.size(); ++i) put(json, frames_[i]);
   json.close(']');
 }
 
@@ -87,7 +100,11 @@ void Recorder::put_network(Json& json) const {
   for (u32 i = 0; i < links.size(); ++i)
     if (const ChannelEnds& c = links[i]; drawn_[c.router] && drawn_[c.to_router])
       json.open('[').put(i).put(c.router).put(c.port).put(c.to_router).put(c.to_port).close(']');
-  json.close(']').member("terminals", network_.terminals()).member("own_event", network_.own_event()).close('}');
+  json.close(']').member("terminals", network_.terminals()).member("own_event", network_.own_event());
+  const ItemKind& kind = network_.layout().kinds[0];
+  json.key("state").open('[').put(kind.name).put(kind.item_bytes);
+  put_schema(json, kind);
+  json.close(']').close('}');
 }
 
 void Recorder::put_inspection(Json& json, u32 router) const {
@@ -118,6 +135,7 @@ Recorder::Frame& Recorder::take(const std::vector<TimedEvent>& events) {
   find_changes(frame);
   look_at_queues(frame, events);
   look_at_words(frame);
+  look_at_state(frame);
   put_use(json);
   put_loads(json);
   put_latencies(json, events);
@@ -132,7 +150,7 @@ Recorder::Frame& Recorder::take(const std::vector<TimedEvent>& events) {
   return frames_.back();
 }
 
-void Recorder::put(Json& json, const Frame& frame) {
+void Recorder::put(Json& json, const Frame& frame) const {
   json.open('{').raw(frame.rest).key(frame.whole ? "rows" : "v").open('[');
   for (std::size_t i = 0; i < frame.rows.size(); ++i) {
     json.open('[');
@@ -148,17 +166,35 @@ void Recorder::put(Json& json, const Frame& frame) {
     for (const auto& [router, words] : frame.words) json.key(std::to_string(router)).raw(words);
     json.close('}');
   }
+  if (!frame.state.empty()) {
+    json.key("s").open('{');
+    u32 drawn = kNone, before = 0;  // differences are short, and so are those of places
+    for (const Change& change : frame.state) {
+      if (drawn != change.drawn) {
+        if (drawn != kNone) json.close(']');
+        json.key(std::to_string(routers_[drawn = change.drawn])).open('[');
+        before = 0;
+      }
+      json.put(change.place - std::exchange(before, change.place));
+      json.put(std::int64_t{static_cast<std::int32_t>(change.more)});
+    }
+    json.close(']').close('}');
+  }
   json.close('}');
 }
 
-/// The window moves on: what the second frame changes goes into what is known of the first one.
+void Recorder::Known::apply(const Frame& next) {
+  if (next.whole) rows = next.rows;
+  for (std::size_t i = 0; i < next.places.size(); ++i) rows[next.places[i]] = next.rows[i];
+  for (const auto& [terminal, queued] : next.queues) queues[terminal] = queued;
+  for (const auto& [router, said] : next.words) words[router] = said;
+  for (const Change& change : next.state) state[change.drawn][change.place] += change.more;
+}
+
+/// The window moves on.
 void Recorder::forget_first() {
   frames_.pop_front();
-  const Frame& first = frames_.front();
-  if (first.whole) first_rows_ = first.rows;
-  for (std::size_t i = 0; i < first.places.size(); ++i) first_rows_[first.places[i]] = first.rows[i];
-  for (const auto& [terminal, queued] : first.queues) first_queues_[terminal] = queued;
-  for (const auto& [router, words] : first.words) first_words_[router] = words;
+  first_.apply(frames_.front());
 }
 
 u32 Recorder::stage(const std::string& name) {
@@ -229,6 +265,26 @@ void Recorder::look_at_words(Frame& frame) {
     for (const u32 router : routers_) look(router);
   else
     for (const u32 router : inspected) look(router);
+}
+
+/// What has changed in the state of each router; at first all that is not 0.
+void Recorder::look_at_state(Frame& frame) {
+  if (routers_.size() > kTold) return;
+  state_.resize(routers_.size());
+  frame.state.reserve(frames_.empty() ? 0 : 2 * frames_.back().state.size());
+  for (u32 drawn = 0; drawn < routers_.size(); ++drawn) {
+    const std::span<const std::byte> bytes = network_.router_bytes(routers_[drawn]);
+    std::vector<u32>& known = state_[drawn];
+    known.resize(bytes.size() / sizeof(u32));
+    for (u32 i = 0; i < known.size(); i += 2) {  // most pairs of words, of which items are made up, stay as they are
+      u32 now[2];
+      std::memcpy(now, &bytes[i * sizeof(u32)], sizeof now);
+      if (now[0] == known[i] && now[1] == known[i + 1]) continue;
+      for (u32 k = 0; k < 2; ++k)
+        if (const u32 more = now[k] - std::exchange(known[i + k], now[k])) frame.state.push_back({drawn, i + k, more});
+    }
+  }
+  frame.state.shrink_to_fit();
 }
 
 void Recorder::put_events(Json& json, const std::vector<TimedEvent>& events) const {

@@ -30,7 +30,9 @@ void bind_recorder(py::module_& m) {
       .def(
           "steps", [](Recorder& r, u32 cycles) { return json([&](Json& json) { r.put_steps(json, cycles); }); },
           py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
-      .def("frames", [](const Recorder& r) { return json([&](Json& json) { r.put_frames(json); }); })
+      .def(
+          "frames", [](const Recorder& r, u32 most) { return json([&](Json& json) { r.put_frames(json, most); }); },
+          py::arg("most") = kNone)
       .def("network", [](const Recorder& r) { return json([&](Json& json) { r.put_network(json); }); })
       .def(
           "inspection",
@@ -46,6 +48,8 @@ void bind_recorder(py::module_& m) {
       .def_property_readonly("stages", &Recorder::stages)
       .def_property_readonly("deadlock", &Recorder::deadlock)
       .def_property_readonly("deadlocked", &Recorder::deadlocked)
+      .def_property_readonly("kept", &Recorder::kept)
+      .def_property_readonly("last", &Recorder::last)
       .def_property_readonly("begun", &Recorder::begun)
       .def("look_for_deadlock", &Recorder::look_for_deadlock);
 }

@@ -135,6 +135,13 @@ InspectNode SteppedNetwork::item(const std::string& kind, u32 index) const {
   throw ConfigError("items of kind \"" + kind + "\" do not exist: this network has " + listed(names) + ".");
 }
 
+std::span<const std::byte> SteppedNetwork::router_bytes(u32 index) const {
+  require_router(index);
+  const ItemKind& routers = layout().kinds[0];
+  return std::span(state()).subspan(layout().kind_offset(0, 1) + std::size_t{index} * routers.item_bytes,
+                                    routers.item_bytes);
+}
+
 std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_name(index); }
 
 std::map<std::string, u64> SteppedNetwork::totals() {

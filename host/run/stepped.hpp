@@ -2,6 +2,7 @@
 /// A network that is advanced by hand: looked into between steps, traced, saved and restored.
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ class SteppedNetwork {
   const StateLayout& layout() const { return plan_->layout(); }
   /// All that an item's state consists of: one of a kind of the layout, "router" for example.
   InspectNode item(const std::string& kind, u32 index) const;
+  /// The bytes of the same of a router, in canonical order, up to the next step or operation.
+  std::span<const std::byte> router_bytes(u32 index) const;
   std::string router_name(u32 index) const;
   u32 routers() const { return plan_->topology().routers; }
   u32 terminals() const { return plan_->topology().terminals; }

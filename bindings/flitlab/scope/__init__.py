@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-MODULES = ("recording", "arbitration", "journey", "network", "router", "packet", "plots", "controls", "scope")
+MODULES = ("recording", "state", "arbitration", "journey", "network", "router", "packet", "plots", "controls", "scope")
 
 
 @cache

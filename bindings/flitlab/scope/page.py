@@ -34,10 +34,14 @@ show_page(document.getElementById("scope"), document.getElementById("recording")
 """
 
 
+def page_text(name: str, packed_recording: str) -> str:
+    title = html.escape(f"flitlab: {name}")
+    return PAGE.format(title=title, style=style_text(), recording=packed_recording, module=module_text())
+
+
 def write_page(name: str, recording: str, path: str | os.PathLike) -> None:
     """Raises ConfigError if the file cannot be written."""
-    title = html.escape(f"flitlab: {name}")
-    text = PAGE.format(title=title, style=style_text(), recording=packed(recording), module=module_text())
+    text = page_text(name, packed(recording))
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

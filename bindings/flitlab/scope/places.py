@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from flitlab.layouts import Places, circle, graph_places
 
 _COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
+_NODE = re.compile(r"^(\d+)([ab]?)$")  # of a fabric: a node, and which of its two TICs
 _STAGE = re.compile(r"^(\d+)\.(\d+)(?::(\d+))?$")
 
 
@@ -21,11 +22,15 @@ def planes_of(names: Sequence[str]) -> list[int]:
     return [int(match[1].split(",")[2]) for match in found if match]
 
 
-def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]]) -> tuple[Places, str]:
+def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]],
+              shape: Sequence[int] = ()) -> tuple[Places, str]:
     """Places of the routers of these names, and one sentence that says how they are laid out.
 
-    kind: the topology's. links: both ends of every channel, as places in ``names``.
+    kind, shape: the topology's. links: both ends of every channel, as places in ``names``.
     """
+    nodes = [_NODE.match(name) for name in names]
+    if kind == "mesh" and shape and len(names) > 1 and all(nodes):
+        return _node_grid([(int(m[1]), m[2] == "b") for m in nodes if m], shape)
     found = [_COORDINATES.search(name) for name in names]
     if all(found) and len(names) > 1:
         coordinates = [[int(c) for c in match[1].split(",")] for match in found if match]
@@ -36,6 +41,20 @@ def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, i
     if all(stages):
         return _columns([(int(m[1]), int(m[2]), int(m[3] or 0)) for m in stages if m])
     return graph_places(len(names), ((a, b) for a, _, b, _ in links))
+
+
+def _node_grid(nodes: list[tuple[int, bool]], shape: Sequence[int]) -> tuple[Places, str]:
+    """Nodes of a mesh by their numbers, the first dimension counting fastest; a node's second TIC beside its first."""
+    def coordinates(node: int) -> list[int]:
+        found = []
+        for k in shape:
+            node, c = divmod(node, k)
+            found.append(c)
+        return [c for c, k in zip(found, shape, strict=True) if k > 1]
+
+    all_of = [coordinates(node) for node, _ in nodes]
+    places, said = (_line(all_of), "a row") if len(all_of[0]) == 1 else _grid(all_of)
+    return [(x + 0.3 * second, y - 0.3 * second) for (x, y), (_, second) in zip(places, nodes, strict=True)], said
 
 
 def _line(coordinates: list[list[int]]) -> Places:

@@ -27,6 +27,7 @@ FORMAT = 1
 DRAWN = 1024  # routers; of more a region is drawn
 WINDOW = 300  # frames that are kept; of more than KEPT routers fewer, so that a page stays below some 10 MB
 KEPT = 200
+MOST_FRAMES = 2**32 - 1
 WORDS = ("name", "note")  # not numbers: only of routers that are inspected
 COLUMNS = [f.name for f in fields(VirtualChannel) if f.name not in WORDS]  # of a row, after router, port and VC
 KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"]
@@ -77,6 +78,16 @@ class Recorder:
         self._core.look_for_deadlock()
 
     @property
+    def kept(self) -> int:
+        """Frames that are kept."""
+        return self._core.kept
+
+    @property
+    def last(self) -> int:
+        """Cycle of the last frame."""
+        return self._core.last
+
+    @property
     def inspected(self) -> set[int]:
         """Routers whose whole state is written down too."""
         return self._core.inspected
@@ -94,24 +105,25 @@ class Recorder:
         the cycle in which it began."""
         return {name: getattr(self._core, name) for name in ("stages", "deadlock", "deadlocked", "begun")}
 
-    def recording(self) -> str:
-        """All frames that are kept, and what they are of; in JSON."""
+    def recording(self, most: int = MOST_FRAMES) -> str:
+        """The frames that are kept, the last ``most`` of them, and what they are of; in JSON."""
         meta = json.dumps({**self._meta, **self.state()})
-        return f'{{"format":{FORMAT},"meta":{meta},"frames":{self._core.frames()}}}'
+        return f'{{"format":{FORMAT},"meta":{meta},"frames":{self._core.frames(most)}}}'
 
     def _unchanging(self, window: int) -> dict[str, Any]:
         net, flat = self.network, self.network.experiment.flat()
         found = json.loads(self._core.network())
         place = {r: i for i, r in enumerate(self.routers)}
         places, layout = places_of(found["names"], flat.get("topology.kind", ""),
-                                   [(place[a], p, place[b], q) for _, a, p, b, q in found["links"]])
+                                   [(place[a], p, place[b], q) for _, a, p, b, q in found["links"]],
+                                   flat.get("topology.shape", ()))
         return {
             "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
             "seed": flat["run.seed"], "note": self._note, "window": window, "layout": layout,
             "x": [p[0] for p in places], "y": [p[1] for p in places], "planes": planes_of(found["names"]),
             "columns": COLUMNS, "kinds": [*KINDS, found["own_event"]],
             "buffer": flat.get("router.buffer_flits"), "settings": settings_of(net),
-            **{k: found[k] for k in ("routers", "names", "ports", "peers", "links", "terminals")}}
+            **{k: found[k] for k in ("routers", "names", "ports", "peers", "links", "terminals", "state")}}
 
 
 def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], str]:

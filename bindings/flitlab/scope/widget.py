@@ -1,13 +1,15 @@
 """The scope as a widget: JupyterLab, Notebook 7, VS Code, Colab and marimo show it (anywidget).
 
 The page asks by messages, and Python answers with frames; nothing runs in between, so a kernel is never busy for longer
-than one answer takes. ``recording`` is saved with a notebook, and replays there without a kernel.
+than one answer takes. A cell's output has the recording too, and replays without a kernel (output.py); ``recording``
+does so where a notebook is saved with its widgets' state.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ import traitlets
 from flitlab._core import ConfigError, RunError
 from flitlab.arguments import is_whole, shown
 from flitlab.scope import module_text, style_text
+from flitlab.scope.output import output_of
 from flitlab.scope.page import write_page
 from flitlab.scope.recorder import Recorder, packed
 
@@ -33,6 +36,7 @@ class View(anywidget.AnyWidget):
     routing makes a new one of the same seed."""
 
     recording = traitlets.Unicode().tag(sync=True)
+    replay = traitlets.Unicode().tag(sync=True)  # names the replays in outputs, which the widget hides
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
 
@@ -44,7 +48,8 @@ class View(anywidget.AnyWidget):
         self._window = window
         self._chosen = None if routers is None else list(routers)
         self._recorder = Recorder(network, window, self._chosen)
-        super().__init__(_esm=module_text(), _css=style_text())
+        self._displayed = False
+        super().__init__(_esm=module_text(), _css=style_text(), replay=uuid.uuid4().hex)
         self.keep()
         self.on_msg(self._answer)
 
@@ -78,12 +83,29 @@ class View(anywidget.AnyWidget):
         return self
 
     def keep(self) -> None:
-        """Puts the recording into the widget's state, which a notebook saves."""
+        """Puts the recording into the widget's state and into the outputs that show the view: a notebook saves them."""
         self.recording = packed(self._recorder.recording())
+        if self._displayed:
+            self._display_replay(update=True)
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records."""
         write_page(self.network.experiment.name, self._recorder.recording(), path)
+
+    def _ipython_display_(self) -> None:
+        """The widget, and a replay that the notebook keeps."""
+        from IPython.display import display
+
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        self._displayed = True
+        self._display_replay()
+
+    def _display_replay(self, update: bool = False) -> None:
+        from IPython.display import display
+
+        content = output_of(self._recorder, self.recording, self.replay)
+        display(content, raw=True, display_id=self.replay, update=update)
 
     # Messages.
 

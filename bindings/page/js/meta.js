@@ -13,7 +13,7 @@ function meta_of(name, begun) {
   const values = Object.fromEntries(parameters.map((p) => [p.path, p.value]));
   const place = new Map(network.routers.map((r, i) => [r, i]));
   const [places, layout] = places_of(network.names, values["topology.kind"] ?? "",
-    network.links.map(([, a, p, b, q]) => [place.get(a), p, place.get(b), q]));
+    network.links.map(([, a, p, b, q]) => [place.get(a), p, place.get(b), q]), values["topology.shape"] ?? []);
   const drawn = network.routers.length;
   const note = drawn === network.all ? "" : `${drawn} of ${network.all} routers are drawn (0 to ${drawn - 1}); the others run unseen.`;
   const settings = {};
@@ -22,7 +22,7 @@ function meta_of(name, begun) {
     note: [note, ...warnings].filter((t) => t).join(" "), window: WINDOW, layout, terminals: network.terminals, columns: COLUMNS,
     kinds: [...KINDS, network.own_event], stages, deadlock, deadlocked, begun: first, routers: network.routers, names: network.names, x: places.map((p) => p[0]),
     y: places.map((p) => p[1]), planes: planes_of(network.names), ports: network.ports, peers: network.peers, links: network.links,
-    buffer: values["router.buffer_flits"], settings };
+    state: network.state, buffer: values["router.buffer_flits"], settings };
 }
 
 // As Python's repr(experiment).

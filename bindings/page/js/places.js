@@ -12,7 +12,10 @@ function planes_of(names) {
 }
 
 // links: both ends of every channel, as places in `names`. Gives places, and one phrase that says how they are laid out.
-function places_of(names, kind, links) {
+function places_of(names, kind, links, shape = []) {
+  const nodes = names.map((name) => /^(\d+)([ab]?)$/.exec(name));
+  if (kind === "mesh" && shape.length && names.length > 1 && nodes.every((n) => n))
+    return node_grid(nodes.map((n) => [Number(n[1]), n[2] === "b" ? 0.3 : 0]), shape);
   const all = names.map(coordinates_of);
   if (all.every((c) => c) && names.length > 1) {
     if (all[0].length > 1) return grid(all);
@@ -23,6 +26,21 @@ function places_of(names, kind, links) {
   if (stages.every((s) => s)) return columns(stages.map((s) => [s[1], s[2], s[3] ?? 0].map(Number)));
   if (names.length === 1) return [[[0, 0]], "one switch"];
   return [springs(names.length, links), "a graph, by springs"];
+}
+
+// Nodes of a mesh by their numbers, the first dimension counting fastest; a node's second TIC `aside` of its first.
+function node_grid(nodes, shape) {
+  const all = nodes.map(([node]) => {
+    const found = [];
+    let stride = 1;
+    for (const k of shape) {
+      if (k > 1) found.push(Math.floor(node / stride) % k);
+      stride *= k;
+    }
+    return found;
+  });
+  const [places, said] = all[0].length === 1 ? [all.map(([x]) => [x, 0]), "a row"] : grid(all);
+  return [places.map(([x, y], i) => [x + nodes[i][1], y - nodes[i][1]]), said];
 }
 
 function circle(count) {

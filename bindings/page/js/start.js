@@ -23,6 +23,13 @@ async function unpacked_bytes(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
+const OWN = "your own"; // a configuration that is none of those to choose from
+
+function alike(a, b) {
+  const text = (config) => JSON.stringify(Object.entries(config).sort(([p], [q]) => (p < q ? -1 : 1)));
+  return text(a) === text(b);
+}
+
 class Page {
   constructor(page, configs, worker) {
     Object.assign(this, { page, configs, scope: null });
@@ -31,8 +38,9 @@ class Page {
     this.kernel = worker();
     this.kernel.onmessage = ({ data }) => this.receive(data);
     this.kernel.onerror = (event) => this.say(`The core has stopped: ${event.message}. Load the page again.`);
-    const choice = page.querySelector("[data-page=network]");
+    const choice = (this.choice = page.querySelector("[data-page=network]"));
     for (const { name } of configs) choice.append(make("option", { value: name }, name));
+    choice.append(make("option", { value: OWN, hidden: true }, OWN));
     choice.addEventListener("change", () => this.choose(choice.value));
     this.text = page.querySelector("[data-page=text]");
     page.querySelector("[data-page=apply]").addEventListener("click", () => this.apply());
@@ -41,15 +49,16 @@ class Page {
   }
 
   choose(name) {
-    const { config, texts, about } = this.configs.find((c) => c.name === name);
-    this.page.querySelector("[data-page=about]").textContent = about;
+    const { config, texts } = this.configs.find((c) => c.name === name);
     this.begin({ name, config, texts });
   }
 
   // The configuration as it stands in the text.
   apply() {
     try {
-      this.begin({ ...this.given, config: read_toml(this.text.value) });
+      const config = read_toml(this.text.value), same = this.configs.find((c) => alike(c.config, config));
+      if (same) this.choose(same.name);
+      else this.begin({ ...this.given, name: alike(this.given.config, config) ? this.given.name : OWN, config });
     } catch (error) {
       this.say(error.message);
     }
@@ -81,6 +90,9 @@ class Page {
   // what is selected.
   began(data) {
     this.given = data.given;
+    this.choice.value = this.given.name;
+    this.page.querySelector("[data-page=about]").textContent =
+      this.configs.find((c) => c.name === this.given.name)?.about ?? "The configuration below.";
     this.text.value = toml_text(this.given.config);
     this.say("");
     const settings = Object.keys(data.anew.meta.settings).join();

@@ -110,7 +110,7 @@ def test_machines_can_be_chosen_and_looked_into(opened, name):
     assert shown == [[f"{p}.{v}", vc.flits, vc.stage] for p, port in enumerate(ports) for v, vc in enumerate(port.vcs)]
     words = opened.evaluate("""() => [...document.querySelectorAll(".scope-ports [data-vc] .scope-name")].map((cell) =>
         [cell.childNodes[0].textContent, cell.querySelector(".scope-said")?.textContent ?? ""])""")
-    assert words == [[vc.name or f"VC {v}", vc.note] for port in ports for v, vc in enumerate(port.vcs)]
+    assert words == [[vc.name or f"VC {v}", vc.note.split("\n")[0]] for port in ports for v, vc in enumerate(port.vcs)]
     notes = opened.locator(".scope-ports .scope-port").evaluate_all("(rows) => rows.map((r) => r.dataset.note ?? '')")
     assert notes == [port.note for port in ports]
 
@@ -264,6 +264,21 @@ def test_shipped_files_can_be_pasted(opened):
         opened.fill("[data-page=text]", (wasm_page.ROOT / "configs" / f"{name}.toml").read_text(encoding="utf-8"))
         opened.click("[data-page=apply]")
         check_hash_text(opened, fl.Network(name).state_hash)
+
+
+def test_a_text_of_ones_own_has_no_shipped_name(opened):
+    """A text that is one of the shipped files has that one's name again, and the texts of its files."""
+    opened.locator("summary").first.click()
+    chosen, about = opened.locator("[data-page=network]"), opened.locator(".scope-about")
+    wiring = (wasm_page.ROOT / "configs" / "metro-wiring.toml").read_text(encoding="utf-8")
+    for name, text in (("your own", "[topology]\nkind = 'torus'\nshape = [4, 4]\n"), ("metro-wiring", wiring)):
+        opened.fill("[data-page=text]", text)
+        opened.click("[data-page=apply]")
+        opened.wait_for_function("(n) => document.querySelector('.scope-about').textContent.includes(n)", arg=name)
+        assert chosen.input_value() == name and about.inner_text().startswith(f"Experiment {name}: ")
+    opened.click("[data-page=apply]")  # as it is
+    check_hash(opened, fl.Network("metro-wiring"))
+    assert chosen.input_value() == "metro-wiring"
 
 
 def check_hash_text(page, state_hash):

@@ -54,6 +54,16 @@ def test_frames_are_the_networks_states(name, seed, window):
         assert rows == list(rows_of(twin, recording))
 
 
+@pytest.mark.parametrize("most", [1, 7, 41, 1000])
+def test_the_last_frames_are_those_of_a_recording_that_began_there(most):
+    network = fl.Network(fl.load("t3e-16").set("traffic.load", 0.3), trace=True).step(100)
+    recorder = Recorder(network)
+    recorder.step(40)
+    whole, part = (json.loads(recorder.recording(n)) for n in (10**6, most))
+    assert list(replayed(part)) == list(replayed(whole))[-most:]
+    assert len(part["frames"]) == min(most, 41) and part["meta"] == whole["meta"]
+
+
 @pytest.mark.parametrize(("name", "routers"), [("vc-mesh-8x8", None), ("vc-torus-8x8", range(10, 20)), ("t3e-16", None),
                                                ("metro-figure3", None), ("sconnect-priority", None)])
 def test_frames_have_the_networks_events_and_what_is_inside_a_router(name, routers):
@@ -170,6 +180,12 @@ def test_places():
     names = [f"{i} ({i % 2},{i // 2 % 2},{i // 4})" for i in range(8)]
     places, said = places_of(names, "torus", [])
     assert "2 planes" in said and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
+    for shape in ([4], [1, 4]):  # a fabric, whose nodes have numbers
+        assert places_of([str(i) for i in range(4)], "mesh", [], shape) == ([(i, 0) for i in range(4)], "a row")
+    twos, said = places_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
+    assert said == "a row" and twos == [(0, 0), (0.3, -0.3), (1, 0), (1.3, -0.3), (2, 0), (2.3, -0.3)]
+    assert places_of([str(i) for i in range(6)], "mesh", [], [3, 2])[0] == [(i % 3, i // 3) for i in range(6)]
+    assert fl.Network("sconnect-protocol").view()._recorder._meta["layout"] == "a row"
     columns, said = places_of(["0.0", "0.1", "1.0", "1.1"], "", [])
     assert said == "2 stages as columns" and columns[0][0] == columns[1][0] < columns[2][0]
     square = [(0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 0, 1)]
@@ -181,7 +197,7 @@ def test_a_notebook_keeps_a_replay():
     code = "import flitlab as fl\nfl.Network('vc-mesh-8x8').view().step(12)"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
-    assert "application/vnd.jupyter.widget-view+json" in notebook.cells[0].outputs[-1]["data"]
+    assert "application/vnd.jupyter.widget-view+json" in notebook.cells[0].outputs[0]["data"]
     states = notebook.metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"].values()
     recording = next(s["state"]["recording"] for s in states if "recording" in s["state"])
     assert [f["c"] for f in unpacked(recording)["frames"]] == list(range(13))

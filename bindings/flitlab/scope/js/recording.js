@@ -4,7 +4,8 @@
 const KEY_EVERY = 16; // frames between two states that are kept whole; between them changes are applied again
 const [ROUTER, PORT, VC, STAGE, FLITS, PACKETS, LEFT, OUT_PORT, OUT_VC, SRC, ID, DST, CREDITS, OWNER_PORT, OWNER_VC] =
   Array.from({ length: 15 }, (_, i) => i);
-const TOLD = 64; // routers; recorder.hpp
+const TOLD = 64; // routers; recorder.hpp: kTold
+const CREDITED = ["vc", "t3e", "bgl", "switch"]; // routers that know how much space there is behind an output
 const HEAD = 1, TAIL = 2; // bits of an event's flit
 const FIRST_REPLY = 2 ** 31;
 
@@ -99,6 +100,7 @@ class Recording {
     this.buffered = []; // flits in all buffers that are drawn, by frame
     this.fullest = 4; // flits in a router, at most
     this.place = new Map(meta.routers.map((r, i) => [r, i]));
+    this.states = new RouterStates(this);
     this.append(frames, Infinity);
   }
 
@@ -121,7 +123,7 @@ class Recording {
       if (next === undefined || this.last - next + 1 < window) break;
       this.keys.delete(this.first);
       this.buffered.splice(0, next - this.first);
-      this.frames.splice(0, next - this.first);
+      this.states.forget(this.frames.splice(0, next - this.first));
     }
   }
 
@@ -167,10 +169,16 @@ class Recording {
     return told ? this.state(cycle).words.get(router) : undefined;
   }
 
+  // All of its state, if it is recorded: of an inspected one, and of all of a small network.
+  tree(router, cycle) {
+    return this.frame(cycle).i?.[router] ?? this.states.tree(router, cycle);
+  }
+
   name(router) { return this.meta.names[this.place.get(router)] ?? `${router}`; }
   port_name(router, port) { return this.meta.ports[this.place.get(router)]?.[port] ?? `port ${port}`; }
   peer(router, port) { return this.meta.peers[this.place.get(router)]?.[port] ?? [-1, 0]; }
   stage(row) { return this.meta.stages[row[STAGE]]; }
+  get has_credits() { return CREDITED.includes(this.meta.kind); }
   get has_circuits() { return CIRCUIT.some((stage) => this.meta.stages.includes(stage)); }
 
   // Cycles from the grant of the switch to the arrival at the next router: the first that the recording shows.

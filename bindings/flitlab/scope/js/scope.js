@@ -269,8 +269,9 @@ class Scope {
     if (this.way) draw_packet(this.panel, recording, this.way, cycle, (router) => this.select({ router }));
     else if (sel.router !== undefined) draw_router(this.panel, recording, sel.router, cycle, follow, this.words());
     else this.panel.replaceChildren(make("p", { class: "scope-hint" }, "Click a router to see its ports, buffers and " +
-      "arbitrations, or a flit to follow its packet. Keys: Space plays, ← and → step, [ and ] choose a router, Escape closes."));
-    const recorded = recording.frame(cycle).i?.[sel.router];
+      "arbitrations, or a flit to follow its packet. Keys: Space plays, ← and → step, N and P (or . and , or ] and [) choose the next router and " +
+      "the one before, Escape closes."));
+    const recorded = sel.router === undefined ? null : recording.tree(sel.router, cycle);
     const tree = recorded ?? (this.tree?.router === sel.router && this.tree?.cycle === cycle ? this.tree.tree : null);
     if (!this.inside.contains(document.activeElement)) draw_tree(this.inside, this.way ? null : tree, cycle);
     draw_plots(this.plots, recording, cycle);
@@ -306,6 +307,14 @@ function routers_in(text, meta) {
   return new Set(meta.routers.filter((r, i) => text.includes(` ${meta.names[i]} `)));
 }
 
+// Where a widget runs, the replay that its output keeps beside it is of no use.
+function hide_replay(name) {
+  if (!name) return () => {};
+  const style = make("style", {}, `.flitlab-replay-${name} { display: none; }`);
+  document.head.append(style);
+  return () => style.remove();
+}
+
 // anywidget calls this for each place in which the widget is shown.
 async function render({ model, el }) {
   const place = make("div");
@@ -313,9 +322,11 @@ async function render({ model, el }) {
   const scope = new Scope(place, new Recording(await unpack(model.get("recording"))), (message) => model.send(message));
   const receive = (message) => scope.receive(message.json ? JSON.parse(message.json) : message); // or { error }
   model.on("msg:custom", receive);
+  const show_replay = hide_replay(model.get("replay"));
   return () => {
     model.off("msg:custom", receive);
     scope.close();
+    show_replay();
   };
 }
 

@@ -1,0 +1,59 @@
+// All state of a router, out of the words of 4 bytes that a recording has of it. meta.state says how they are read: what
+// a router is called, its bytes, and its fields, each as put_schema (bindings/frames/json.hpp) has it.
+
+function number_at(view, at, [, , , , , , low, bits, bytes, signed]) {
+  let word = 0n;
+  for (let i = bytes - 1; i >= 0; --i) word = (word << 8n) | BigInt(view.getUint8(at + i));
+  if (bits) word = (word >> BigInt(low)) & ((1n << BigInt(bits)) - 1n);
+  if (signed) word = BigInt.asIntN(8 * bytes, word);
+  return word > 2n ** 53n ? `${word}` : Number(word); // as text where JavaScript's numbers are not whole any more
+}
+
+// [kind, name, [[name, value, unit, help], ...], parts]
+function record_at(view, at, kind, name, members) {
+  const values = [], parts = [];
+  for (const member of members) {
+    const [label, unit, help, offset, count, list, , , bytes, , inner] = member;
+    const places = Array.from({ length: count }, (_, i) => at + offset + i * bytes);
+    if (inner.length) places.forEach((place, i) => parts.push(record_at(view, place, label, list ? `${i}` : "", inner)));
+    else {
+      const numbers = places.map((place) => number_at(view, place, member));
+      values.push([label, list ? numbers : numbers[0], unit, help]);
+    }
+  }
+  return [kind, name, values, parts];
+}
+
+// Changes are pairs: how far on from the one before the next word is that has changed, and by how much it is more.
+function each_change(changes, act) {
+  for (let i = 0, place = 0; i < changes.length; i += 2) act((place += changes[i]), changes[i + 1]);
+}
+
+// Of the states of routers: what frames that are forgotten have changed, and a router's state in any cycle.
+class RouterStates {
+  constructor(recording) {
+    this.recording = recording;
+    this.past = new Map(); // by router: word by place
+  }
+
+  forget(frames) {
+    for (const { s } of frames)
+      for (const [router, changes] of Object.entries(s ?? {})) {
+        const known = this.past.get(router) ?? this.past.set(router, new Map()).get(router);
+        each_change(changes, (place, more) => known.set(place, ((known.get(place) ?? 0) + more) >>> 0));
+      }
+  }
+
+  // Nothing where all of the network's state is not recorded.
+  tree(router, cycle) {
+    const { meta, frames, first } = this.recording;
+    if (!meta.state || meta.routers.length > TOLD) return undefined;
+    const [kind, bytes, fields] = meta.state, view = new DataView(new ArrayBuffer(bytes));
+    for (const [place, word] of this.past.get(`${router}`) ?? []) view.setUint32(4 * place, word, true);
+    for (let i = 0; i <= cycle - first; ++i) {
+      each_change(frames[i].s?.[router] ?? [], (place, more) =>
+        view.setUint32(4 * place, (view.getUint32(4 * place, true) + more) >>> 0, true));
+    }
+    return record_at(view, 0, kind, `${router}`, fields);
+  }
+}

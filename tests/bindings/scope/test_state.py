@@ -1,0 +1,84 @@
+"""All state of every router of a small network is in its recording, also of frames that a window has pushed out, and a
+page reads it as net.inspect does."""
+
+import pytest
+from scope_pages import choose, mutated
+
+import flitlab as fl
+from flitlab.scope import module_text
+
+PAGE = """<script type="module">
+{module}
+window.recording = new Recording(await unpack("{recording}"));
+</script>"""
+SMALL = [("vc-mesh-8x8", {"traffic.load": 0.4}), ("t3e-16", {}), ("bgl-midplane", {"topology.shape": [4, 2, 2]}),
+         ("metro-figure1", {}), ("sconnect-priority", {}), ("bless-mesh-8x8", {})]
+
+
+def short(node):
+    """An inspected item as a page has it: whole numbers that JavaScript would round are text."""
+    def plain(value):
+        return [plain(v) for v in value] if isinstance(value, list) else (
+            str(value) if isinstance(value, int) and value > 2**53 else value)
+
+    return [node["kind"], node["name"], [[n, plain(v), unit, said] for n, v, unit, said in node["values"]],
+            [short(p) for p in node["parts"]]]
+
+
+def check_trees(page, name, changes, window, mutant=("", "")):
+    exp = fl.load(name).set(changes)
+    network = fl.Network(exp).step(200)
+    twin = fl.Network(exp).go_on_from(network)
+    view = network.view(window).step(40)
+    page.set_content(PAGE.format(module=mutated(module_text(), mutant), recording=view.recording))
+    page.wait_for_function("() => window.recording")
+    first, drawn = page.evaluate("() => [recording.first, recording.meta.routers]")
+    routers = drawn[::max(1, len(drawn) // 6)]
+    for cycle in (first, first + 1, first + 5, 240):
+        twin.step(cycle - twin.cycle)
+        for router in routers:
+            shown = page.evaluate("([router, cycle]) => recording.tree(router, cycle)", [router, cycle])
+            assert shown == short(twin._core.item("router", router))
+
+
+@pytest.mark.parametrize("window", [300, 12])
+@pytest.mark.parametrize(("name", "changes"), SMALL, ids=[name for name, _ in SMALL])
+def test_all_state_of_every_router_is_recorded(page, name, changes, window):
+    check_trees(page, name, changes, window)
+
+
+@pytest.mark.parametrize("mutant", [("4 * place, true) + more", "4 * place, true) + 2 * more"),
+                                    (">> BigInt(low)", ">> 0n"), ("(place += changes[i])", "(place = changes[i])")])
+def test_state_that_is_read_wrongly_is_caught(page, mutant):
+    with pytest.raises(AssertionError):
+        check_trees(page, "bgl-midplane", {"topology.shape": [4, 2, 2]}, 300, mutant)
+
+
+def test_a_page_that_runs_on_forgets_nothing_of_the_state(page):
+    """Frames that a live page drops, since its window is short, leave behind what they have changed."""
+    network = fl.Network("vc-mesh-8x8").step(100)
+    view = network.view(12)
+    page.set_content(PAGE.format(module=module_text(), recording=view.recording))
+    page.wait_for_function("() => window.recording")
+    for _ in range(8):
+        page.evaluate("(frames) => recording.append(JSON.parse(frames), 12)", view._recorder.step(10))
+    assert page.evaluate("() => recording.first") > 150
+    for router in (0, 27):
+        shown = page.evaluate("([r, cycle]) => recording.tree(r, cycle)", [router, network.cycle])
+        assert shown == short(network._core.item("router", router))
+
+
+def test_a_saved_page_shows_the_state_of_a_router_that_nobody_named(page, tmp_path):
+    network = fl.Network("vc-mesh-8x8").step(100)
+    network.view().step(5).save(tmp_path / "demo.html")
+    page.goto((tmp_path / "demo.html").as_uri())
+    choose(page, 3)
+    assert page.locator(".scope-tree h4").inner_text() == "All of its state at cycle 105"
+    assert page.locator(".scope-tree dt").count() > 20
+
+
+def test_of_a_large_network_only_inspected_routers_have_it(page):
+    view = fl.Network({"topology.kind": "mesh", "topology.shape": [9, 9]}).view().inspect(7).step(5)
+    page.set_content(PAGE.format(module=module_text(), recording=view.recording))
+    page.wait_for_function("() => window.recording")
+    assert page.evaluate("() => [7, 8].map((r) => recording.tree(r, 5) !== undefined)") == [True, False]
