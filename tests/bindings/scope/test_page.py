@@ -129,7 +129,8 @@ def test_a_router_is_shown_in_its_machines_words(page, tmp_path, name, router):
         shown = page.evaluate("""() => [...document.querySelectorAll(".scope-ports [data-vc]")].map((row) => [
             row.dataset.vc, row.querySelector(".scope-name").firstChild.textContent,
             row.querySelector(".scope-said")?.textContent ?? ""])""")
-        assert shown == [[f"{p}.{v}", vc.name, vc.note] for p, port in enumerate(twin.router(router).ports)
+        ports = twin.router(router).ports
+        assert shown == [[f"{p}.{v}", vc.name, vc.note.split("\n")[0]] for p, port in enumerate(ports)
                          for v, vc in enumerate(port.vcs)]
         assert any(note for *_, note in shown) and all(called for _, called, _ in shown)
         page.keyboard.press("ArrowRight")
@@ -203,3 +204,68 @@ def test_a_page_that_cannot_be_written_is_refused(tmp_path):
     view = fl.Network("vc-mesh-8x8", trace=True).view()
     with pytest.raises(fl.ConfigError, match="cannot be written"):
         view.save(tmp_path / "nowhere" / "demo.html")
+
+
+@pytest.mark.parametrize(("following", "back"), [("]", "["), (".", ","), ("n", "p"), ("N", "P")])
+def test_routers_are_chosen_by_keys_of_every_keyboard(page, tmp_path, following, back):
+    path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)
+    open_page(page, path)
+    page.locator(".flitlab-scope").focus()
+    heading = page.locator(".scope-panel h3")
+    for key, router in ((following, 0), (following, 1), (following, 2), (back, 1)):
+        page.keyboard.press(key)
+        assert heading.inner_text().startswith(f"Router {router} ")
+    page.keyboard.press("Escape")
+    assert "N and P (or . and , or ] and [)" in page.locator(".scope-hint").inner_text()
+
+
+def test_a_bracket_that_needs_a_third_key_is_one(page, tmp_path):
+    """AltGr, which Windows reports as Ctrl and Alt; Ctrl alone is the browser's."""
+    path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)
+    open_page(page, path)
+    press = """(third) => document.querySelector(".flitlab-scope").dispatchEvent(new KeyboardEvent("keydown",
+        { key: "]", ctrlKey: true, altKey: third, modifierAltGraph: third, bubbles: true }))"""
+    page.evaluate(press, False)
+    assert not page.locator(".scope-panel h3").count()
+    page.evaluate(press, True)
+    assert page.locator(".scope-panel h3").inner_text().startswith("Router 0 ")
+
+
+def test_a_hundred_cycles_back(page, tmp_path):
+    path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 130)
+    open_page(page, path)
+    page.locator(".flitlab-scope").focus()
+    for key, cycle in (("PageUp", 40), ("PageUp", 10), ("PageDown", 110)):
+        page.keyboard.press(key)
+        assert shown_cycle(page) == cycle
+
+
+@pytest.mark.parametrize(("name", "column"), [("vc-mesh-8x8", "credits out"), ("bgl-figure10", "tokens out"),
+                                              ("metro-figure1", None), ("sconnect-protocol", None),
+                                              ("bless-mesh-8x8", None), ("sconnect-figure5", None)])
+def test_credits_are_shown_where_a_router_has_some(page, tmp_path, name, column):
+    path, _ = recorded(tmp_path, fl.load(name), 10, 3)
+    open_page(page, path)
+    choose(page, 0)
+    heads = page.locator(".scope-ports th").all_inner_texts()
+    assert heads[5:-1] == ([column] if column else []) and heads[-1] == "in cycle 12"
+    rows = page.locator(".scope-ports [data-vc]").evaluate_all("(rows) => rows.map((r) => r.cells.length)")
+    assert set(rows) == {len(heads)}
+    assert set(page.locator(".scope-port td").evaluate_all("(all) => all.map((e) => e.colSpan)")) == {len(heads)}
+
+
+def test_a_packet_that_does_nothing_in_the_recording_is_where_it_is(page, tmp_path):
+    """Of a packet that stands still its length is not known, and is not said to be 0."""
+    ring = {"router.vcs": 1, "routing.vc_assignment": "any", "traffic.load": 1, "router.buffer_flits": 2,
+            "traffic.packet_flits": 8}
+    path, twin = recorded(tmp_path, fl.load("vc-torus-8x8").set(ring), 400, 3)
+    moved = {(e["src"], e["id"]) for e in twin.step(3).events()}
+    still = [(r, vc) for r in range(64) for port in twin.router(r).ports for vc in port.vcs
+             if vc.src is not None and (vc.src, vc.id) not in moved]
+    router, vc = still[0]
+    open_page(page, path)
+    choose(page, router)
+    page.locator(f'.scope-ports [data-packet="{vc.src}#{vc.id}"]').first.click()
+    assert page.locator(".scope-panel h3").inner_text() == f"Packet {vc.src}#{vc.id}"
+    held = [int(e.get_attribute("data-router")) for e in page.locator(".scope-way [data-router]").all()]
+    assert router in held and "since before the recording begins" in page.locator(".scope-way").inner_text()

@@ -10,13 +10,13 @@ const BUSY = { leaving: "leaves; its head has gone ahead", entering: "enters", a
 const CIRCUIT = ["forward", "reverse"], REFUSED = ["blocked", "discard"];
 
 // fates: by "port.vc" { won, lost, why }; wins: what crossed the switch, by output port. called(port, vc): a virtual channel in
-// the machine's words.
-function arbitration(recording, router, cycle, called) {
+// the machine's words; said(port, vc): what the machine says of the packet at its head, if it does.
+function arbitration(recording, router, cycle, called, said) {
   const events = recording.events(cycle).filter((e) => !e.at_terminal && e.index === router);
   const wins = events.filter((e) => e.kind === "switch_granted").sort((a, b) => a.out_port - b.out_port);
   const vc_grants = events.filter((e) => e.kind === "vc_granted");
   const rows = recording.state(cycle + 1).rows_of(router);
-  const look = { recording, router, rows, wins, vc_grants, called };
+  const look = { recording, router, rows, wins, vc_grants, called, said };
   const fates = new Map();
   for (const row of rows) {
     const fate = fate_of(look, row);
@@ -24,17 +24,21 @@ function arbitration(recording, router, cycle, called) {
   }
   for (const e of wins) { // those whose last flit has gone, too
     const to = `${recording.port_name(router, e.out_port)} ${called(e.out_port, e.out_vc)}`;
-    fates.set(`${e.port}.${e.vc}`, { won: true, why: `won: ${flit_name(e.flit)} of ${packet_name(e.src, e.id)} to ${to}` });
+    fates.set(`${e.port}.${e.vc}`, { won: true, why: `won: ${flit_name(e)} of ${packet_name(e.src, e.id)} to ${to}` });
   }
   return { wins, vc_grants, fates };
 }
 
-function flit_name(flit) {
+function flit_name({ flit, flits }) {
+  if ((flit & (HEAD | TAIL)) === (HEAD | TAIL) && flits > 1) return "all"; // packets that are switched as a whole
   return ["body flit", "head", "tail", "only flit"][flit & 3];
 }
 
-function fate_of({ recording, router, rows, wins, vc_grants, called }, row) {
+function fate_of({ recording, router, rows, wins, vc_grants, called, said }, row) {
   const stage = recording.stage(row), port = (p) => recording.port_name(router, p);
+  const told = said(row[PORT], row[VC]);
+  if (told) return { lost: stage === "waiting", why: told };
+  if (recording.meta.kind === "bgl" && stage === "waiting") return { lost: true, why: "waits for a link, tokens or its turn" };
   if (BUSY[stage] !== undefined) return { lost: REFUSED.includes(stage), why: BUSY[stage] };
   if (row[SRC] < 0 && !row[FLITS]) return stage === "idle" ? null : { why: "waits for its next flit" };
   if (stage === "routing") return { why: "its route is computed" };
@@ -55,7 +59,7 @@ function fate_of({ recording, router, rows, wins, vc_grants, called }, row) {
     return { won: true, why: `${called(row[OUT_PORT], row[OUT_VC])} of ${to} granted; asks for the switch next` };
   if (!row[FLITS]) return { why: "waits for its next flit" };
   const output = outputs.find((r) => r[VC] === row[OUT_VC]);
-  if (output && output[CREDITS] === 0) return { lost: true, why: `no credit for ${to} ${called(row[OUT_PORT], row[OUT_VC])}` };
+  if (recording.has_credits && output && output[CREDITS] === 0) return { lost: true, why: `no credit for ${to} ${called(row[OUT_PORT], row[OUT_VC])}` };
   const mine = wins.find((e) => e.port === row[PORT]);
   if (mine) return { lost: true, why: `its input port sent ${called(mine.port, mine.vc)} (${packet_name(mine.src, mine.id)})` };
   if (taken) return { lost: true, why: taken };

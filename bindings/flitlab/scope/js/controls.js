@@ -6,7 +6,7 @@ function make_controls(wish, live) {
   const button = (label, title, action, key) => make("button", { type: "button", title: `${title}${key ? ` (${key})` : ""}`,
     "aria-label": title, "data-do": action, onclick: () => wish(action) }, label);
   const bar = make("div", { class: "scope-bar-of-controls", role: "toolbar", "aria-label": "cycles" },
-    button("|◀", "first recorded cycle", "first", "Home"), button("◀ 10", "back by 10", "back10", "Shift+←"),
+    button("|◀", "first recorded cycle", "first", "Home"), button("◀ 100", "back by 100", "back100", "PageUp"), button("◀ 10", "back by 10", "back10", "Shift+←"),
     button("◀ 1", "back by 1", "back1", "←"), button("▶ play", "play", "play", "Space"), button("1 ▶", "step by 1", "step1", "→"),
     button("10 ▶", "step by 10", "step10", "Shift+→"), button("100 ▶", "step by 100", "step100", "PageDown"),
     button("▶|", "last recorded cycle", "last", "End"),
@@ -66,13 +66,17 @@ function show_settings(bar, meta) {
   }
 }
 
+// Brackets need a third key on many keyboards, on which letters and the comma are at hand.
 const KEYS = { " ": "play", ArrowRight: "step1", "Shift+ArrowRight": "step10", PageDown: "step100", ArrowLeft: "back1",
-  "Shift+ArrowLeft": "back10", Home: "first", End: "last", r: "reset", Escape: "close", "]": "next_router", "[": "previous_router" };
+  "Shift+ArrowLeft": "back10", PageUp: "back100", Home: "first", End: "last", r: "reset", Escape: "close", n: "next_router",
+  p: "previous_router", ".": "next_router", ",": "previous_router", "]": "next_router", "[": "previous_router" };
 
 function listen_to_keys(el, wish) {
   el.addEventListener("keydown", (event) => {
-    const name = (event.shiftKey && event.key.startsWith("Arrow") ? "Shift+" : "") + event.key;
-    if (event.target.closest("input, select") || event.ctrlKey || event.metaKey || event.altKey || !KEYS[name]) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; // Caps Lock or not
+    const name = (event.shiftKey && key.startsWith("Arrow") ? "Shift+" : "") + key;
+    const shortcut = event.ctrlKey || event.metaKey || event.altKey; // the browser's; with AltGr a bracket is one of ours
+    if (event.target.closest("input, select") || (shortcut && !event.getModifierState("AltGraph")) || !KEYS[name]) return;
     if (event.key === " " && event.target.closest("button, summary")) return; // a focused button is what Space means
     event.preventDefault();
     event.stopPropagation();

@@ -12,7 +12,9 @@ function draw_packet(el, recording, way, cycle, choose) {
   const done = way.delivered !== null && cycle > way.delivered;
   facts.append(`${since}; ${done ? `tail delivered in cycle ${way.delivered}` : "under way"}` +
     (done && way.latency !== null ? `: latency ${counted(way.latency, "cycle")}` : ""));
-  el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}), ` of ${counted(way.length, "flit")}`), facts);
+  // Its length is that of its events: one that has done nothing since the recording began has none.
+  el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}),
+    way.length ? ` of ${counted(way.length, "flit")}` : ""), facts);
   if (done && way.latency !== null) {
     const sums = totals_by_stage(way), channels = way.hops.length - 1; // a circuit's way is not known
     el.append(make("p", { class: "scope-sum" }, (sums.map(([s, n]) => `${s} ${n}`).join(" + ") || "0") +
@@ -46,13 +48,22 @@ function legend(spans) {
 
 function steps(recording, way, cycle, choose) {
   const list = make("ol", { class: "scope-way" });
+  const router_button = (r) => make("button", { type: "button", onclick: () => choose(r) }, recording.name(r));
   for (const hop of way.hops) {
     if ((hop.arrived ?? hop.granted) >= cycle) break;
     const out = hop.granted == null || hop.granted >= cycle ? "is here"
       : `→ ${recording.port_name(hop.router, hop.out_port)} VC ${hop.out_vc} in cycle ${hop.granted}`;
-    list.append(make("li", { "data-router": hop.router }, make("button", { type: "button", onclick: () => choose(hop.router) },
-      recording.name(hop.router)), ` ${recording.port_name(hop.router, hop.port)} VC ${hop.vc}` +
+    list.append(make("li", { "data-router": hop.router }, router_button(hop.router), ` ${recording.port_name(hop.router, hop.port)} VC ${hop.vc}` +
       `${hop.arrived == null ? "" : `, arrived in cycle ${hop.arrived}`}, ${out}`));
   }
+  if (!way.hops.length)
+    for (const row of rows_with(recording, way, cycle))
+      list.append(make("li", { "data-router": row[ROUTER] }, router_button(row[ROUTER]),
+        ` ${recording.port_name(row[ROUTER], row[PORT])} VC ${row[VC]}, since before the recording begins`));
   return list;
+}
+
+// Virtual channels with a packet in front.
+function rows_with(recording, { src, id }, cycle) {
+  return recording.state(cycle).rows.filter((row) => row[SRC] === src && row[ID] === id);
 }

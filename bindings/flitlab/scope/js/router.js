@@ -33,21 +33,23 @@ function buffer_cells(runs, places, follow) {
 function draw_router(el, recording, router, cycle, follow, words) {
   const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
   const called = (port, vc) => words?.[port]?.[1][vc]?.[0] || `VC ${vc}`;
-  const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, called)
+  const notes = (port, vc) => (words?.[port]?.[1][vc]?.[1] ?? "").split("\n"); // of the channel, and of the packet at its head
+  const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, called, (port, vc) => notes(port, vc)[1])
     : { wins: [], vc_grants: [], fates: new Map() };
   const table = make("table", { class: "scope-ports" });
-  table.append(make("tr", {}, ...["input VC", "buffer (front on the right)", "packet", "stage", "to", "credits out",
-    `in cycle ${cycle - 1}`].map((text) => make("th", {}, text))));
+  const credits = recording.has_credits ? [recording.meta.kind === "bgl" ? "tokens out" : "credits out"] : [];
+  const columns = ["input VC", "buffer (front on the right)", "packet", "stage", "to", ...credits, `in cycle ${cycle - 1}`];
+  table.append(make("tr", {}, ...columns.map((text) => make("th", {}, text))));
   recording.meta.ports[i].forEach((name, port) => {
     const [peer, to_terminal] = recording.peer(router, port);
     const where = peer < 0 ? "not wired" : to_terminal ? `terminal ${peer}` : `router ${recording.name(peer)}`;
     const queued = to_terminal && peer >= 0 ? state.queues.get(peer) : 0;
     const waiting = queued ? `, ${queued} packets in its source queue` : "";
     const said = words?.[port]?.[0] ?? "";
-    table.append(make("tr", { class: "scope-port", "data-note": said || null }, make("td", { colspan: 7 }, make("b", {}, name),
+    table.append(make("tr", { class: "scope-port", "data-note": said || null }, make("td", { colspan: columns.length }, make("b", {}, name),
       ` — ${where}${waiting}`, said ? make("span", { class: "scope-said" }, ` — ${said}`) : null)));
     for (const row of rows.filter((r) => r[PORT] === port))
-      table.append(channel_row(recording, state, row, past, follow, called, words?.[port]?.[1][row[VC]]?.[1]));
+      table.append(channel_row(recording, state, row, past, follow, called, notes(port, row[VC])[0]));
   });
   el.replaceChildren(
     make("h3", {}, `Router ${recording.name(router)} at cycle ${cycle}: ${contents(recording, rows)}`),
@@ -73,7 +75,7 @@ function channel_row(recording, state, row, { fates }, follow, called, note) {
   make("td", { class: "scope-name" }, called(row[PORT], row[VC]), note ? make("div", { class: "scope-said" }, note) : null),
   make("td", {}, buffer_cells(state.runs(row), recording.meta.buffer, follow)),
   make("td", {}, row[SRC] < 0 ? "" : packet_button(row[SRC], row[ID], follow)),
-  make("td", {}, stage), make("td", {}, to), make("td", {}, `${row[CREDITS]}`),
+  make("td", {}, stage), make("td", {}, to), recording.has_credits ? make("td", { class: "scope-credits" }, `${row[CREDITS]}`) : null,
   make("td", { class: "scope-why" }, mark + (fate?.why ?? "")));
 }
 
@@ -82,12 +84,13 @@ function winners(recording, router, cycle, { wins, fates }, follow, called) {
   for (const e of wins) {
     const from = `${recording.port_name(router, e.port)} ${called(e.port, e.vc)}`, to = `${recording.port_name(router, e.out_port)} ${called(e.out_port, e.out_vc)}`;
     list.append(make("li", { "data-win": `${e.port}.${e.vc}>${e.out_port}.${e.out_vc} ${packet_name(e.src, e.id)}` },
-      `${from} → ${to}: ${flit_name(e.flit)} of `, packet_button(e.src, e.id, follow)));
+      `${from} → ${to}: ${flit_name(e)} of `, packet_button(e.src, e.id, follow)));
   }
   const lost = [...fates.values()].filter((f) => f.lost).length;
+  const wholes = recording.meta.kind === "bgl";
   const text = cycle <= recording.first ? "The recording begins here."
     : recording.has_circuits ? `${counted(lost, "connection")} blocked or given up.`
-    : `Cycle ${cycle - 1}: ${counted(wins.length, "flit")} crossed the switch, ${counted(lost, "virtual channel")} asked in vain.`;
+    : `Cycle ${cycle - 1}: ${counted(wins.length, wholes ? "packet" : "flit")} crossed the switch, ${counted(lost, "virtual channel")} asked in vain.`;
   return make("div", {}, make("p", {}, text), list);
 }
 

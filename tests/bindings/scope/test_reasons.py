@@ -1,0 +1,92 @@
+"""Blue Gene/L: why packets wait, against the events of a busy torus, and as the scope shows it."""
+
+import re
+from collections import Counter
+
+import pytest
+from scope_pages import Live, choose
+
+import flitlab as fl
+
+PORTS = ["+x", "-x", "+y", "-y", "+z", "-z", "FIFO"]
+
+
+def busy(**changes):
+    return fl.load("bgl-midplane").set({"topology.shape": [4, 4, 2], "traffic.load": 0.9, **changes})
+
+
+def queue_name(e, names):
+    return f"FIFO {e['vc']}" if e["port"] == 6 else f"{PORTS[e['port']]} {names[e['vc']]}"
+
+
+SMALL = {"router.acks": "charged", "router.dynamic_flits": 16, "router.escape_flits": 16, "routing.dynamic": 0.0,
+         "traffic.packet_flits": 8, "router.bypass": False, "traffic.load": 1.0}
+SENDS = r"([+-][xyz]) sends (.+?), whose tail leaves in cycle (\d+)"
+
+
+@pytest.mark.parametrize("changes", [{}, SMALL, {"router.escape": "dateline", "router.dynamic_vcs": 1}],
+                         ids=["", "small", "dateline"])
+def test_what_is_said_of_links_and_arbiters_is_in_the_events(changes):
+    """Who has got a link, and when its tail leaves: 32 cycles for each chunk after its head."""
+    network = fl.Network(busy(**changes), trace=True).step(2500)
+    seen, sends = Counter(), {}
+    names = [vc.name for vc in network.router(0).ports[0].vcs]
+    for e in network.events():
+        if e["kind"] == "switch_granted":
+            sends[e["index"], PORTS[e["out_port"]]] = (e["cycle"], e, queue_name(e, names))
+    for _ in range(400):
+        cycle = network.cycle
+        network.step(1)
+        for e in network.events():
+            if e["kind"] == "switch_granted":
+                sends[e["index"], PORTS[e["out_port"]]] = (e["cycle"], e, queue_name(e, names))
+        for r in (0, 13, 30):
+            for port in network.router(r).ports:
+                for vc in port.vcs:
+                    why = vc.note.partition("\n")[2]
+                    assert bool(why) == (vc.packets > 0)
+                    for link, queue, end in re.findall(SENDS, why):
+                        begun, e, name = sends[r, link]
+                        assert begun < cycle and name == queue and begun + 32 * e["flits"] == int(end)
+                        seen["link"] += 1
+                    if lost := re.fullmatch(r"lost: .+ its receiver put (.+) forward, which got (\S\S)", why):
+                        begun, e, name = sends[r, lost[2]]
+                        assert begun == cycle and name == lost[1] and PORTS[e["port"]] == port.name
+                        seen["sibling"] += 1
+                    elif lost := re.fullmatch(r"lost: wanted (\S\S) .+, but (.+) got (\S\S)", why):
+                        begun, e, name = sends[r, lost[1]]
+                        assert begun == cycle and name == lost[2] and lost[1] == lost[3]
+                        assert PORTS[e["port"]] != port.name
+                        seen["lost"] += 1
+                    if vc.stage == "leaving" and sends.get((r, PORTS[vc.out_port]), (0,))[0] == cycle:
+                        assert why.startswith(f"leaves by {PORTS[vc.out_port]} {names[vc.out_vc]}")
+                        seen["left"] += 1
+                    for link, name, tokens, needs in re.findall(r"(\S\S) (\w+(?: \d)?) has (\d+) of (\d+) tokens", why):
+                        assert int(tokens) < int(needs)
+                        channel = network.router(r).ports[PORTS.index(link)].vcs[names.index(name)]
+                        assert channel.credits == int(tokens)
+                        seen["tokens"] += 1
+    assert min(seen[k] for k in ("link", "lost", "left")) > 3, seen
+    if "router.dynamic_flits" in changes:
+        assert seen["tokens"] > 3, seen
+
+
+def test_the_scope_says_why_a_packet_waits(page):
+    network = fl.Network(busy()).step(2500)
+    live = Live(page, network.view())
+    choose(page, 13)
+    told = Counter()
+    for _ in range(30):
+        live.do("step1")
+        live.wait_for(network.cycle)
+        page.wait_for_function("() => window.scope.words() !== null")
+        said = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
+            (row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
+        for p, port in enumerate(network.router(13).ports):
+            for v, vc in enumerate(port.vcs):
+                why, shown = vc.note.partition("\n")[2], said[f"{p}.{v}"]
+                if shown.startswith("✓"):
+                    continue
+                assert shown == ("✗ " if vc.stage == "waiting" else "") + why
+                told[vc.stage] += 1
+    assert told["waiting"] > 10 and told["leaving"] > 10
