@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 200  # frames of one answer
 MOST_SECONDS = 0.5  # of one answer that goes on without frames: how soon a user can stop
+RECORDED_TO_SAVE = 100  # cycles, where there are none
 SETTINGS = ("traffic.load", "traffic.pattern", "routing.algorithm")
 
 
@@ -89,7 +90,10 @@ class View(anywidget.AnyWidget):
             self._display_replay(update=True)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records."""
+        """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records. If it has not recorded
+        anything since the network was stepped last, the network goes on by 100 cycles that are."""
+        if self._recorder.kept == 1 or not self._recorder.in_step():
+            self.step(RECORDED_TO_SAVE)
         write_page(self.network.experiment.name, self._recorder.recording(), path)
 
     def _ipython_display_(self) -> None:

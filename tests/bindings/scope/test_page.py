@@ -200,6 +200,24 @@ def test_a_page_is_one_file_that_names_no_other(tmp_path):
     assert json.dumps(str(tmp_path))[1:-1] not in text
 
 
+def test_a_page_of_nothing_recorded_has_a_hundred_cycles(page, tmp_path):
+    net, path = fl.Network("vc-mesh-8x8").step(50), tmp_path / "demo.html"
+    view = net.view()
+
+    def pages_cycles():
+        view.save(path)
+        open_page(page, path)
+        page.evaluate("document.querySelector('.flitlab-scope').focus()")
+        last = shown_cycle(page)
+        page.keyboard.press("Home")
+        return shown_cycle(page), last
+
+    assert pages_cycles() == (50, 150) and net.cycle == 150
+    assert pages_cycles() == (50, 150) and net.cycle == 150  # there is a recording
+    net.step(30)  # not by the view
+    assert pages_cycles() == (180, 280) and net.cycle == 280
+
+
 def test_a_page_that_cannot_be_written_is_refused(tmp_path):
     view = fl.Network("vc-mesh-8x8", trace=True).view()
     with pytest.raises(fl.ConfigError, match="cannot be written"):
