@@ -21,7 +21,8 @@ struct VcSnapshot {
   u32 credits = 0;                              ///< of the output VC with the same numbers
   u32 owner_port = kNone, owner_vc = kNone;     ///< input VC that holds that output VC
   std::string name;                             ///< in the machine's words; "": its number says enough
-  std::string note;                             ///< what the machine says of it now; "": nothing
+  std::string note;                             ///< what the machine says of it now, and, in a line of its own, of
+                                                ///< the packet in front: why it is still there; "": nothing
 };
 
 struct PortSnapshot {

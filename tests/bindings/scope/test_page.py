@@ -265,6 +265,7 @@ def test_credits_are_shown_where_a_router_has_some(page, tmp_path, name, column)
     path, _ = recorded(tmp_path, fl.load(name), 10, 3)
     open_page(page, path)
     choose(page, 0)
+    assert (" messages in its queues" in page.locator(".scope-panel h3").inner_text()) == (name == "sconnect-protocol")
     heads = page.locator(".scope-ports th").all_inner_texts()
     assert heads[5:-1] == ([column] if column else []) and heads[-1] == "in cycle 12"
     rows = page.locator(".scope-ports [data-vc]").evaluate_all("(rows) => rows.map((r) => r.cells.length)")

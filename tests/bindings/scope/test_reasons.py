@@ -90,3 +90,21 @@ def test_the_scope_says_why_a_packet_waits(page):
                 assert shown == ("✗ " if vc.stage == "waiting" else "") + why
                 told[vc.stage] += 1
     assert told["waiting"] > 10 and told["leaving"] > 10
+
+
+def test_a_channel_is_in_use_as_long_as_a_packet_takes_it(page):
+    """32 cycles for each chunk, and 14: not only in the cycle in which that is counted."""
+    exp = busy(**{"router.acks": "charged", "traffic.load": 0.02})
+    network = fl.Network(exp).step(1000)
+    twin = fl.Network(exp, trace=True).go_on_from(network)
+    Live(page, network.view(1000).step(400))
+    places = {(r, p): c for c, (r, p, _) in enumerate(twin.channels())}
+    taken = [(places[e["index"], e["out_port"]], e["cycle"], e["cycle"] + 32 * e["flits"] + 14)
+             for e in twin.step(400).events() if e["kind"] == "switch_granted"]
+    for cycle in (1010, 1032, 1333, 1400):
+        since, expected = max(1000, cycle - 32), Counter()
+        for channel, begin, end in taken:
+            expected[channel] += max(0, min(end, cycle) - max(begin, since)) / (cycle - since)
+        shown = dict(page.evaluate("(cycle) => [...scope.view.use(cycle)]", cycle))
+        assert shown == pytest.approx({c: share for c, share in expected.items() if share})
+        assert cycle == 1010 or len(shown) > 5

@@ -2,6 +2,7 @@
 
 const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"]; // Okabe & Ito, nearly
 const USE_WINDOW = 32; // cycles over which the use of channels is counted
+const LONGEST = 300; // cycles for which a packet takes a channel that counts cycles, at most
 
 function packet_colour(src, id) {
   return src < 0 ? "#999999" : PALETTE[(src * 31 + (id % FIRST_REPLY) * 7) % PALETTE.length];
@@ -93,6 +94,7 @@ class NetworkView {
   }
 
   use(cycle) {
+    if (this.recording.meta.kind === "bgl") return this.occupation(cycle);
     const sums = new Map(), from = Math.max(this.recording.first + 1, cycle - USE_WINDOW + 1);
     for (let c = from; c <= cycle; ++c) {
       const { u } = this.recording.frame(c);
@@ -100,6 +102,19 @@ class NetworkView {
     }
     const cycles = Math.max(1, cycle - from + 1);
     for (const [channel, sum] of sums) sums.set(channel, Math.min(1, sum / cycles));
+    return sums;
+  }
+
+  // Of channels that count the cycles for which they are taken, all of them when they begin.
+  occupation(cycle) {
+    const sums = new Map(), first = this.recording.first, from = Math.max(first, cycle - USE_WINDOW);
+    for (let c = Math.max(first + 1, from - LONGEST); c <= cycle; ++c) {
+      const { u } = this.recording.frame(c);
+      for (let i = 0; i < u.length; i += 2) {
+        const taken = Math.min(cycle, c - 1 + u[i + 1]) - Math.max(from, c - 1);
+        if (taken > 0) sums.set(u[i], Math.min(1, (sums.get(u[i]) ?? 0) + taken / Math.max(1, cycle - from)));
+      }
+    }
     return sums;
   }
 
@@ -186,11 +201,12 @@ class NetworkView {
       if (this.size >= 22) {
         draw.fillStyle = ink;
         draw.font = "9px sans-serif";
-        draw.textAlign = "center";
-        draw.strokeStyle = paper; // channels below it do not make it illegible
+        draw.textAlign = "left"; // beside the channels to the router below, with the flits that they carry
+        draw.strokeStyle = paper;
         draw.lineWidth = 3;
-        draw.strokeText(this.recording.meta.names[i], x, y + half + 10);
-        draw.fillText(this.recording.meta.names[i], x, y + half + 10);
+        const left = x + this.size * 0.34, below = y + half + 10;
+        draw.strokeText(this.recording.meta.names[i], left, below);
+        draw.fillText(this.recording.meta.names[i], left, below);
       }
     });
     return { now, canvas };

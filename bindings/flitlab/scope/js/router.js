@@ -60,8 +60,10 @@ function counted(n, what) {
   return `${n} ${what}${n === 1 ? "" : "s"}`;
 }
 
-// Flits, or circuits where words pass without being buffered.
+// Flits, or circuits where words pass without being buffered, or messages: others are in slots, until they are answered for.
 function contents(recording, rows) {
+  if (recording.meta.kind === "sconnect")
+    return `${counted(rows.reduce((sum, row) => sum + row[PACKETS], 0), "message")} in its queues`;
   const circuits = rows.filter((row) => CIRCUIT.includes(recording.stage(row))).length;
   return circuits ? counted(circuits, "open circuit") : counted(rows.reduce((sum, row) => sum + row[FLITS], 0), "flit");
 }
