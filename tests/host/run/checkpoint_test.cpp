@@ -185,55 +185,6 @@ TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
   EXPECT_EQ(error_of(deadlock(150), true), whole);
 }
 
-/// Searches become rare, but nobody gets results of a deadlock, nor hears only that nothing has arrived.
-TEST(Deadlock, IsFoundAtTheLatestWhereARunEnds) {
-  RawConfig config{{"topology.kind", word("mesh")},
-                   {"traffic.mode", word("request_reply")},
-                   {"traffic.load", 1.0},
-                   {"traffic.window", integer(64)},
-                   {"traffic.reply_queue", integer(1)},
-                   {"traffic.message_classes", integer(1)},
-                   {"router.vcs", integer(2)},
-                   {"run.epoch_cycles", integer(10)},
-                   {"run.watchdog_cycles", integer(1000000)},
-                   {"run.warmup_cycles", integer(100)},
-                   {"run.measure_cycles", integer(900)}};
-  const auto cycle = [](const std::string& text) {
-    const std::size_t at = text.find("found at cycle ");
-    return at == std::string::npos ? 0 : std::stoi(text.substr(at + 15));
-  };
-  EXPECT_EQ(cycle(error_of(experiment(config), false)), 1000);
-  config["run.watchdog_cycles"] = integer(20);  // 20, 40, 80, 160, 320
-  EXPECT_EQ(cycle(error_of(experiment(config), false)), 320);
-}
-
-/// Threads share the replicas that are searched; the first in deadlock is named.
-TEST(Deadlock, IsTheSameOnAnyNumberOfThreads) {
-  std::vector<Experiment> replicas;
-  for (int seed = 1; seed <= 9; ++seed)
-    replicas.push_back(experiment({{"topology.kind", word("mesh")},
-                                   {"traffic.mode", word("request_reply")},
-                                   {"traffic.load", seed < 3 ? 0.01 : 1.0},
-                                   {"traffic.window", integer(64)},
-                                   {"traffic.reply_queue", integer(1)},
-                                   {"traffic.message_classes", integer(1)},
-                                   {"router.vcs", integer(2)},
-                                   {"run.seed", integer(seed)},
-                                   {"run.watchdog_cycles", integer(1000)}}));
-  std::vector<std::string> said;
-  for (u32 threads : {1u, 2u, 4u}) {
-    try {
-      run_job(replicas, {"cpu", threads}, {});
-    } catch (const RunError& error) {
-      said.emplace_back(error.what());
-    }
-  }
-  ASSERT_EQ(said.size(), 3u);
-  EXPECT_NE(said[0].find("deadlock (replica 2, found at cycle 1000)"), std::string::npos) << said[0];
-  EXPECT_EQ(said[0], said[1]);
-  EXPECT_EQ(said[0], said[2]);
-}
-
 /// Lines are counted on: a bad one is named by its number in the file.
 TEST(Checkpoint, TraceLinesKeepTheirNumbers) {
   std::string text = "# cycle,source,destination,flits\n\n";
