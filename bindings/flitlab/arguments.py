@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -16,6 +17,7 @@ from flitlab._core import ConfigError
 Backend: TypeAlias = Literal["auto", "cpu", "cuda"]
 BACKENDS = get_args(Backend)
 MOST_THREADS = 1024  # more are a slip of the keyboard, and each one costs a stack
+MOST_POINTS = 1_000_000  # of a sweep
 
 on_command_line: ContextVar[bool] = ContextVar("on_command_line", default=False)
 _NONE = object()
@@ -62,7 +64,8 @@ def is_number(value: Any) -> bool:
 def check_path(what: str, path: Any, of: str) -> None:
     """``what``: the argument or the call, with its value; ``of``: what the path is that of."""
     if not isinstance(path, (str, os.PathLike)) or path == "":
-        raise ConfigError(f"{what}: it must be the path of {of}, a string or a Path.")
+        raise ConfigError(f"{what}: it must be the path of {of}, a string or a Path"
+                          f"{', and not be empty' if path == '' else ''}.")
 
 
 @contextmanager
@@ -109,6 +112,8 @@ def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> 
                           'as {"traffic.load": [0.1, 0.2]}.')
     if not is_whole(seeds) or seeds < 1:
         raise ConfigError(f"{named('seeds', seeds)}: it must be a whole number; at least one seed is needed.")
+    sizes = [len(v) for v in over.values() if isinstance(v, Sized) and not isinstance(v, (str, Mapping))]
+    check_points(max(1, math.prod(sizes)) * seeds)  # before they are listed
     if out is not None:
         check_path(named("out", out), out, "a folder")
     elif resume:
@@ -116,6 +121,11 @@ def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> 
         raise ConfigError(f"{given} goes on from what is in a folder: give it as {named('out')}.")
     if executor is not None:
         check_executor(executor)
+
+
+def check_points(points: int) -> None:
+    if points > MOST_POINTS:
+        raise ConfigError(f"a sweep of {points} points is too large: at most {MOST_POINTS} are possible.")
 
 
 def check_executor(executor: Any) -> None:

@@ -42,7 +42,7 @@ def _executor(file: str | None):
     """Workers of a cluster file; None without one."""
     from flitlab.clusters import cluster
 
-    return cluster(file) if file else contextlib.nullcontext()
+    return cluster(file) if file is not None else contextlib.nullcontext()
 
 
 def _sweep(args) -> int:

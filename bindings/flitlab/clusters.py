@@ -95,7 +95,8 @@ def imported(package: str, name: str) -> Any:
 @contextmanager
 def _out_of_reach_of_interrupts() -> Iterator[None]:
     """Processes that are started inside do not get the Ctrl-C that a terminal sends to all of a command's: each would
-    print where it was. The command's own comes when this ends; whoever started them ends them."""
+    print where it was. The command's own comes when this ends, if it has no other threads; whoever started them ends
+    them."""
     resource_tracker.ensure_running()  # multiprocessing's first process would let interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -116,7 +117,8 @@ def start(path: str | os.PathLike) -> Any:
     if given["kind"] == "ssh":
         imported("asyncssh", "connect")  # Dask would say so late, and among other errors
     if given["kind"] == "local":
-        preload = [CLOSES_QUIETLY, *imported("dask.config", "get")("distributed.worker.preload")]
+        preload = imported("dask.config", "get")("distributed.worker.preload")  # a list, or one of it
+        preload = [CLOSES_QUIETLY, *([preload] if isinstance(preload, str) else preload)]
         options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None,
                    "preload": preload} | options
     try:

@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from flitlab import _core
+from flitlab import _core, arguments
 from flitlab.arguments import Backend, check_backend, check_sweep, check_threads, named, on_command_line, shown
 from flitlab.curve import Curve, is_result
 from flitlab.executors import digest_of, key_of, points_per_job, run_on
@@ -27,7 +27,6 @@ from flitlab.under_way import UnderWay, kept_in, writing
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
 REPLICAS_PER_JOB = 64
-MOST_POINTS = 1_000_000
 # For checks of networks before the first point runs. Plans of large ones may take longer: their jobs check the rest.
 CHECK_SECONDS = 5.0
 
@@ -222,11 +221,11 @@ def sweep(
         raise _core.ConfigError(f"{named('over')} run.seed and {named('seeds')} both choose seeds; use one.")
     own_seeds = range(experiment["run.seed"], experiment["run.seed"] + (0 if "run.seed" in keys else seeds))
     values = {k: _values(k, v) for k, v in over.items()}
-    if (count := math.prod(map(len, values.values())) * max(1, len(own_seeds))) > MOST_POINTS:
-        raise _core.ConfigError(f"a sweep of {count} points is too large: at most {MOST_POINTS} are possible.")
+    arguments.check_points(math.prod(map(len, values.values())) * seeds)
     settings = _settings(values, own_seeds)
     points = _Points(experiment, settings)  # everything is checked before anything runs
-    points.check_networks()
+    if executor is None:  # workers may have more memory than who gives them work
+        points.check_networks()
     folder = None
     if out is not None:
         folder = Path(out)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -24,21 +23,12 @@ namespace flitlab {
 void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas, u32 threads) {
   constexpr u64 kStateBytes = u64{1} << 28;  // of the states that are looked at together
   std::vector<std::string> found(replicas.size());
-  std::vector<std::exception_ptr> failed(replicas.size());
   engine.each_state(replicas, static_cast<u32>(std::clamp<u64>(kStateBytes / engine.layout().bytes(1), 1, threads)),
-                    [&](std::size_t i, const std::vector<std::byte>& state) {
-                      try {
-                        found[i] = plan.find_deadlock(state);
-                      } catch (...) {
-                        failed[i] = std::current_exception();
-                      }
-                    });
-  for (std::size_t i = 0; i < replicas.size(); ++i) {
-    if (failed[i]) std::rethrow_exception(failed[i]);
+                    [&](std::size_t i, const std::vector<std::byte>& state) { found[i] = plan.find_deadlock(state); });
+  for (std::size_t i = 0; i < replicas.size(); ++i)
     if (!found[i].empty())
       throw RunError("deadlock (replica " + std::to_string(replicas[i]) + ", found at cycle " +
                      std::to_string(engine.now()) + "): " + found[i]);
-  }
 }
 
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
@@ -110,9 +100,12 @@ class Job {
     const std::vector<Totals> totals = check_conservation(*engine_, *plan_, running);
     search_deadlock(running);
     for (std::size_t at = 0; at < running.size(); ++at) look(running[at], totals[at]);
+    std::vector<u32> finished;
+    for (u32 i : running)
+      if (replicas_[i].done()) finished.push_back(i);
+    if (!finished.empty()) check_deadlock(*engine_, *plan_, finished, threads_);  // nobody gets the results of one
     Progress progress;
-    for (u32 i : running) {
-      if (!replicas_[i].done()) continue;
+    for (u32 i : finished) {
       replicas_[i].result.wall_seconds = seconds;
       replicas_[i].result.router_cycles_per_second = router_cycles_ / seconds;
       progress.finished.emplace(i, replicas_[i].result);
@@ -157,15 +150,16 @@ class Job {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// A search takes as long as many cycles on a GPU. So each comes after as many cycles as all before it together, and
-  /// what stands still is not carried on for longer than what went before.
+  /// To search takes time: on a GPU, in which thousands of cycles could be done. So each search comes after as many
+  /// cycles as there were before the last one, and what stands still is not carried on for longer than what went
+  /// before.
   void search_deadlock(const std::vector<u32>& running) {
     if (engine_->now() < next_search_) return;
     while (next_search_ <= engine_->now()) next_search_ *= 2;
     check_deadlock(*engine_, *plan_, running, threads_);
   }
 
-  /// Nobody gets the results of a deadlock, nor is told of a stall where it was one.
+  /// Nobody is told of a stall where it was a deadlock.
   void look(u32 replica, const Totals& totals) {
     const std::vector<u32> only{replica};
     try {
@@ -174,7 +168,6 @@ class Job {
       check_deadlock(*engine_, *plan_, only, threads_);
       throw;
     }
-    if (replicas_[replica].done()) check_deadlock(*engine_, *plan_, only, threads_);
   }
 
   std::vector<u32> active() const {

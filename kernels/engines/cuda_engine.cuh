@@ -171,7 +171,8 @@ class CudaEngine : public Engine {
   void each_state(std::span<const u32> replicas, u32 threads, const Show& show) const override {
     const std::size_t most = std::max<std::size_t>(1, kCopyBytes / replica_bytes_);
     std::vector<std::byte> raw;
-    std::vector<std::vector<std::byte>> canonical(threads, std::vector<std::byte>(layout_.bytes(1)));
+    std::vector<std::vector<std::byte>> canonical(std::min<std::size_t>(threads, replicas.size()),
+                                                  std::vector<std::byte>(layout_.bytes(1)));
     for (std::size_t i = 0, end; i < replicas.size(); i = end) {
       const u32 first = replicas[i];
       for (end = i + 1; end < replicas.size() && replicas[end] > first && replicas[end] - first < most;) ++end;

@@ -74,8 +74,7 @@ class Engine {
   virtual const StateLayout& layout() const = 0;
   /// A replica's state in canonical order (W = 1).
   virtual std::vector<std::byte> state(u32 replica) const = 0;
-  /// Shows the states of several replicas, on so many threads at once: `show` gets a place in `replicas`, and throws
-  /// nothing.
+  /// Shows the states of several replicas, on so many threads at once: `show` gets a place in `replicas`.
   using Show = std::function<void(std::size_t, const std::vector<std::byte>&)>;
   virtual void each_state(std::span<const u32> replicas, u32 threads, const Show& show) const {
     share_out(replicas.size(), threads, [&](std::size_t i, u32) { show(i, state(replicas[i])); });

@@ -131,6 +131,8 @@ SLIPS = {
     "find_saturation(exp, tolerance=1e-12)": r"tolerance=1e-12\): .* of which at most 10000 fit between them",
     "sweep(exp, {'traffic': {'load': [0.1]}})": r"over traffic = {'load': \[0\.1\]}: it must be a list of values",
     "sweep(exp, {'traffic.load': [{}]})": r"over traffic\.load = \[{}\]: it must be a list of values",
+    "sweep(exp, over, seeds=10**30)": r"a sweep of 1\d{30} points is too large: at most 1000000 are possible",
+    "sweep(exp, {'run.seed': range(10**10)})": r"a sweep of 10000000000 points is too large",
     "sweep(exp, over, seeds=10**9)": r"a sweep of 1000000000 points is too large: at most 1000000 are possible",
     "sweep(exp, over, resume=True)": r"resume=True goes on from what is in a folder: give it as out\.",
     "find_saturation(exp, low=0.5, high=0.6, tolerance=0.2)": r"tolerance that is smaller than high - low",

@@ -1,6 +1,7 @@
 /// Runs the threads of a launch as fibers, one at a time, in an order drawn from a seed. A thread runs until it waits
 /// at a barrier or ends, so between two barriers any order of the threads may come, and each comes as a whole. Between
-/// some barriers all warps keep about the same pace; between others one runs as far as it can before the next begins.
+/// some barriers all warps keep about the same pace; between others one mostly runs as far as it can before the next
+/// begins.
 #include <sys/mman.h>
 #include <ucontext.h>
 

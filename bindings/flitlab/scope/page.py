@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 
-from flitlab._core import ConfigError
+from flitlab.arguments import writing
 from flitlab.scope import module_text, style_text
 from flitlab.scope.recorder import packed
 
@@ -42,8 +42,5 @@ def page_text(name: str, packed_recording: str) -> str:
 def write_page(name: str, recording: str, path: str | os.PathLike) -> None:
     """Raises ConfigError if the file cannot be written."""
     text = page_text(name, packed(recording))
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise ConfigError(f"{os.fspath(path)} cannot be written: {error.strerror}.") from None
+    with writing("save", path, "an HTML file"), open(path, "w", encoding="utf-8") as file:
+        file.write(text)

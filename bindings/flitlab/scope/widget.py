@@ -17,7 +17,7 @@ import anywidget
 import traitlets
 
 from flitlab._core import ConfigError, RunError
-from flitlab.arguments import is_whole, shown
+from flitlab.arguments import check_path, is_whole, shown
 from flitlab.scope import module_text, style_text
 from flitlab.scope.output import output_of
 from flitlab.scope.page import write_page
@@ -90,9 +90,10 @@ class View(anywidget.AnyWidget):
             self._display_replay(update=True)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records. If it has not recorded
-        anything since the network was stepped last, the network goes on by 100 cycles that are."""
-        if self._recorder.kept == 1 or not self._recorder.in_step():
+        """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records. If nothing has been
+        recorded, the network goes on by 100 cycles that are. Raises ConfigError if the file cannot be written."""
+        check_path(f"save({shown(path)})", path, "an HTML file")
+        if self._recorder.kept == 1:
             self.step(RECORDED_TO_SAVE)
         write_page(self.network.experiment.name, self._recorder.recording(), path)
 
@@ -100,6 +101,7 @@ class View(anywidget.AnyWidget):
         """The widget, and a replay that the notebook keeps."""
         from IPython.display import display
 
+        self.keep()
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)
         self._displayed = True

@@ -154,6 +154,9 @@ std::string BglReasons::who_won(u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node, queue);
   const std::string wish = plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc);
   const u32 winner = winner_[state.direction];
+  // Whether it was blocked in the cycle before, and did not ask in this one, is forgotten when arbitration is over.
+  if (t_.gap && queue < bgl::kInjectionQueue)
+    return "can go by " + wish + ": lost, or asks a cycle late (the arbitration gap)";
   if (queue < bgl::kInjectionQueue)
     for (u32 d = 0; d < 2 * t_.dims; ++d)
       if (winner_[d] != kNone && winner_[d] >> 3 == queue >> 3)
@@ -161,7 +164,6 @@ std::string BglReasons::who_won(u32 queue) const {
                plan_.port_name(d);
   if (winner != kNone)
     return "lost: wanted " + wish + ", but " + name(winner) + " got " + plan_.port_name(state.direction);
-  if (t_.gap) return "the gap: can go by " + wish + ", and asks a cycle later";
   return "lost: wanted " + wish + ", but its receiver put another head forward, which lost";
 }
 
@@ -202,7 +204,7 @@ std::string BglReasons::of(u32 queue) const {
   if (!(present_.waiting & me)) return "";
   if (queue < bgl::kInjectionQueue) {
     if (!bgl::has_bus(t_, passing_, queue >> 3))
-      return "its receiver's " + std::to_string(t_.paths) + " buses carry " +
+      return "its receiver's " + std::to_string(t_.paths) + (t_.paths == 1 ? " bus carries " : " buses carry ") +
              names(passing_.leaving & u64{0xFF} << 8 * (queue >> 3));
     if (state.route & bgl::kDeposit)
       if (const std::string lack = of_reception(passing_, queue); !lack.empty())

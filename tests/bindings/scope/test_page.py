@@ -214,8 +214,13 @@ def test_a_page_of_nothing_recorded_has_a_hundred_cycles(page, tmp_path):
 
     assert pages_cycles() == (50, 150) and net.cycle == 150
     assert pages_cycles() == (50, 150) and net.cycle == 150  # there is a recording
-    net.step(30)  # not by the view
-    assert pages_cycles() == (180, 280) and net.cycle == 280
+    net.step(30)  # not by the view: what it has recorded stays
+    assert pages_cycles() == (50, 150) and net.cycle == 180
+    untouched = fl.Network("vc-mesh-8x8")
+    for nowhere in (None, "", 1):
+        with pytest.raises(fl.ConfigError, match=r"save\(.*\): it must be the path of an HTML file"):
+            untouched.view().save(nowhere)
+    assert untouched.cycle == 0
 
 
 def test_a_page_that_cannot_be_written_is_refused(tmp_path):

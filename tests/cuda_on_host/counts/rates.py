@@ -44,8 +44,8 @@ H200 = {
     "barrier of a block": Constant(100e-9, of_the_engine("kBlockBarrierNs") * 1e-9, 25e-9, "s", "assumed"),
     "barrier of the grid": Constant(4e-6, of_the_engine("kGridBarrierNs") * 1e-9, 1.2e-6, "s", "assumed"),
     "threads of a block": Constant(512, 512, 512, "", "kBlockThreads; 256 of lanes, by their registers"),
-    "instructions for one of the host's": Constant(2, 1.4, 1, "", "kernels with little unrolled code have 1.3 to 1.5 "
-                                                   "times the host's; the range: assumed"),
+    "instructions for one of the host's": Constant(2, 1.4, 1, "", "assumed: kernels with little unrolled code "
+                                                   "have about so many times the host's"),
     "wait for shared memory": Constant(35, 29, 23, "clocks", "assumed, by published measurements; shuffles, votes too"),
     "wait for others": Constant(24, 20, 16, "clocks", "assumed: conversions, searches for bits, the constant cache"),
 }
@@ -157,8 +157,9 @@ No device has run these kernels yet. What is counted of them and what is known, 
 rate for each of its limits: instructions issued, bytes moved from the second cache and from memory, what a warp takes
 for its instructions, barriers. The slowest limits the network; the range is that of the constants below. A device's
 measured rates (`tests/gpu/run.sh REPORT.json`, then `report.py --measured REPORT.json`) fill the last column.
-By these numbers lanes pay at high loads only: they move far less, but have a fourth of the warps, and each goes
-through 1.5 to 2.5 times as many instructions as with a router to a thread. A device has to say whether that is so.
+By these numbers lanes pay for many networks from a load of 0.2 on, and for a large one at 0.5, and not elsewhere: they
+move far less, but have a fourth of the warps, and each goes through 1.5 to 2.5 times as many instructions as with a
+router to a thread. A device has to say whether that is so.
 `backend = auto` chooses by a simpler function ([engine_cost.hpp](../kernels/engines/engine_cost.hpp)), by counts of a
 model's table (`EngineCost`), and 10 microseconds for each launch and copy of an epoch.
 

@@ -30,21 +30,23 @@ INTRODUCTION = """# The GPU engine
 
 The CUDA engine runs the phases of the CPU engine, a thread for each router or terminal, or several
 ([cuda_engine.cuh](../kernels/engines/cuda_engine.cuh)). Networks stay with a block each for a whole epoch, small ones
-several to a block, or all are spread over the grid, whatever is likely to be faster. Plain routers in an open loop are
-kept in lanes instead: a team of 16 threads works on 64 routers, a byte of each, four to a thread, and holds their state
-in shared memory where it fits ([cuda_lane_engine.cuh](../kernels/engines/cuda_lane_engine.cuh)). Blocks go on without
-one another for as many cycles as links and credits take, three by default, before they meet (`lookahead_of` in
-[lanes.hpp](../kernels/routers/vc/lanes/lanes.hpp)). `make test` runs both on a device that the host emulates, and
-compares them with the CPU engine ([tests/cuda_on_host](../tests/cuda_on_host/README.md)). They have not run on a GPU
-yet. This page is made by `python tests/cuda_on_host/counts/report.py`; numbers are counted where nothing else is said.
+several to a block, or all are spread over the grid, whatever is likely to be faster. Plain routers in an open loop
+are kept in lanes instead: a team of 16 threads works on 64 routers, a byte of each, four to a thread, and holds their
+state in shared memory where it fits ([cuda_lane_engine.cuh](../kernels/engines/cuda_lane_engine.cuh)). Blocks go on
+without one another for as many cycles as links and credits take, three by default, fewer where links are long, before
+they meet (`lookahead_of` in [lanes.hpp](../kernels/routers/vc/lanes/lanes.hpp)). `make test` runs both on a device
+that the host emulates, and compares them with the CPU engine ([tests/cuda_on_host](../tests/cuda_on_host/README.md)).
+They have not run on a GPU yet. This page is made by `python tests/cuda_on_host/counts/report.py`; numbers are counted
+where nothing else is said.
 
 After an epoch the host asks for the totals and audits of all replicas at once: nine launches and five copies at most,
 however many replicas there are ([calls_gpu_test.cpp](../tests/kernels/engines/calls_gpu_test.cpp)). Histograms are
-copied when a run ends, states when its window begins and ends, and for the search for deadlocks, many at once. All
-threads of the host search, which takes one of them 35 to 120 microseconds of 64 routers (loads of 0.05 to 0.5, measured
-on the CPU of the build machine), and rarely: after 5000 cycles, twice, four times as many, and when a run ends. The
-memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES` chooses among several devices,
-which `flitlab doctor` lists. A launch lasts about half a second at most, so that Ctrl-C is heard.
+copied when a run ends, states when its window begins and ends, and for the search for deadlocks, many at once. The
+host's threads share the replicas that are searched, and searches are rare: after 5000 cycles, twice, four times as
+many, and when runs end. (Before, each took one thread 35 to 120 microseconds of 64 routers, every 5000 cycles:
+`flitlab run` with `run.watchdog_cycles` of 100 and of 1e9, on the two cores that this page was made on.) The memory
+of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES` chooses among several devices, which
+`flitlab doctor` lists. A launch lasts about half a second at most, so that Ctrl-C is heard.
 """
 
 KERNELS = """
