@@ -98,12 +98,12 @@ class Job {
     router_cycles_ += static_cast<double>(running.size()) * stepped * plan_->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const std::vector<Totals> totals = check_conservation(*engine_, *plan_, running);
-    search_deadlock(running);
     for (std::size_t at = 0; at < running.size(); ++at) look(running[at], totals[at]);
     std::vector<u32> finished;
     for (u32 i : running)
       if (replicas_[i].done()) finished.push_back(i);
-    if (!finished.empty()) check_deadlock(*engine_, *plan_, finished, threads_);  // nobody gets the results of one
+    const std::vector<u32>& searched = search_is_due() ? running : finished;  // nobody gets the results of a deadlock
+    if (!searched.empty()) check_deadlock(*engine_, *plan_, searched, threads_);
     Progress progress;
     for (u32 i : finished) {
       replicas_[i].result.wall_seconds = seconds;
@@ -153,18 +153,18 @@ class Job {
   /// To search takes time: on a GPU, in which thousands of cycles could be done. So each search comes after as many
   /// cycles as there were before the last one, and what stands still is not carried on for longer than what went
   /// before.
-  void search_deadlock(const std::vector<u32>& running) {
-    if (engine_->now() < next_search_) return;
+  bool search_is_due() {
+    const bool due = engine_->now() >= next_search_;
     while (next_search_ <= engine_->now()) next_search_ *= 2;
-    check_deadlock(*engine_, *plan_, running, threads_);
+    return due;
   }
 
   /// Nobody is told of a stall where it was a deadlock.
   void look(u32 replica, const Totals& totals) {
-    const std::vector<u32> only{replica};
     try {
       replicas_[replica].look(totals);
     } catch (const RunError&) {
+      const u32 only[] = {replica};
       check_deadlock(*engine_, *plan_, only, threads_);
       throw;
     }

@@ -64,7 +64,7 @@ void BglReasons::put_back() {
 
 /// Whether a packet whose tail leaves its queue in cycle `end` began to do so in the cycle before this one.
 bool BglReasons::has_begun(u16 end, u32 queue) const {
-  const bgl::Queue& state = bgl::queue_at(view_of_node(t_), Item<1>{const_cast<std::byte*>(bytes_.data())}, queue);
+  const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   return static_cast<u16>(end - bgl::kChunkBytes * bgl::chunks_of(state.route) + 1) == static_cast<u16>(now_);
 }
 
@@ -85,8 +85,7 @@ Cycle BglReasons::time_of(u16 lower_half) const {
 
 /// Where a head may go, whatever is free; as choose() tries it.
 std::vector<BglReasons::Way> BglReasons::ways_of(u32 queue) const {
-  const Item<1> node{const_cast<std::byte*>(bytes_.data())};
-  const u16 route = bgl::queue_at(view_of_node(t_), node, queue).route;
+  const u16 route = bgl::queue_at(view_of_node(t_), node(), queue).route;
   const bool high = route & bgl::kHighPriority;
   std::vector<Way> ways;
   for (u32 left = route & bgl::kDynamic && !high ? route & u32{bgl::kHints} : 0; left; left &= left - 1)
@@ -98,9 +97,8 @@ std::vector<BglReasons::Way> BglReasons::ways_of(u32 queue) const {
 }
 
 bool BglReasons::can_take(const Way& way) const {
-  const Item<1> node{const_cast<std::byte*>(bytes_.data())};
   return passing_.links >> way.direction & 1 &&
-         bgl::enterable(view_of_node(t_), node, way.direction, way.stays) >> way.vc & 1;
+         bgl::enterable(view_of_node(t_), node(), way.direction, way.stays) >> way.vc & 1;
 }
 
 bool BglReasons::can_go(u32 queue) const {
@@ -109,15 +107,14 @@ bool BglReasons::can_go(u32 queue) const {
 }
 
 std::string BglReasons::link_taken_by(u32 direction) const {
-  const Item<1> node{const_cast<std::byte*>(bytes_.data())};
   const std::string link = plan_.port_name(direction);
   if (passing_.sending >> direction & 1)
-    return link + " sends " + name(node.at(t_.node_fields.sender_takes, direction)) + ", whose tail leaves in cycle " +
-           std::to_string(time_of(node.at(t_.node_fields.tail_leaves, direction)));
+    return link + " sends " + name(node().at(t_.node_fields.sender_takes, direction)) +
+           ", whose tail leaves in cycle " + std::to_string(time_of(node().at(t_.node_fields.tail_leaves, direction)));
   if (!t_.protocol)
     return link + " ends a packet" + (t_.acks ? " or sends tokens" : "") + ", up to cycle " +
-           std::to_string(time_of(node.at(t_.node_fields.tail_leaves, direction)) + t_.overhead);
-  const bgl::LinkSender& sender = node.at(t_.link_fields.sender, direction);
+           std::to_string(time_of(node().at(t_.node_fields.tail_leaves, direction)) + t_.overhead);
+  const bgl::LinkSender& sender = node().at(t_.link_fields.sender, direction);
   if (sender.repeating) return link + " repeats what has not been acknowledged";
   if (sender.kept + bgl::kFullPacket > t_.kept_chunks)
     return link + " has no space for a copy: " + std::to_string(sender.kept) + " chunks are not acknowledged";
@@ -125,8 +122,7 @@ std::string BglReasons::link_taken_by(u32 direction) const {
 }
 
 std::string BglReasons::tokens_lack(const Way& way) const {
-  const u32 tokens =
-      Item<1>{const_cast<std::byte*>(bytes_.data())}.at(t_.node_fields.tokens, way.direction * t_.vcs + way.vc);
+  const u32 tokens = node().at(t_.node_fields.tokens, way.direction * t_.vcs + way.vc);
   const u32 needs = way.bubble && !way.stays ? 2 * bgl::kFullPacket : u32{bgl::kFullPacket};
   return plan_.port_name(way.direction) + " " + bgl_vc_name(t_, way.vc) + " has " + std::to_string(tokens) + " of " +
          std::to_string(needs) + " tokens" +
@@ -150,8 +146,7 @@ std::string BglReasons::why_not(u32 queue) const {
 
 /// Of a head that could go, and has asked for what its queue says.
 std::string BglReasons::who_won(u32 queue) const {
-  const Item<1> node{const_cast<std::byte*>(bytes_.data())};
-  const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node, queue);
+  const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const std::string wish = plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc);
   const u32 winner = winner_[state.direction];
   // Whether it was blocked in the cycle before, and did not ask in this one, is forgotten when arbitration is over.
@@ -169,8 +164,7 @@ std::string BglReasons::who_won(u32 queue) const {
 
 /// "" if a head could go into its reception FIFO.
 std::string BglReasons::of_reception(const bgl::NodeControl& then, u32 queue) const {
-  const Item<1> node{const_cast<std::byte*>(bytes_.data())};
-  const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node, queue);
+  const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const u32 receiver = queue >> 3, chunks = bgl::chunks_of(state.route);
   const u64 high_heads = kHighest << t_.high_vc;
   const u64 busy =
@@ -183,15 +177,14 @@ std::string BglReasons::of_reception(const bgl::NodeControl& then, u32 queue) co
 }
 
 std::string BglReasons::of(u32 queue) const {
-  const Item<1> node{const_cast<std::byte*>(bytes_.data())};
-  const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node, queue);
+  const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const u64 me = bgl::bit(queue);
   if (present_.entering & me)
     return "on its way to the arbiters: asks in cycle " + std::to_string(time_of(state.until));
   if (present_.leaving & me)
     return "leaves by " + plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc) +
            (present_.arriving & me ? " and into its reception FIFO" : "") + "; its tail in cycle " +
-           std::to_string(time_of(node.at(t_.node_fields.tail_leaves, state.direction)));
+           std::to_string(time_of(node().at(t_.node_fields.tail_leaves, state.direction)));
   if (present_.arriving & me)
     return "goes into its reception FIFO; its tail in cycle " + std::to_string(time_of(state.until));
   if (present_.here & me) {

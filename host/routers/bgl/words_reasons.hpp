@@ -29,6 +29,8 @@ class BglReasons {
   };
 
   void put_back();
+  /// Item has no form for those who only read.
+  Item<1> node() const { return {const_cast<std::byte*>(bytes_.data())}; }
   bool has_begun(u16 end, u32 queue) const;
   std::string name(u32 queue) const;
   std::string names(u64 queues) const;

@@ -8,6 +8,7 @@ import sys
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from scope_trees import short
 
 import flitlab as fl
 from flitlab.scope.places import places_of, planes_of
@@ -86,16 +87,6 @@ def test_frames_have_the_networks_events_and_what_is_inside_a_router(name, route
         assert frame["i"] == {str(inspected): short(twin._core.item("router", inspected))}
         seen += len(expected)
     assert seen > 20
-
-
-def short(node):
-    """An inspected item as a recording has it; whole numbers that JavaScript would round are text."""
-    def plain(value):
-        return [plain(v) for v in value] if isinstance(value, list) else (
-            str(value) if isinstance(value, int) and value > 2**53 else value)
-
-    return [node["kind"], node["name"], [[n, plain(v), unit, said] for n, v, unit, said in node["values"]],
-            [short(p) for p in node["parts"]]]
 
 
 def test_queues_channels_and_loads_add_up():

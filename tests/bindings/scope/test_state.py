@@ -3,6 +3,7 @@ page reads it as net.inspect does."""
 
 import pytest
 from scope_pages import choose, mutated
+from scope_trees import short
 
 import flitlab as fl
 from flitlab.scope import module_text
@@ -13,16 +14,6 @@ window.recording = new Recording(await unpack("{recording}"));
 </script>"""
 SMALL = [("vc-mesh-8x8", {"traffic.load": 0.4}), ("t3e-16", {}), ("bgl-midplane", {"topology.shape": [4, 2, 2]}),
          ("metro-figure1", {}), ("sconnect-priority", {}), ("bless-mesh-8x8", {})]
-
-
-def short(node):
-    """An inspected item as a page has it: whole numbers that JavaScript would round are text."""
-    def plain(value):
-        return [plain(v) for v in value] if isinstance(value, list) else (
-            str(value) if isinstance(value, int) and value > 2**53 else value)
-
-    return [node["kind"], node["name"], [[n, plain(v), unit, said] for n, v, unit, said in node["values"]],
-            [short(p) for p in node["parts"]]]
 
 
 def check_trees(page, name, changes, window, mutant=("", "")):

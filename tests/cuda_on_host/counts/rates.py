@@ -157,9 +157,9 @@ No device has run these kernels yet. What is counted of them and what is known, 
 rate for each of its limits: instructions issued, bytes moved from the second cache and from memory, what a warp takes
 for its instructions, barriers. The slowest limits the network; the range is that of the constants below. A device's
 measured rates (`tests/gpu/run.sh REPORT.json`, then `report.py --measured REPORT.json`) fill the last column.
-By these numbers lanes pay for many networks from a load of 0.2 on, and for a large one at 0.5, and not elsewhere: they
-move far less, but have a fourth of the warps, and each goes through 1.5 to 2.5 times as many instructions as with a
-router to a thread. A device has to say whether that is so.
+Where `vc, one by one` is faster than `vc`, lanes do not pay by these numbers: they move far less, but have a fourth of
+the warps, and each goes through more instructions than with a router to a thread. A device has to say whether that is
+so.
 `backend = auto` chooses by a simpler function ([engine_cost.hpp](../kernels/engines/engine_cost.hpp)), by counts of a
 model's table (`EngineCost`), and 10 microseconds for each launch and copy of an epoch.
 

@@ -43,10 +43,9 @@ After an epoch the host asks for the totals and audits of all replicas at once: 
 however many replicas there are ([calls_gpu_test.cpp](../tests/kernels/engines/calls_gpu_test.cpp)). Histograms are
 copied when a run ends, states when its window begins and ends, and for the search for deadlocks, many at once. The
 host's threads share the replicas that are searched, and searches are rare: after 5000 cycles, twice, four times as
-many, and when runs end. (Before, each took one thread 35 to 120 microseconds of 64 routers, every 5000 cycles:
-`flitlab run` with `run.watchdog_cycles` of 100 and of 1e9, on the two cores that this page was made on.) The memory
-of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES` chooses among several devices, which
-`flitlab doctor` lists. A launch lasts about half a second at most, so that Ctrl-C is heard.
+many, and when runs end. The memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES`
+chooses among several devices, which `flitlab doctor` lists. A launch lasts about half a second at most, so that
+Ctrl-C is heard.
 """
 
 KERNELS = """
@@ -113,7 +112,7 @@ def compiled(model: str, architecture: str, folder: Path = BUILD) -> dict[str, d
     terminals it is the largest, that of a cycle."""
     cubin = folder / f"{model}.cubin"
     command = ["nvcc", "-std=c++20", f"-arch={architecture}", "--fmad=false", "--expt-relaxed-constexpr",
-               "--extended-lambda", "-DFLITLAB_CUDA", "-lineinfo", "-cubin", "-Xptxas", "-v", "-I", str(ROOT),
+               "--extended-lambda", "-DFLITLAB_CUDA", "-cubin", "-Xptxas", "-v", "-I", str(ROOT),
                str(ROOT / "kernels" / "routers" / model / "cuda.cu"), "-o", str(cubin)]
     said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode:
