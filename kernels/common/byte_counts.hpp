@@ -41,6 +41,12 @@ struct Counts {
     for (int j = 1; j < kPlanes; ++j) any |= plane[j];
     return any;
   }
+  /// Of a set, those whose count is 1.
+  FLITLAB_INLINE B ones(B set) const {
+    B more{};
+    for (int j = 1; j < kPlanes; ++j) more |= plane[j];
+    return set & plane[0] & ~more;
+  }
   FLITLAB_INLINE u32 get(u32 lane, u32 bit) const {
     u32 count = 0;
     for (int j = 0; j < kPlanes; ++j) count |= ((u32{lane_of(plane[j], lane)} >> bit) & 1u) << j;

@@ -1,8 +1,9 @@
 #pragma once
-/// The crew of a GPU (kernels/common/byte_vectors.hpp): a team of 16 threads, each with four of a block's 64 items. Two
-/// teams are a warp's, and go together: what threads do together all 32 do, if for one team it is for nothing. For half
-/// a warp the compiler would look at each such place whether its threads have parted (docs/gpu.md). Lists lie in shared
-/// memory.
+/// The crew of a GPU (kernels/common/byte_vectors.hpp): a warp to each port, and one more for the terminals. So the
+/// ports of a block of 64 items are worked on at the same time, and a multiprocessor has other warps while one waits.
+/// Of a warp, 16 threads are a team, each with four of the 64 items. Its two teams work on two blocks, and go together:
+/// what threads do together all 32 do, if for one team it is for nothing. For half a warp the compiler would look at
+/// each such place whether its threads have parted (docs/gpu.md). Lists and boards lie in shared memory.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
@@ -29,10 +30,12 @@ struct SliceRow {
   __device__ __forceinline__ SliceRow& operator-=(Slice x) { return *this = Slice(*this) - x; }
 };
 
-/// `kDeskBytes`: shared memory of a team, for one desk at a time.
-template <u32 kDeskBytes>
+/// Of `kPorts` ports. A block of items has shared memory: `kCommonBytes` for what all see, then `kDeskBytes` for each
+/// warp, for one desk at a time, and `kMoreBytes` for others.
+template <u32 kPorts, u32 kCommonBytes, u32 kDeskBytes, u32 kMoreBytes>
 struct Slices {
-  static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, desk_bytes = kDeskBytes;
+  static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, warps = kPorts + 1;
+  static constexpr u32 bytes = kCommonBytes + warps * kDeskBytes + kMoreBytes;
   static constexpr bool draws_ahead = false;
   static constexpr u32 kMargin = 0;
   using Value = Slice;
@@ -47,26 +50,95 @@ struct Slices {
     return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
   }
 
+  /// The port that this warp works on; kPorts: the terminals.
+  static __device__ __forceinline__ u32 my_port() { return threadIdx.x / 32 % warps; }
+  static __device__ __forceinline__ bool has_terminals() { return my_port() == kPorts; }
+  /// Of the crews that share a block of threads.
+  static __device__ __forceinline__ u32 my_crew() { return threadIdx.x / (32 * warps); }
+
+  template <u32 P>
+  struct Mine {
+    struct At {
+      u32 number;
+      __device__ __forceinline__ u32 operator*() const { return number; }
+      __device__ __forceinline__ At& operator++() { return ++number, *this; }
+      __device__ __forceinline__ bool operator!=(At other) const { return number != other.number; }
+    };
+    u32 port = my_port();
+    __device__ __forceinline__ At begin() const { return {port}; }
+    __device__ __forceinline__ At end() const { return {port + 1}; }
+  };
+  template <u32 P>
+  static __device__ __forceinline__ Mine<P> ports() {
+    return {};
+  }
+  static constexpr u32 ports_of(u32) { return 1; }
+  template <class T, u32>
+  struct ByPort {
+    T mine;
+    __device__ __forceinline__ T& operator[](u32) { return mine; }
+    __device__ __forceinline__ const T& operator[](u32) const { return mine; }
+  };
+  template <u32 P>
+  static __device__ __forceinline__ u8& byte_of(ByPort<Row, P>& rows, u32 place) {
+    return reinterpret_cast<u8*>(rows.mine.words)[place % lanes];
+  }
+  template <u32 P>
+  struct Board {
+    Row of[P];
+
+    __device__ __forceinline__ void put(u32 port, Value value) { of[port] = value; }
+    __device__ __forceinline__ Value get(u32 port) const { return of[port]; }
+    __device__ __forceinline__ u8 byte(u32 place) const { return reinterpret_cast<const u8*>(of)[place]; }
+    __device__ __forceinline__ Value all() const {
+      Value any = of[0];
+      for (u32 port = 1; port < P; ++port) any |= of[port];
+      return any;
+    }
+  };
+  template <u32 P>
+  static __device__ __forceinline__ void turn(const Board<P>& board, ByPort<Value, P>& sets) {
+    u32 set = 0;
+    for (u32 other = 0; other < P; ++other)
+      set |= (Value(board.of[other]).word >> my_port() & 0x01010101u) << other;
+    sets.mine = Slice::of(set);
+  }
+
+  /// The block of items that this thread's team works on, of those that share a block of threads.
+  static __device__ __forceinline__ std::byte* memory() {
+    return shared_memory() + (2 * my_crew() + threadIdx.x % 32 / threads) * bytes;
+  }
+  template <class T>
+  struct Common {
+    T* all = reinterpret_cast<T*>(memory());
+    __device__ __forceinline__ T* operator->() { return all; }
+  };
   /// Whoever is at one has left the one before: what a team does with a list ends together.
   template <class T>
   struct Desk {
-    T* all = reinterpret_cast<T*>(shared_memory() + threadIdx.x / threads * kDeskBytes);
+    T* all = reinterpret_cast<T*>(memory() + kCommonBytes + my_port() * kDeskBytes);
     __device__ __forceinline__ T* operator->() { return all; }
   };
-  template <u32 n>
-  using Shown = Row[n];
-  template <u32 n>
-  static __device__ __forceinline__ const u8* show(Row (&rows)[n], const Value (&values)[n]) {
-    for (u32 i = 0; i < n; ++i) rows[i] = values[i];
-    return reinterpret_cast<const u8*>(rows);
+  template <u32 P>
+  using Shown = ByPort<Row, P>;
+  struct Bytes {
+    const u8* of_port;
+    __device__ __forceinline__ u8 operator[](u32 place) const { return of_port[place % lanes]; }
+  };
+  template <u32 P>
+  static __device__ __forceinline__ Bytes show(Shown<P>& rows, const ByPort<Value, P>& values) {
+    rows.mine = values.mine;
+    return {reinterpret_cast<const u8*>(rows.mine.words)};
   }
 
   static __device__ __forceinline__ void sync() { __syncwarp(); }
+  /// The warps of ports meet; terminals do nothing meanwhile that they see, nor they what terminals see.
+  static __device__ __forceinline__ void meet() { __barrier_sync_count(2 * my_crew() + 1, 32 * kPorts); }
+  static __device__ __forceinline__ void meet_terminals() { __barrier_sync_count(2 * my_crew() + 2, 32 * warps); }
   static __device__ __forceinline__ Set members(Value x) { return nonzero(x); }
   static __device__ __forceinline__ bool any(u32 n) { return __any_sync(kWarp, n != 0); }
   static __device__ __forceinline__ bool any(Value x) { return any(x.word); }
   static __device__ __forceinline__ u32 count(Value x) { return count_members(x); }
-  static __device__ __forceinline__ void transpose8(Value (&rows)[8]) { flitlab::lanes::transpose8(rows); }
   static __device__ __forceinline__ Set at_most(const u32* numbers, u32 limit) {
     u32 set = 0;
     for (u32 i = 0; i < 4; ++i) set |= numbers[4 * me() + i] <= limit ? 0xFFu << (8 * i) : 0u;
@@ -89,33 +161,24 @@ struct Slices {
     all = __shfl_sync(kWarp, sum, threads - 1, threads);
     return sum - mine;
   }
-  /// Lists the bits of words: bit b of byte j of words[i] is (8 * i + b) * lanes + the lane of the byte.
-  template <std::size_t n>
-  static __device__ __forceinline__ u32 list_bits(const u32 (&words)[n], Place* places) {
-    u32 mine = 0, all;
-    for (u32 i = 0; i < n; ++i) mine += bit_count(words[i]);
-    Place* next = places + before_me(mine, all);
-    for (u32 i = 0; i < n; ++i)
-      for (u32 set = words[i]; set; set &= set - 1) {
-        const u32 bit = lowest_bit(set);
-        *next++ = static_cast<Place>((8 * i + bit % 8) * lanes + 4 * me() + bit / 8);
-      }
+  /// Lists the bits of a word: bit b of byte j is first + b * lanes + the lane of the byte.
+  static __device__ __forceinline__ u32 list_bits(u32 word, u32 first, Place* places) {
+    u32 all;
+    Place* next = places + before_me(bit_count(word), all);
+    for (u32 set = word; set; set &= set - 1) {
+      const u32 bit = lowest_bit(set);
+      *next++ = static_cast<Place>(first + bit % 8 * lanes + 4 * me() + bit / 8);
+    }
     sync();
     return all;
   }
-  template <std::size_t n>
-  static __device__ __forceinline__ u32 list(const Value (&values)[n], Place* places) {
-    static_assert(n <= 8);
-    u32 word[1] = {0};
-    for (u32 i = 0; i < n; ++i) word[0] |= (nonzero(values[i]).word & 0x01010101u) << i;
-    return list_bits(word, places);
+  template <u32 P>
+  static __device__ __forceinline__ u32 list(const ByPort<Value, P>& values, Place* places) {
+    return list_bits(nonzero(values.mine).word & 0x01010101u, my_port() * lanes, places);
   }
-  template <u32 kBits, std::size_t n>
-  static __device__ __forceinline__ u32 list_members(const Value (&sets)[n], Place* places) {
-    constexpr u32 kSets = 8 / kBits;  // that share a byte
-    u32 words[(n + kSets - 1) / kSets] = {};
-    for (u32 i = 0; i < n; ++i) words[i / kSets] |= sets[i].word << (i % kSets * kBits);
-    return list_bits(words, places);
+  template <u32 kBits, u32 P>
+  static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, Place* places) {
+    return list_bits(sets.mine.word, my_port() * kBits * lanes, places);
   }
 
   template <class Work>
@@ -147,8 +210,7 @@ struct Slices {
   template <class Work>
   static __device__ __forceinline__ void for_each(Set set, Work&& work) {
     Desk<LaneDesk> desk;
-    const Value sets[1] = {set};
-    const u32 n = list(sets, desk->list);
+    const u32 n = list_bits(nonzero(set).word & 0x01010101u, 0, desk->list);
     each(n, [&](u32 i) { work(u32{desk->list[i]}); });
   }
   template <class Work>

@@ -12,14 +12,19 @@
 ///                        for none; of a list, by how long it is
 ///   `count(x)`           how many a member has: the sum over members counts
 ///   `at_most(n, limit)`  the items whose number is at most that
-///   `Desk<T>`            room for a T that all members see
+///   `ports<P>()`         of P ports, those that a member works on: all, or one, where others work on the others
+///   `ByPort<T, P>`       a T for each of these; `byte_of(rows, place)` is a byte of such rows
+///   `Board<P>`           a value for each of P ports, that all members see after `meet()`
+///   `turn(board, port)`  sets of ports on a board the other way round: of those whose set has the port, one set
+///   `Desk<T>`            room for a T that all members see who work on the same ports; `Common<T>`, that all see
 ///   `Place`              the number of a byte in an array of rows; `list()` lists those that are not 0, in any order
 ///   `each`, `filter`, `for_each`, `in_two_steps`  work on a list, whose entries are shared out
 ///   `or_bits`, `and_bits`, `put_bits`, `update`  changes of a byte that others may be changing
 ///   `raise`              a fault of an item
 ///   `peek`, `poke`       a byte that others may be writing or reading meanwhile
-/// Each of these that works on lists ends when all members are done and see what was written. `sync()` does that alone:
-/// for rows, of which every member writes a part, before others' parts of them are read.
+/// Each of these that works on lists ends when all who work on the same ports are done and see what was written.
+/// `sync()` does that alone: for rows, of which every member writes a part, before others' parts of them are read.
+/// `meet()` does it for all members, who must all come to it.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_lanes.hpp"
 #include "kernels/common/fault.hpp"
@@ -32,6 +37,19 @@
 
 namespace flitlab::lanes {
 
+/// The numbers from `first` to before `end`, to go through.
+template <u32 first, u32 last>
+struct Numbers {
+  struct At {
+    u32 number;
+    FLITLAB_INLINE u32 operator*() const { return number; }
+    FLITLAB_INLINE At& operator++() { return ++number, *this; }
+    FLITLAB_INLINE bool operator!=(At other) const { return number != other.number; }
+  };
+  FLITLAB_INLINE At begin() const { return {first}; }
+  FLITLAB_INLINE At end() const { return {last}; }
+};
+
 template <int L>
 struct Vectors {
   static constexpr u32 lanes = L;
@@ -42,26 +60,60 @@ struct Vectors {
   using Place = u32;
   static constexpr u32 kMargin = kListMargin;  ///< what lists need beyond their entries
 
+  template <u32 P>
+  static FLITLAB_INLINE Numbers<0, P> ports() {
+    return {};
+  }
+  static constexpr u32 ports_of(u32 all) { return all; }  ///< that a member works on
+  template <class T, u32 P>
+  using ByPort = T[P];
+  template <u32 P>
+  static FLITLAB_INLINE u8& byte_of(Value (&rows)[P], u32 place) {
+    return reinterpret_cast<u8*>(rows)[place];
+  }
+  template <u32 P>
+  struct Board {
+    Value of[P];
+
+    FLITLAB_INLINE void put(u32 port, Value value) { of[port] = value; }
+    FLITLAB_INLINE Value get(u32 port) const { return of[port]; }
+    FLITLAB_INLINE u8 byte(u32 place) const { return reinterpret_cast<const u8*>(of)[place]; }
+    FLITLAB_INLINE Value all() const {
+      Value any = of[0];
+      for (u32 port = 1; port < P; ++port) any |= of[port];
+      return any;
+    }
+  };
+  template <u32 P>
+  static FLITLAB_INLINE void turn(const Board<P>& board, Value (&sets)[P]) {
+    Value rows[8];
+    for (u32 port = 0; port < 8; ++port) rows[port] = port < P ? board.of[port] : Value{};
+    flitlab::lanes::transpose8<L>(rows);
+    for (u32 port = 0; port < P; ++port) sets[port] = rows[port];
+  }
+
   template <class T>
   struct Desk {
     T all;
     FLITLAB_INLINE T* operator->() { return &all; }
   };
-  /// Values to show to all members as bytes; here they are.
-  template <u32 n>
+  template <class T>
+  using Common = Desk<T>;
+  /// Values to show as bytes to all who work on the same ports; here they are.
+  template <u32 P>
   struct Shown {};
-  template <u32 n>
-  static FLITLAB_INLINE const u8* show(Shown<n>&, const Value (&values)[n]) {
+  template <u32 P>
+  static FLITLAB_INLINE const u8* show(Shown<P>&, const Value (&values)[P]) {
     return reinterpret_cast<const u8*>(values);
   }
 
   static FLITLAB_INLINE void sync() {}
+  static FLITLAB_INLINE void meet() {}
   static FLITLAB_INLINE Set members(Value x) { return flitlab::lanes::members(x); }
   static FLITLAB_INLINE bool any(Set set) { return set != 0; }
   static FLITLAB_INLINE bool any(Value x) { return flitlab::lanes::members(x) != 0; }
   static FLITLAB_INLINE u32 count(Set set) { return bit_count64(set); }
   static FLITLAB_INLINE u32 count(Value x) { return count_members(x); }
-  static FLITLAB_INLINE void transpose8(Value (&rows)[8]) { flitlab::lanes::transpose8<L>(rows); }
   /// The lanes whose number is at most `limit`.
   static FLITLAB_INLINE Set at_most(const u32* numbers, u32 limit) {
     u64 set = 0;

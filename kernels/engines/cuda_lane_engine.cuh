@@ -1,21 +1,24 @@
 #pragma once
-/// A CUDA engine that keeps replicas in lanes (kernels/engines/lane_engine.hpp) from the first cycle on: a team of
-/// threads works on a block of items, a byte each, instead of a thread on an item. The form that everybody else sees is
-/// made when somebody looks. Nobody can tell but by the clock on the wall.
+/// A CUDA engine that keeps replicas in lanes (kernels/engines/lane_engine.hpp) from the first cycle on: a crew of warps
+/// works on two blocks of items, a byte each, instead of a thread on an item. The form that everybody else sees is made
+/// when somebody looks. Nobody can tell but by the clock on the wall.
 ///
 /// A model that has such lanes names types, each of which is made from its table, on the host and on the device, and
 /// from the number of replicas. It offers
 ///   `static bool fits(table)`   whether there are lanes for a table
 ///   `static bytes(table)`       memory of a replica
-///   `team`                      threads of a team
-///   `desk_bytes`, `held_bytes`  shared memory that a team needs, and what it takes to hold the state of its block
+///   `crew`, `team`              threads of a crew; of each of its warps, those that work on the same block
+///   `most_threads`              of a block of threads: how many registers each may have follows from it
+///   `desk_bytes`, `held_bytes`  shared memory that work on a block needs, and what it takes to hold its state
+///   `meet()`                    a crew's barrier
+///   `by_part(work)`             calls work(tally) with what counts for the part that this warp has in its crew's work
 ///   `job`                       what kernels are given:
-///     `blocks()`                blocks of items, each a team's work: one, or as many as fill warps
+///     `blocks()`                blocks of items: one, or an even number
 ///     `memory`, `replica_bytes` of replicas, one after the other; zeros before `load`
-///     `spare`                   one of which nothing is alive: a team without work steps it beside one that has
+///     `spare`                   one of which nothing is alive: teams without work step it beside those that have
 ///     `load(view, replica, item, cycle)`, `store(...)`  an item, from the state that everybody sees, and back
 ///     `home(replica, block)`    where the state of a block lies that no other block sees
-///     `step(replica, block, state, row, tally, cycle)`  a cycle of a block, whose state is at home, or held
+///     `step(tally, replica, block, state, row, cycle)`  that part of a cycle of a block, whose state is at home, or held
 ///     `lookahead`               cycles that blocks may go on without one another: what they send arrives later
 #include <algorithm>
 
@@ -35,51 +38,60 @@ struct LaneWork {
 };
 
 /// Which threads wait for one another after the cycles of a lookahead: those that share a network.
-enum class Meeting { kTeam, kBlock, kGrid };
+enum class Meeting { kCrew, kBlock, kGrid };
 
-/// A team copies what is held.
+/// The teams of a crew that work on a block copy what is held of it.
 template <class Lanes>
 __device__ void copy_held(const std::byte* from, std::byte* to) {
   static_assert(Lanes::held_bytes % sizeof(uint4) == 0);
-  for (u32 i = threadIdx.x % Lanes::team; i < Lanes::held_bytes / sizeof(uint4); i += Lanes::team)
+  constexpr u32 kThreads = Lanes::crew / 32 * Lanes::team;
+  const u32 me = threadIdx.x % Lanes::crew / 32 * Lanes::team + threadIdx.x % Lanes::team;
+  for (u32 i = me; i < Lanes::held_bytes / sizeof(uint4); i += kThreads)
     reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
   Lanes::meet();
 }
 
-/// Advances the active replicas. A block of threads has as many teams as it has room for; a grid shares the work out.
-/// `kHold`: each has one block of items at most, and holds its state in shared memory from the first cycle to the last;
-/// the compiler knows that it is there. Teams of a warp go together: one without work steps what is spare.
+/// Advances the active replicas. A block of threads has one crew, or a crew for each two blocks of a network; a grid
+/// shares the work out. `kHold`: each crew has two blocks of items at most, and holds their state in shared memory from
+/// the first cycle to the last; the compiler knows that it is there. Teams of a warp go together: those without work
+/// step what is spare.
 template <class Lanes, bool kHold>
-__global__ void __launch_bounds__(256, 1)
+__global__ void __launch_bounds__(Lanes::most_threads, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
                 u32 cycles, Meeting meeting) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
-  const u32 teams = blockDim.x / Lanes::team, team = threadIdx.x / Lanes::team, before_me = team % (32 / Lanes::team);
-  const u32 first = blockIdx.x * teams + team;
+  const u32 crews = blockDim.x / Lanes::crew, before_me = threadIdx.x % 32 / Lanes::team;
+  const u32 place = 2 * (threadIdx.x / Lanes::crew) + before_me;  // among the blocks of items in this block of threads
+  const u32 first = 2 * crews * blockIdx.x + place;
   const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.spare; };
   const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
-  std::byte* const held = shared_memory() + teams * Lanes::desk_bytes + std::size_t{team} * Lanes::held_bytes;
+  std::byte* const held = shared_memory() + 2 * crews * Lanes::desk_bytes + std::size_t{place} * Lanes::held_bytes;
   if (kHold && first - before_me < all) copy_held<Lanes>(home(first), held);
-  Tally tally;
-  for (u32 done = 0, together; done != cycles; done += together) {
-    together = cycles - done < job.lookahead ? cycles - done : job.lookahead;
-    for (u32 i = first; i - before_me < all; i += gridDim.x * teams) {
-      const u32 counted = work.active[i < all ? i / blocks : 0];  // what is spare counts nothing
-      tally.turn_to(work.shards + counted);
-      for (u32 c = 0; c != together; ++c) {
-        if (c) Lanes::meet();
-        job.step(replica_of(i), i % blocks, kHold ? held : home(i), work.rows + counted, tally, from + done + c);
+  Lanes::by_part([&](auto& tally) __attribute__((always_inline)) {
+    u32 counted = kNone;  // whose work is: what is spare counts nothing
+    for (Cycle now = from, meet; now != from + cycles; now = meet) {
+      meet = now + std::min(from + cycles - now, job.lookahead);
+      for (u32 i = first; i - before_me < all; i += gridDim.x * 2 * crews) {
+        if (const u32 mine = work.active[i < all ? i / blocks : 0]; counted != mine) {
+          if (counted != kNone) tally.end(work.shards + counted);
+          tally.begin(work.shards + mine);
+          counted = mine;
+        }
+        __syncwarp();
+        FLITLAB_ROLLED for (Cycle cycle = now; cycle != meet; ++cycle) {
+          job.step(tally, replica_of(i), i % blocks, kHold ? held : home(i), work.rows + counted, cycle);
+          Lanes::meet();
+        }
+        tally.collect();
+        if (kHold) break;
       }
-      if (kHold) break;
+      if (meeting == Meeting::kBlock)
+        __syncthreads();
+      else if (meeting == Meeting::kGrid)
+        cooperative_groups::this_grid().sync();
     }
-    if (meeting == Meeting::kTeam)
-      Lanes::meet();
-    else if (meeting == Meeting::kBlock)
-      __syncthreads();
-    else
-      cooperative_groups::this_grid().sync();
-  }
-  tally.turn_to(nullptr);
+    if (counted != kNone) tally.end(work.shards + counted);
+  });
   if (kHold && first - before_me < all) copy_held<Lanes>(held, home(first));
 }
 
@@ -110,6 +122,11 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_limit_)));
   }
 
+  /// Whether a block of the device's threads has room for a crew.
+  static bool has_room() {
+    return std::min(most_threads(lane_kernel<Lanes, false>), most_threads(lane_kernel<Lanes, true>)) >= Lanes::crew;
+  }
+
   void advance(u32 cycles, std::span<const u32> active) override {
     if (active.empty() || !cycles) return;
     std::vector<u32> old;
@@ -127,9 +144,6 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
   }
 
  private:
-  static constexpr u32 kMostThreads = 256;  ///< of a block: so many have the registers that they want
-  static constexpr u32 kWarpTeams = 32 / Lanes::team;
-
   void store(std::span<const u32> which, Cycle stopped) const override { change_form(which, false, stopped); }
 
   void change_form(std::span<const u32> which, bool into_lanes, Cycle now) const {
@@ -143,31 +157,32 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
-  /// A network that one team works on needs no block; one that a block can hold, no grid.
+  /// A block of threads has two networks, if one block of items is all of each, or one network, if it has crews enough;
+  /// else the grid has it.
   void step(u32 cycles, std::span<const u32> active) {
     this->choose(active);
-    const u32 count = this->job_.active_count, blocks = lanes_.job.blocks();
+    const u32 count = this->job_.active_count, blocks = lanes_.job.blocks(), crews = (blocks + 1) / 2;
     const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count};
     const auto kernel = lane_kernel<Lanes, false>, holding = lane_kernel<Lanes, true>;
-    const u32 threads = (blocks + kWarpTeams - 1) / kWarpTeams * 32;
     const auto run = [&](u32 grid, u32 block, Meeting meeting) {
       // Not if blocks would have to wait for shared memory that others hold.
-      const bool hold = u64{grid} * block / Lanes::team >= u64{count} * blocks &&
+      const bool hold = grid * (block / Lanes::crew) * 2 >= count * blocks &&
                         shared_bytes(block, true) <= shared_limit_ &&
                         grid <= blocks_at_once(holding, block, shared_bytes(block, true));
       launch_kernel(hold ? holding : kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid,
                     lanes_.job, work, this->now_, cycles, meeting);
     };
-    if (blocks == 1) return run((count + kWarpTeams - 1) / kWarpTeams, 32, Meeting::kTeam);
-    if (threads <= std::min({kMostThreads, most_threads(kernel), most_threads(holding)}) &&
-        shared_bytes(threads, false) <= shared_limit_)
-      return run(count, threads, Meeting::kBlock);
-    const u32 needed = (count * blocks + kWarpTeams - 1) / kWarpTeams;
-    run(std::max(1u, std::min(needed, blocks_at_once(kernel, 32, shared_bytes(32, false)))), 32, Meeting::kGrid);
+    if (blocks == 1) return run((count + 1) / 2, Lanes::crew, Meeting::kCrew);
+    const u32 most = std::min({Lanes::most_threads, most_threads(kernel), most_threads(holding)});
+    if (crews * Lanes::crew <= most && shared_bytes(crews * Lanes::crew, false) <= shared_limit_)
+      return run(count, crews * Lanes::crew, Meeting::kBlock);
+    const u32 at_once = blocks_at_once(kernel, Lanes::crew, shared_bytes(Lanes::crew, false));
+    run(std::min(count * crews, at_once), Lanes::crew, Meeting::kGrid);
   }
 
+  /// Of a block of threads.
   static u32 shared_bytes(u32 threads, bool hold) {
-    return threads / Lanes::team * (Lanes::desk_bytes + (hold ? Lanes::held_bytes : 0));
+    return threads / Lanes::crew * 2 * (Lanes::desk_bytes + (hold ? Lanes::held_bytes : 0));
   }
 
   const Lanes lanes_;

@@ -10,13 +10,13 @@ namespace flitlab {
 template <class Model, class Lanes>
 class CudaLaneEngine;
 
-/// An engine with the first lanes that fit, and for which the device has room; if none do, one without.
+/// An engine with the first lanes that fit, and for which the device has room; if there are none, one without.
 template <class Model, class... Lanes>
 std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const StateLayout& layout,
                                     const std::vector<ReplicaRow>& rows) {
   std::unique_ptr<Engine> engine;
   [[maybe_unused]] const auto fits = [&]<class L>() {
-    if (!L::fits(table)) return false;
+    if (!L::fits(table) || !CudaLaneEngine<Model, L>::has_room()) return false;
     if ((cuda_bytes(layout) + L::bytes(table)) * rows.size() > cuda_free_memory()) return false;
     engine = std::make_unique<TabledCudaEngine<Model, CudaLaneEngine<Model, L>>>(table, layout, rows);
     return true;

@@ -36,12 +36,15 @@ unsigned from_environment(const char* name, unsigned otherwise) {
   return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : otherwise;
 }
 
+constexpr unsigned kNamedBarriers = 16;  ///< of a block; 0 is that of all its threads
+
 struct Block {
   unsigned number, alive, waiting = 0;
-  std::vector<std::byte> shared;  ///< memory
+  unsigned named[kNamedBarriers] = {};  ///< threads that wait at them
+  std::vector<std::byte> shared = {};   ///< memory
 };
 
-enum class At { kRuns, kWarp, kBlockBarrier, kGridBarrier, kEnd };
+enum class At { kRuns, kWarp, kBlockBarrier, kNamedBarrier, kGridBarrier, kEnd };
 constexpr unsigned kWarp = 32;
 
 /// What a thread does together with others of its warp.
@@ -60,6 +63,7 @@ struct Fiber {
   Block* block;
   unsigned thread;
   At at;
+  unsigned barrier = 0, expected = 0;  ///< a named one, and how many threads meet there
   Meeting meeting{};
 };
 
@@ -87,7 +91,7 @@ class Wave {
        std::size_t shared_bytes, std::uint64_t& random)
       : work_(thread), random_(random), fibers_(blocks * threads) {
     for (unsigned b = 0; b < blocks; ++b)  // what is there at first is not zero
-      blocks_.push_back({first_block + b, threads, 0, std::vector<std::byte>(shared_bytes, std::byte{0xA5})});
+      blocks_.push_back({first_block + b, threads}), blocks_.back().shared.assign(shared_bytes, std::byte{0xA5});
     for (unsigned i = 0; i < fibers_.size(); ++i) create(fibers_[i], &blocks_[i / threads], i % threads, place(i));
     alive_ = static_cast<unsigned>(fibers_.size());
     cuda_on_host::count_launch(fibers_.size());
@@ -122,6 +126,12 @@ class Wave {
     Fiber& fiber = *wave.fiber_;
     fiber.at = barrier;
     wave.leave(fiber);
+  }
+
+  static void wait_at(unsigned barrier, unsigned expected) {
+    if (!barrier || barrier >= kNamedBarriers || !expected || expected % kWarp) fail("there is no such named barrier.");
+    running->fiber_->barrier = barrier, running->fiber_->expected = expected;
+    wait(At::kNamedBarrier);
   }
 
   static const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order) {
@@ -170,6 +180,7 @@ class Wave {
   void leave(Fiber& fiber) {
     // A barrier shows to all what was done before it; the end, to the host.
     const void* barrier = fiber.at == At::kBlockBarrier ? fiber.block : static_cast<const void*>(this);
+    if (fiber.at == At::kNamedBarrier) barrier = fiber.block->named + fiber.barrier;
     const bool in_order = fiber.at != At::kWarp || fiber.meeting.in_order;
     // Two places in turns, so that a thread does not see what others do between this meeting and the next.
     if (fiber.at == At::kWarp) barrier = fibers_of(fiber)[0]->meeting.all + fiber.meeting.number % 2;
@@ -207,11 +218,29 @@ class Wave {
     for (Fiber* to : all) to->at = At::kRuns;
   }
 
+  /// A thread has come to a named barrier. All who meet there say how many they are.
+  void came_to_named(Fiber& fiber) {
+    unsigned& waiting = fiber.block->named[fiber.barrier];
+    if (++waiting < fiber.expected) return;
+    waiting = 0;
+    const std::size_t threads = fibers_.size() / blocks_.size();
+    const std::size_t first = static_cast<std::size_t>(fiber.block - blocks_.data()) * threads;
+    cuda_on_host::count_barrier(first, first + threads, threads);
+    warp_by_warp_ = draw() % 2;
+    for (std::size_t i = first; i < first + threads; ++i) {
+      if (fibers_[i].at != At::kNamedBarrier || fibers_[i].barrier != fiber.barrier) continue;
+      if (fibers_[i].expected != fiber.expected) fail("threads at a named barrier expect different numbers of threads.");
+      fibers_[i].at = At::kRuns;
+      ready_.push_back(&fibers_[i]);
+    }
+  }
+
   /// A thread has come to a barrier or its end. As on a device, threads that have ended are not waited for by those of
   /// their block; a barrier of the grid is for all.
   void arrived(Fiber& fiber) {
     Block& block = *fiber.block;
     if (fiber.at == At::kWarp) return came(fiber);
+    if (fiber.at == At::kNamedBarrier) return came_to_named(fiber);
     if (fiber.at == At::kEnd) --block.alive, --alive_;
     if (fiber.at == At::kBlockBarrier) ++block.waiting;
     if (fiber.at == At::kGridBarrier) ++waiting_;
@@ -271,6 +300,7 @@ unsigned vote(unsigned mask, const char* operation, int predicate) {
 }
 
 void barrier_of_block() { Wave::wait(At::kBlockBarrier); }
+void named_barrier(unsigned barrier, unsigned threads) { Wave::wait_at(barrier, threads); }
 
 void barrier_of_grid() {
   if (!cooperates) fail("a barrier of the grid in a launch that is not cooperative.");

@@ -1,8 +1,11 @@
 /// Router-cycles per second of the CPU and CUDA engines for every model, and whether their states agree, as one JSON
 /// list: the measured column of docs/gpu.md (tests/cuda_on_host/counts/report.py --measured).
+///   flitlab_gpu_report [--profile] [MODEL ...]
+/// `--profile` only runs a few hundred cycles of a thousand networks at load 0.2, for a profiler to look at the last.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <set>
 #include <utility>
 
 #include "host/config/registry.hpp"
@@ -12,75 +15,109 @@
 namespace flitlab {
 namespace {
 
-constexpr double kSeconds = 0.5;  ///< that a measurement lasts, at least
-constexpr u32 kRunIn = 500, kCompared = 8;
+constexpr double kSeconds = 0.25;  ///< that a measurement lasts, at least
+constexpr u32 kRunIn = 1000;       ///< cycles, after which states are compared
+constexpr u32 kCompared = 16;      ///< replicas that the CPU runs too, where there are more
+constexpr u32 kProfiled = 60;      ///< cycles
 
-/// Router-cycles per second after a run-in, and how many cycles that took.
-std::pair<double, u32> rate(Engine& engine, double routers, const std::vector<u32>& all, u32 most_cycles) {
-  engine.advance(kRunIn, all);
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Cycles per second from now on.
+double rate(Engine& engine, const std::vector<u32>& all) {
   u32 cycles = 0;
   double seconds = 0;
-  const auto start = std::chrono::steady_clock::now();
-  for (u32 piece = 16; seconds < kSeconds && cycles < most_cycles; piece *= 2) {
-    const u32 step = std::min(piece, most_cycles - cycles);
-    engine.advance(step, all);
-    cycles += step;
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto start = Clock::now();
+  for (u32 piece = 64; seconds < kSeconds; piece = std::min(2 * piece, 1u << 14)) {
+    engine.advance(piece, all);
+    cycles += piece;
+    seconds = seconds_since(start);
   }
-  return {routers * cycles / seconds, cycles};
+  return cycles / seconds;
 }
 
-bool report(const RawConfig& config, double load, u32 replicas) {
-  std::vector<Experiment> jobs = testing::replicas_of(config, load, replicas);
-  std::vector<u32> all = testing::first(replicas);
+/// `kind`: a model, or "vc, one by one": plain routers that are not in lanes, for a delay that lanes do not have.
+struct Case {
+  std::string kind;
+  RawConfig config;
+  double load;
+  u32 replicas;
+
+  std::vector<Experiment> jobs() const { return testing::replicas_of(config, load, replicas); }
+};
+
+void profile(const Case& c) {
+  const std::vector<Experiment> jobs = c.jobs();
+  const auto engine = make_plan(jobs.front())->make_engine(jobs, {"cuda"});
+  const std::vector<u32> all = testing::first(c.replicas);
+  engine->advance(kRunIn, all);
+  engine->advance(kProfiled, all);
+}
+
+/// Whether states agree; true, too, where there is no device.
+bool report(const Case& c) {
+  std::vector<Experiment> jobs = c.jobs();
   const auto plan = make_plan(jobs.front());
-  std::cout << "{\"model\": \"" << jobs.front().kind() << "\", \"load\": " << load
-            << ", \"routers\": " << plan->topology().routers << ", \"replicas\": " << replicas;
-  u32 cycles = 1u << 20;
+  const double routers = plan->topology().routers;
+  std::cout << "{\"model\": \"" << c.kind << "\", \"load\": " << c.load << ", \"routers\": " << routers
+            << ", \"replicas\": " << c.replicas;
   std::vector<u64> hashes;
   if (cuda_unavailable().empty()) {
+    const std::vector<u32> all = testing::first(c.replicas);
     const auto engine = plan->make_engine(jobs, {"cuda"});
-    const auto [per_second, done] =
-        rate(*engine, static_cast<double>(plan->topology().routers) * replicas, all, cycles);
-    cycles = done;
-    for (u32 r = 0; r < std::min(replicas, kCompared); ++r) hashes.push_back(engine->state_hash(r));
-    std::cout << ", \"device\": \"" << engine->device() << "\", \"cuda\": " << per_second;
+    engine->advance(kRunIn, all);
+    for (u32 r = 0; r < std::min(c.replicas, kCompared); ++r) hashes.push_back(engine->state_hash(r));
+    std::cout << ", \"device\": \"" << engine->device() << "\", \"cuda\": " << routers * c.replicas * rate(*engine, all);
   }
-  // The CPU does as many cycles of the first replicas, to compare states; its rate is that of those.
-  jobs.resize(std::min<std::size_t>(jobs.size(), kCompared));
-  all.resize(jobs.size());
+  jobs.resize(std::min(c.replicas, kCompared));
+  const std::vector<u32> all = testing::first(static_cast<u32>(jobs.size()));
   const auto cpu = plan->make_engine(jobs, {"cpu"});
-  const auto start = std::chrono::steady_clock::now();
-  cpu->advance(kRunIn + (hashes.empty() ? kRunIn : cycles), all);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  bool equal = true;  // too, where the device has run nothing
+  cpu->advance(kRunIn, all);
+  bool equal = true;
   for (u32 r = 0; r < hashes.size(); ++r) equal = equal && cpu->state_hash(r) == hashes[r];
-  std::cout << ", \"cpu_threads\": " << cpu->threads() << ", \"cpu\": "
-            << static_cast<double>(plan->topology().routers) * static_cast<double>(all.size()) * cpu->now() / seconds;
+  std::cout << ", \"cpu_threads\": " << cpu->threads()
+            << ", \"cpu\": " << routers * static_cast<double>(all.size()) * rate(*cpu, all);
   if (!hashes.empty()) std::cout << ", \"equal\": " << (equal ? "true" : "false");
   std::cout << "}" << std::flush;
   return equal;
 }
 
+std::vector<Case> cases(const std::set<std::string>& wanted) {
+  std::vector<Case> all;
+  std::vector<std::string> kinds{"vc, one by one"};
+  for (const auto& model : models()) kinds.emplace_back(model.kind);
+  for (const std::string& kind : kinds) {
+    if (!wanted.empty() && !wanted.contains(kind)) continue;
+    const bool apart = kind == "vc, one by one";
+    const std::string model = apart ? "vc" : kind;
+    RawConfig small = testing::network_of_64(model), large = testing::network_of_32768(model);
+    if (apart)
+      for (RawConfig* config : {&small, &large}) (*config)["router.routing_delay"] = std::int64_t{2};
+    for (const double load : {0.05, 0.2, 0.5}) {
+      for (const u32 replicas : {1u, 1000u}) all.push_back({kind, small, load, replicas});
+      if (!large.empty()) all.push_back({kind, large, load, 1});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 }  // namespace flitlab
 
-/// Fails if a state at the end differs between the engines.
-int main() {
+/// Fails if a state differs between the engines.
+int main(int arguments, char** words) {
+  std::set<std::string> wanted(words + 1, words + arguments);
+  const bool only_profile = wanted.erase("--profile");
   bool equal = true;
   const char* separator = "[\n  ";
-  for (const auto& model : flitlab::models())
-    for (const double load : {0.05, 0.2, 0.5}) {
-      const std::string kind(model.kind);
-      for (const flitlab::u32 replicas : {1u, 1000u}) {
-        std::cout << std::exchange(separator, ",\n  ");
-        equal &= flitlab::report(flitlab::testing::network_of_64(kind), load, replicas);
-      }
-      const flitlab::RawConfig large = flitlab::testing::network_of_32768(kind);
-      if (large.empty()) continue;
-      std::cout << std::exchange(separator, ",\n  ");
-      equal &= flitlab::report(large, load, 1);
+  for (const flitlab::Case& c : flitlab::cases(wanted)) {
+    if (only_profile) {
+      if (c.load == 0.2 && c.replicas > 1) flitlab::profile(c);
+      continue;
     }
-  std::cout << "\n]\n";
+    std::cout << std::exchange(separator, ",\n  ");
+    equal &= flitlab::report(c);
+  }
+  if (!only_profile) std::cout << "\n]\n";
   return equal ? 0 : 1;
 }

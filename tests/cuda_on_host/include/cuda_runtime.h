@@ -80,6 +80,8 @@ namespace cuda_on_host {
 inline constexpr int kSharedBytes = 227 << 10;  ///< that a block may have
 int max_threads_per_block();
 void barrier_of_block();
+/// One of a block's that has a number, where so many of its threads meet.
+void named_barrier(unsigned barrier, unsigned threads);
 void barrier_of_grid();
 /// The shared memory of the block whose thread runs now.
 std::byte* shared_memory();
@@ -135,6 +137,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 }
 
 inline void __syncthreads() { cuda_on_host::barrier_of_block(); }
+inline void __barrier_sync_count(unsigned barrier, unsigned threads) { cuda_on_host::named_barrier(barrier, threads); }
 /// Threads of this device change at barriers alone, so memory is always in order.
 inline void __threadfence() {}
 

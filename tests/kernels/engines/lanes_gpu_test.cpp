@@ -58,7 +58,7 @@ class GpuLanes : public ::testing::Test {
 TEST_F(GpuLanes, AnyNetworkIsTheSame) {
   std::map<std::string, u64> moves;
   for (u32 seed = 0; seed < trials(40); ++seed) {
-    setenv("CUDA_ON_HOST_THREADS", seed % 3 ? "512" : "32", 1);
+    setenv("CUDA_ON_HOST_THREADS", seed % 3 ? "768" : "256", 1);
     const Experiment e = experiment(testing::plain_routers(seed));
     Network cpu(e, one_by_one()), gpu(e, kGpu);
     for (u32 part = 0; part < 12; ++part) {

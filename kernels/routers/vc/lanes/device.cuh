@@ -11,31 +11,41 @@
 namespace flitlab::vc::lanes {
 
 /// What a thread sees of the plan and of a replica.
-template <class T>
+template <class T, class Counts>
 struct TeamView {
   using Table = T;
   static constexpr int width = 32;
   static constexpr bool traced = false;
   const T& t;
   const ReplicaRow* row;
-  Tally* shard;
+  Counts* shard;
 };
 
-/// Shared memory of a team: its largest desk.
-template <class S>
-constexpr u32 largest_desk() {
-  using C = Slices<0>;
-  const std::size_t most = std::max({sizeof(AllocationDesk<C, S>), sizeof(CreditDesk<C, S>), sizeof(CrossingDesk<C, S>),
-                                     sizeof(typename C::LaneDesk)});
-  return static_cast<u32>((most + 15) / 16 * 16);
+/// Shared memory of the largest of some.
+template <class... T>
+constexpr u32 room_for() {
+  return static_cast<u32>((std::max({sizeof(T)...}) + 15) / 16 * 16);
 }
+
+/// The crew for routers of these sizes, with room for its desks, and for what all of its members see.
+template <class S>
+struct CrewOf {
+  using Unsized = Slices<S::ports, 0, 0, 0>;
+  using Crew = Slices<S::ports, room_for<SwitchBoard<Unsized, S>, Counted<Unsized, S>>(),
+                      room_for<AllocationDesk<Unsized, S>, CreditDesk<Unsized, S>, CrossingDesk<Unsized, S>,
+                               typename Unsized::LaneDesk>(),
+                      room_for<TeamTally<Unsized::threads>>()>;
+};
 
 /// `T`: a table of plain routers whose terminals are in lanes too; S: Sizes that it has room in.
 template <class T, class S>
 struct DeviceLanes {
-  using C = Slices<largest_desk<S>()>;
-  static constexpr u32 team = C::threads, width = C::lanes;
-  static constexpr u32 desk_bytes = C::desk_bytes, held_bytes = sizeof(Block<C, S>);
+  using C = typename CrewOf<S>::Crew;
+  static constexpr u32 crew = 32 * C::warps, team = C::threads, width = C::lanes;
+  static constexpr u32 most_threads = (C::warps <= 6 ? 4 : 2) * crew;  ///< 80 registers each, or 128
+  static constexpr u32 desk_bytes = C::bytes, held_bytes = sizeof(Block<C, S>);
+
+  static constexpr u32 kTallyBytes = room_for<TeamTally<team>>();
 
   static bool fits(const VcTable& t) {
     return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
@@ -54,30 +64,29 @@ struct DeviceLanes {
   struct Job {
     T table;
     Wiring wiring;
+    State<C, S> first;  ///< replica's, so that threads need not work out where its arrays lie
     std::byte* memory;
     std::size_t replica_bytes;
     u32 spare;
     u32 lookahead;  ///< cycles
-    u32 slots;      ///< of mail
 
     FLITLAB_HD u32 items() const { return table.routers; }
     FLITLAB_HD u32 blocks() const { return DeviceLanes::blocks(table.routers); }
-    __device__ State<C, S> state(u32 replica) const {
-      State<C, S> s;
-      State<C, S>::place(s, memory + replica * replica_bytes, blocks() * width, slots, table.ring);
-      return s;
-    }
+    __device__ __forceinline__ State<C, S> state(u32 replica) const { return first.moved(replica * replica_bytes); }
 
     __device__ std::byte* home(u32 replica, u32 b) const {
       return reinterpret_cast<std::byte*>(state(replica).block + b);
     }
-    __device__ __forceinline__ void step(u32 replica, u32 b, std::byte* block, const ReplicaRow* row, Tally& tally,
+    template <class Counts>
+    __device__ __forceinline__ void step(Counts& tally, u32 replica, u32 b, std::byte* block, const ReplicaRow* row,
                                          Cycle now) const {
-      const TeamView<T> v{table, row, &tally};
+      const TeamView<T, Counts> v{table, row, &tally};
       State<C, S> s = state(replica);
       s.block = reinterpret_cast<Block<C, S>*>(block) - b;
-      step_terminals(v, s, b, now);
-      Routers<C, S, TeamView<T>>(v, s, wiring, b, now).step();
+      if constexpr (std::is_same_v<Counts, MoveTally>)
+        Routers<C, S, TeamView<T, Counts>>(v, s, wiring, b, now).step();
+      else
+        step_terminals(v, s, b, now);
     }
     template <class V>
     __device__ void load(const V& canonical, u32 replica, u32 router, Cycle now) const {
@@ -97,7 +106,15 @@ struct DeviceLanes {
     }
   };
 
-  static __device__ __forceinline__ void meet() { C::sync(); }
+  static __device__ __forceinline__ void meet() { C::meet_terminals(); }
+  template <class Work>
+  static __device__ __forceinline__ void by_part(Work&& work) {
+    MoveTally of_routers;
+    if (C::has_terminals())
+      work(*reinterpret_cast<TeamTally<team>*>(C::memory() + desk_bytes - kTallyBytes));
+    else
+      work(of_routers);
+  }
 
   DeviceLanes(const VcTable& host, const VcTable& device, u32 replicas) {
     const Wires w = wire(host, width, S::vcs, blocks(host.routers));
@@ -113,10 +130,10 @@ struct DeviceLanes {
     job.replica_bytes = bytes(host);
     job.spare = replicas;
     job.lookahead = lookahead_of(host).cycles;
-    job.slots = lookahead_of(host).slots;
     memory = DeviceArray<std::byte>(job.replica_bytes * (replicas + 1));
     memory.zero();
     job.memory = memory.data();
+    State<C, S>::place(job.first, job.memory, blocks(host.routers) * width, lookahead_of(host).slots, host.ring);
   }
 
   Job job;

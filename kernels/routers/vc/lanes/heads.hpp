@@ -10,22 +10,17 @@ namespace flitlab::vc::lanes {
 /// free, so that it has none.
 inline constexpr u8 kClaimed = 0x80;
 
-/// A packet asks for an output VC: places of both in arrays [port][VC][lane].
-struct Bid {
-  u16 from, to;
-};
-
 template <class C, class S>
 struct AllocationDesk {
-  typename C::Place places[C::lanes * S::flats + C::kMargin];
-  Bid bids[C::lanes * S::flats];
-  typename C::Row won[S::ports];
-  typename C::template Shown<S::ports> credits, flits;
+  static constexpr u32 kMost = C::lanes * C::ports_of(S::ports) * S::vcs;
+  typename C::Place places[kMost + C::kMargin];
+  u8 asked[kMost];  ///< [place] output (port, VC) that is asked for
+  typename C::template ByPort<typename C::Row, S::ports> won;
 };
 
 template <class C, class S>
 struct CrossingDesk {
-  typename C::Place list[C::lanes * S::ports + C::kMargin];
+  typename C::Place list[C::lanes * C::ports_of(S::ports) + C::kMargin];
   typename C::template Shown<S::ports> sets;
 };
 
@@ -39,22 +34,29 @@ FLITLAB_INLINE bool is_before(u32 a, u32 b, u32 first) {
 /// What arrives in a cycle, by port. Counts of flits and credits take it in when flits leave: one change, not two.
 template <class C, class S>
 struct Arrivals {
-  typename C::Value flits[S::ports], credits[S::ports];
+  typename C::template ByPort<typename C::Value, S::ports> flits, credits;
+};
+
+/// The same, for those who look at other ports than their own.
+template <class C, class S>
+struct Counted {
+  typename C::template Board<S::ports> flits, credits;
 };
 
 template <class C, class S, class V>
 struct Heads {
   using B = typename C::Value;
   using Place = typename C::Place;
+  using ByPort = typename C::template ByPort<B, S::ports>;
   static constexpr u32 L = C::lanes;
+  static constexpr bool kPlain = std::is_base_of_v<PlainVcTable, typename V::Table>;
   const V& v;
   const State<C, S>& s;
   const Wiring& wiring;
   Block<C, S>& k;
   u32 b;
   Cycle now;
-  const u8* new_credits = nullptr;  ///< [port][lane] Arrivals, shown to all
-  const u8* new_flits = nullptr;
+  mutable typename C::template Common<Counted<C, S>> counted;
 
   FLITLAB_INLINE Heads(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
@@ -98,10 +100,10 @@ struct Heads {
   };
 
   FLITLAB_INLINE u32 credits(u32 port, u32 vc, u32 lane) const {
-    return k.credits[port].get(lane, vc) + (new_credits[port * L + lane] >> vc & 1);
+    return k.credits[port].get(lane, vc) + (counted->credits.byte(port * L + lane) >> vc & 1);
   }
   FLITLAB_INLINE u32 flits(u32 port, u32 vc, u32 lane) const {
-    return k.flits[port].get(lane, vc) + (new_flits[port * L + lane] >> vc & 1);
+    return k.flits[port].get(lane, vc) + (counted->flits.byte(port * L + lane) >> vc & 1);
   }
 
   /// As free_vcs().
@@ -121,28 +123,34 @@ struct Heads {
   /// VC allocation, separable and input first, of all that are due. Each step is done for all before the next of any,
   /// with few branches, so that a processor works on several heads at once.
   FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
-    B new_ones[S::ports], old_ones[S::ports], any{}, any_old{};
-    for (u32 port = 0; port < S::ports; ++port) {
+    ByPort new_ones, old_ones;
+    B any{}, any_old{};
+    for (const u32 port : C::template ports<S::ports>()) {
       const B due = k.due[port] & ~k.asleep[port];
       new_ones[port] = due & ~k.routed[port];
       old_ones[port] = due & k.routed[port];
       any |= due;
       any_old |= old_ones[port];
     }
-    if (!C::any(any)) return;
+    if constexpr (!kPlain) {  // plain ones do not ask for counts
+      for (const u32 port : C::template ports<S::ports>()) {
+        counted->flits.put(port, arrivals.flits[port]);
+        counted->credits.put(port, arrivals.credits[port]);
+      }
+      C::meet();
+    }
     typename C::template Desk<AllocationDesk<C, S>> desk;
-    if constexpr (!std::is_base_of_v<PlainVcTable, typename V::Table>) {  // plain ones do not ask for counts
-      new_credits = C::show(desk->credits, arrivals.credits);
-      new_flits = C::show(desk->flits, arrivals.flits);
-    }
     u32 n = 0;
-    if (C::any(any_old)) {
-      n = C::template list_members<S::vcs>(old_ones, desk->places);
-      if (adapts()) n = compute_routes<false>(desk->places, n);
+    if (C::any(any)) {
+      if (C::any(any_old)) {
+        n = C::template list_members<S::vcs>(old_ones, desk->places);
+        if (adapts()) n = compute_routes<false>(desk->places, n);
+      }
+      n += compute_first_routes(new_ones, desk->places + n);
+      n = bid(desk->places, n, desk->asked);
     }
-    n += compute_first_routes(new_ones, desk->places + n);
-    n = bid(desk->places, n, desk->bids);
-    if (C::any(n)) grant(desk->bids, n, desk->won);
+    C::meet();
+    if (C::any(n)) grant(desk->places, n, desk->asked, desk->won);
   }
 
   /// Route computation of packets; returns how many have one, and lists these.
@@ -172,7 +180,7 @@ struct Heads {
   }
 
   /// The first routes of packets that have just come to the front.
-  FLITLAB_INLINE u32 compute_first_routes(const B (&new_ones)[S::ports], Place* places) const {
+  FLITLAB_INLINE u32 compute_first_routes(const ByPort& new_ones, Place* places) const {
     const u32 listed = C::template list_members<S::vcs>(new_ones, places);
     const Rings rings = this->rings();
     const u32 ring = rings.size;
@@ -184,7 +192,7 @@ struct Heads {
       first = static_cast<u8>(next & (0 - u32{next != ring}));
       C::prefetch(&rings.front(place));
     });
-    for (u32 port = 0; port < S::ports; ++port) {
+    for (const u32 port : C::template ports<S::ports>()) {
       k.passed[port] &= ~new_ones[port];
       k.routed[port] |= new_ones[port];
     }
@@ -192,7 +200,7 @@ struct Heads {
     const u32 n = compute_routes<true>(places, listed);
     if (same_length()) {
       const u32 flits = v.t.traffic.packets.flits[0];
-      for (u32 port = 0; port < S::ports; ++port) k.left[port].set(new_ones[port] & k.routed[port], flits);
+      for (const u32 port : C::template ports<S::ports>()) k.left[port].set(new_ones[port] & k.routed[port], flits);
       C::sync();
     } else {
       C::each(n, [&](u32 i) {
@@ -203,11 +211,15 @@ struct Heads {
     return n;
   }
 
-  /// Packets that have a route bid for an output VC. Returns how many do: not those that may take none now.
-  FLITLAB_INLINE u32 bid(const Place* places, u32 n, Bid* bids) const {
+  /// In arrays of what this member's ports have.
+  static FLITLAB_INLINE u32 of_mine(u32 place) { return place % (L * C::ports_of(S::ports) * S::vcs); }
+
+  /// Packets that have a route bid for an output VC. Lists those that do, and returns how many: not those that may take
+  /// none now.
+  FLITLAB_INLINE u32 bid(Place* places, u32 n, u8* asked) const {
     Block<C, S>& k = this->k;
     const bool sleepy = is_wormhole() && !adapts();
-    return C::filter(places, n, bids, [&](u32 place, Bid& bid) {
+    return C::filter(places, n, places, [&](u32 place, Place& bids) {
       const u32 flat = place / L, lane = place % L, port = flat / S::vcs, vc = flat % S::vcs;
       if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) return false;
       const u32 out = lowest_bit(u32{byte(k.out_port, place)});
@@ -217,8 +229,9 @@ struct Heads {
         if (sleepy) C::or_bits(byte(k.asleep, port * L + lane), only(vc));
         return false;
       }
-      const u32 to = place_of(out, first_at_or_after(free, byte(k.pick_out, place)), lane);
-      bid = {static_cast<u16>(place), static_cast<u16>(to)};
+      const u32 out_vc = first_at_or_after(free, byte(k.pick_out, place)), to = place_of(out, out_vc, lane);
+      bids = static_cast<Place>(place);
+      asked[of_mine(place)] = static_cast<u8>(out * S::vcs + out_vc);
       const u32 first = byte(k.pick_in, to);
       C::update(byte(k.owner, to), [&](u8 claim) {
         const bool better = !(claim & kClaimed) || is_before<S>(flat, claim & ~u32{kClaimed}, first);
@@ -229,14 +242,15 @@ struct Heads {
   }
 
   /// Bidders that have won get their output VCs.
-  FLITLAB_INLINE void grant(const Bid* bids, u32 n, typename C::Row (&won)[S::ports]) const {
-    for (u32 port = 0; port < S::ports; ++port) won[port] = B{};
+  FLITLAB_INLINE void grant(const Place* bids, u32 n, const u8* asked,
+                            typename C::template ByPort<typename C::Row, S::ports>& won) const {
+    for (const u32 port : C::template ports<S::ports>()) won[port] = B{};
     C::sync();
     Block<C, S>& k = this->k;
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle ready = now + v.t.allocation_delay;
     C::each(n, [&](u32 i) {
-      const u32 place = bids[i].from, to = bids[i].to, flat = place / L;
+      const u32 place = bids[i], flat = place / L, to = asked[of_mine(place)] * L + place % L;
       if (C::peek(byte(k.owner, to)) != (flat | kClaimed)) return;
       C::poke(byte(k.owner, to), static_cast<u8>(flat));
       byte(k.pick_in, to) = static_cast<u8>(flat + 1);
@@ -246,10 +260,10 @@ struct Heads {
       byte(k.out_vc, place) = out_bit;
       C::or_bits(byte(k.taken, out_at), out_bit);
       C::put_bits(byte(k.credited, at), bit, byte(k.some_credits, out_at) & out_bit ? bit : u8{0});
-      C::or_bits(byte(won, at), bit);
+      C::or_bits(C::template byte_of<S::ports>(won, at), bit);
       ready_at[place] = ready;
     });
-    for (u32 port = 0; port < S::ports; ++port) {
+    for (const u32 port : C::template ports<S::ports>()) {
       k.due[port] &= ~won[port];
       k.routed[port] &= ~won[port];
       k.heads[port] |= won[port];
@@ -258,14 +272,14 @@ struct Heads {
   }
 
   /// Heads that cross take their descriptors along: to a queue of the next router, or of the terminal.
-  FLITLAB_APART void take_descriptors(const B (&heads)[S::ports]) const {
+  FLITLAB_APART void take_descriptors(const ByPort& heads) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
     Block<C, S>& k = rings.k;
     const u32* const leads_to = wiring.to + std::size_t{b} * (S::ports * L);
     Packet* const ring = s.ring;
     typename C::template Desk<CrossingDesk<C, S>> desk;
-    const u8* const sets = C::show(desk->sets, heads);  // of one
+    const auto sets = C::template show<S::ports>(desk->sets, heads);  // of one
     const u32 n = C::list(heads, desk->list);
     struct Copy {
       const Packet* from;
@@ -287,7 +301,7 @@ struct Heads {
       tail = next_place(tail, rings.size);
       return Copy{&packet, copy, u32{out != S::network_ports}};
     };
-    C::template in_two_steps<L * S::ports>(n, prepare, [](const Copy& copy) {
+    C::template in_two_steps<L * C::ports_of(S::ports)>(n, prepare, [](const Copy& copy) {
       const u32 after = copy.from->hops + copy.hops;
       *copy.to = *copy.from;
       copy.to->hops = static_cast<u16>(after);

@@ -6,14 +6,26 @@ namespace flitlab::vc::lanes {
 
 template <class C, class S>
 struct CreditDesk {
-  typename C::Place list[C::lanes * S::ports + C::kMargin];
+  typename C::Place list[C::lanes * C::ports_of(S::ports) + C::kMargin];
   typename C::template Shown<S::ports> sets;
+};
+
+/// What inputs and outputs tell one another about the switch.
+template <class C, class S>
+struct SwitchBoard {
+  using Board = typename C::template Board<S::ports>;
+  Board asks;                           ///< by input: the output port that it asks for
+  Board mail[FlitsOf<C, S>::planes];    ///< by input: the flit that would go there
+  Board wins;                           ///< by output: the input port that it takes
+  Board spent;                          ///< by output: the same, if its flit has taken the last credit of its VC
+  Board freed;                          ///< by output: itself, if it has a free VC more
 };
 
 template <class C, class S, class V>
 struct Routers {
   using B = typename C::Value;
   using Row = typename C::Row;
+  using ByPort = typename C::template ByPort<B, S::ports>;
   using F = FlitsOf<C, S>;
   const V& v;
   const State<C, S>& s;
@@ -49,9 +61,10 @@ struct Routers {
 
   /// Credits and flits arrive. Returns, in `fresh`, the packets that have come to the front and will be due in the next
   /// cycle.
-  FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals, B (&fresh)[S::ports]) const {
-    B first[S::ports], any{};  // credits of output VCs that had none, and have owners: these may go on
-    for (u32 port = 0; port < S::ports; ++port) {
+  FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals, ByPort& fresh) const {
+    ByPort first;  // credits of output VCs that had none, and have owners: these may go on
+    B any{};
+    for (const u32 port : C::template ports<S::ports>()) {
       B credits;
       F mail;
       look_up(port, credits, mail);
@@ -70,7 +83,7 @@ struct Routers {
     }
     if (!C::any(any)) return;
     typename C::template Desk<CreditDesk<C, S>> desk;
-    const u8* const sets = C::show(desk->sets, first);  // of one
+    const auto sets = C::template show<S::ports>(desk->sets, first);  // of one
     const u32 n = C::list(first, desk->list);
     C::each(n, [&](u32 i) {
       const u32 at = desk->list[i], port = at / C::lanes, lane = at % C::lanes;
@@ -81,69 +94,49 @@ struct Routers {
 
   /// Switch allocation, separable and input first, and traversal.
   FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals) const {
-    B asks[8], vcs[S::ports], to_vc[S::ports];  // by input port: output port and VC that it asks for, as sets of one
-    for (u32 port = 0; port < S::ports; ++port) {
+    typename C::template Common<SwitchBoard<C, S>> board;
+    ByPort vcs, heads, tails;
+    for (const u32 port : C::template ports<S::ports>()) {
       const B ready = k.filled[port] & k.credited[port] & k.granted[port];
       vcs[port] = pick(ready, k.first_vc[port]);
-      asks[port] = to_vc[port] = B{};
+      B asks{}, to_vc{};  // the output port and VC, as sets of one
       for (u32 vc = 0; vc < S::vcs; ++vc) {
-        put_where(asks[port], vcs[port], vc, k.out_port[port][vc]);
-        put_where(to_vc[port], vcs[port], vc, k.out_vc[port][vc]);
+        put_where(asks, vcs[port], vc, k.out_port[port][vc]);
+        put_where(to_vc, vcs[port], vc, k.out_vc[port][vc]);
       }
+      heads[port] = vcs[port] & k.heads[port];
+      tails[port] = k.left[port].ones(vcs[port]);
+      board->asks.put(port, asks);
+      F::of(to_vc, nonzero(heads[port]), nonzero(tails[port])).write([&](u32 plane, B bytes) {
+        board->mail[plane].put(port, bytes);
+      });
     }
-    B wins[8];  // by output port: the input port that it takes
-    for (u32 port = 0; port < 8; ++port) wins[port] = port < S::ports ? asks[port] : B{};
-    C::transpose8(wins);
-    B winners{};
-    for (u32 port = 0; port < S::ports; ++port) {
-      const B input = pick(wins[port], k.first_input[port]);
-      k.first_input[port] = select(nonzero(input), above(input), k.first_input[port]);
-      winners |= input;
-      wins[port] = input;
-    }
-    traverse(arrivals, vcs, to_vc, wins, winners);
+    C::meet();
+    send_winners(arrivals, *board.operator->());
+    C::meet();
+    move(arrivals, *board.operator->(), vcs, heads, tails);
   }
 
-  FLITLAB_INLINE void traverse(const Arrivals<C, S>& arrivals, B (&vcs)[S::ports], const B (&to_vc)[S::ports],
-                               const B (&wins)[8], B winners) const {
+  /// Outputs choose among the inputs that ask for them, and send their flits.
+  FLITLAB_INLINE void send_winners(const Arrivals<C, S>& arrivals, SwitchBoard<C, S>& board) const {
     const auto& t = v.t;
-    F mail[S::ports];  // by input port
-    B heads[S::ports], tails[S::ports], any_head{}, any_tail{};
-    u32 moves = 0;
-    for (u32 port = 0; port < S::ports; ++port) {
-      const B won = has(winners, port), vc = vcs[port] & won;
-      k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
-      k.flits[port].change(arrivals.flits[port], vc);
-      k.left[port].subtract(vc);
-      k.filled[port] = k.flits[port].some();
-      tails[port] = vc & ~k.left[port].some();
-      heads[port] = vc & k.heads[port];
-      k.heads[port] ^= heads[port];
-      k.granted[port] &= ~tails[port];
-      any_head |= heads[port];
-      any_tail |= tails[port];
-      mail[port] = F::of(to_vc[port], nonzero(heads[port]), nonzero(tails[port])) & won;
-      vcs[port] = vc;
-      moves += C::count(won);
-      const u32 slot = s.slot(now + t.credit_delay);
-      if (port == S::network_ports)
-        s.of_terminals(s.inject_credits, slot, b) = vc;
-      else
-        *reinterpret_cast<Row*>(s.credit_row(slot, port) + std::size_t{b} * C::lanes) = vc;
-    }
-    B freed{};  // output ports that have a free VC more
-    B spent{};  // input ports whose flits have taken the last credit of their output VCs
-    for (u32 port = 0; port < S::ports; ++port) {
+    ByPort asked;
+    C::template turn<S::ports>(board.asks, asked);
+    for (const u32 port : C::template ports<S::ports>()) {
+      const B winner = pick(asked[port], k.first_input[port]);
+      k.first_input[port] = select(nonzero(winner), above(winner), k.first_input[port]);
       F out;
-      for (u32 input = 0; input < S::ports; ++input) out.put_where(wins[port], input, mail[input]);
+      for (u32 input = 0; input < S::ports; ++input)
+        out.put_where(winner, input, F::read([&](u32 plane) { return board.mail[plane].get(input); }));
       const B vc = out.vcs();
       k.credits[port].change(arrivals.credits[port], vc);
       k.some_credits[port] = k.credits[port].some();
-      spent |= wins[port] & nonzero(vc & ~k.some_credits[port]);
-      const B tails_out = vc & out.tails();
-      k.taken[port] &= ~tails_out;
-      freed |= nonzero(tails_out) & only(port);
+      const B tails = vc & out.tails();
+      k.taken[port] &= ~tails;
       k.sent[port] -= nonzero(out.any());
+      board.wins.put(port, winner);
+      board.spent.put(port, winner & nonzero(vc & ~k.some_credits[port]));
+      board.freed.put(port, nonzero(tails) & only(port));
       if (port == S::network_ports)
         s.put_terminal_flits(s.eject_mail, s.slot(now + t.eject_delay), b, out);
       else
@@ -152,28 +145,55 @@ struct Routers {
           *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = bytes;
         });
     }
-    for (u32 port = 0; port < S::ports; ++port) k.credited[port] &= ~(vcs[port] & has(spent, port));
-    if (C::any(any_head)) Heads<C, S, V>(v, s, wiring, b, now).take_descriptors(heads);
-    if (C::any(any_tail)) {
-      for (u32 port = 0; port < S::ports; ++port) next_packets(port, tails[port]);
-      wake(freed);
+  }
+
+  /// Inputs that have won lose a flit each, and return its credit.
+  FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchBoard<C, S>& board, const ByPort& asked,
+                           ByPort& heads, ByPort& tails) const {
+    const B winners = board.wins.all(), spent = board.spent.all(), freed = board.freed.all();
+    B any_head{}, any_tail{};
+    u32 moves = 0;
+    for (const u32 port : C::template ports<S::ports>()) {
+      const B won = has(winners, port), vc = asked[port] & won;
+      heads[port] &= won;
+      tails[port] &= won;
+      k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
+      k.flits[port].change(arrivals.flits[port], vc);
+      k.left[port].subtract(vc);
+      k.filled[port] = k.flits[port].some();
+      k.heads[port] ^= heads[port];
+      k.granted[port] &= ~tails[port];
+      k.credited[port] &= ~(vc & has(spent, port));
+      any_head |= heads[port];
+      any_tail |= tails[port];
+      moves += C::count(won);
+      const u32 slot = s.slot(now + v.t.credit_delay);
+      if (port == S::network_ports)
+        s.of_terminals(s.inject_credits, slot, b) = vc;
+      else
+        *reinterpret_cast<Row*>(s.credit_row(slot, port) + std::size_t{b} * C::lanes) = vc;
     }
+    if (C::any(any_head)) Heads<C, S, V>(v, s, wiring, b, now).take_descriptors(heads);
+    if (C::any(any_tail)) next_packets(tails);
+    if (C::any(freed)) wake(freed);
     count(*v.shard, Total::kFlitMoves, moves);
   }
 
   /// Behind tails that have left, the next packets come to the front.
-  FLITLAB_INLINE void next_packets(u32 port, B tails) const {
-    k.packets[port].subtract(tails);
-    k.fresh[port] = tails & k.packets[port].some();
-    k.passed[port] |= tails;
+  FLITLAB_INLINE void next_packets(const ByPort& tails) const {
+    for (const u32 port : C::template ports<S::ports>()) {
+      k.packets[port].subtract(tails[port]);
+      k.fresh[port] = tails[port] & k.packets[port].some();
+      k.passed[port] |= tails[port];
+    }
   }
 
   /// Packets that wait for output ports of a set ask again.
   FLITLAB_INLINE void wake(B freed) const {
     B any{};
-    for (u32 port = 0; port < S::ports; ++port) any |= k.asleep[port];
+    for (const u32 port : C::template ports<S::ports>()) any |= k.asleep[port];
     if (!C::any(any & nonzero(freed))) return;
-    for (u32 port = 0; port < S::ports; ++port)
+    for (const u32 port : C::template ports<S::ports>())
       for (u32 vc = 0; vc < S::vcs; ++vc) k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
   }
 
@@ -194,18 +214,18 @@ struct Routers {
 
   FLITLAB_INLINE void step() const {
     if (s.large) prefetch_next();
-    B fresh[S::ports];
+    ByPort fresh;
     Arrivals<C, S> arrivals;
     receive(arrivals, fresh);
     Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
-    for (u32 port = 0; port < S::ports; ++port) k.due[port] |= fresh[port];
+    for (const u32 port : C::template ports<S::ports>()) k.due[port] |= fresh[port];
     allocate_switch(arrivals);
     if (now % 128 == 127) keep_sent();
   }
 
   /// Counts of sent flits would pass a byte's end.
   FLITLAB_INLINE void keep_sent() const {
-    for (u32 port = 0; port < S::ports; ++port) {
+    for (const u32 port : C::template ports<S::ports>()) {
       C::for_each_own([&](u32 lane) {
         s.flits_sent[(std::size_t{b} * C::lanes + lane) * S::ports + port] += lane_of(k.sent[port], lane);
       });

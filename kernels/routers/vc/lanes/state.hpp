@@ -161,6 +161,18 @@ struct State {
     return at;
   }
 
+  /// That of another replica, so many bytes further on.
+  FLITLAB_INLINE State moved(std::size_t bytes) const {
+    State s = *this;
+    const auto move = [bytes]<class T>(T*& array) {
+      array = reinterpret_cast<T*>(reinterpret_cast<std::byte*>(array) + bytes);
+    };
+    move(s.block), move(s.flit_mail), move(s.credit_mail), move(s.eject_mail), move(s.eject_credits);
+    move(s.inject_mail), move(s.inject_credits), move(s.next_creation), move(s.terminal), move(s.ahead);
+    move(s.ring), move(s.ready_at), move(s.flits_sent), move(s.fault);
+    return s;
+  }
+
   FLITLAB_INLINE u32 slot(Cycle arrival) const { return arrival & (slots - 1); }
   FLITLAB_INLINE u8* flit_row(u32 slot, u32 port) const {
     return flit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
