@@ -99,8 +99,7 @@ struct Slices {
   template <u32 P>
   static __device__ __forceinline__ void turn(const Board<P>& board, ByPort<Value, P>& sets) {
     u32 set = 0;
-    for (u32 other = 0; other < P; ++other)
-      set |= (Value(board.of[other]).word >> my_port() & 0x01010101u) << other;
+    for (u32 other = 0; other < P; ++other) set |= (Value(board.of[other]).word >> my_port() & 0x01010101u) << other;
     sets.mine = Slice::of(set);
   }
 

@@ -1,7 +1,7 @@
 #pragma once
-/// A CUDA engine that keeps replicas in lanes (kernels/engines/lane_engine.hpp) from the first cycle on: a crew of warps
-/// works on two blocks of items, a byte each, instead of a thread on an item. The form that everybody else sees is made
-/// when somebody looks. Nobody can tell but by the clock on the wall.
+/// A CUDA engine that keeps replicas in lanes (kernels/engines/lane_engine.hpp) from the first cycle on: a crew of
+/// warps works on two blocks of items, a byte each, instead of a thread on an item. The form that everybody else sees
+/// is made when somebody looks. Nobody can tell but by the clock on the wall.
 ///
 /// A model that has such lanes names types, each of which is made from its table, on the host and on the device, and
 /// from the number of replicas. It offers
@@ -18,8 +18,8 @@
 ///     `spare`                   one of which nothing is alive: teams without work step it beside those that have
 ///     `load(view, replica, item, cycle)`, `store(...)`  an item, from the state that everybody sees, and back
 ///     `home(replica, block)`    where the state of a block lies that no other block sees
-///     `step(tally, replica, block, state, row, cycle)`  that part of a cycle of a block, whose state is at home, or held
-///     `lookahead`               cycles that blocks may go on without one another: what they send arrives later
+///     `step(tally, replica, block, state, row, cycle)`  that part of a cycle of a block, whose state is at home, or
+///     held `lookahead`               cycles that blocks may go on without one another: what they send arrives later
 #include <algorithm>
 
 #include "kernels/engines/cuda_engine.cuh"

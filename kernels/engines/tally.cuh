@@ -1,7 +1,7 @@
 #pragma once
 /// What threads that work in lanes count between two looks of the host, to be added to the replica's shard
-/// (kernels/common/counters.hpp) at the end: not in registers, of which there are few. Histograms have too many bins, and
-/// are counted where they lie.
+/// (kernels/common/counters.hpp) at the end: not in registers, of which there are few. Histograms have too many bins,
+/// and are counted where they lie.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab {

@@ -229,7 +229,8 @@ class Wave {
     warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < first + threads; ++i) {
       if (fibers_[i].at != At::kNamedBarrier || fibers_[i].barrier != fiber.barrier) continue;
-      if (fibers_[i].expected != fiber.expected) fail("threads at a named barrier expect different numbers of threads.");
+      if (fibers_[i].expected != fiber.expected)
+        fail("threads at a named barrier expect different numbers of threads.");
       fibers_[i].at = At::kRuns;
       ready_.push_back(&fibers_[i]);
     }

@@ -67,7 +67,8 @@ bool report(const Case& c) {
     const auto engine = plan->make_engine(jobs, {"cuda"});
     engine->advance(kRunIn, all);
     for (u32 r = 0; r < std::min(c.replicas, kCompared); ++r) hashes.push_back(engine->state_hash(r));
-    std::cout << ", \"device\": \"" << engine->device() << "\", \"cuda\": " << routers * c.replicas * rate(*engine, all);
+    std::cout << ", \"device\": \"" << engine->device()
+              << "\", \"cuda\": " << routers * c.replicas * rate(*engine, all);
   }
   jobs.resize(std::min(c.replicas, kCompared));
   const std::vector<u32> all = testing::first(static_cast<u32>(jobs.size()));

@@ -23,10 +23,10 @@ inline RawConfig network_of_64(const std::string& kind) {
   return config;
 }
 
-/// 32768 routers; empty: not of this model, whose tables grow with the square of its size, or which has no machine so large, or another shape.
+/// 32768 routers; empty: not of this model, whose tables grow with the square of its size, or which has no machine so
+/// large, or another shape.
 inline RawConfig network_of_32768(const std::string& kind) {
-  if (kind == "vc" || kind == "bgl")
-    return {{"router.kind", kind}, {"topology.shape", IntList{32, 32, 32}}};
+  if (kind == "vc" || kind == "bgl") return {{"router.kind", kind}, {"topology.shape", IntList{32, 32, 32}}};
   if (kind == "bless") return {{"router.kind", kind}, {"topology.shape", IntList{256, 128}}};
   return {};
 }

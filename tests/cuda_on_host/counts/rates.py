@@ -133,7 +133,7 @@ def predict(work: Work, routers: int, replicas: int) -> Prediction:
 
 
 CASES = {"one network of 64": (64, 1), "a thousand networks of 64": (64, 1000), "one network of 32768": (32768, 1)}
-LARGE = ("vc", "t3e", "bgl", "bless")  # those that tests/perf/gpu_report.cpp has of 32768 routers
+LARGE = ("vc", "bgl", "bless")  # those that tests/perf/gpu_report.cpp has of 32768 routers
 
 CYCLE = """
 ## What a cycle takes

@@ -42,7 +42,7 @@ template <class T, class S>
 struct DeviceLanes {
   using C = typename CrewOf<S>::Crew;
   static constexpr u32 crew = 32 * C::warps, team = C::threads, width = C::lanes;
-  static constexpr u32 most_threads = (C::warps <= 6 ? 4 : 2) * crew;  ///< 80 registers each, or 128
+  static constexpr u32 most_threads = 2 * crew;  ///< so that each has the registers that it wants
   static constexpr u32 desk_bytes = C::bytes, held_bytes = sizeof(Block<C, S>);
 
   static constexpr u32 kTallyBytes = room_for<TeamTally<team>>();
