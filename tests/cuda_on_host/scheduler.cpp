@@ -15,6 +15,7 @@
 #include "cuda_runtime.h"
 #include "tests/cuda_on_host/calls.hpp"
 #include "tests/cuda_on_host/counts.hpp"
+#include "tests/cuda_on_host/device.hpp"
 #include "tests/cuda_on_host/memory.hpp"
 #include "tests/cuda_on_host/sanitizers.hpp"
 
@@ -23,17 +24,11 @@ namespace {
 using cuda_on_host::SanitizedFiber;
 
 constexpr std::size_t kStack = 128 << 10;
-constexpr int kMultiprocessors = 3;
 constexpr unsigned kAtOnce = 1024;  ///< threads of blocks that do not wait for one another
 
 [[noreturn]] void fail(const char* what) {
   std::fprintf(stderr, "CUDA on the host: %s\n", what);
   std::abort();
-}
-
-unsigned from_environment(const char* name, unsigned otherwise) {
-  const char* text = std::getenv(name);
-  return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : otherwise;
 }
 
 constexpr unsigned kNamedBarriers = 16;  ///< of a block; 0 is that of all its threads
@@ -284,7 +279,7 @@ bool cooperates = false;
 
 namespace cuda_on_host {
 
-int max_threads_per_block() { return static_cast<int>(from_environment("CUDA_ON_HOST_THREADS", 512)); }
+int max_threads_per_block() { return static_cast<int>(cuda_on_host::from_environment("CUDA_ON_HOST_THREADS", 512)); }
 
 std::byte* shared_memory() { return Wave::shared_memory(); }
 
@@ -311,11 +306,11 @@ void barrier_of_grid() {
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
                    const std::function<void()>& thread) {
   static std::mutex one_at_a_time;
-  static std::uint64_t random = from_environment("CUDA_ON_HOST_SEED", 1);
+  static std::uint64_t random = cuda_on_host::from_environment("CUDA_ON_HOST_SEED", 1);
   if (!grid.x || !block.x || block.x > static_cast<unsigned>(max_threads_per_block()))
     return cudaErrorInvalidConfiguration;
   if (shared_bytes > kSharedBytes) return cudaErrorInvalidValue;
-  if (cooperative && grid.x > kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
+  if (cooperative && grid.x > cuda_on_host::kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
   const std::lock_guard lock(one_at_a_time);
   count_launch_call();
   const OnDevice here;
@@ -329,41 +324,3 @@ cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool coopera
 }
 
 }  // namespace cuda_on_host
-
-const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess: return "no error";
-    case cudaErrorInvalidValue: return "invalid argument";
-    case cudaErrorMemoryAllocation: return "out of memory";
-    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
-    case cudaErrorCooperativeLaunchTooLarge: return "too many blocks in cooperative launch";
-  }
-  return "unknown error";
-}
-
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
-}
-cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  std::snprintf(properties->name, sizeof properties->name, "CUDA on the host");
-  properties->multiProcessorCount = kMultiprocessors;
-  std::size_t free = 0;
-  cudaMemGetInfo(&free, &properties->totalGlobalMem);
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors : cuda_on_host::kSharedBytes;
-  return cudaSuccess;
-}
-/// As much as CUDA_ON_HOST_MEMORY says, in MB; all of it is always free.
-cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all) {
-  *free = *all = std::size_t{from_environment("CUDA_ON_HOST_MEMORY", 1000)} * 1000000;
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
