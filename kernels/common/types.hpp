@@ -17,11 +17,22 @@
 #define FLITLAB_INLINE inline __attribute__((always_inline))
 #endif
 
-/// Before a loop that mostly ends after its first turn.
+/// For what a cycle does in several places: on a device they call one copy of it. There warps mostly wait for
+/// instructions if what they walk through is more than its caches for those hold (docs/gpu.md).
+#if defined(__CUDACC__)
+#define FLITLAB_ONE_COPY __attribute__((noinline))
+#else
+#define FLITLAB_ONE_COPY
+#endif
+
+/// Before a loop that mostly ends after its first turn, or of which a device should have one copy.
 #if defined(__CUDACC__)
 #define FLITLAB_ROLLED _Pragma("unroll 1")
+/// Before one whose turns wait for memory: a device asks for what four of them need at once, not of sixteen.
+#define FLITLAB_BY_FOUR _Pragma("unroll 4")
 #else
 #define FLITLAB_ROLLED
+#define FLITLAB_BY_FOUR
 #endif
 
 namespace flitlab {

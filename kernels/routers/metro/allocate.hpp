@@ -27,7 +27,7 @@ FLITLAB_INLINE RandomInputs random_inputs(const V& v, u32 index, Cycle now) {
 
 /// The n-th member of a set.
 FLITLAB_HD inline u32 nth_member(u32 set, u32 n) {
-  for (; n; --n) set &= set - 1;
+  FLITLAB_ROLLED for (; n; --n) set &= set - 1;
   return lowest_bit(set);
 }
 

@@ -31,7 +31,7 @@ inline constexpr Crc kCrcs[] = {{0, 0}, {8, 0x07}, {16, 0x1021}, {32, 0x04C11DB7
 /// A check moved to the highest bits of a word, where checks of all lengths take the same steps.
 namespace detail {
 
-constexpr u32 crc_step(u32 state, u32 polynomial) { return state << 1 ^ (state >> 31 ? polynomial : 0); }
+FLITLAB_HD constexpr u32 crc_step(u32 state, u32 polynomial) { return state << 1 ^ (state >> 31 ? polynomial : 0); }
 
 /// [check][highest 8 bits of a state]: what eight steps make of them; of k bits, k steps.
 inline constexpr auto kCrcSteps = [] {
@@ -48,15 +48,17 @@ inline constexpr auto kCrcSteps = [] {
 }  // namespace detail
 
 /// `bits` more bits of a message, the highest first. What a message and its check leave is 0.
-FLITLAB_HD constexpr u32 add_to_crc(const Crc& crc, u32 state, u64 content, u32 bits) {
+FLITLAB_HD FLITLAB_ONE_COPY constexpr u32 add_to_crc(Crc crc, u32 state, u64 content, u32 bits) {
   if (!crc.bits) return 0;
 #if defined(__CUDA_ARCH__)
-  const u32 top = 1u << (crc.bits - 1), mask = top | (top - 1);
-  for (u32 i = bits; i-- > 0;) {
-    const bool out = ((state & top) != 0) != ((content >> i & 1) != 0);
-    state = (state << 1 & mask) ^ (out ? crc.polynomial : 0);
+  const u32 above = 32 - crc.bits, polynomial = crc.polynomial << above;
+  state <<= above;
+  content <<= (64 - bits) % 64;
+  FLITLAB_ROLLED for (; bits; --bits) {
+    state = detail::crc_step(state ^ static_cast<u32>(content >> 32 & 1u << 31), polynomial);
+    content <<= 1;
   }
-  return state;
+  return state >> above;
 #else
   const auto& steps = detail::kCrcSteps[crc.bits == 32 ? 3 : crc.bits / 8];
   state <<= 32 - crc.bits;

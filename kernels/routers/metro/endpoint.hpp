@@ -38,14 +38,21 @@ struct EndpointPhase {
     const u32 words = 2 * t.links * t.slices, first = (now & t.slot_mask) * words;
     using Words = MailWords<V::width>;
     const Words in{&terminal.at(t.endpoint_fields.mail, first)};
-    const FarMail<V> far{v};
     create(v, terminal, index, control, now);
-    SourceCycle<V, FarMail<V>, Words>{v, far, terminal, in, index, now, control, terminal.at(t.endpoint_fields.source)}
-        .work();
-    for (u32 l = 0; l < t.links; ++l)
-      SinkCycle<V, FarMail<V>, Words>{v,     far,         terminal, in,
-                                      index, t.links + l, now,      terminal.at(t.endpoint_fields.sink, l)}
-          .work();
+    Source& source = terminal.at(t.endpoint_fields.source);
+    FLITLAB_ROLLED for (u32 half = 0; half <= t.links; ++half) {
+      KeptSignal::One out;
+      const KeptSignal far{out};
+      const u32 entering = half - 1;
+      if (half == 0)
+        SourceCycle<V, KeptSignal, Words>{v, far, terminal, in, index, now, control, source}.work();
+      else
+        SinkCycle<V, KeptSignal, Words>{
+            v, far, terminal, in, index, t.links + entering, now, terminal.at(t.endpoint_fields.sink, entering)}
+            .work();
+      const u32 link = half == 0 ? source.link : t.links + entering;
+      if (out.kind != Kind::kNothing) drive_link(v, FarMail<V>{v}, terminal, index, link, out.kind, out.content, now);
+    }
     in.clear(words);
   }
 };

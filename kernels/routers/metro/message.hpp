@@ -9,15 +9,23 @@ namespace flitlab::metro {
 
 template <class T>
 FLITLAB_INLINE u64 channel_mask(const T& t) {
-  return t.word_bits() == 64 ? ~u64{0} : (u64{1} << t.word_bits()) - 1;
+  return ~u64{0} >> (64 - t.word_bits());
 }
+
+namespace detail {
+
+FLITLAB_HD FLITLAB_ONE_COPY inline u64 data(u64 seed, u32 source, u32 destination, u32 serial, u32 word) {
+  const u64 key = mix64(seed ^ mix64(u64{source} << 32 | destination));
+  return mix64(key + (u64{serial} << 32 | word));
+}
+
+}  // namespace detail
 
 /// Data of a message, which both ends know: what the source sends, and what is compared to find out whether a
 /// destination has been taken in by a check that fits by chance.
 template <class T>
 FLITLAB_INLINE u64 data_word(const T& t, u64 seed, u32 source, u32 destination, u32 serial, u32 word) {
-  const u64 key = mix64(seed ^ mix64(u64{source} << 32 | destination));
-  return mix64(key + (u64{serial} << 32 | word)) & channel_mask(t);
+  return detail::data(seed, source, destination, serial, word) & channel_mask(t);
 }
 
 /// A check before the first word of a message to an endpoint: another one for each, as long as it has enough bits.
@@ -102,7 +110,7 @@ template <class T, class Words>
 FLITLAB_INLINE Arrived arrived_at(const T& t, Words in, u32 link) {
   const Words words = in + link * t.slices;
   Arrived a{kind_of(words[0]), true, payload_of(words[0])};
-  for (u32 s = 1; s < t.slices; ++s) {
+  FLITLAB_ROLLED for (u32 s = 1; s < t.slices; ++s) {
     const Word word = words[s];
     a.agree = a.agree && kind_of(word) == a.kind;
     a.content |= u64{payload_of(word)} << s * t.width;

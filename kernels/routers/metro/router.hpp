@@ -10,6 +10,9 @@
 ///            there, 2 (dp + vtd) cycles later
 ///   DROP     goes on and closes the connection; so does a wire that nobody drives
 ///   blocked  the rest is thrown away; fast: the backward control bit goes back at once; detailed: TURN is awaited
+#include <type_traits>
+#include <utility>
+
 #include "kernels/common/select.hpp"
 #include "kernels/routers/metro/allocate.hpp"
 #include "kernels/routers/metro/totals.hpp"
@@ -30,6 +33,8 @@ struct RouterResult {
 /// what ports ask for, which is granted at the end (`allocate`).
 template <class V, class Far, class Words = const Word*>
 struct RouterCycle {
+  static constexpr bool kKeeps = std::is_same_v<Far, KeptWords>;
+
   const V& v;
   const Far& far;
   Item<V::width> node;
@@ -42,9 +47,27 @@ struct RouterCycle {
 
   FLITLAB_INLINE ForwardPort& forward(u32 p) const { return node.at(v.t.router_fields.forward, p); }
   FLITLAB_INLINE void send_forward(u32 out, Word word) const {
-    drive_port(v, far, node, name, v.t.inputs + out, word, now);
+    if constexpr (kKeeps)
+      far.forward = {v.t.inputs + out, word};
+    else
+      drive_port(v, far, node, name, v.t.inputs + out, word, now);
   }
-  FLITLAB_INLINE void send_back(u32 p, Word word) const { drive_port(v, far, node, name, p, word, now); }
+  FLITLAB_INLINE void send_back(u32 p, Word word) const {
+    if constexpr (kKeeps)
+      far.back = {p, word};
+    else
+      drive_port(v, far, node, name, p, word, now);
+  }
+  /// Drives what has been kept.
+  FLITLAB_INLINE void drive() const {
+    if constexpr (kKeeps) {
+      FLITLAB_ROLLED for (u32 turn = 0; turn < 2; ++turn) {
+        const KeptWords::One one = std::exchange(far.back, far.forward);
+        far.forward = {};
+        if (one.word) drive_port(v, FarMail<V>{v}, node, name, one.port, one.word, now);
+      }
+    }
+  }
   FLITLAB_INLINE Word from_far(u32 out) const { return back[out]; }
 
   FLITLAB_INLINE void set_idle(u32 p, ForwardPort& f) const {
@@ -238,6 +261,7 @@ struct RouterCycle {
         block(p, f);
       else
         open(p, f, out);
+      drive();
     }
   }
 
@@ -248,6 +272,7 @@ struct RouterCycle {
       ForwardPort& f = forward(p);
       if (!is_open(f) || !(wrong >> f.out & 1)) continue;
       shut(p, f);
+      drive();
       result.done |= 1u << p;
       count(*v.shard, Count::kShut);
     }
@@ -291,6 +316,7 @@ FLITLAB_INLINE void scan(const C& cycle) {
     const u32 p = lowest_bit(left);
     ForwardPort& f = cycle.forward(p);
     if (cycle.is_open(f)) cycle.let_go(f);
+    cycle.drive();
     cycle.set_idle(p, f);
   }
   for (u32 p = 0; p < t.ports(); ++p) {
@@ -300,7 +326,8 @@ FLITLAB_INLINE void scan(const C& cycle) {
     if (word) cycle.node.at(t.router_fields.captured, p) = word;
     const Word drive = cycle.node.at(t.router_fields.drive, p);
     const bool drops = p < t.inputs ? cycle.result.done >> p & 1 : cycle.result.freed >> (p - t.inputs) & 1;
-    if (drive && !drops) drive_port(cycle.v, cycle.far, cycle.node, cycle.name, p, drive, cycle.now);
+    if (drive && !drops) cycle.send_back(p, drive);
+    cycle.drive();
   }
 }
 

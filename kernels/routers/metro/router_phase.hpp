@@ -23,15 +23,22 @@ struct RouterPhase {
     using Words = MailWords<V::width>;
     const Words in{&node.at(t.router_fields.mail, slot)};
     u32 any = 0, arrived = 0;
-    for (u32 p = 0; p < ports; ++p) any |= in[p];
+    FLITLAB_BY_FOUR for (u32 p = 0; p < ports; ++p) {
+      const Word word = in[p];
+      any |= word;
+      arrived |= u32{word != 0 && p < t.inputs} << p % 32;
+    }
     if (!any && !control.active && t.slices == 1 && !control.some_off) return;
-    for (u32 p = 0; p < t.inputs; ++p) arrived |= u32{in[p] != 0} << p;
-    const FarMail<V> far{v};
+    KeptWords::One back, forward;
+    const KeptWords far{back, forward};
     RouterResult result;
     result.clear();
-    const RouterCycle<V, FarMail<V>, Words> cycle{v,  far,           node,  router_name(t, index), now, control,
-                                                  in, in + t.inputs, result};
-    for (u32 left = begin_router(cycle, arrived); left; left &= left - 1) cycle.step(lowest_bit(left));
+    const RouterCycle<V, KeptWords, Words> cycle{v,  far,           node,  router_name(t, index), now, control,
+                                                 in, in + t.inputs, result};
+    FLITLAB_ROLLED for (u32 left = begin_router(cycle, arrived); left; left &= left - 1) {
+      cycle.step(lowest_bit(left));
+      cycle.drive();
+    }
     if (result.requests) cycle.allocate();
     control.used &= ~result.freed;
     if (t.slices > 1) tell_cascade(v, node, cycle.name, now);

@@ -18,7 +18,10 @@ struct SinkCycle {
   Sink& s;
 
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    drive_link(v, far, terminal, index, link, kind, content, now);
+    if constexpr (std::is_same_v<Far, KeptSignal>)  // it is driven at the end
+      far.one = {kind, content};
+    else
+      drive_link(v, far, terminal, index, link, kind, content, now);
   }
 
   FLITLAB_INLINE void begin() {

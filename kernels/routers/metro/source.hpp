@@ -2,6 +2,8 @@
 /// The sending half of an endpoint (METRO, 4): it sends a message over a link of its choice, turns the connection,
 /// reads what the routers and the destination say, and tries again until the destination has acknowledged it. It has
 /// one message under way at a time.
+#include <type_traits>
+
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/metro/allocate.hpp"
 #include "kernels/routers/metro/message.hpp"
@@ -44,7 +46,10 @@ struct SourceCycle {
 
   FLITLAB_INLINE u32 route() const { return v.t.route_by_pair ? index * v.t.terminals + s.destination : s.destination; }
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    drive_link(v, far, terminal, index, s.link, kind, content, now);
+    if constexpr (std::is_same_v<Far, KeptSignal>)  // it is driven at the end
+      far.one = {kind, content};
+    else
+      drive_link(v, far, terminal, index, s.link, kind, content, now);
   }
   FLITLAB_INLINE const Wire& wire() const { return v.t.endpoint_wires[index * 2 * v.t.links + s.link]; }
 
@@ -67,10 +72,10 @@ struct SourceCycle {
       v.log.write(t.routers + index, Event{index, s.id, EventKind::kInjected, 0, 0, 0, 0, 1, s.body});
   }
 
-  FLITLAB_INLINE void begin_attempt() {
+  FLITLAB_INLINE bool begin_attempt() {
     const auto& t = v.t;
     const u32 links = terminal.at(t.endpoint_fields.links_on), n = bit_count(links);
-    if (!n) return;
+    if (!n) return false;
     const Random4 r = philox(v.row->seed, metro::stream::kLink, index, u64{s.id} << 32 | s.attempts);
     s.link = static_cast<u8>(nth_member(links, below(r.word[0], n)));
     s.state = SourceState::kSending;
@@ -81,7 +86,7 @@ struct SourceCycle {
     for (u32 i = 0; i < kMaxCascade; ++i) s.sum[i] = 0;
     ++s.attempts;
     count(*v.shard, Count::kAttempts);
-    send_next();
+    return true;
   }
 
   FLITLAB_INLINE void send_next() {
@@ -90,13 +95,14 @@ struct SourceCycle {
     if (n < s.header) {
       const u64 word = t.header[t.header_start[route()] + n];
       u64 all = 0;
-      for (u32 i = 0; i < t.slices; ++i) all |= word << i * t.width;
+      FLITLAB_ROLLED for (u32 i = 0; i < t.slices; ++i) all |= word << i * t.width;
       send(Kind::kData, all);
     } else if (n < u32{s.header} + s.body) {
       const u64 word = body_word(v, index, s.destination, s.serial, n - s.header, s.body, s.crc);
-      for (u32 i = 0; i < t.slices; ++i)
+      FLITLAB_ROLLED for (u32 i = 0; i < t.slices; ++i) {
         s.sum[i] = static_cast<u16>(
             add_to_checksum(s.sum[i], static_cast<u32>(word >> i * t.width & ((1u << t.width) - 1)), t.width));
+      }
       send(Kind::kData, word);
     } else {
       send(Kind::kTurn);
@@ -110,11 +116,13 @@ struct SourceCycle {
     const auto& t = v.t;
     const u32 mask = (1u << t.width) - 1;
     u32 head = 0;
-    for (u32 i = t.header_first[stage]; i < s.header; ++i)
+    FLITLAB_ROLLED for (u32 i = t.header_first[stage]; i < s.header; ++i) {
       head = add_to_checksum(head, t.header[t.header_start[route()] + i], t.width);
+    }
     head = turned_checksum(head, s.body, t.width);
-    for (u32 i = 0; i < t.slices; ++i)
+    FLITLAB_ROLLED for (u32 i = 0; i < t.slices; ++i) {
       if ((content >> i * t.width & mask) != (head ^ s.sum[i])) return false;
+    }
     return true;
   }
 
@@ -192,11 +200,11 @@ struct SourceCycle {
     control.oldest = control.next;
   }
 
-  /// The connection is closed.
-  FLITLAB_INLINE void end(Cycle from) {
+  /// The connection is closed. What may find it so says whether it is, so that there is one copy of this.
+  FLITLAB_INLINE void end() {
     const auto& t = v.t;
     s.state = SourceState::kIdle;
-    s.from = from;
+    s.from = now + 1;
     if (!s.body) return;
     if (t.mode == TrafficMode::kRequestReply && s.acked && s.reply && s.reply >= t.crc_words && s.crc == 0)
       return complete(now);
@@ -222,15 +230,15 @@ struct SourceCycle {
     return stage;
   }
 
-  FLITLAB_INLINE void read_answer(const Arrived& word) {
-    if (now < s.from) return;
+  FLITLAB_INLINE bool read_answer(const Arrived& word) {
+    if (now < s.from) return false;
     const bool endless = now - s.from > v.t.patience;
     const Kind kind = word.agree && !endless ? word.kind : Kind::kNothing;
     switch (kind) {
       case Kind::kStatus:
-      case Kind::kBlocked: return take_status(word);
-      case Kind::kData: return take_answer(word);
-      case Kind::kIdle: return;
+      case Kind::kBlocked: take_status(word); return false;
+      case Kind::kData: take_answer(word); return false;
+      case Kind::kIdle: return false;
       case Kind::kTurn:
         s.state = SourceState::kClosing;
         s.from = now + v.t.stages - 1;
@@ -241,47 +249,55 @@ struct SourceCycle {
         else if (!s.acked && !s.refused)
           count_stage(v, Count::kLost, s.status / 2);
         if (!word.agree || endless) send(Kind::kDrop);  // some of the connection may still be there
-        return end(now + 1);
+        return true;
     }
   }
 
-  FLITLAB_INLINE void close() {
-    if (now < s.from) return;
+  FLITLAB_INLINE bool close() {
+    if (now < s.from) return false;
     send(Kind::kDrop);
-    end(now + 1);
+    return true;
   }
 
-  /// A new message, or another attempt.
-  FLITLAB_INLINE void start() {
+  /// A new message, or another attempt: whether there is one whose first word is next.
+  FLITLAB_INLINE bool start() {
     if (!s.body && control.sent != control.created) load();
-    if (s.body && s.from <= now) begin_attempt();
+    return s.body && s.from <= now && begin_attempt();
   }
 
   /// A router has given the connection up.
-  FLITLAB_INLINE void drop() {
+  FLITLAB_INLINE bool drop() {
     count_stage(v, Count::kBlocked, stage_of_back_drop());
     send(Kind::kDrop);
-    end(now + 1);
+    return true;
   }
 
   FLITLAB_INLINE void go_on_sending() {
-    if (arrived_at(v.t, in, s.link).kind == Kind::kBackDrop) return drop();
-    send_next();
+    if (arrived_at(v.t, in, s.link).kind != Kind::kBackDrop) return send_next();
+    drop();
+    end();
   }
 
   FLITLAB_INLINE void go_on_hearing() {
     const Arrived word = arrived_at(v.t, in, s.link);
-    if (word.kind == Kind::kBackDrop) return drop();
-    read_answer(word);
+    if (word.kind == Kind::kBackDrop ? drop() : read_answer(word)) end();
   }
 
+  /// What there is to do, whatever it is.
   FLITLAB_INLINE void work() {
-    switch (s.state) {
-      case SourceState::kIdle: return start();
-      case SourceState::kSending: return go_on_sending();
-      case SourceState::kTurned: return go_on_hearing();
-      case SourceState::kClosing: return close();
-    }
+    const bool begins = s.state == SourceState::kIdle;
+    if (begins && !start()) return;
+    const Arrived word = arrived_at(v.t, in, s.link);
+    bool over = false;
+    if (s.state == SourceState::kClosing)
+      over = close();
+    else if (word.kind == Kind::kBackDrop && !begins)
+      over = drop();
+    else if (s.state == SourceState::kSending)
+      send_next();
+    else
+      over = read_answer(word);
+    if (over) end();
   }
 };
 

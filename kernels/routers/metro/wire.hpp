@@ -60,6 +60,26 @@ struct FarMail {
   }
 };
 
+/// Takes the place of FarMail where words are kept until all of a step is done, so that there is one copy of the code
+/// that drives them (FLITLAB_ONE_COPY says why): a port's step drives the port and its backward port at most once.
+struct KeptWords {
+  struct One {
+    u32 port = 0;
+    Word word = 0;  ///< 0: none
+  };
+  One& back;
+  One& forward;
+};
+
+/// The same for half of an endpoint, which drives its link at most once.
+struct KeptSignal {
+  struct One {
+    Kind kind = Kind::kNothing;
+    u64 content = 0;
+  };
+  One& one;
+};
+
 /// A router drives a port: a forward one, or I + a backward one. `far`: FarMail, or another way to the same place.
 template <class V, class Far, int W>
 FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, const RouterName& name, u32 port,
@@ -76,7 +96,7 @@ FLITLAB_INLINE void drive_link(const V& v, const Far& far, const Item<W>& termin
                                u64 content, Cycle now) {
   const auto& t = v.t;
   const u32 mask = (1u << t.width) - 1;
-  for (u32 s = 0; s < t.slices; ++s) {
+  FLITLAB_ROLLED for (u32 s = 0; s < t.slices; ++s) {
     Word word = make_word(kind, static_cast<u32>(content >> s * t.width) & mask);
     if (t.faulty)
       word = through_fault(terminal.at(t.endpoint_fields.wire, link * t.slices + s), word, t.width, v.row->seed,

@@ -41,9 +41,7 @@ struct MailWords {
   FLITLAB_HD Word operator[](u32 i) const { return first[i * W]; }
   FLITLAB_HD MailWords operator+(u32 n) const { return {first + n * W}; }
   /// Nobody hears them again.
-  FLITLAB_HD void clear(u32 n) const {
-    for (u32 i = 0; i < n; ++i) first[i * W] = 0;
-  }
+  FLITLAB_HD void clear(u32 n) const { FLITLAB_ROLLED for (u32 i = 0; i < n; ++i) first[i * W] = 0; }
 };
 
 }  // namespace flitlab::metro

@@ -103,8 +103,14 @@ struct EndpointBatch {
     list();
     sending.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).go_on_sending(); });
     hearing.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).go_on_hearing(); });
-    closing.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).close(); });
-    starting.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).start(); });
+    closing.for_each([&](u32 who) __attribute__((always_inline)) {
+      SourceStep step = source_step(who);
+      if (step.close()) step.end();
+    });
+    starting.for_each([&](u32 who) __attribute__((always_inline)) {
+      SourceStep step = source_step(who);
+      if (step.start()) step.send_next();
+    });
     taking.for_each([&](u32 entry) __attribute__((always_inline)) {
       SinkStep step = sink_step(entry & 0xFF, entry >> 8);
       step.go_on_taking(step.arrived());
