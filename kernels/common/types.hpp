@@ -18,11 +18,14 @@
 #endif
 
 /// For what a cycle does in several places: on a device they call one copy of it. There warps mostly wait for
-/// instructions if what they walk through is more than its caches for those hold (docs/gpu.md).
+/// instructions if what they walk through is more than its caches for those hold (docs/gpu.md). Elsewhere nothing is
+/// said, or, with FLITLAB_CALLED, as FLITLAB_INLINE does.
 #if defined(__CUDACC__)
 #define FLITLAB_ONE_COPY __attribute__((noinline))
+#define FLITLAB_CALLED FLITLAB_HD FLITLAB_ONE_COPY inline
 #else
 #define FLITLAB_ONE_COPY
+#define FLITLAB_CALLED FLITLAB_INLINE
 #endif
 
 /// Before a loop that mostly ends after its first turn, or of which a device should have one copy.

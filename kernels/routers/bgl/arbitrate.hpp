@@ -15,19 +15,21 @@ class Dice {
   FLITLAB_HD Dice(u64 seed, u32 node, Cycle now) : seed_(seed), node_(node), now_(now) {}
 
   FLITLAB_INLINE u32 operator()(u32 arbiter) {
-    if (!drawn_) {
+    if (!word_) {
       const Random4 r = philox(seed_, bgl::stream::kArbiter, node_, now_);
       word_ = u64{r.word[0]} << 32 | r.word[1];
-      drawn_ = true;
     }
-    return static_cast<u32>(mix64(word_ + arbiter * 0x9E3779B97F4A7C15ull) >> 32);
+    return mixed(word_, arbiter);
   }
 
  private:
-  u64 seed_, word_ = 0;
+  FLITLAB_CALLED static u32 mixed(u64 word, u32 arbiter) {
+    return static_cast<u32>(mix64(word + arbiter * 0x9E3779B97F4A7C15ull) >> 32);
+  }
+
+  u64 seed_, word_ = 0;  ///< 0: not drawn yet; if that is what is drawn, it is again
   u32 node_;
   Cycle now_;
-  bool drawn_ = false;
 };
 
 inline constexpr u64 kEveryReceiver = 0x0000010101010101ull;        ///< the first queue of each
@@ -37,10 +39,10 @@ inline constexpr u64 kReceivers = (u64{1} << kInjectionQueue) - 1;  ///< their q
 inline constexpr u32 kReceiverDice = 64, kReceptionDice = 72, kSenderDice = 96, kShortestCoin = 112, kNetworkCoin = 113;
 
 /// A member of a set, each as likely as the others.
-FLITLAB_HD inline u32 any_of(u64 set, u32 draw) {
+FLITLAB_HD FLITLAB_ONE_COPY inline u32 any_of(u64 set, u32 draw) {
   u32 skip = below(draw, bit_count64(set));
 #if defined(__CUDA_ARCH__)
-  for (; skip; --skip) set &= set - 1;
+  FLITLAB_ROLLED for (; skip; --skip) set &= set - 1;
   return lowest_bit(set);
 #else
   // Without a loop, whose end nobody can foresee: the byte that the member is in, then its place there.
@@ -60,23 +62,26 @@ FLITLAB_INLINE bool falls(Dice& dice, u32 coin, u32 threshold) {
   return threshold == kNone || (threshold && dice(coin) < threshold);
 }
 
-/// Serve the longest queue, as far as two bits of fullness tell; else, and among equals, any.
+/// The longest queues, as far as two bits of fullness tell.
+template <class T, int W>
+FLITLAB_CALLED u64 longest_of(const T& t, Item<W> node, u64 set) {
+  u64 longest = 0;
+  u32 most = 0;
+  FLITLAB_ROLLED for (u64 left = set; left; left &= left - 1) {
+    const u32 queue = lowest_bit(left);
+    const u32 size = queue >= kInjectionQueue ? t.injection_flits : t.buffer[queue & 7];
+    const u32 range = range_of(queue_in(t, node, queue).held, size);
+    if (range > most || !longest) longest = 0, most = range;
+    if (range == most) longest |= bit(queue);
+  }
+  return longest;
+}
+
+/// Serve the longest queue; else, and among equals, any.
 template <class V, int W>
 FLITLAB_INLINE u32 serve(const V& v, const Item<W>& node, u64 set, Dice& dice, u32 arbiter) {
-  const auto& t = v.t;
   if (!(set & (set - 1))) return lowest_bit(set);
-  if (falls(dice, kShortestCoin, t.slq_threshold)) {
-    u64 longest = 0;
-    u32 most = 0;
-    for (u64 left = set; left; left &= left - 1) {
-      const u32 queue = lowest_bit(left);
-      const u32 size = queue >= kInjectionQueue ? t.injection_flits : t.buffer[queue & 7];
-      const u32 range = range_of(queue_at(v, node, queue).held, size);
-      if (range > most || !longest) longest = 0, most = range;
-      if (range == most) longest |= bit(queue);
-    }
-    set = longest;
-  }
+  if (falls(dice, kShortestCoin, v.t.slq_threshold)) set = longest_of(v.t, node, set);
   return set & (set - 1) ? any_of(set, dice(arbiter)) : lowest_bit(set);
 }
 
@@ -96,11 +101,10 @@ FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 que
   if (state.route & kDynamic && !(state.route & kHighPriority)) {
     const Levels& levels = node.at(t.node_fields.levels);
     u64 best = levels.open & spread(hints & links) * t.dynamic_set;
-    for (u32 i = 3; t.jsq && i; --i)
-      if (const u64 fuller = best & levels.fuller[i - 1]) {
-        best = fuller;
-        break;
-      }
+    FLITLAB_ROLLED for (u32 i = 3; t.jsq && i; --i) if (const u64 fuller = best & levels.fuller[i - 1]) {
+      best = fuller;
+      break;
+    }
     if (best) {
       const u32 pair = best & (best - 1) ? any_of(best, dice(queue)) : lowest_bit(best);
       state.direction = pair >> 3 & 7;
@@ -130,7 +134,7 @@ FLITLAB_INLINE bool can_arrive(const V&, const NodeControl& control, u32 receive
 template <class T>
 FLITLAB_HD inline bool has_bus(const T& t, const NodeControl& control, u32 receiver) {
   u64 busy = control.leaving & u64{0xFF} << 8 * receiver;
-  for (u32 path = 1; path < t.paths; ++path) busy &= busy - 1;  // of an empty set nothing is left either
+  FLITLAB_ROLLED for (u32 path = 1; path < t.paths; ++path) busy &= busy - 1;  // of an empty set nothing is left either
   return !busy;
 }
 
@@ -145,7 +149,7 @@ FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& contro
     const u32 receiver = lowest_bit(left) >> 3;
     const u64 heads = left & u64{0xFF} << 8 * receiver;
     left &= ~heads;
-    for (u32 high = 0; high < 2; ++high) {
+    FLITLAB_ROLLED for (u32 high = 0; high < 2; ++high) {
       u64 able = 0;
       for (u64 rest = heads & (high ? high_vcs : ~high_vcs); rest; rest &= rest - 1)
         if (can_arrive(v, control, receiver, queue_at(v, node, lowest_bit(rest)), high_vcs)) able |= rest & (~rest + 1);

@@ -88,7 +88,7 @@ FLITLAB_INLINE u64 union_of(const u64 (&sets)[kDirections], u32 directions) {
 }
 
 /// Makes a queue a member of the sets of some directions, and of no others.
-FLITLAB_INLINE void put_into(u64 (&sets)[kDirections], u64 queue, u32 directions) {
+FLITLAB_CALLED void put_into(u64 (&sets)[kDirections], u64 queue, u32 directions) {
 #if FLITLAB_BGL_VECTORS
   const auto& masks = kMasksOf[directions];
   const __m128i who = _mm_set1_epi64x(static_cast<long long>(queue));

@@ -54,8 +54,8 @@ template <class V, int W>
 FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool high, u32 chunks) {
   const auto& t = v.t;
   u32 set = 0;
-  for (u32 f = high ? kNormalFifos : 0; f < (high ? kInjectionFifos : t.fifos); ++f)
-    set |= u32{terminal.at(t.software_fields.injection, f).room >= chunks} << f;
+  FLITLAB_ROLLED for (u32 f = high ? kNormalFifos : 0; f < (high ? kInjectionFifos : t.fifos); ++f) set |=
+      u32{terminal.at(t.software_fields.injection, f).room >= chunks} << f;
   return set & injection_at_hand(v, terminal);
 }
 

@@ -32,6 +32,18 @@ FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32
   }
 }
 
+/// Heads that are ready now begin to ask.
+template <class V, int W>
+FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
+  for (u64 left = control.entering; left; left &= left - 1) {
+    const u32 queue = lowest_bit(left);
+    const Queue& state = queue_at(v, node, queue);
+    if (!has_come(state.until, now)) continue;
+    control.entering &= ~bit(queue);
+    ask(control, queue, state.route);
+  }
+}
+
 /// A packet comes into a queue. Returns whether it may ask through the bypass channel.
 template <class V, int W>
 FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u16 route,

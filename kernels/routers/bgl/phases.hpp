@@ -67,18 +67,6 @@ FLITLAB_INLINE void receive_from_software(const V& v, const Item<V::width>& node
   }
 }
 
-/// Heads that are ready now begin to ask.
-template <class V, int W>
-FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
-  for (u64 left = control.entering; left; left &= left - 1) {
-    const u32 queue = lowest_bit(left);
-    const Queue& state = queue_at(v, node, queue);
-    if (!has_come(state.until, now)) continue;
-    control.entering &= ~bit(queue);
-    ask(control, queue, state.route);
-  }
-}
-
 /// Heads that have not got through by the bypass channel go into their VC's FIFO.
 template <class V, int W>
 FLITLAB_INLINE void store(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
@@ -274,26 +262,30 @@ struct NodePhase {
       end_leave(v, node[i], control(i), index[i], queue, now);
       if (sends_acks && queue < kInjectionQueue) add_ack(i, queue >> 3);
     };
-    auto ended = later<kMost, kMostEnds, u32>(end);
     for (u32 i : turning) {
       const u32 set = equal_set(node[i], t.node_fields.tail_leaves, static_cast<u16>(now)) & control(i).sending;
       control(i).sending = static_cast<u8>(control(i).sending & ~set);
       leaving.add(i, set);
       arriving.add(i, control(i).arriving & ~control(i).leaving);
     }
-    leaving.for_each([&](u32 i, u32 d) {
-      const u32 queue = node[i].at(t.node_fields.sender_takes, d);
-      prefetch_end(v, node[i], control(i), queue, now);
-      ended.add(true, i << 8 | queue);
-    });
-    arriving.for_each([&](u32 i, u32 queue) {
+    auto ended = later<kMost, kMostEnds, u32>(end);
+    const auto see = [&](u32 i, u32 queue, bool by_link) __attribute__((always_inline)) {
       const Queue& state = queue_at(v, node[i], queue);
 #if !defined(__CUDA_ARCH__)
-      __builtin_prefetch(&packet_at(v, node[i], queue, state.first));
+      if (!by_link) __builtin_prefetch(&packet_at(v, node[i], queue, state.first));
 #endif
       prefetch_end(v, node[i], control(i), queue, now);
-      ended.add(has_come(state.until, now), i << 8 | queue);
-    });
+      ended.add(by_link || has_come(state.until, now), i << 8 | queue);
+    };
+    if constexpr (kMost == 1) {  // in one loop, so that a device has one copy of what it does
+      for (u64 left = leaving.set | arriving.set << kDirections; left; left &= left - 1) {
+        const u32 k = lowest_bit(left);
+        see(0, k < kDirections ? node[0].at(t.node_fields.sender_takes, k) : k - kDirections, k < kDirections);
+      }
+    } else {
+      leaving.for_each([&](u32 i, u32 d) { see(i, node[i].at(t.node_fields.sender_takes, d), true); });
+      arriving.for_each([&](u32 i, u32 queue) { see(i, queue, false); });
+    }
     ended.run();
     for (u32 i : turning) end_entering(v, node[i], control(i), now);
     acks.for_each([&](u32 i, u32 direction) {  // a link may be on the list more than once
@@ -314,15 +306,16 @@ struct NodePhase {
     }
     for (u32 i : waiting) {
       const u64 heads = able[i] = able_heads(v, node[i], control(i)), others = heads & (heads - 1);
-      const bool contested = t.gap ? heads != 0 : others != 0;
+      const bool contested = kMost == 1 || t.gap ? heads != 0 : others != 0;
       alone.add(i, (heads != 0) & !contested);
       several.add(i, contested);
     }
     const auto dice = [&](u32 i) { return Dice(v.row->seed, index[i], now); };
     for (u32 i : here)
       if (receive(v, node[i], control(i), index[i], bypass[i], dice(i), now)) look_again(v, index[i], now + 1);
-    for (u32 i : alone)
-      pass_alone(v, node[i], control(i), index[i], lowest_bit(able[i]), bypass[i], dice(i), grants, now);
+    if constexpr (kMost != 1)
+      for (u32 i : alone)
+        pass_alone(v, node[i], control(i), index[i], lowest_bit(able[i]), bypass[i], dice(i), grants, now);
     for (u32 i : several)
       if (pass(v, node[i], control(i), index[i], able[i], bypass[i], dice(i), grants, now) &&
           able_heads(v, node[i], control(i)))

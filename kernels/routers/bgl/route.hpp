@@ -12,7 +12,7 @@ inline constexpr u32 kPlusDirections = 0b010101;
 template <class T>
 FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
   u32 hints = 0;
-  for (u32 d = 0; d < t.dims; ++d) {
+  FLITLAB_ROLLED for (u32 d = 0; d < t.dims; ++d) {
     const u32 k = t.radix[d], a = coordinate(t, from, d), b = coordinate(t, to, d);
     const u32 up = b >= a ? b - a : b + k - a;  // hops in the plus direction
     if (!up) continue;
@@ -27,7 +27,7 @@ FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
 template <class T>
 FLITLAB_HD inline u32 ties_by_registers(const T& t, u32 from) {
   u32 sum = 0;
-  for (u32 d = 0; d < t.dims; ++d) sum += coordinate(t, from, d);
+  FLITLAB_ROLLED for (u32 d = 0; d < t.dims; ++d) sum += coordinate(t, from, d);
   return sum % 2 ? 7 : 0;
 }
 

@@ -159,9 +159,13 @@ struct View : ViewBase<W, Traced, T> {
   Items<W> calendar;
 };
 
+template <class T, int W>
+FLITLAB_INLINE Queue& queue_in(const T& t, const Item<W>& node, u32 queue) {
+  return node.at(t.node_fields.queue, (queue >> 3) * t.vcs + (queue & 7));
+}
 template <class V, int W>
 FLITLAB_INLINE Queue& queue_at(const V& v, const Item<W>& node, u32 queue) {
-  return node.at(v.t.node_fields.queue, (queue >> 3) * v.t.vcs + (queue & 7));
+  return queue_in(v.t, node, queue);
 }
 
 /// A queue has another head, or none, whose turn the gap does not hold up.

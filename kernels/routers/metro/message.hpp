@@ -14,7 +14,7 @@ FLITLAB_INLINE u64 channel_mask(const T& t) {
 
 namespace detail {
 
-FLITLAB_HD FLITLAB_ONE_COPY inline u64 data(u64 seed, u32 source, u32 destination, u32 serial, u32 word) {
+FLITLAB_CALLED u64 data(u64 seed, u32 source, u32 destination, u32 serial, u32 word) {
   const u64 key = mix64(seed ^ mix64(u64{source} << 32 | destination));
   return mix64(key + (u64{serial} << 32 | word));
 }
