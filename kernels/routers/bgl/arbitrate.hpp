@@ -101,10 +101,11 @@ FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 que
   if (state.route & kDynamic && !(state.route & kHighPriority)) {
     const Levels& levels = node.at(t.node_fields.levels);
     u64 best = levels.open & spread(hints & links) * t.dynamic_set;
-    FLITLAB_ROLLED for (u32 i = 3; t.jsq && i; --i) if (const u64 fuller = best & levels.fuller[i - 1]) {
-      best = fuller;
-      break;
-    }
+    for (u32 i = 3; t.jsq && i; --i)
+      if (const u64 fuller = best & levels.fuller[i - 1]) {
+        best = fuller;
+        break;
+      }
     if (best) {
       const u32 pair = best & (best - 1) ? any_of(best, dice(queue)) : lowest_bit(best);
       state.direction = pair >> 3 & 7;

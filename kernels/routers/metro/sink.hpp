@@ -90,37 +90,30 @@ struct SinkCycle {
     s.from = now + 1 + t.stages + 2 * wire.delay;
   }
 
-  /// A message's next word, or that it has ended.
-  FLITLAB_INLINE void go_on_taking(const Arrived& word) {
+  /// A message's next word, or that it has ended. Returns whether its answer is next.
+  FLITLAB_INLINE bool go_on_taking(const Arrived& word) {
     if (!word.agree) s.refuse = 1;
-    if (word.kind == Kind::kData) return take(word);
-    if (word.kind == Kind::kTurn) {
-      decide();
-      return answer();
-    }
+    if (word.kind == Kind::kData) take(word);
     if (word.kind == Kind::kDrop || word.kind == Kind::kNothing) s.state = SinkState::kIdle;
+    if (word.kind != Kind::kTurn) return false;
+    decide();
+    return true;
   }
 
   FLITLAB_INLINE Arrived arrived() const { return arrived_at(v.t, in, link); }
 
   FLITLAB_INLINE void work() {
     const Arrived word = arrived();
-    switch (s.state) {
-      case SinkState::kIdle:
-        if (word.kind != Kind::kData) return;
-        begin();
-        s.refuse = !word.agree;
-        return take(word);
-      case SinkState::kTaking: return go_on_taking(word);
-      case SinkState::kAnswering:
-        if (word.kind == Kind::kDrop) {
-          s.state = SinkState::kIdle;
-          return;
-        }
-        return answer();
-      case SinkState::kTurned:
-        if (now >= s.from && (word.kind == Kind::kDrop || word.kind == Kind::kNothing)) s.state = SinkState::kIdle;
-        return;
+    if (s.state == SinkState::kIdle) {
+      if (word.kind != Kind::kData) return;
+      begin();
+    }
+    if (s.state == SinkState::kTaking) go_on_taking(word);
+    if (s.state == SinkState::kAnswering) {
+      if (word.kind != Kind::kDrop) return answer();
+      s.state = SinkState::kIdle;
+    } else if (s.state == SinkState::kTurned) {
+      if (now >= s.from && (word.kind == Kind::kDrop || word.kind == Kind::kNothing)) s.state = SinkState::kIdle;
     }
   }
 };

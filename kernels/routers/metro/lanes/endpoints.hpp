@@ -113,7 +113,7 @@ struct EndpointBatch {
     });
     taking.for_each([&](u32 entry) __attribute__((always_inline)) {
       SinkStep step = sink_step(entry & 0xFF, entry >> 8);
-      step.go_on_taking(step.arrived());
+      if (step.go_on_taking(step.arrived())) step.answer();
     });
     other_sinks.for_each([&](u32 entry) __attribute__((always_inline)) { sink_step(entry & 0xFF, entry >> 8).work(); });
     // Others are looked at again in the next cycle anyway.
