@@ -130,7 +130,7 @@ FLITLAB_HD inline bool has_exit(const T& t, u32 from, u32 to, u32 hints, u32 i) 
 }
 
 template <class T>
-FLITLAB_HD inline Way way_of(const T& t, u32 from, u32 to, u32 hints) {
+FLITLAB_HD FLITLAB_ONE_COPY inline Way way_of(const T& t, u32 from, u32 to, u32 hints) {
   const u32 inside = dead_between(t, from, to, hints);
   if (!inside) return Way::kAny;
   if (is_clear_in_order(t, from, to, hints)) return Way::kOrdered;
@@ -196,7 +196,7 @@ FLITLAB_HD inline u32 given_hints(const T& t, u32 from, u32 to) {
 /// A route with the hint bits of the hardware rule, as software changes it for a pair. What has to go round dead nodes
 /// is dynamic and of normal priority, since packets of high priority go in order.
 template <class T>
-FLITLAB_HD inline u32 software_route(const T& t, u32 from, u32 to, u32 route, u32 draw) {
+FLITLAB_HD FLITLAB_ONE_COPY inline u32 software_route(const T& t, u32 from, u32 to, u32 route, u32 draw) {
   const u32 given = given_hints(t, from, to);
   SoftwareHints chosen{given ? given : route & kHints, Way::kAny};
   chosen.way = way_of(t, from, to, chosen.hints);
