@@ -242,7 +242,7 @@ class CudaEngine : public Engine {
     const JobSize size{job_.place.count[0], job_.active_count};
     const DeviceSize device{multiprocessors(), most_threads(kernel)};
     if (is_resident(size, device, Model::Table::cost)) {
-      const u32 together = replicas_of_block(size);
+      const u32 together = replicas_of_block(size, device);
       const u32 threads = threads_of_block(size, device);
       launch_kernel(kernel, (size.replicas + together - 1) / together, threads, WorkList::bytes(threads), false, job_,
                     now_, cycles, together);

@@ -69,18 +69,23 @@ constexpr double cpu_cycle_ns(const JobSize& job, u32 threads, const EngineCost&
   return work / shared;
 }
 
+/// Warps of a multiprocessor that are worth having before several small replicas share one: those of a warp do not do
+/// the same for long (docs/gpu.md).
+inline constexpr u32 kWarpsFirst = 8;
+
 /// Replicas that share a block, so that its warps are full.
-constexpr u32 replicas_of_block(const JobSize& job) {
-  return std::clamp(32 / std::max(1u, job.items), 1u, job.replicas);
+constexpr u32 replicas_of_block(const JobSize& job, const DeviceSize& device) {
+  const u32 room = 32 / std::max(1u, job.items), plenty = job.replicas / (kWarpsFirst * device.multiprocessors);
+  return std::clamp(std::min(room, plenty), 1u, job.replicas);
 }
 
 constexpr u32 threads_of_block(const JobSize& job, const DeviceSize& device) {
-  return std::min(device.block_threads, (job.items * replicas_of_block(job) + 31) / 32 * 32);
+  return std::min(device.block_threads, (job.items * replicas_of_block(job, device) + 31) / 32 * 32);
 }
 
 /// A block has a replica, or some: its threads take turns at their routers. Other blocks run beside it.
 constexpr double resident_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
-  const u32 together = replicas_of_block(job), threads = threads_of_block(job, device);
+  const u32 together = replicas_of_block(job, device), threads = threads_of_block(job, device);
   const double blocks = ceil_of(job.replicas, together);
   const u32 at_once = device.multiprocessors * std::max(1u, device.block_threads / threads);
   const double waves = ceil_of(blocks, at_once),

@@ -23,12 +23,13 @@ TEST(EngineCost, OfCpusIsDividedAmongThreads) {
 /// Two multiprocessors with blocks of 64 threads; a router has 10 loads in line, 500 ns, and moves 420 bytes, 10 ns.
 TEST(EngineCost, OfResidentJobsIsDerivedByHand) {
   const EngineCost cost{.loads = 10, .blocks = 0, .bytes = 420};
-  EXPECT_EQ(replicas_of_block({64, 5}), 1u);
-  EXPECT_EQ(replicas_of_block({10, 5}), 3u);
-  EXPECT_EQ(replicas_of_block({1, 5}), 5u);     // no more than there are
-  EXPECT_EQ(replicas_of_block({1, 100}), 32u);  // a warp
+  EXPECT_EQ(replicas_of_block({64, 1000}, kTwo), 1u);
+  EXPECT_EQ(replicas_of_block({10, 1000}, kTwo), 3u);
+  EXPECT_EQ(replicas_of_block({1, 5}, kTwo), 1u);      // before there are eight warps on each multiprocessor
+  EXPECT_EQ(replicas_of_block({1, 100}, kTwo), 6u);    // as soon as there are
+  EXPECT_EQ(replicas_of_block({1, 1000}, kTwo), 32u);  // a warp
   EXPECT_EQ(threads_of_block({64, 5}, kTwo), 64u);
-  EXPECT_EQ(threads_of_block({10, 5}, kTwo), 32u);
+  EXPECT_EQ(threads_of_block({10, 1000}, kTwo), 32u);
   EXPECT_EQ(threads_of_block({1000, 5}, kTwo), 64u);
   EXPECT_DOUBLE_EQ(resident_cycle_ns({64, 1}, kTwo, cost), 640 + 50);        // 64 routers by 10 ns outlast 500 ns
   EXPECT_DOUBLE_EQ(resident_cycle_ns({32, 1}, kTwo, cost), 500 + 50);        // 320 ns do not

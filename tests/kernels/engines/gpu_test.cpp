@@ -63,6 +63,24 @@ TEST_P(Gpu, CountsWhatTheCpuCounts) {
   }
 }
 
+/// Networks of one router share warps where there are many of them: here three multiprocessors have 120.
+TEST(GpuSmall, ReplicasThatShareAWarpAreTheSame) {
+  if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  std::vector<Experiment> replicas;
+  std::vector<u32> all;
+  for (u32 r = 0; r < 120; ++r) {
+    replicas.push_back(experiment({{"router.kind", word("switch")},
+                                   {"topology.ports", integer(4)},
+                                   {"run.seed", integer(r + 1)},
+                                   {"traffic.load", 0.4}}));
+    all.push_back(r);
+  }
+  const auto plan = make_plan(replicas.front());
+  const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, {"cpu", 1});
+  for (Engine* engine : {gpu.get(), cpu.get()}) engine->advance(120, all);
+  for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r)) << "replica " << r;
+}
+
 /// More routers than a block takes: barriers are those of the whole grid.
 class GpuGrid : public Gpu {};
 
