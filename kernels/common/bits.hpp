@@ -14,8 +14,7 @@ FLITLAB_HD inline u32 lowest_bit(u32 set) {
 
 FLITLAB_HD inline u32 lowest_bit(u64 set) {
 #if defined(__CUDA_ARCH__)
-  const u32 low = static_cast<u32>(set), high = static_cast<u32>(set >> 32);
-  return lowest_bit(low ? low : high) + (low ? 0u : 32u);
+  return static_cast<u32>(__ffsll(static_cast<long long>(set)) - 1);
 #else
   return static_cast<u32>(__builtin_ctzll(set));
 #endif

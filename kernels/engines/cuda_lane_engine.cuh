@@ -67,17 +67,17 @@ __global__ void __launch_bounds__(Lanes::most_threads, 1)
   const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
   std::byte* const held = shared_memory() + 2 * crews * Lanes::desk_bytes + std::size_t{place} * Lanes::held_bytes;
   if (kHold && first - before_me < all) copy_held<Lanes>(home(first), held);
-  Lanes::by_part([&](auto& tally) __attribute__((always_inline)) {
-    u32 counted = kNone;  // whose work is: what is spare counts nothing
-    for (Cycle now = from, meet; now != from + cycles; now = meet) {
-      meet = now + std::min(from + cycles - now, job.lookahead);
+  u32 counted = kNone;  // whose work is: what is spare counts nothing
+  for (Cycle now = from, meet; now != from + cycles; now = meet) {
+    meet = now + std::min(from + cycles - now, job.lookahead);
+    Lanes::by_part([&](auto tally) __attribute__((always_inline)) {
       for (u32 i = first; i - before_me < all; i += gridDim.x * 2 * crews) {
         if (const u32 mine = work.active[i < all ? i / blocks : 0]; counted != mine) {
           if (counted != kNone) tally.end(work.shards + counted);
           tally.begin(work.shards + mine);
           counted = mine;
         }
-        __syncwarp();
+        Lanes::meet();
         FLITLAB_ROLLED for (Cycle cycle = now; cycle != meet; ++cycle) {
           job.step(tally, replica_of(i), i % blocks, kHold ? held : home(i), work.rows + counted, cycle);
           Lanes::meet();
@@ -85,13 +85,13 @@ __global__ void __launch_bounds__(Lanes::most_threads, 1)
         tally.collect();
         if (kHold) break;
       }
-      if (meeting == Meeting::kBlock)
-        __syncthreads();
-      else if (meeting == Meeting::kGrid)
-        cooperative_groups::this_grid().sync();
-    }
-    if (counted != kNone) tally.end(work.shards + counted);
-  });
+    });
+    if (meeting == Meeting::kBlock)
+      __syncthreads();
+    else if (meeting == Meeting::kGrid)
+      cooperative_groups::this_grid().sync();
+  }
+  if (counted != kNone) Lanes::by_part([&](auto tally) { tally.end(work.shards + counted); });
   if (kHold && first - before_me < all) copy_held<Lanes>(held, home(first));
 }
 
@@ -165,10 +165,9 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count};
     const auto kernel = lane_kernel<Lanes, false>, holding = lane_kernel<Lanes, true>;
     const auto run = [&](u32 grid, u32 block, Meeting meeting) {
-      // Not if blocks would have to wait for shared memory that others hold.
-      const bool hold = grid * (block / Lanes::crew) * 2 >= count * blocks &&
-                        shared_bytes(block, true) <= shared_limit_ &&
-                        grid <= blocks_at_once(holding, block, shared_bytes(block, true));
+      const bool hold =
+          grid * (block / Lanes::crew) * 2 >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
+          (meeting != Meeting::kGrid || grid <= blocks_at_once(holding, block, shared_bytes(block, true)));
       launch_kernel(hold ? holding : kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid,
                     lanes_.job, work, this->now_, cycles, meeting);
     };

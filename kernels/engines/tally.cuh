@@ -6,26 +6,10 @@
 
 namespace flitlab {
 
-/// For work that counts moves of flits, and nothing else.
-class MoveTally {
- public:
-  __device__ __forceinline__ void begin(CounterShard*) {}
-  __device__ __forceinline__ void collect() {}
-  __device__ __forceinline__ void end(CounterShard* shard) {
-    if (moves_) count(shard->total[static_cast<u32>(Total::kFlitMoves)], moves_);
-    moves_ = 0;
-  }
-
-  u32 moves_ = 0;  ///< a few in a cycle
-};
-__device__ __forceinline__ void count(MoveTally& tally, Total, u64 amount = 1) {
-  tally.moves_ += static_cast<u32>(amount);
-}
-
-/// For work that counts many things; it lies in shared memory, of a team of threads. The numbers of a few cycles are
-/// counted in halves of 16 bits, so that none passes the end of a word.
+/// In shared memory, of a block of items: the numbers of a few cycles, in halves of 16 bits, so that none passes the
+/// end of a word, and their sums, which a team of threads keeps.
 template <u32 kTeam>
-class TeamTally {
+class SharedTally {
  public:
   u64* latency;
   u64* network_latency;
@@ -40,13 +24,12 @@ class TeamTally {
   __device__ __forceinline__ void collect() {
     __syncwarp();
     for (u32 i = me(); i < kCommonTotals; i += kTeam) {
-      const u64 lately = low_[i] + (u64{high_[i]} << 16);
-      if (!lately) continue;
+      if (!(low_[i] | high_[i])) continue;
+      const u64 lately = atomicExch(low_ + i, 0u) + (u64{atomicExch(high_ + i, 0u)} << 16);  // others may go on
       if (is_maximum(i))
         sum_[i] = sum_[i] < lately ? lately : sum_[i];
       else
         sum_[i] += lately;
-      low_[i] = high_[i] = 0;
     }
     __syncwarp();
   }
@@ -85,13 +68,30 @@ class TeamTally {
   u32 low_[kCommonTotals], high_[kCommonTotals];
 };
 
-template <u32 kTeam>
-__device__ __forceinline__ void count(TeamTally<kTeam>& tally, Total total, u64 amount = 1) {
-  tally.add(total, amount);
+/// What a part of the work has of it: `kKeeps`, the part whose team keeps the sums.
+template <u32 kTeam, bool kKeeps>
+struct TallyOf {
+  SharedTally<kTeam>* all;
+  u64* const& latency = all->latency;
+  u64* const& network_latency = all->network_latency;
+
+  __device__ __forceinline__ void begin(CounterShard* shard) {
+    if (kKeeps) all->begin(shard);
+  }
+  __device__ __forceinline__ void collect() {
+    if (kKeeps) all->collect();
+  }
+  __device__ __forceinline__ void end(CounterShard* shard) {
+    if (kKeeps) all->end(shard);
+  }
+};
+template <u32 kTeam, bool kKeeps>
+__device__ __forceinline__ void count(TallyOf<kTeam, kKeeps>& tally, Total total, u64 amount = 1) {
+  tally.all->add(total, amount);
 }
-template <u32 kTeam>
-__device__ __forceinline__ void raise_to(TeamTally<kTeam>& tally, Total total, u64 value) {
-  tally.raise(total, value);
+template <u32 kTeam, bool kKeeps>
+__device__ __forceinline__ void raise_to(TallyOf<kTeam, kKeeps>& tally, Total total, u64 value) {
+  tally.all->raise(total, value);
 }
 
 }  // namespace flitlab

@@ -34,7 +34,7 @@ struct CrewOf {
   using Crew = Slices<S::ports, room_for<SwitchBoard<Unsized, S>, Counted<Unsized, S>>(),
                       room_for<AllocationDesk<Unsized, S>, CreditDesk<Unsized, S>, CrossingDesk<Unsized, S>,
                                typename Unsized::LaneDesk>(),
-                      room_for<TeamTally<Unsized::threads>>()>;
+                      room_for<SharedTally<Unsized::threads>>()>;
 };
 
 /// `T`: a table of plain routers whose terminals are in lanes too; S: Sizes that it has room in.
@@ -42,10 +42,12 @@ template <class T, class S>
 struct DeviceLanes {
   using C = typename CrewOf<S>::Crew;
   static constexpr u32 crew = 32 * C::warps, team = C::threads, width = C::lanes;
-  static constexpr u32 most_threads = 2 * crew;  ///< so that each has the registers that it wants
+  static constexpr u32 most_threads =
+      (C::warps <= 6 ? 3 : 2) * crew;  ///< so that three such crews have registers enough at a time, or two larger ones
   static constexpr u32 desk_bytes = C::bytes, held_bytes = sizeof(Block<C, S>);
 
-  static constexpr u32 kTallyBytes = room_for<TeamTally<team>>();
+  using OfTerminals = TallyOf<team, true>;
+  static constexpr u32 kTallyBytes = room_for<SharedTally<team>>();
 
   static bool fits(const VcTable& t) {
     return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
@@ -83,7 +85,7 @@ struct DeviceLanes {
       const TeamView<T, Counts> v{table, row, &tally};
       State<C, S> s = state(replica);
       s.block = reinterpret_cast<Block<C, S>*>(block) - b;
-      if constexpr (std::is_same_v<Counts, MoveTally>)
+      if constexpr (!std::is_same_v<Counts, OfTerminals>)
         Routers<C, S, TeamView<T, Counts>>(v, s, wiring, b, now).step();
       else
         step_terminals(v, s, b, now);
@@ -107,13 +109,14 @@ struct DeviceLanes {
   };
 
   static __device__ __forceinline__ void meet() { C::meet_terminals(); }
+  /// Routers only count moves of flits.
   template <class Work>
   static __device__ __forceinline__ void by_part(Work&& work) {
-    MoveTally of_routers;
+    auto* const tally = reinterpret_cast<SharedTally<team>*>(C::memory() + desk_bytes - kTallyBytes);
     if (C::has_terminals())
-      work(*reinterpret_cast<TeamTally<team>*>(C::memory() + desk_bytes - kTallyBytes));
+      work(OfTerminals{tally});
     else
-      work(of_routers);
+      work(TallyOf<team, false>{tally});
   }
 
   DeviceLanes(const VcTable& host, const VcTable& device, u32 replicas) {
