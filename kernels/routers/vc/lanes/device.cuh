@@ -42,8 +42,8 @@ template <class T, class S>
 struct DeviceLanes {
   using C = typename CrewOf<S>::Crew;
   static constexpr u32 crew = 32 * C::warps, team = C::threads, width = C::lanes;
-  static constexpr u32 most_threads =
-      (C::warps <= 6 ? 3 : 2) * crew;  ///< so that three such crews have registers enough at a time, or two larger ones
+  /// Three crews of six warps, or two larger ones, so that each thread has about 100 registers.
+  static constexpr u32 most_threads = (C::warps <= 6 ? 3 : 2) * crew;
   static constexpr u32 desk_bytes = C::bytes, held_bytes = sizeof(Block<C, S>);
 
   using OfTerminals = TallyOf<team, true>;
