@@ -103,9 +103,10 @@ struct Slices {
     sets.mine = Slice::of(set);
   }
 
-  /// The block of items that this thread's team works on, of those that share a block of threads.
+  /// The memory of the block of items that this thread's team works on, of those that share a block of threads.
   static __device__ __forceinline__ std::byte* memory() {
-    return shared_memory() + (2 * my_crew() + threadIdx.x % 32 / threads) * bytes;
+    const u32 thread = anew(threadIdx.x);
+    return shared_memory() + (2 * (thread / (32 * warps)) + thread % 32 / threads) * bytes;
   }
   template <class T>
   struct Common {
@@ -115,7 +116,7 @@ struct Slices {
   /// Whoever is at one has left the one before: what a team does with a list ends together.
   template <class T>
   struct Desk {
-    T* all = reinterpret_cast<T*>(memory() + kCommonBytes + my_port() * kDeskBytes);
+    T* all = reinterpret_cast<T*>(memory() + kCommonBytes + anew(threadIdx.x) / 32 % warps * kDeskBytes);
     __device__ __forceinline__ T* operator->() { return all; }
   };
   template <u32 P>
@@ -192,7 +193,7 @@ struct Slices {
       Result result;
       const bool keep = first + me() < n && work(entries[first + me()], result);
       const u32 keeps = __ballot_sync(kWarp, keep) & mine();
-      // Nobody's entry is lost: all have read theirs of this round, and results are no more than entries.
+      sync();  // nobody's entry is lost: all have read theirs of this round, and results are no more than entries
       if (keep) results[kept + bit_count(keeps & ((1u << threadIdx.x % 32) - 1))] = result;
       kept += bit_count(keeps);
     }

@@ -8,7 +8,8 @@
 ///   `static bool fits(table)`   whether there are lanes for a table
 ///   `static bytes(table)`       memory of a replica
 ///   `crew`, `team`              threads of a crew; of each of its warps, those that work on the same block
-///   `most_threads`              of a block of threads: how many registers each may have follows from it
+///   `most_threads`, `most_threads_holding`  of a block of threads, without and with state that is held; how many
+///                               registers each may have follows from it
 ///   `desk_bytes`, `held_bytes`  shared memory that work on a block needs, and what it takes to hold its state
 ///   `meet()`                    a crew's barrier
 ///   `by_part(work)`             calls work(tally) with what counts for the part that this warp has in its crew's work
@@ -40,6 +41,9 @@ struct LaneWork {
 /// Which threads wait for one another after the cycles of a lookahead: those that share a network.
 enum class Meeting { kCrew, kBlock, kGrid };
 
+/// A function of its own, so that what it needs takes no registers in others' loops.
+__device__ inline __attribute__((noinline)) void meet_grid() { cooperative_groups::this_grid().sync(); }
+
 /// The teams of a crew that work on a block copy what is held of it.
 template <class Lanes>
 __device__ void copy_held(const std::byte* from, std::byte* to) {
@@ -56,22 +60,23 @@ __device__ void copy_held(const std::byte* from, std::byte* to) {
 /// the first cycle to the last; the compiler knows that it is there. Teams of a warp go together: those without work
 /// step what is spare.
 template <class Lanes, bool kHold>
-__global__ void __launch_bounds__(Lanes::most_threads, 1)
+__global__ void __launch_bounds__(kHold ? Lanes::most_threads_holding : Lanes::most_threads, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
                 u32 cycles, Meeting meeting) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
   const u32 crews = blockDim.x / Lanes::crew, before_me = threadIdx.x % 32 / Lanes::team;
-  const u32 place = 2 * (threadIdx.x / Lanes::crew) + before_me;  // among the blocks of items in this block of threads
-  const u32 first = 2 * crews * blockIdx.x + place;
+  // Among the blocks of items that this block of threads works on, and among all.
+  const auto place = [&] { return 2 * (anew(threadIdx.x) / Lanes::crew) + before_me; };
+  const auto first = [&] { return 2 * crews * blockIdx.x + place(); };
   const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.spare; };
   const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
-  std::byte* const held = shared_memory() + 2 * crews * Lanes::desk_bytes + std::size_t{place} * Lanes::held_bytes;
-  if (kHold && first - before_me < all) copy_held<Lanes>(home(first), held);
+  const auto held = [&] { return shared_memory() + 2 * crews * Lanes::desk_bytes + place() * Lanes::held_bytes; };
+  if (kHold && first() - before_me < all) copy_held<Lanes>(home(first()), held());
   u32 counted = kNone;  // whose work is: what is spare counts nothing
   for (Cycle now = from, meet; now != from + cycles; now = meet) {
     meet = now + std::min(from + cycles - now, job.lookahead);
     Lanes::by_part([&](auto tally) __attribute__((always_inline)) {
-      for (u32 i = first; i - before_me < all; i += gridDim.x * 2 * crews) {
+      for (u32 i = first(); i - before_me < all; i += gridDim.x * 2 * crews) {
         if (const u32 mine = work.active[i < all ? i / blocks : 0]; counted != mine) {
           if (counted != kNone) tally.end(work.shards + counted);
           tally.begin(work.shards + mine);
@@ -79,7 +84,7 @@ __global__ void __launch_bounds__(Lanes::most_threads, 1)
         }
         Lanes::meet();
         FLITLAB_ROLLED for (Cycle cycle = now; cycle != meet; ++cycle) {
-          job.step(tally, replica_of(i), i % blocks, kHold ? held : home(i), work.rows + counted, cycle);
+          job.step(tally, replica_of(i), i % blocks, kHold ? held() : home(i), work.rows + counted, cycle);
           Lanes::meet();
         }
         tally.collect();
@@ -89,10 +94,10 @@ __global__ void __launch_bounds__(Lanes::most_threads, 1)
     if (meeting == Meeting::kBlock)
       __syncthreads();
     else if (meeting == Meeting::kGrid)
-      cooperative_groups::this_grid().sync();
+      meet_grid();
   }
   if (counted != kNone) Lanes::by_part([&](auto tally) { tally.end(work.shards + counted); });
-  if (kHold && first - before_me < all) copy_held<Lanes>(held, home(first));
+  if (kHold && first() - before_me < all) copy_held<Lanes>(held(), home(first()));
 }
 
 /// Brings replicas into lanes, or out of them.
@@ -172,7 +177,7 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
                     lanes_.job, work, this->now_, cycles, meeting);
     };
     if (blocks == 1) return run((count + 1) / 2, Lanes::crew, Meeting::kCrew);
-    const u32 most = std::min({Lanes::most_threads, most_threads(kernel), most_threads(holding)});
+    const u32 most = std::min(most_threads(kernel), most_threads(holding));
     if (crews * Lanes::crew <= most && shared_bytes(crews * Lanes::crew, false) <= shared_limit_)
       return run(count, crews * Lanes::crew, Meeting::kBlock);
     const u32 at_once = blocks_at_once(kernel, Lanes::crew, shared_bytes(Lanes::crew, false));

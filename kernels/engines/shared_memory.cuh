@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "kernels/common/types.hpp"
+
 namespace flitlab {
 
 __device__ inline std::byte* shared_memory() {
@@ -13,6 +15,15 @@ __device__ inline std::byte* shared_memory() {
   extern __shared__ uint4 flitlab_shared[];
   return reinterpret_cast<std::byte*>(flitlab_shared);
 #endif
+}
+
+/// The same number, of which the compiler does not know that it is. So what is worked out from it, addresses mostly, is
+/// worked out where it is needed, and not kept in registers meanwhile, of which there are too few.
+__device__ __forceinline__ u32 anew(u32 number) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(number));
+#endif
+  return number;
 }
 
 }  // namespace flitlab

@@ -24,7 +24,6 @@ class SharedTally {
   __device__ __forceinline__ void collect() {
     __syncwarp();
     for (u32 i = me(); i < kCommonTotals; i += kTeam) {
-      if (!(low_[i] | high_[i])) continue;
       const u64 lately = atomicExch(low_ + i, 0u) + (u64{atomicExch(high_ + i, 0u)} << 16);  // others may go on
       if (is_maximum(i))
         sum_[i] = sum_[i] < lately ? lately : sum_[i];
@@ -48,6 +47,13 @@ class SharedTally {
     atomicAdd(low_ + i, static_cast<u32>(amount & 0xFFFF));
     if (high) atomicAdd(high_ + i, high);
   }
+  /// The same of all threads of a warp, whose two teams have a half of a word each for their sums: one change, not 16
+  /// of the same word.
+  __device__ __forceinline__ void add_of_teams(Total total, u32 amount) {
+    static_assert(kTeam == 16);
+    const u32 half = threadIdx.x % 32 / kTeam * 16, sums = __reduce_add_sync(~0u, amount << half);
+    if (me() == 0) atomicAdd(low_ + static_cast<u32>(total), sums >> half & 0xFFFF);
+  }
   __device__ __forceinline__ void raise(Total total, u64 value) {
     atomicMax(low_ + static_cast<u32>(total), static_cast<u32>(value));  // a cycle, or cycles: of 32 bits
   }
@@ -68,30 +74,38 @@ class SharedTally {
   u32 low_[kCommonTotals], high_[kCommonTotals];
 };
 
-/// What a part of the work has of it: `kKeeps`, the part whose team keeps the sums.
-template <u32 kTeam, bool kKeeps>
+/// What a part of the work has of it. `Of::tally()` says where it is. `kKeeps`: the part whose team keeps the sums.
+template <class Of, bool kKeeps>
 struct TallyOf {
-  SharedTally<kTeam>* all;
-  u64* const& latency = all->latency;
-  u64* const& network_latency = all->network_latency;
+  template <u64* Of::Tally::* kBins>
+  struct Histogram {
+    __device__ __forceinline__ u64& operator[](u32 bin) const { return (Of::tally()->*kBins)[bin]; }
+  };
+  [[no_unique_address]] Histogram<&Of::Tally::latency> latency;
+  [[no_unique_address]] Histogram<&Of::Tally::network_latency> network_latency;
 
   __device__ __forceinline__ void begin(CounterShard* shard) {
-    if (kKeeps) all->begin(shard);
+    if (kKeeps) Of::tally()->begin(shard);
   }
   __device__ __forceinline__ void collect() {
-    if (kKeeps) all->collect();
+    if (kKeeps) Of::tally()->collect();
   }
   __device__ __forceinline__ void end(CounterShard* shard) {
-    if (kKeeps) all->end(shard);
+    if (kKeeps) Of::tally()->end(shard);
   }
 };
-template <u32 kTeam, bool kKeeps>
-__device__ __forceinline__ void count(TallyOf<kTeam, kKeeps>& tally, Total total, u64 amount = 1) {
-  tally.all->add(total, amount);
+template <class Of>
+__device__ __forceinline__ void count(TallyOf<Of, true>&, Total total, u64 amount = 1) {
+  Of::tally()->add(total, amount);
 }
-template <u32 kTeam, bool kKeeps>
-__device__ __forceinline__ void raise_to(TallyOf<kTeam, kKeeps>& tally, Total total, u64 value) {
-  tally.all->raise(total, value);
+/// All threads of a warp come here, with a few each.
+template <class Of>
+__device__ __forceinline__ void count(TallyOf<Of, false>&, Total total, u64 amount = 1) {
+  Of::tally()->add_of_teams(total, static_cast<u32>(amount));
+}
+template <class Of, bool kKeeps>
+__device__ __forceinline__ void raise_to(TallyOf<Of, kKeeps>&, Total total, u64 value) {
+  Of::tally()->raise(total, value);
 }
 
 }  // namespace flitlab

@@ -154,6 +154,13 @@ inline unsigned __shfl_up_sync(unsigned mask, unsigned value, unsigned distance,
   const unsigned lane = threadIdx.x % 32, from = lane % width < distance ? lane : lane - distance;
   return cuda_on_host::meet(mask, "__shfl_up_sync", value, false)[from];
 }
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+  const unsigned* brought = cuda_on_host::meet(mask, "__reduce_add_sync", value, false);
+  unsigned sum = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (mask >> lane & 1) sum += brought[lane];
+  return sum;
+}
 
 namespace cuda_on_host {
 /// Nobody comes between; the accesses are atomic for those who look for races.
@@ -186,6 +193,10 @@ T atomicAnd(T* cell, T value) {
   return cuda_on_host::update(cell, [&](T old) { return old & value; });
 }
 
+template <class T>
+T atomicExch(T* cell, T value) {
+  return cuda_on_host::update(cell, [&](T) { return value; });
+}
 template <class T>
 T atomicCAS(T* cell, T expected, T value) {
   return cuda_on_host::update(cell, [&](T old) { return old == expected ? value : old; });

@@ -42,12 +42,17 @@ template <class T, class S>
 struct DeviceLanes {
   using C = typename CrewOf<S>::Crew;
   static constexpr u32 crew = 32 * C::warps, team = C::threads, width = C::lanes;
-  /// Three crews of six warps, or two larger ones, so that each thread has about 100 registers.
-  static constexpr u32 most_threads = (C::warps <= 6 ? 3 : 2) * crew;
+  /// Four crews of six warps have 80 registers for each thread, three 96, two of eight 128. What is held leaves room
+  /// for four.
+  static constexpr u32 most_threads = (C::warps > 6 ? 2 : 3) * crew;
+  static constexpr u32 most_threads_holding = (C::warps > 6 ? 2 : 4) * crew;
   static constexpr u32 desk_bytes = C::bytes, held_bytes = sizeof(Block<C, S>);
 
-  using OfTerminals = TallyOf<team, true>;
-  static constexpr u32 kTallyBytes = room_for<SharedTally<team>>();
+  using Tally = SharedTally<team>;
+  using OfTerminals = TallyOf<DeviceLanes, true>;
+  static __device__ __forceinline__ Tally* tally() {
+    return reinterpret_cast<Tally*>(C::memory() + desk_bytes - room_for<Tally>());
+  }
 
   static bool fits(const VcTable& t) {
     return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
@@ -109,14 +114,12 @@ struct DeviceLanes {
   };
 
   static __device__ __forceinline__ void meet() { C::meet_terminals(); }
-  /// Routers only count moves of flits.
   template <class Work>
   static __device__ __forceinline__ void by_part(Work&& work) {
-    auto* const tally = reinterpret_cast<SharedTally<team>*>(C::memory() + desk_bytes - kTallyBytes);
     if (C::has_terminals())
-      work(OfTerminals{tally});
+      work(OfTerminals());
     else
-      work(TallyOf<team, false>{tally});
+      work(TallyOf<DeviceLanes, false>());
   }
 
   DeviceLanes(const VcTable& host, const VcTable& device, u32 replicas) {
