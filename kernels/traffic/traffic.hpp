@@ -117,8 +117,8 @@ FLITLAB_HD inline void next_burst(const ReplicaRow& row, u32 terminal, SourceCur
 
 /// Moves a cursor to the creation of packet `cursor.index`; the caller has just counted the index up (or it is the
 /// first). `from` is the earliest cycle it may be created in.
-FLITLAB_HD FLITLAB_ONE_COPY inline void seek_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal,
-                                                      SourceCursor& cursor, Cycle from) {
+FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal, SourceCursor& cursor,
+                                     Cycle from) {
   if (row.silent) {
     cursor.at = kNever;
     return;
