@@ -73,6 +73,7 @@ struct Slices {
     return {};
   }
   static constexpr u32 ports_of(u32) { return 1; }
+  static __device__ __forceinline__ u32 first_port() { return my_port(); }
   template <class T, u32>
   struct ByPort {
     T mine;

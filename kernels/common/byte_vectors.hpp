@@ -65,6 +65,7 @@ struct Vectors {
     return {};
   }
   static constexpr u32 ports_of(u32 all) { return all; }  ///< that a member works on
+  static constexpr u32 first_port() { return 0; }
   template <class T, u32 P>
   using ByPort = T[P];
   template <u32 P>

@@ -38,6 +38,15 @@
 #define FLITLAB_BY_FOUR
 #endif
 
+/// Before a loop over a few things that a processor should have a copy of the body for each of.
+#if defined(__CUDACC__)
+#define FLITLAB_UNROLLED
+#elif defined(__clang__)
+#define FLITLAB_UNROLLED _Pragma("unroll")
+#else
+#define FLITLAB_UNROLLED _Pragma("GCC unroll 8")
+#endif
+
 namespace flitlab {
 
 using i32 = std::int32_t;

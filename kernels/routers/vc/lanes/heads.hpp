@@ -1,6 +1,8 @@
 #pragma once
 /// What the heads of packets do, head by head: routes, virtual-channel allocation, descriptors. It is what route.hpp
 /// and vc_allocation.hpp do for one router, on the state of lanes.
+#include <bit>
+
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/route.hpp"
 
@@ -10,11 +12,25 @@ namespace flitlab::vc::lanes {
 /// free, so that it has none.
 inline constexpr u8 kClaimed = 0x80;
 
+/// Who asks for an output VC, in one number: the place among those of the member's ports, and the output (port, VC).
+template <class C, class S>
+struct Bid {
+  static constexpr u32 kPlaces = C::lanes * C::ports_of(S::ports) * S::vcs;
+  static constexpr u32 kBits = static_cast<u32>(std::bit_width(kPlaces - 1));
+  static_assert(u64{S::flats} << kBits <= u64{1} << 8 * sizeof(typename C::Place));
+
+  static FLITLAB_INLINE typename C::Place of(u32 place, u32 out_flat) {
+    return static_cast<typename C::Place>(out_flat << kBits | (place - first()));
+  }
+  static FLITLAB_INLINE u32 from(u32 bid) { return first() + (bid & ((1u << kBits) - 1)); }
+  static FLITLAB_INLINE u32 first() { return C::first_port() * (C::lanes * S::vcs); }
+  static FLITLAB_INLINE u32 to(u32 bid) { return (bid >> kBits) * C::lanes + bid % C::lanes; }
+};
+
 template <class C, class S>
 struct AllocationDesk {
   static constexpr u32 kMost = C::lanes * C::ports_of(S::ports) * S::vcs;
-  typename C::Place places[kMost + C::kMargin];
-  u8 asked[kMost];  ///< [place] output (port, VC) that is asked for
+  typename C::Place places[kMost + C::kMargin];  ///< of heads; of those that bid, with what they ask for (Bid)
   typename C::template ByPort<typename C::Row, S::ports> won;
 };
 
@@ -125,7 +141,7 @@ struct Heads {
   FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
     ByPort new_ones, old_ones;
     B any{}, any_old{};
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       const B due = k.due[port] & ~k.asleep[port];
       new_ones[port] = due & ~k.routed[port];
       old_ones[port] = due & k.routed[port];
@@ -133,7 +149,7 @@ struct Heads {
       any_old |= old_ones[port];
     }
     if constexpr (!kPlain) {  // plain ones do not ask for counts
-      for (const u32 port : C::template ports<S::ports>()) {
+      FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
         counted->flits.put(port, arrivals.flits[port]);
         counted->credits.put(port, arrivals.credits[port]);
       }
@@ -147,10 +163,10 @@ struct Heads {
         if (adapts()) n = compute_routes<false>(desk->places, n);
       }
       n += compute_first_routes(new_ones, desk->places + n);
-      n = bid(desk->places, n, desk->asked);
+      n = bid(desk->places, n);
     }
     C::meet();
-    if (C::any(n)) grant(desk->places, n, desk->asked, desk->won);
+    if (C::any(n)) grant(desk->places, n, desk->won);
   }
 
   /// Route computation of packets; returns how many have one, and lists these.
@@ -192,7 +208,7 @@ struct Heads {
       first = static_cast<u8>(next & (0 - u32{next != ring}));
       C::prefetch(&rings.front(place));
     });
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       k.passed[port] &= ~new_ones[port];
       k.routed[port] |= new_ones[port];
     }
@@ -200,7 +216,8 @@ struct Heads {
     const u32 n = compute_routes<true>(places, listed);
     if (same_length()) {
       const u32 flits = v.t.traffic.packets.flits[0];
-      for (const u32 port : C::template ports<S::ports>()) k.left[port].set(new_ones[port] & k.routed[port], flits);
+      FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) k.left[port].set(
+          new_ones[port] & k.routed[port], flits);
       C::sync();
     } else {
       C::each(n, [&](u32 i) {
@@ -211,12 +228,9 @@ struct Heads {
     return n;
   }
 
-  /// In arrays of what this member's ports have.
-  static FLITLAB_INLINE u32 of_mine(u32 place) { return place % (L * C::ports_of(S::ports) * S::vcs); }
-
   /// Packets that have a route bid for an output VC. Lists those that do, and returns how many: not those that may take
   /// none now.
-  FLITLAB_INLINE u32 bid(Place* places, u32 n, u8* asked) const {
+  FLITLAB_INLINE u32 bid(Place* places, u32 n) const {
     Block<C, S>& k = this->k;
     const bool sleepy = is_wormhole() && !adapts();
     return C::filter(places, n, places, [&](u32 place, Place& bids) {
@@ -230,8 +244,7 @@ struct Heads {
         return false;
       }
       const u32 out_vc = first_at_or_after(free, byte(k.pick_out, place)), to = place_of(out, out_vc, lane);
-      bids = static_cast<Place>(place);
-      asked[of_mine(place)] = static_cast<u8>(out * S::vcs + out_vc);
+      bids = Bid<C, S>::of(place, out * S::vcs + out_vc);
       const u32 first = byte(k.pick_in, to);
       C::update(byte(k.owner, to), [&](u8 claim) {
         const bool better = !(claim & kClaimed) || is_before<S>(flat, claim & ~u32{kClaimed}, first);
@@ -242,15 +255,15 @@ struct Heads {
   }
 
   /// Bidders that have won get their output VCs.
-  FLITLAB_INLINE void grant(const Place* bids, u32 n, const u8* asked,
+  FLITLAB_INLINE void grant(const Place* bids, u32 n,
                             typename C::template ByPort<typename C::Row, S::ports>& won) const {
-    for (const u32 port : C::template ports<S::ports>()) won[port] = B{};
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) won[port] = B{};
     C::sync();
     Block<C, S>& k = this->k;
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle ready = now + v.t.allocation_delay;
     C::each(n, [&](u32 i) {
-      const u32 place = bids[i], flat = place / L, to = asked[of_mine(place)] * L + place % L;
+      const u32 place = Bid<C, S>::from(bids[i]), to = Bid<C, S>::to(bids[i]), flat = place / L;
       if (C::peek(byte(k.owner, to)) != (flat | kClaimed)) return;
       C::poke(byte(k.owner, to), static_cast<u8>(flat));
       byte(k.pick_in, to) = static_cast<u8>(flat + 1);
@@ -263,7 +276,7 @@ struct Heads {
       C::or_bits(C::template byte_of<S::ports>(won, at), bit);
       ready_at[place] = ready;
     });
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       k.due[port] &= ~won[port];
       k.routed[port] &= ~won[port];
       k.heads[port] |= won[port];

@@ -64,7 +64,7 @@ struct Routers {
   FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals, ByPort& fresh) const {
     ByPort first;  // credits of output VCs that had none, and have owners: these may go on
     B any{};
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       B credits;
       F mail;
       look_up(port, credits, mail);
@@ -96,7 +96,7 @@ struct Routers {
   FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals) const {
     typename C::template Common<SwitchBoard<C, S>> board;
     ByPort vcs, heads, tails;
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       const B ready = k.filled[port] & k.credited[port] & k.granted[port];
       vcs[port] = pick(ready, k.first_vc[port]);
       B asks{}, to_vc{};  // the output port and VC, as sets of one
@@ -122,7 +122,7 @@ struct Routers {
     const auto& t = v.t;
     ByPort asked;
     C::template turn<S::ports>(board.asks, asked);
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       const B winner = pick(asked[port], k.first_input[port]);
       k.first_input[port] = select(nonzero(winner), above(winner), k.first_input[port]);
       F out;
@@ -153,7 +153,7 @@ struct Routers {
     const B winners = board.wins.all(), spent = board.spent.all(), freed = board.freed.all();
     B any_head{}, any_tail{};
     u32 moves = 0;
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       const B won = has(winners, port), vc = asked[port] & won;
       heads[port] &= won;
       tails[port] &= won;
@@ -181,7 +181,7 @@ struct Routers {
 
   /// Behind tails that have left, the next packets come to the front.
   FLITLAB_INLINE void next_packets(const ByPort& tails) const {
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       k.packets[port].subtract(tails[port]);
       k.fresh[port] = tails[port] & k.packets[port].some();
       k.passed[port] |= tails[port];
@@ -191,10 +191,10 @@ struct Routers {
   /// Packets that wait for output ports of a set ask again.
   FLITLAB_INLINE void wake(B freed) const {
     B any{};
-    for (const u32 port : C::template ports<S::ports>()) any |= k.asleep[port];
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) any |= k.asleep[port];
     if (!C::any(any & nonzero(freed))) return;
-    for (const u32 port : C::template ports<S::ports>())
-      for (u32 vc = 0; vc < S::vcs; ++vc) k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) for (u32 vc = 0; vc < S::vcs; ++vc)
+        k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
   }
 
   /// A network that is larger than a cache is read from memory in every cycle, in too many pieces for a processor to
@@ -218,14 +218,14 @@ struct Routers {
     Arrivals<C, S> arrivals;
     receive(arrivals, fresh);
     Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
-    for (const u32 port : C::template ports<S::ports>()) k.due[port] |= fresh[port];
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) k.due[port] |= fresh[port];
     allocate_switch(arrivals);
     if (now % 128 == 127) keep_sent();
   }
 
   /// Counts of sent flits would pass a byte's end.
   FLITLAB_INLINE void keep_sent() const {
-    for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       C::for_each_own([&](u32 lane) {
         s.flits_sent[(std::size_t{b} * C::lanes + lane) * S::ports + port] += lane_of(k.sent[port], lane);
       });
