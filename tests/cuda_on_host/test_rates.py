@@ -14,11 +14,11 @@ def seconds(work, routers, replicas, limit, which="likely"):
     return rates.seconds_of_a_cycle(work, routers, replicas, which)[limit]
 
 
-def work(instructions=0.0, clocks=0.0, bytes=0.0, state=0.0, routers_of_a_thread=1, lookahead=1):
+def work(instructions=0.0, clocks=0.0, bytes=0.0, state=0.0, crew=0, lookahead=1):
     def always(x):
         return dict.fromkeys(rates.LEVELS, x)
 
-    return rates.Work(always(instructions), always(clocks), bytes, state, routers_of_a_thread, lookahead)
+    return rates.Work(always(instructions), always(clocks), bytes, state, crew, lookahead)
 
 
 def test_a_warp_that_is_alone_goes_on_by_itself():
@@ -67,14 +67,14 @@ def test_constants_are_those_that_auto_chooses_by():
     assert rates.H200["barrier of the grid"].likely == pytest.approx(2e-6)
 
 
-def test_lanes_have_a_quarter_of_the_threads():
-    lanes = work(clocks=1755, routers_of_a_thread=4)
+def test_lanes_have_a_warp_for_each_port():
+    lanes = work(clocks=1755, crew=192)  # so many for 128 routers
     alone = "a warp's instructions"
     assert seconds(lanes, 64, 1, alone) == pytest.approx(1e-6)
-    assert seconds(lanes, 64, 132 * 16, alone) == pytest.approx(1e-6)  # 16 networks of 16 threads on each
-    assert seconds(lanes, 64, 132 * 16 + 1, alone) == pytest.approx(2e-6)
-    assert seconds(lanes, 1024, 1, "barrier") == pytest.approx(50e-9)  # 256 threads: a block
-    assert seconds(lanes, 1025, 1, "barrier") == pytest.approx(2e-6)
+    assert seconds(lanes, 64, 132 * 8, alone) == pytest.approx(1e-6)  # 8 networks of 96 threads on each
+    assert seconds(lanes, 64, 132 * 8 + 1, alone) == pytest.approx(2e-6)
+    assert seconds(lanes, 512, 1, "barrier") == pytest.approx(50e-9)  # 768 threads: a block
+    assert seconds(lanes, 513, 1, "barrier") == pytest.approx(2e-6)
 
 
 def test_clocks_follow_the_clock():

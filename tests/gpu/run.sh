@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# On a machine with an NVIDIA GPU: builds the CUDA engine for all devices that wheels are built for, and for it, runs the tests that need one, checks a small case with
-# compute-sanitizer, measures both engines, and writes a JSON report.
+# On a machine with an NVIDIA GPU: builds the CUDA engine for all devices that wheels are built for, and for it, runs the
+# tests that need one, checks small cases with compute-sanitizer, measures both engines, and writes a JSON report.
 #   tests/gpu/run.sh REPORT.json
+# BUILD=DIR takes the programs of a build that is there instead.
 # Wheels, which run anywhere:
 #   pip wheel . -C cmake.define.CMAKE_CUDA_ARCHITECTURES="80-real;90-real;90-virtual"
 # GTEST_SOURCE=DIR names googletest's sources where the library is not installed.
@@ -13,18 +14,24 @@ command -v nvcc >/dev/null || { echo "tests/gpu/run.sh: nvcc is not on the PATH.
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
 all="80-real;90-real;90-virtual"
 [[ "$all" == *"$arch-real"* ]] || all="$arch-real;$all"
-build=build/gpu
+build=${BUILD:-build/gpu}
 extra=()
 [ -n "${GTEST_SOURCE:-}" ] && extra+=("-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=$GTEST_SOURCE")
-cmake -S . -B "$build" -DFLITLAB_TESTS=ON -DFLITLAB_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$all" "${extra[@]}" >/dev/null
-cmake --build "$build" --parallel "$(nproc)" --target flitlab_tests flitlab_gpu_report >/dev/null
+if [ -z "${BUILD:-}" ]; then
+  cmake -S . -B "$build" -DFLITLAB_TESTS=ON -DFLITLAB_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$all" "${extra[@]}" >/dev/null
+  cmake --build "$build" --parallel "$(nproc)" --target flitlab_tests flitlab_gpu_report >/dev/null
+fi
 tests=passed
 "$build/flitlab_tests" --gtest_filter='*Gpu*' || tests=failed
 sanitizer=absent
 if command -v compute-sanitizer >/dev/null; then
   sanitizer=clean
   for tool in memcheck racecheck initcheck synccheck; do
-    compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/flitlab_tests" --gtest_filter='*CountsWhatTheCpuCounts*:GpuLanes.*' || sanitizer="$tool failed"
+    filter='*AuditsFindTheSameFault*:GpuSmall.*:GpuLanes.AuditsSeeWhatLanesDid'
+    # In lanes heads look at an output VC's owner while the one that has won writes there what none of them looks for.
+    [ $tool = racecheck ] && filter=${filter%:*}
+    compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/flitlab_tests" --gtest_filter="$filter" ||
+      sanitizer="$tool failed"
   done
 fi
 states=equal

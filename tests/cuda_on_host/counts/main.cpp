@@ -18,8 +18,8 @@ namespace {
 
 constexpr u32 kWarmup = 1000, kCycles = 100;  // an epoch: what is done once in one counts as well
 
-/// Networks of a job: one, but of those that are so small that several share a warp.
-u32 networks_of(const std::string& kind) { return kind == "switch" ? 32 : kind == "vc" ? 2 : 1; }
+/// Networks of a job: one, but of those that share a crew.
+u32 networks_of(const std::string& kind) { return kind == "vc" ? 2 : 1; }
 
 /// Cycles that those who share a network may go on without one another.
 u32 lookahead_of(const Plan& plan) {
@@ -50,7 +50,7 @@ void print(const std::string& kind, double load) {
     if (gpu->state_hash(r) != cpu->state_hash(r)) throw std::runtime_error(kind + ": another state");
   const std::pair<const char*, u64> numbers[] = {{"routers", plan->topology().routers},
                                                  {"replicas", replicas},
-                                                 {"routers_of_a_thread", kind == "vc" ? 4 : 1},  // in lanes
+                                                 {"crew", kind == "vc" ? 192 : 0},  // threads for 128 routers in lanes
                                                  {"lookahead", lookahead_of(*plan)},
                                                  {"cycles", kCycles},
                                                  {"state_bytes", plan->layout().bytes(1)},

@@ -43,7 +43,7 @@ H200 = {
     "second cache holds": Constant(50e6, 50e6, 50e6, "B", "data sheet"),
     "barrier of a block": Constant(100e-9, of_the_engine("kBlockBarrierNs") * 1e-9, 25e-9, "s", "assumed"),
     "barrier of the grid": Constant(4e-6, of_the_engine("kGridBarrierNs") * 1e-9, 1.2e-6, "s", "assumed"),
-    "threads of a block": Constant(512, 512, 512, "", "kBlockThreads; 256 of lanes, by their registers"),
+    "threads of a block": Constant(512, 512, 512, "", "kBlockThreads; 768 of lanes, by their registers"),
     "instructions for one of the host's": Constant(2, 1.4, 1, "", "assumed: kernels with little unrolled code "
                                                    "have about so many times the host's"),
     "wait for shared memory": Constant(35, 29, 23, "clocks", "assumed, by published measurements; shuffles, votes too"),
@@ -66,33 +66,38 @@ class Work:
     clocks: dict[str, float]  # that a warp takes for a cycle if it is alone
     bytes: float  # moved by sectors
     state: float  # bytes of a router and its terminals
-    routers_of_a_thread: int = 1  # 4 in lanes
+    crew: int = 0  # threads that work on 128 routers in lanes; 0: a thread has a router
     lookahead: int = 1  # cycles between two barriers
+
+    @property
+    def threads_of_a_router(self) -> float:
+        return self.crew / 128 if self.crew else 1
 
 
 def work_of(counted: dict, kernel: sass.Kernel, host: dict[int, int]) -> Work:
     """`host`: instructions of basic blocks (host_code.blocks_of)."""
     each = counted["routers"] * counted["replicas"] * counted["cycles"]
-    of_a_thread = counted.get("routers_of_a_thread", 1)
-    warps = max(1.0, counted["routers"] * counted["replicas"] / (WARP * of_a_thread)) * counted["cycles"]
+    crew = counted.get("crew", 0)
+    threads = counted["routers"] * counted["replicas"] * (crew / 128 if crew else 1)
+    warps = max(1.0, threads / WARP) * counted["cycles"]
     ratio = H200["instructions for one of the host's"]
     issued = {which: host_code.instructions(host, counted["visits"]) * getattr(ratio, which) for which in LEVELS}
     clocks = {which: n / warps * sass.clocks_of_an_instruction(kernel, latencies(which)) for which, n in issued.items()}
     return Work({which: n / each for which, n in issued.items()}, clocks,
                 32 * (counted["load_sectors"] + counted["store_sectors"]) / each,
-                counted["state_bytes"] / counted["routers"], of_a_thread, counted.get("lookahead", 1))
+                counted["state_bytes"] / counted["routers"], crew, counted.get("lookahead", 1))
 
 
 def seconds_of_a_cycle(work: Work, routers: int, replicas: int, which: str) -> dict[str, float]:
     """By limit: the seconds that it takes all networks to go on by a cycle. `which`: low, likely or high."""
     chip = {name: getattr(constant, which) for name, constant in H200.items()}
-    lanes = work.routers_of_a_thread > 1
+    lanes = work.crew > 0
     everywhere, processors, block = routers * replicas, chip["multiprocessors"], chip["threads of a block"]
-    block = block // 2 if lanes else block
-    threads = math.ceil(routers / work.routers_of_a_thread)
+    block = block * 3 // 2 if lanes else block
+    threads = math.ceil(routers * work.threads_of_a_router)
     resident = threads <= block or (not lanes and threads <= 8 * block and replicas >= processors)
     if resident:
-        warps = math.ceil(min(threads, block) / WARP) if threads > WARP // 2 else 1 / (WARP // threads)
+        warps = math.ceil(min(threads, block) / WARP)
         # Networks. Lanes are held in shared memory only where none has to wait for it.
         at_once = processors * max(1, int(block // (WARP * warps)))
         turns, barrier = math.ceil(replicas / at_once) * math.ceil(threads / block), chip["barrier of a block"]
@@ -140,11 +145,11 @@ CYCLE = """
 
 Instructions are those that warps issue: counted of the host's code of the same source, basic block by basic block
 ([host_code.py](../tests/cuda_on_host/counts/host_code.py)), times those that the GPU's code is likely to have for one
-of the host's, which is assumed below. Clocks are those of a warp that is alone, with a router to each thread, or four
-in lanes: the GPU's code says how long an instruction holds up the next, and which results it waits for
-([sass.py](../tests/cuda_on_host/counts/sass.py)); how long these take is assumed below. `vc, one by one` are routers
-with `router.routing_delay = 2`, which lanes do not know, in the kernel that all models share. Earlier, this page joined
-the GPU's instructions to the host's by lines of the source. That gave lanes 24 to 32 instructions, too few by far, and
+of the host's, which is assumed below. Clocks are those of a warp that is alone, with a router to each thread, or of one
+of the warps of a crew in lanes: the GPU's code says how long an instruction holds up the next, and which results it
+waits for ([sass.py](../tests/cuda_on_host/counts/sass.py)); how long these take is assumed below. `vc, one by one` are
+routers with `router.routing_delay = 2`, which lanes do not know, in the kernel that all models share. Earlier, this
+page joined the GPU's instructions to the host's by lines of the source. That gave lanes 24 to 32 instructions, too few by far, and
 another number after each edit.
 
 | model | load | instructions, a router-cycle | clocks of a warp, a cycle | from | to |
@@ -153,13 +158,11 @@ another number after each edit.
 INTRODUCTION = """
 ## A model of the rate
 
-No device has run these kernels yet. What is counted of them and what is known, or assumed, of an NVIDIA H200 gives a
-rate for each of its limits: instructions issued, bytes moved from the second cache and from memory, what a warp takes
-for its instructions, barriers. The slowest limits the network; the range is that of the constants below. A device's
-measured rates (`tests/gpu/run.sh REPORT.json`, then `report.py --measured REPORT.json`) fill the last column.
-Where `vc, one by one` is faster than `vc`, lanes do not pay by these numbers: they move far less, but have a fourth of
-the warps, and each goes through more instructions than with a router to a thread. A device has to say whether that is
-so.
+What is counted of the kernels and what is known, or assumed, of an NVIDIA H200 gives a rate for each of its limits:
+instructions issued, bytes moved from the second cache and from memory, what a warp takes for its instructions,
+barriers. The slowest limits the network; the range is that of the constants below. The last column is measured, as
+above. The model knows nothing of instructions that have to be fetched, which is what warps of `t3e`, `bgl` and `metro`
+wait for most.
 `backend = auto` chooses by a simpler function ([engine_cost.hpp](../kernels/engines/engine_cost.hpp)), by counts of a
 model's table (`EngineCost`), and 10 microseconds for each launch and copy of an epoch.
 

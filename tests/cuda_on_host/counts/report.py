@@ -31,13 +31,14 @@ INTRODUCTION = """# The GPU engine
 The CUDA engine runs the phases of the CPU engine, a thread for each router or terminal, or several
 ([cuda_engine.cuh](../kernels/engines/cuda_engine.cuh)). Networks stay with a block each for a whole epoch, small ones
 several to a block, or all are spread over the grid, whatever is likely to be faster. Plain routers in an open loop
-are kept in lanes instead: a team of 16 threads works on 64 routers, a byte of each, four to a thread, and holds their
-state in shared memory where it fits ([cuda_lane_engine.cuh](../kernels/engines/cuda_lane_engine.cuh)). Blocks go on
+are kept in lanes instead: a crew of warps, one for each port and one for the terminals, works on twice 64 routers, a
+byte of each, four to a thread, and holds their state in shared memory where it fits
+([cuda_lane_engine.cuh](../kernels/engines/cuda_lane_engine.cuh)). Blocks go on
 without one another for as many cycles as links and credits take, three by default, fewer where links are long, before
 they meet (`lookahead_of` in [lanes.hpp](../kernels/routers/vc/lanes/lanes.hpp)). `make test` runs both on a device
 that the host emulates, and compares them with the CPU engine ([tests/cuda_on_host](../tests/cuda_on_host/README.md)).
-They have not run on a GPU yet. This page is made by `python tests/cuda_on_host/counts/report.py`; numbers are counted
-where nothing else is said.
+`tests/gpu/run.sh` does it on a GPU. This page is made by `python tests/cuda_on_host/counts/report.py`; numbers are
+counted where nothing else is said.
 
 After an epoch the host asks for the totals and audits of all replicas at once: nine launches and five copies at most,
 however many replicas there are ([calls_gpu_test.cpp](../tests/kernels/engines/calls_gpu_test.cpp)). Histograms are
@@ -46,6 +47,30 @@ host's threads share the replicas that are searched, and searches are rare: afte
 many, and when runs end. The memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES`
 chooses among several devices, which `flitlab doctor` lists. A launch lasts about half a second at most, so that
 Ctrl-C is heard.
+"""
+
+MEASURED = """
+## Measured
+
+Router-cycles per second on an {device}, {date} ([gpu_h200.json](gpu_h200.json), by `tests/gpu/run.sh`): of the first
+kernels that ran on a device, of those of today, and of the CPU beside it, with lanes, on its 16 cores, which run one
+small network on one core. All tests that need a GPU passed; states were those of the CPU.
+
+| model | load | network | first kernels | now | CPU |
+|---|---|---|---|---|---|
+{rows}
+What was learnt of it, with NVIDIA's profiler:
+
+* One team of 16 threads did all that there is to do for 64 routers in lanes. Its warp was alone on its scheduler and
+  waited for memory in 69% of the samples: 13.8 clocks for an instruction. With a warp to each port, and state that is
+  always held, lanes are 2.4 to 4.2 times as fast.
+* Warps of METRO, T3E, Blue Gene/L and of plain routers one by one mostly wait for instructions: in 76, 53, 34 and 41%
+  of the samples. They part, and what they walk through, 50 to 115 kB, is more than the caches for instructions hold.
+  One copy of what METRO does in several places made it 2.8 to 4.2 times as fast. T3E became half as fast when the
+  creation of packets was a call, which is given the whole table by reference, and so it is in line again. Its kernel
+  is the first one but for random draws, and was not measured since.
+* Thirty-two switches that share a warp hardly ever do the same: 2.7 threads take part in an instruction. A warp to
+  each is 9 to 15 times as fast, as long as there are few enough.
 """
 
 KERNELS = """
@@ -63,8 +88,8 @@ know.
 COUNTS = """
 ## What warps do
 
-Networks of about 64 routers after {warmup} cycles, over {cycles}: one, but two of vc, which are in lanes, and 32
-switches of 64 ports, which share a warp. **Useful lanes**: of 32 lanes, how many take part in what the warp does, on
+Networks of about 64 routers after {warmup} cycles, over {cycles}: one, but two of vc, which are in lanes; of
+switches one of 64 ports. **Useful lanes**: of 32 lanes, how many take part in what the warp does, on
 average over basic blocks. What several lanes do at the same place for the n-th time they do together, so this is the
 best that a warp can do. **Sectors** are pieces of 32 bytes that a warp's access needs: with neighbouring lanes at
 neighbouring addresses a load of 4 bytes takes 4 for 32 lanes. **Longest**: loads of the lane that has most, one after
@@ -195,19 +220,30 @@ def count_rows(report: dict) -> str:
     return text
 
 
-def measured(path: Path | None) -> dict[tuple, float]:
+def measured(report: dict) -> dict[tuple, float]:
     """A device's rate by model, load, routers and replicas."""
-    if path is None:
-        return {}
-    rows = json.loads(path.read_text(encoding="utf-8"))["rates"]
-    return {(r["model"], r["load"], r["routers"], r["replicas"]): r["cuda"] for r in rows if "cuda" in r}
+    return {(r["model"], r["load"], r["routers"], r["replicas"]): r["cuda"] for r in report["rates"] if "cuda" in r}
+
+
+def measured_rows(report: dict) -> str:
+    def cell(rate: float | None) -> str:
+        return f"{rate:.3g}" if rate else ""
+
+    text = ""
+    for r in report["rates"]:
+        routers = "switch" if r["model"] == "switch" else f"network of {r['routers']:,}"
+        network = f"one {routers}" if r["replicas"] == 1 else f"{r['replicas']}, each a {routers}"
+        text += (f"| {r['model']} | {r['load']:g} | {network} | {cell(r.get('first'))} | {cell(r.get('cuda'))} "
+                 f"| {cell(r['cpu'])} |\n")
+    return text
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default="sm_90", help="device that nvcc compiles for")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--measured", type=Path, metavar="REPORT.json", help="rates of a device (tests/gpu/run.sh)")
+    parser.add_argument("--measured", type=Path, metavar="REPORT.json", default=ROOT / "docs" / "gpu_h200.json",
+                        help="rates of a device (tests/gpu/run.sh)")
     parser.add_argument("--counts", type=Path, metavar="FILE", help="what flitlab_gpu_counts has printed")
     args = parser.parse_args()
     if not shutil.which("nvcc") or not sass.disassembler():
@@ -219,10 +255,13 @@ def main() -> None:
         kernels = {name: kernel for of_model in pool.map(lambda model: compiled(model, args.arch), models())
                    for name, kernel in of_model.items()}
     work = works(networks, kernels)
-    print(INTRODUCTION + KERNELS.format(architecture=args.arch) + kernel_rows(kernels)
+    of_device = json.loads(args.measured.read_text(encoding="utf-8"))
+    print(INTRODUCTION + MEASURED.format(device=of_device["device"], date=of_device["date"],
+                                         rows=measured_rows(of_device))
+          + KERNELS.format(architecture=args.arch) + kernel_rows(kernels)
           + COUNTS.format(warmup=report["warmup"], cycles=report["cycles"]) + count_rows(report) + "\n" + UNITS
           + before_and_after(networks, kernels) + rates.cycle_table(networks, work)
-          + rates.table(networks, work, measured(args.measured)), end="")
+          + rates.table(networks, work, measured(of_device)), end="")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ struct DeviceLanes {
   static constexpr u32 crew = 32 * C::warps, team = C::threads, width = C::lanes;
   /// Four crews of six warps have 80 registers for each thread, three 96, two of eight 128. What is held leaves room
   /// for four.
-  static constexpr u32 most_threads = (C::warps > 6 ? 2 : 3) * crew;
+  static constexpr u32 most_threads = (C::warps > 6 || !kIsFixed<T> ? 2 : 3) * crew;
   static constexpr u32 most_threads_holding = (C::warps > 6 ? 2 : 4) * crew;
   static constexpr u32 desk_bytes = C::bytes, held_bytes = sizeof(Block<C, S>);
 
