@@ -28,9 +28,8 @@ inline RawConfig network_of_64(const std::string& kind) {
 inline RawConfig network_of_32768(const std::string& kind) {
   if (kind == "vc" || kind == "bgl") return {{"router.kind", kind}, {"topology.shape", IntList{32, 32, 32}}};
   if (kind == "bless")  // with less room at terminals than its model has by default, which would be 170 GB
-    return {{"router.kind", kind},
-            {"topology.shape", IntList{256, 128}},
-            {"router.reassembly_packets", std::int64_t{64}}};
+    return {
+        {"router.kind", kind}, {"topology.shape", IntList{256, 128}}, {"router.reassembly_packets", std::int64_t{64}}};
   return {};
 }
 

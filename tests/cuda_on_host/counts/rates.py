@@ -149,8 +149,8 @@ of the host's, which is assumed below. Clocks are those of a warp that is alone,
 of the warps of a crew in lanes: the GPU's code says how long an instruction holds up the next, and which results it
 waits for ([sass.py](../tests/cuda_on_host/counts/sass.py)); how long these take is assumed below. `vc, one by one` are
 routers with `router.routing_delay = 2`, which lanes do not know, in the kernel that all models share. Earlier, this
-page joined the GPU's instructions to the host's by lines of the source. That gave lanes 24 to 32 instructions, too few by far, and
-another number after each edit.
+page joined the GPU's instructions to the host's by lines of the source. That gave lanes 24 to 32 instructions, too few
+by far, and another number after each edit.
 
 | model | load | instructions, a router-cycle | clocks of a warp, a cycle | from | to |
 |---|---|---|---|---|---|
