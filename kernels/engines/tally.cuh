@@ -14,10 +14,9 @@ class SharedTally {
   u64* latency;
   u64* network_latency;
 
-  /// What comes is of this shard.
+  /// What comes after a barrier is of this shard.
   __device__ __forceinline__ void begin(CounterShard* shard) {
-    latency = shard->latency;
-    network_latency = shard->network_latency;
+    if (me() == 0) latency = shard->latency, network_latency = shard->network_latency;
     for (u32 i = me(); i < kCommonTotals; i += kTeam) low_[i] = high_[i] = 0, sum_[i] = 0;
   }
   /// What was counted lately is added to the sums. Few cycles may lie between two calls.

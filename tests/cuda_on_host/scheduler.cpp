@@ -33,10 +33,19 @@ constexpr unsigned kAtOnce = 1024;  ///< threads of blocks that do not wait for 
 
 constexpr unsigned kNamedBarriers = 16;  ///< of a block; 0 is that of all its threads
 
+struct Barrier {
+  unsigned waiting = 0, passed = 0;
+  char places[2] = {};
+
+  /// Where threads show what they did. Two in turns: a thread that comes from one barrier does not see what others have
+  /// done since, up to the next.
+  const void* place() const { return places + passed % 2; }
+};
+
 struct Block {
-  unsigned number, alive, waiting = 0;
-  unsigned named[kNamedBarriers] = {};  ///< threads that wait at them
-  std::vector<std::byte> shared = {};   ///< memory
+  unsigned number, alive;
+  Barrier whole = {}, named[kNamedBarriers] = {};
+  std::vector<std::byte> shared = {};  ///< memory
 };
 
 enum class At { kRuns, kWarp, kBlockBarrier, kNamedBarrier, kGridBarrier, kEnd };
@@ -174,11 +183,12 @@ class Wave {
 
   void leave(Fiber& fiber) {
     // A barrier shows to all what was done before it; the end, to the host.
-    const void* barrier = fiber.at == At::kBlockBarrier ? fiber.block : static_cast<const void*>(this);
-    if (fiber.at == At::kNamedBarrier) barrier = fiber.block->named + fiber.barrier;
+    const void* barrier = this;
+    if (fiber.at == At::kGridBarrier) barrier = grid_.place();
+    if (fiber.at == At::kBlockBarrier) barrier = fiber.block->whole.place();
+    if (fiber.at == At::kNamedBarrier) barrier = fiber.block->named[fiber.barrier].place();
     const bool in_order = fiber.at != At::kWarp || fiber.meeting.in_order;
-    // Two places in turns, so that a thread does not see what others do between this meeting and the next.
-    if (fiber.at == At::kWarp) barrier = fibers_of(fiber)[0]->meeting.all + fiber.meeting.number % 2;
+    if (fiber.at == At::kWarp) barrier = fibers_of(fiber)[0]->meeting.all + fiber.meeting.number % 2;  // as in Barrier
     if (in_order) cuda_on_host::shows(barrier);
     fiber.sanitized->leave_for(host_, fiber.at == At::kEnd);
     swapcontext(&fiber.context, &host_context_);
@@ -215,9 +225,10 @@ class Wave {
 
   /// A thread has come to a named barrier. All who meet there say how many they are.
   void came_to_named(Fiber& fiber) {
-    unsigned& waiting = fiber.block->named[fiber.barrier];
-    if (++waiting < fiber.expected) return;
-    waiting = 0;
+    Barrier& named = fiber.block->named[fiber.barrier];
+    if (++named.waiting < fiber.expected) return;
+    named.waiting = 0;
+    ++named.passed;
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = static_cast<std::size_t>(fiber.block - blocks_.data()) * threads;
     cuda_on_host::count_barrier(first, first + threads, threads);
@@ -238,26 +249,23 @@ class Wave {
     if (fiber.at == At::kWarp) return came(fiber);
     if (fiber.at == At::kNamedBarrier) return came_to_named(fiber);
     if (fiber.at == At::kEnd) --block.alive, --alive_;
-    if (fiber.at == At::kBlockBarrier) ++block.waiting;
-    if (fiber.at == At::kGridBarrier) ++waiting_;
-    if (block.waiting == block.alive) {  // both 0: all of the block have ended
-      block.waiting = 0;
-      go_on(At::kBlockBarrier, &block);
-    }
-    if (waiting_ && waiting_ == fibers_.size()) {
-      waiting_ = 0;
-      go_on(At::kGridBarrier, nullptr);
-    }
+    if (fiber.at == At::kBlockBarrier) ++block.whole.waiting;
+    if (fiber.at == At::kGridBarrier) ++grid_.waiting;
+    if (block.whole.waiting == block.alive)  // both 0: all of the block have ended
+      go_on(At::kBlockBarrier, block.whole, &block);
+    if (grid_.waiting == fibers_.size()) go_on(At::kGridBarrier, grid_, nullptr);
   }
 
-  void go_on(At barrier, const Block* block) {
+  void go_on(At at, Barrier& barrier, const Block* block) {
+    barrier.waiting = 0;
+    ++barrier.passed;
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
     const std::size_t last = block ? first + threads : fibers_.size();
     cuda_on_host::count_barrier(first, last, threads);
     warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < last; ++i)
-      if (fibers_[i].at == barrier) ready_.push_back(&fibers_[i]);
+      if (fibers_[i].at == at) ready_.push_back(&fibers_[i]);
   }
 
   static inline Wave* running = nullptr;
@@ -266,7 +274,8 @@ class Wave {
   std::vector<Fiber> fibers_;
   std::vector<Block> blocks_;
   std::vector<Fiber*> ready_;
-  unsigned alive_ = 0, waiting_ = 0;
+  unsigned alive_ = 0;
+  Barrier grid_;
   bool warp_by_warp_ = draw() % 2;
   Fiber* fiber_ = nullptr;
   ucontext_t host_context_{};  ///< all of it: a sanitizer reads where its stack is

@@ -104,9 +104,9 @@ TEST_F(GpuLanes, ReplicasStandStill) {
     const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, one_by_one());
     const std::vector<u32> all{0, 1, 2, 3, 4};
     for (Engine* engine : {gpu.get(), cpu.get()}) {
-      engine->advance(150, all);
-      engine->advance(33, std::vector<u32>{4, 1, 2});
-      engine->advance(58, std::vector<u32>{1, 4});
+      engine->advance(70, all);
+      engine->advance(17, std::vector<u32>{4, 1, 2});
+      engine->advance(26, std::vector<u32>{1, 4});
     }
     for (u32 r : all) expect_same(*gpu, *cpu, r, "replica " + std::to_string(r));
   }

@@ -87,7 +87,8 @@ struct Routers {
     const u32 n = C::list(first, desk->list);
     C::each(n, [&](u32 i) {
       const u32 at = desk->list[i], port = at / C::lanes, lane = at % C::lanes;
-      const u32 flat = lane_of(k.owner[port][lowest_bit(u32{sets[at]})], lane);
+      // Others may bid already: for free VCs, whose owners share words with this one's.
+      const u32 flat = C::peek(lane_of(k.owner[port][lowest_bit(u32{sets[at]})], lane));
       C::or_bits(lane_of(k.credited[flat / S::vcs], lane), only(flat % S::vcs));
     });
   }
