@@ -165,6 +165,7 @@ class Wave {
     Wave& wave = *running;
     wave.host_.entered_from();
     cuda_on_host::sees(&wave.host_);
+    wave.fiber_->context.uc_stack = {};  // else a sanitizer cleans what it knows of the stack at every switch
     wave.work_();
     wave.fiber_->at = At::kEnd;
     wave.leave(*wave.fiber_);
@@ -188,7 +189,8 @@ class Wave {
     if (fiber.at == At::kBlockBarrier) barrier = fiber.block->whole.place();
     if (fiber.at == At::kNamedBarrier) barrier = fiber.block->named[fiber.barrier].place();
     const bool in_order = fiber.at != At::kWarp || fiber.meeting.in_order;
-    if (fiber.at == At::kWarp) barrier = fibers_of(fiber)[0]->meeting.all + fiber.meeting.number % 2;  // as in Barrier
+    if (fiber.at == At::kWarp)  // as in Barrier
+      barrier = warp_of(fiber)[__builtin_ctz(fiber.meeting.mask)].meeting.all + fiber.meeting.number % 2;
     if (in_order) cuda_on_host::shows(barrier);
     fiber.sanitized->leave_for(host_, fiber.at == At::kEnd);
     swapcontext(&fiber.context, &host_context_);
@@ -196,31 +198,28 @@ class Wave {
     if (in_order) cuda_on_host::sees(barrier);
   }
 
-  /// The threads that a thread meets.
-  std::vector<Fiber*> fibers_of(Fiber& fiber) {
-    const std::size_t threads = fibers_.size() / blocks_.size();
-    Fiber* const first = &fiber - fiber.thread % kWarp;
-    std::vector<Fiber*> all;
-    for (unsigned lane = 0; lane < kWarp; ++lane)
-      if (fiber.meeting.mask >> lane & 1) {
-        if (fiber.thread / kWarp * kWarp + lane >= threads) fail("a warp waits for a thread that is not there.");
-        all.push_back(first + lane);
-      }
-    return all;
-  }
+  /// Lane 0 of a thread's warp, whoever meets.
+  static Fiber* warp_of(Fiber& fiber) { return &fiber - fiber.thread % kWarp; }
 
   /// A thread has come to a meeting. If it was the last, all go on.
   void came(Fiber& fiber) {
-    const std::vector<Fiber*> all = fibers_of(fiber);
-    for (const Fiber* other : all) {
-      const Meeting &a = fiber.meeting, &b = other->meeting;
-      if (other->at != At::kWarp || a.mask != b.mask || a.operation != b.operation) return;
+    const Meeting& a = fiber.meeting;
+    Fiber* const warp = warp_of(fiber);
+    const std::size_t threads = fibers_.size() / blocks_.size(), lanes = threads - warp->thread;
+    if (lanes < kWarp && a.mask >> lanes) fail("a warp waits for a thread that is not there.");
+    unsigned all[kWarp] = {};
+    for (unsigned set = a.mask; set; set &= set - 1) {
+      const unsigned lane = static_cast<unsigned>(__builtin_ctz(set));
+      const Meeting& b = warp[lane].meeting;
+      if (warp[lane].at != At::kWarp || a.mask != b.mask || a.operation != b.operation) return;
+      all[lane] = b.brought;
     }
-    for (Fiber* to : all) {
-      for (const Fiber* from : all) to->meeting.all[from->thread % kWarp] = from->meeting.brought;
-      ready_.push_back(to);
+    for (unsigned set = a.mask; set; set &= set - 1) {
+      Fiber& to = warp[__builtin_ctz(set)];
+      std::copy_n(all, kWarp, to.meeting.all);
+      to.at = At::kRuns;
+      ready_.push_back(&to);
     }
-    for (Fiber* to : all) to->at = At::kRuns;
   }
 
   /// A thread has come to a named barrier. All who meet there say how many they are.
