@@ -27,10 +27,13 @@ struct DeviceSize {
   u32 block_threads;  ///< of the largest block of a kernel; a multiprocessor runs at least as many
 };
 
-/// Assumed until they are measured on a device. A load waits 20 ns for the first cache and 150 for the second (Hopper,
-/// 1.7 GHz); many of a thread's loads do not wait for one another.
+/// Assumed; where it matters which way to take is chosen as measured (docs/gpu.md). A load waits 20 ns for the first
+/// cache and 150 for the second (Hopper, 1.7 GHz); many of a thread's loads do not wait for one another.
 inline constexpr double kLoadNs = 50;
 inline constexpr double kBlockBarrierNs = 50, kGridBarrierNs = 2000;
+/// In a grid all multiprocessors wait for the slowest in each cycle, while blocks go on alone: measured on an H200, a
+/// thousand networks of S-Connect were 1.06 to 1.17 times as fast in blocks of their own.
+inline constexpr double kGridWaits = 1.1;
 /// What a multiprocessor has of the second cache: 5.5 TB/s, divided among 132.
 inline constexpr double kBytesPerNs = 42;
 /// Basic blocks of warps that it goes through: it issues four instructions a clock, and a block of the host's compiler
@@ -107,7 +110,7 @@ constexpr double grid_cycle_ns(const JobSize& job, const DeviceSize& device, con
   const double threads = static_cast<double>(device.multiprocessors) * device.block_threads;
   const double waiting = ceil_of(items, threads) * waiting_ns(cost);
   const double busy = std::min<double>(device.multiprocessors, ceil_of(items, 32));
-  return std::max(waiting, items / busy * busy_ns(cost)) + kGridBarrierNs;
+  return std::max(waiting, kGridWaits * items / busy * busy_ns(cost)) + kGridBarrierNs;
 }
 
 constexpr bool is_resident(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
