@@ -27,8 +27,8 @@ struct DeviceSize {
   u32 block_threads;  ///< of the largest block of a kernel; a multiprocessor runs at least as many
 };
 
-/// Assumed; where it matters which way to take is chosen as measured (docs/gpu.md). A load waits 20 ns for the first
-/// cache and 150 for the second (Hopper, 1.7 GHz); many of a thread's loads do not wait for one another.
+/// Assumed, but for kGridWaits. A load waits 20 ns for the first cache and 150 for the second (Hopper, 1.7 GHz); many
+/// of a thread's loads do not wait for one another.
 inline constexpr double kLoadNs = 50;
 inline constexpr double kBlockBarrierNs = 50, kGridBarrierNs = 2000;
 /// In a grid all multiprocessors wait for the slowest in each cycle, while blocks go on alone: measured on an H200, a

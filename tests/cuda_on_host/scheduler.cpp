@@ -40,6 +40,7 @@ struct Barrier {
   /// Where threads show what they did. Two in turns: a thread that comes from one barrier does not see what others have
   /// done since, up to the next.
   const void* place() const { return places + passed % 2; }
+  void open() { waiting = 0, ++passed; }
 };
 
 struct Block {
@@ -226,8 +227,7 @@ class Wave {
   void came_to_named(Fiber& fiber) {
     Barrier& named = fiber.block->named[fiber.barrier];
     if (++named.waiting < fiber.expected) return;
-    named.waiting = 0;
-    ++named.passed;
+    named.open();
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = static_cast<std::size_t>(fiber.block - blocks_.data()) * threads;
     cuda_on_host::count_barrier(first, first + threads, threads);
@@ -256,8 +256,7 @@ class Wave {
   }
 
   void go_on(At at, Barrier& barrier, const Block* block) {
-    barrier.waiting = 0;
-    ++barrier.passed;
+    barrier.open();
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
     const std::size_t last = block ? first + threads : fibers_.size();

@@ -55,12 +55,15 @@ MEASURED = """
 Router-cycles per second on an {device}, {date} ([gpu_h200.json](gpu_h200.json), by `tests/gpu/run.sh`): of the first
 kernels that ran on a device, of those of today, and of the CPU beside it, with lanes, on its 16 cores, which run one
 small network on one core. All tests that need a GPU passed; states were those of the CPU.
+Lanes have been changed in small ways since (a bid is one number, 72 registers), which no device has run.
 
 | model | load | network | first kernels | now | CPU |
 |---|---|---|---|---|---|
 {rows}
 NVIDIA's profiler counted, for a thousand networks at load 0.2, the instructions that warps issue for a router-cycle
-and, of 32, the threads that take part in one. Of models without a second row only the first kernels were profiled.
+and, of 32, the threads that take part in one (`ncu --set full flitlab_gpu_report --profile MODEL`). The later kernels
+are not quite those of today: they took 80 registers for lanes, 90 for METRO and 103 for Blue Gene/L. Of models without
+a second row only the first kernels were profiled.
 
 | model | kernels | instructions, a router-cycle | threads | what warps wait for, of samples |
 |---|---|---|---|---|
