@@ -91,9 +91,15 @@ struct Slices {
     __device__ __forceinline__ void put(u32 port, Value value) { of[port] = value; }
     __device__ __forceinline__ Value get(u32 port) const { return of[port]; }
     __device__ __forceinline__ u8 byte(u32 place) const { return reinterpret_cast<const u8*>(of)[place]; }
+  };
+  template <u32 P>
+  struct Union {
+    Board<P> each;
+
+    __device__ __forceinline__ void put(u32 port, Value value) { each.put(port, value); }
     __device__ __forceinline__ Value all() const {
-      Value any = of[0];
-      for (u32 port = 1; port < P; ++port) any |= of[port];
+      Value any = each.get(0);
+      for (u32 port = 1; port < P; ++port) any |= each.get(port);
       return any;
     }
   };

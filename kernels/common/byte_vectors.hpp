@@ -8,13 +8,13 @@
 ///   `Value`, `Row`       a byte of each item: in work, and in memory
 ///   `Set`, `members(x)`  the items whose byte is not 0
 ///   `any(x)`             whether there are any, or another crew has some, which goes the same way: what follows must
-///   do
-///                        for none; of a list, by how long it is
+///                        do for none; of a list, by how long it is
 ///   `count(x)`           how many a member has: the sum over members counts
 ///   `at_most(n, limit)`  the items whose number is at most that
 ///   `ports<P>()`         of P ports, those that a member works on: all, or one, where others work on the others
 ///   `ByPort<T, P>`       a T for each of these; `byte_of(rows, place)` is a byte of such rows
 ///   `Board<P>`           a value for each of P ports, that all members see after `meet()`
+///   `Union<P>`           the same, where only all of their members are asked for
 ///   `turn(board, port)`  sets of ports on a board the other way round: of those whose set has the port, one set
 ///   `Desk<T>`            room for a T that all members see who work on the same ports; `Common<T>`, that all see
 ///   `Place`              the number of a byte in an array of rows; `list()` lists those that are not 0, in any order
@@ -79,11 +79,13 @@ struct Vectors {
     FLITLAB_INLINE void put(u32 port, Value value) { of[port] = value; }
     FLITLAB_INLINE Value get(u32 port) const { return of[port]; }
     FLITLAB_INLINE u8 byte(u32 place) const { return reinterpret_cast<const u8*>(of)[place]; }
-    FLITLAB_INLINE Value all() const {
-      Value any = of[0];
-      for (u32 port = 1; port < P; ++port) any |= of[port];
-      return any;
-    }
+  };
+  template <u32 P>
+  struct Union {
+    Value any{};
+
+    FLITLAB_INLINE void put(u32, Value value) { any |= value; }
+    FLITLAB_INLINE Value all() const { return any; }
   };
   template <u32 P>
   static FLITLAB_INLINE void turn(const Board<P>& board, Value (&sets)[P]) {

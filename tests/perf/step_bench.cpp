@@ -72,6 +72,25 @@ void step_switch(benchmark::State& state, std::int64_t ports, std::int64_t flits
       2000);
 }
 
+/// Messages of 20 bytes, as in configs/metro-figure3.toml, between processors that do not stall.
+void step_metro(benchmark::State& state, IntList radix, IntList dilation, double load) {
+  run(state,
+      {{"router.kind", std::string("metro")},
+       {"topology.radix", std::move(radix)},
+       {"topology.dilation", std::move(dilation)},
+       {"router.width", std::int64_t{8}},
+       {"endpoint.checksum", std::string("crc32")},
+       {"traffic.load", load},
+       {"traffic.packet_flits", std::int64_t{20}}},
+      2000);
+}
+
+/// A mesh of single TICs with a host each.
+void step_sconnect(benchmark::State& state, IntList shape, double load) {
+  run(state, {{"router.kind", std::string("sconnect")}, {"topology.shape", std::move(shape)}, {"traffic.load", load}},
+      2000);
+}
+
 BENCHMARK_CAPTURE(step, mesh_8x8_low, IntList{8, 8}, "mesh", 0.04);
 BENCHMARK_CAPTURE(step, mesh_8x8_medium, IntList{8, 8}, "mesh", 0.20);
 BENCHMARK_CAPTURE(step, mesh_8x8_high, IntList{8, 8}, "mesh", 0.36);
@@ -89,6 +108,11 @@ BENCHMARK_CAPTURE(step_bgl, bgl_512_low, IntList{8, 8, 8}, 0.0074);
 BENCHMARK_CAPTURE(step_bgl, bgl_512_high, IntList{8, 8, 8}, 0.025);
 BENCHMARK_CAPTURE(step_bgl, bgl_32768_low, IntList{32, 32, 32}, 0.0037);
 BENCHMARK_CAPTURE(step_bgl, bgl_32768_high, IntList{32, 32, 32}, 0.007);
+BENCHMARK_CAPTURE(step_metro, metro_64_low, IntList{4, 4, 4}, IntList{2, 2, 1}, 0.05);
+BENCHMARK_CAPTURE(step_metro, metro_64_high, IntList{4, 4, 4}, IntList{2, 2, 1}, 0.3);
+BENCHMARK_CAPTURE(step_metro, metro_1024_medium, IntList{4, 4, 4, 4, 4}, IntList{2, 2, 2, 2, 1}, 0.2);
+BENCHMARK_CAPTURE(step_sconnect, sconnect_64_low, IntList{8, 8}, 0.05);
+BENCHMARK_CAPTURE(step_sconnect, sconnect_64_high, IntList{8, 8}, 0.2);
 BENCHMARK_CAPTURE(step_bless, bless_8x8_low, IntList{8, 8}, "mesh", 0.05);
 BENCHMARK_CAPTURE(step_bless, bless_8x8_medium, IntList{8, 8}, "mesh", 0.2);
 BENCHMARK_CAPTURE(step_bless, bless_8x8_high, IntList{8, 8}, "mesh", 0.3);

@@ -17,6 +17,7 @@ using sconnect::kPorts;
 namespace {
 
 constexpr u64 kMostLabels = u64{1} << 24;   ///< queues chosen
+constexpr u64 kLabelsEach = u64{1} << 15;   ///< in a small fabric, for each TIC and destination
 constexpr u32 kRounds = 8;                  ///< each begins, hot, with the best order so far
 constexpr u32 kHot = 40000, kCold = 13000;  ///< chance of one more that is missing, of 65536
 constexpr u64 kSpace = u64{1} << 32;        ///< between keys
@@ -191,8 +192,9 @@ void SconnectQueueSearch::spread_keys() {
 void SconnectQueueSearch::run() {
   std::vector<u64> best = key_;
   u32 least = missing();
+  const u64 most = std::min(kMostLabels, kLabelsEach * level_.size());
   for (u32 round = 1; round <= kRounds && least; ++round) {
-    const u64 begin = work_, all = kMostLabels * round / kRounds;
+    const u64 begin = work_, all = most * round / kRounds;
     while (missing() && work_ < all) {
       check_interrupt();
       try_one(static_cast<u32>(kHot - (kHot - kCold) * (work_ - begin) / (all - begin)));

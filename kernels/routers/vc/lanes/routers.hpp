@@ -14,11 +14,12 @@ struct CreditDesk {
 template <class C, class S>
 struct SwitchBoard {
   using Board = typename C::template Board<S::ports>;
+  using Union = typename C::template Union<S::ports>;
   Board asks;                         ///< by input: the output port that it asks for
   Board mail[FlitsOf<C, S>::planes];  ///< by input: the flit that would go there
-  Board wins;                         ///< by output: the input port that it takes
-  Board spent;                        ///< by output: the same, if its flit has taken the last credit of its VC
-  Board freed;                        ///< by output: itself, if it has a free VC more
+  Union wins;                         ///< by output: the input port that it takes
+  Union spent;                        ///< by output: the same, if its flit has taken the last credit of its VC
+  Union freed;                        ///< by output: itself, if it has a free VC more
 };
 
 template <class C, class S, class V>
