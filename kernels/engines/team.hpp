@@ -2,6 +2,8 @@
 /// Workers that share a replica: their barrier, and how they divide the items of a phase.
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -13,7 +15,8 @@
 namespace flitlab {
 
 /// Spinning barrier for short stages. Where a thread is late the others sleep: cores may be shared, and a thread that
-/// only yields its core may get it back after everything else that wants it has had a turn.
+/// only yields its core, as std::atomic's wait() does at first, gets it back after everything else that wants it has
+/// had a turn.
 class SpinBarrier {
  public:
   explicit SpinBarrier(u32 parties) : parties_(parties) {}
@@ -22,18 +25,27 @@ class SpinBarrier {
     const u32 generation = generation_.load(std::memory_order_acquire);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
       arrived_.store(0, std::memory_order_relaxed);
-      generation_.fetch_add(1, std::memory_order_release);
-      generation_.notify_all();
+      generation_.fetch_add(1);
+      if (!sleepers_) return;  // who sleeps from now on has seen that all are here
+      const std::lock_guard lock(mutex_);
+      all_here_.notify_all();
       return;
     }
-    for (u32 spins = 0; generation_.load(std::memory_order_acquire) == generation; ++spins)
-      if (spins > 4096) generation_.wait(generation, std::memory_order_acquire);
+    for (u32 spins = 0; spins < 4096; ++spins)
+      if (generation_.load(std::memory_order_acquire) != generation) return;
+    std::unique_lock lock(mutex_);
+    ++sleepers_;
+    all_here_.wait(lock, [&] { return generation_ != generation; });
+    --sleepers_;
   }
 
  private:
   const u32 parties_;
   alignas(64) std::atomic<u32> arrived_{0};
   alignas(64) std::atomic<u32> generation_{0};
+  std::atomic<u32> sleepers_{0};
+  std::mutex mutex_;
+  std::condition_variable all_here_;
 };
 
 /// Runs `work` on so many threads, of which the caller is number 0. All of them start, or none: where one cannot (no
