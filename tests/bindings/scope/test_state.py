@@ -2,7 +2,7 @@
 page reads it as net.inspect does."""
 
 import pytest
-from scope_pages import choose, mutated
+from scope_pages import choose, mutated, value_of
 from scope_trees import short
 
 import flitlab as fl
@@ -28,7 +28,7 @@ def check_trees(page, name, changes, window, mutant=("", "")):
     for cycle in (first, first + 1, first + 5, 240):
         twin.step(cycle - twin.cycle)
         for router in routers:
-            shown = page.evaluate("([router, cycle]) => recording.tree(router, cycle)", [router, cycle])
+            shown = value_of(page, "([router, cycle]) => recording.tree(router, cycle)", [router, cycle])
             assert shown == short(twin._core.item("router", router))
 
 
@@ -55,7 +55,7 @@ def test_a_page_that_runs_on_forgets_nothing_of_the_state(page):
         page.evaluate("(frames) => recording.append(JSON.parse(frames), 12)", view._recorder.step(10))
     assert page.evaluate("() => recording.first") > 150
     for router in (0, 27):
-        shown = page.evaluate("([r, cycle]) => recording.tree(r, cycle)", [router, network.cycle])
+        shown = value_of(page, "([r, cycle]) => recording.tree(r, cycle)", [router, network.cycle])
         assert shown == short(network._core.item("router", router))
 
 

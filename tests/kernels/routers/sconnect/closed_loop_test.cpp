@@ -196,7 +196,7 @@ TEST_P(SconnectLoops, EverythingIsAnswered) {
   check_conservation(*net.engine, *net.plan, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SconnectLoops, ::testing::Range(0u, 30u));
+INSTANTIATE_TEST_SUITE_P(Seeds, SconnectLoops, ::testing::Range(0u, testing::trials(30)));
 
 /// A small fabric whose hosts ask much more than they can hold replies for.
 RawConfig busy(const char* reply_priority, u32 seed = 1) {
