@@ -124,12 +124,13 @@ BEFORE = """
 ## Before and after
 
 What was counted of the first kernels that were counted at all ([first.csv](../tests/cuda_on_host/counts/first.csv)),
-and now. Bytes and atomics are per router and cycle; instructions and stack are those of the kernel that advances a
-network, of `vc` the one in lanes. Models have grown: S-Connect's kernel has got queues of priorities and closed loops
-since.
+and now. Issued are instructions of warps, estimated as in the next table, of both alike; they, bytes and atomics are
+per router and cycle. Size, in instructions, and stack are those of the kernel that advances a network, of `vc` the one
+in lanes. Models have grown: Blue Gene/L's token packets take links, S-Connect's kernel has got queues of priorities and
+closed loops.
 
-| model | load | useful lanes | now | bytes | now | atomics | now | instructions of the kernel | now | stack | now |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| model | load | useful lanes | now | issued | now | bytes | now | atomics | now | size | now | stack | now |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -193,16 +194,18 @@ def kernel_rows(kernels: dict[str, dict]) -> str:
 LANES = "vc, lanes, held, 5 ports, 4 VCs"  # the kernel that networks of vc are counted in
 
 
-def before_and_after(networks: list[dict], kernels: dict[str, dict]) -> str:
-    now = {(c["model"], c["load"]): c for c in networks}
+def before_and_after(networks: list[dict], kernels: dict[str, dict], work: list[rates.Work]) -> str:
+    now = {(c["model"], c["load"]): (c, w) for c, w in zip(networks, work, strict=True)}
     text = BEFORE
     with (Path(__file__).parent / "first.csv").open(encoding="utf-8") as file:
         for first in csv.DictReader(line for line in file if not line.startswith("#")):
             model = first["model"]
-            if (c := now.get((model, float(first["load"])))) is None:
+            if (found := now.get((model, float(first["load"])))) is None:
                 continue
+            c, issued = found[0], found[1].instructions["likely"]
             each, kernel = c["routers"] * c["replicas"] * c["cycles"], kernels[LANES if model == "vc" else model]
             pairs = ((first["useful_lanes"], f"{c['lane_blocks'] / c['warp_blocks']:.1f}"),
+                     (f"{int(first['instructions']):,}", f"{issued:,.0f}"),
                      (f"{int(first['bytes']):,}", f"{SECTOR * (c['load_sectors'] + c['store_sectors']) / each:,.0f}"),
                      (first["atomics"], f"{c['atomics'] / each:.2f}"),
                      (f"{int(first['kernel_instructions']):,}", f"{kernel['instructions']:,}"),
@@ -283,7 +286,7 @@ def main() -> None:
                                          rows=measured_rows(of_device), profiles=profile_rows(of_device))
           + KERNELS.format(architecture=args.arch) + kernel_rows(kernels)
           + COUNTS.format(warmup=report["warmup"], cycles=report["cycles"]) + count_rows(report) + "\n" + UNITS
-          + before_and_after(networks, kernels) + rates.cycle_table(networks, work)
+          + before_and_after(networks, kernels, work) + rates.cycle_table(networks, work)
           + rates.table(networks, work, measured(of_device)), end="")
 
 
