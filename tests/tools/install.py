@@ -74,8 +74,9 @@ def main(what: str) -> None:
         (WHEELS / "built_from").write_text(stamp)
     else:
         print("installing the flitlab that has been built from these sources", flush=True)
-    call(*pip, "install", "--force-reinstall", "--no-deps", wheel)  # a new build has the version of the old one
-    call(*pip, "install", f"{wheel}[test]" if for_tests else wheel)
+    install = (*pip, "install", "--no-compile")  # of Python's files: most are never imported
+    call(*install, "--force-reinstall", "--no-deps", wheel)  # a new build has the version of the old one
+    call(*install, f"{wheel}[test]" if for_tests else wheel)
 
 
 def call(*command: str) -> None:
