@@ -286,7 +286,7 @@ def test_ctrl_c_ends_a_sweep_on_a_cluster_as_any_other(cluster_file, tmp_path):
     pytest.importorskip("distributed")
     cluster_file(LOCAL)
     words = ("sweep", "vc-torus-8x8", "--over", "traffic.load=0.05,0.1,0.15,0.2", "--cluster", "cluster.toml", "--set",
-             "run.warmup_cycles=500", "--set", "run.measure_cycles=50000", "--out", "part")
+             "run.warmup_cycles=500", "--set", "run.measure_cycles=600000", "--out", "part")
     process = subprocess.Popen([sys.executable, "-m", "flitlab", *words], cwd=tmp_path, stderr=subprocess.PIPE,
                                text=True, start_new_session=True)
     journal, deadline = tmp_path / "part" / "points.jsonl", time.monotonic() + 120
