@@ -134,7 +134,7 @@ u64 configuration_hash(const std::vector<Experiment>& experiments);
 
 /// State, counters and run parameters of one replica; the clock belongs to the engine.
 void save_replica(Saver& saver, Engine& engine, u32 replica);
-/// ConfigError if it is no state of that plan. The engine has its clock already.
+/// ConfigError if it is no state of that plan. Whether it is a network's in a certain cycle, check_loaded() asks.
 void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica);
 
 /// Writes a checkpoint beside an older one and moves it into place, so that a crash damages neither. ConfigError if it

@@ -15,8 +15,8 @@ class WorkPace {
   static constexpr auto kLong = std::chrono::milliseconds(250);
 
  public:
-  /// The first piece takes a core about a tenth of a second.
-  explicit WorkPace(const EngineCost& cost) : WorkPace(static_cast<u64>(1e8 / cost.cpu_ns)) {}
+  /// The first piece takes a core about a millisecond. A device may take fifty times as long for a small network.
+  explicit WorkPace(const EngineCost& cost) : WorkPace(static_cast<u64>(1e6 / cost.cpu_ns)) {}
   /// `first`: router-cycles of the first piece. `goal`: how long a piece shall take, a quarter of a second for users.
   explicit WorkPace(u64 first, std::chrono::milliseconds goal = kLong) : first_(first), goal_(goal) {}
 

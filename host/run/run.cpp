@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/run/advance.hpp"
+#include "host/run/conservation.hpp"
 #include "host/run/measurement.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/params.hpp"
@@ -138,11 +139,16 @@ class Job {
       loader(now, next_search_, end_of_epoch_);
       require_time(now, 0);
       if (end_of_epoch_ > now) require_time(now, end_of_epoch_ - now);
-      engine_->set_now(now);
       for (u32 i = 0; i < replicas_.size(); ++i) {
         load_replica(loader, *engine_, *plan_, i);
         replicas_[i].load(loader);
+        // Of one that is done the state is that of its last cycle, whatever others have gone on to.
+        const u64 at = replicas_[i].done() ? replicas_[i].result.cycles : now;
+        Loader::require(at <= now);
+        engine_->set_now(static_cast<Cycle>(at));
+        check_loaded(*engine_, *plan_, i);
       }
+      engine_->set_now(now);
       for (TraceFeed& feed : feeds_) feed.load(loader);
     });
   }

@@ -10,6 +10,7 @@
 #include "host/plan/fields_tree.hpp"
 #include "host/run/advance.hpp"
 #include "host/run/checkpoint.hpp"
+#include "host/run/conservation.hpp"
 #include "host/run/run.hpp"
 #include "kernels/common/error.hpp"
 
@@ -201,6 +202,7 @@ void SteppedNetwork::load_state(Loader& loader) {
   require_time(now, 0);
   engine_->set_now(now);
   load_replica(loader, *engine_, *plan_, 0);
+  check_loaded(*engine_, *plan_, 0);
   for (TraceFeed& feed : feeds_) feed.load(loader);
   if (console_) console_->load(loader);
 }

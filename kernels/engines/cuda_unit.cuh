@@ -17,7 +17,7 @@ std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const St
   std::unique_ptr<Engine> engine;
   [[maybe_unused]] const auto fits = [&]<class L>() {
     if (!L::fits(table) || !CudaLaneEngine<Model, L>::has_room()) return false;
-    if ((cuda_bytes(layout) + L::bytes(table)) * rows.size() > cuda_free_memory()) return false;
+    if (cuda_bytes(layout) * rows.size() + L::bytes(table, rows.size()) > cuda_free_memory()) return false;
     engine = std::make_unique<TabledCudaEngine<Model, CudaLaneEngine<Model, L>>>(table, layout, rows);
     return true;
   };

@@ -1,6 +1,7 @@
 #pragma once
 /// Memory of the device that frees itself.
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,7 @@ class DeviceArray {
  public:
   DeviceArray() = default;
   explicit DeviceArray(std::size_t n) : size_(n) {
-    if (n) FLITLAB_CUDA_CHECK(cudaMalloc(&data_, n * sizeof(T)));
+    if (n) allocate(n * sizeof(T));
   }
   DeviceArray(const T* host, std::size_t n) : DeviceArray(n) { copy_from(host, n); }
   DeviceArray(DeviceArray&& other) noexcept { *this = std::move(other); }
@@ -38,6 +39,14 @@ class DeviceArray {
   }
 
  private:
+  void allocate(std::size_t bytes) {
+    const cudaError_t status = cudaMalloc(&data_, bytes);
+    if (status == cudaErrorMemoryAllocation)
+      throw RunError("the device has no room for " + std::to_string((bytes + 999999) / 1000000) +
+                     " MB more of this job. Run fewer replicas at a time, or use backend cpu.");
+    FLITLAB_CUDA_CHECK(status);
+  }
+
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -1,7 +1,7 @@
 #pragma once
 /// How long a cycle of a job takes, estimated for each way to run it: by this the engine of `backend = auto` is chosen,
 /// and how the CUDA engine spreads a job over its device. Estimates need be right only to a factor where ways differ by
-/// more; docs/gpu.md says where each number comes from.
+/// more; where each number comes from is said beside it. A test compares choices with what was measured on an H200.
 #include <algorithm>
 
 #include "kernels/common/types.hpp"
@@ -14,7 +14,7 @@ struct EngineCost {
   double loads = 150;  ///< of the device's memory by the thread that has most, one after the other: counted ("longest")
   double blocks = 12;  ///< basic blocks that warps go through: counted
   double bytes = 2500;  ///< that sectors of the device's memory move: counted
-  u32 of_a_thread = 1;  ///< routers of a thread of the device: several in lanes (cuda_lane_engine.cuh)
+  u32 crew = 0;         ///< routers that a crew of warps works on in lanes (cuda_lane_engine.cuh); 0: a thread has one
 };
 
 struct JobSize {
@@ -117,15 +117,21 @@ constexpr bool is_resident(const JobSize& job, const DeviceSize& device, const E
   return resident_cycle_ns(job, device, cost) <= grid_cycle_ns(job, device, cost);
 }
 
-/// What a thread works on counts as one router, which is as much work. Threads in lanes need so many registers that a
-/// block has half of them.
-constexpr double cuda_cycle_ns(JobSize job, DeviceSize device, EngineCost cost) {
-  if (const u32 n = cost.of_a_thread; n > 1) {
-    job.items = (job.items + n - 1) / n;
-    device.block_threads /= 2;
-    cost.blocks *= n;
-    cost.bytes *= n;
-  }
+/// Crews that a multiprocessor runs at the same time.
+inline constexpr u32 kCrews = 4;
+
+/// In lanes: a crew has two small networks, or a part of a large one. `cost.loads` is what it waits for if it is alone.
+constexpr double lanes_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
+  const double crews =
+      2 * job.items <= cost.crew ? ceil_of(job.replicas, 2) : job.replicas * ceil_of(job.items, cost.crew);
+  const double at_once = static_cast<double>(device.multiprocessors) * kCrews;
+  const double of_one = ceil_of(std::min(crews, at_once), device.multiprocessors);
+  return ceil_of(crews, at_once) *
+         (std::max(cost.loads * kLoadNs, of_one * cost.crew * busy_ns(cost)) + kBlockBarrierNs);
+}
+
+constexpr double cuda_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
+  if (cost.crew) return kHostNs + lanes_cycle_ns(job, device, cost);
   return kHostNs + std::min(resident_cycle_ns(job, device, cost), grid_cycle_ns(job, device, cost));
 }
 

@@ -11,6 +11,10 @@ unsigned cuda_on_host::from_environment(const char* name, unsigned otherwise) {
   return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : otherwise;
 }
 
+std::size_t cuda_on_host::device_bytes() {
+  return std::size_t{from_environment("CUDA_ON_HOST_MEMORY", 1000)} * 1000000;
+}
+
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
     case cudaSuccess: return "no error";
@@ -34,17 +38,11 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::snprintf(properties->name, sizeof properties->name, "CUDA on the host");
   properties->multiProcessorCount = cuda_on_host::kMultiprocessors;
-  std::size_t free = 0;
-  cudaMemGetInfo(&free, &properties->totalGlobalMem);
+  properties->totalGlobalMem = cuda_on_host::device_bytes();
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrMultiProcessorCount ? cuda_on_host::kMultiprocessors : cuda_on_host::kSharedBytes;
-  return cudaSuccess;
-}
-/// As much as CUDA_ON_HOST_MEMORY says, in MB; all of it is always free.
-cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all) {
-  *free = *all = std::size_t{cuda_on_host::from_environment("CUDA_ON_HOST_MEMORY", 1000)} * 1000000;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

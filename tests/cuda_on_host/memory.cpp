@@ -1,8 +1,8 @@
 #include "tests/cuda_on_host/memory.hpp"
-#include "tests/cuda_on_host/calls.hpp"
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +11,8 @@
 #include <mutex>
 
 #include "cuda_runtime.h"
+#include "tests/cuda_on_host/calls.hpp"
+#include "tests/cuda_on_host/device.hpp"
 
 namespace {
 
@@ -26,7 +28,8 @@ struct Allocation {
 
 std::map<const std::byte*, Allocation> allocations;  // by the first byte of the array
 std::mutex changes;
-int users = 0;  ///< who may reach them now
+std::size_t in_use = 0;  ///< bytes
+int users = 0;           ///< who may reach them now
 
 void protect(const Allocation& a, int how) {
   if (!mprotect(a.pages, a.page_bytes, how)) return;
@@ -85,13 +88,16 @@ void on_device(const std::function<void()>& work) {
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   const std::size_t aligned = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   const std::size_t page_bytes = (aligned + kPage - 1) / kPage * kPage;
+  const std::lock_guard lock(changes);
+  if (bytes > cuda_on_host::device_bytes() - std::min(in_use, cuda_on_host::device_bytes()))
+    return cudaErrorMemoryAllocation;
   void* pages = mmap(nullptr, page_bytes + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return cudaErrorMemoryAllocation;
   const Allocation array{static_cast<std::byte*>(pages), page_bytes, bytes};
   protect(array, PROT_READ | PROT_WRITE);
   std::memset(pages, 0xA5, page_bytes);  // what is there at first is not zero on a device
   protect(array, PROT_NONE);
-  const std::lock_guard lock(changes);
+  in_use += bytes;
   *data = array.pages + (page_bytes - aligned);
   allocations[static_cast<std::byte*>(*data)] = array;
   return cudaSuccess;
@@ -103,7 +109,15 @@ cudaError_t cudaFree(void* data) {
   const auto found = allocations.find(static_cast<std::byte*>(data));
   if (found == allocations.end()) return cudaErrorInvalidValue;
   munmap(found->second.pages, found->second.page_bytes + kPage);
+  in_use -= found->second.bytes;
   allocations.erase(found);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all) {
+  const std::lock_guard lock(changes);
+  *all = cuda_on_host::device_bytes();
+  *free = *all - std::min(in_use, *all);
   return cudaSuccess;
 }
 

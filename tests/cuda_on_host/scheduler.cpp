@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "cuda_runtime.h"
@@ -30,6 +31,13 @@ constexpr unsigned kAtOnce = 1024;  ///< threads of blocks that do not wait for 
   std::fprintf(stderr, "CUDA on the host: %s\n", what);
   std::abort();
 }
+
+/// What this launch leaves out, so that a test can see what it is for (README.md, "Left out").
+struct LeftOut {
+  bool block = false, grid = false, warp = false;
+  unsigned named = 0;
+};
+LeftOut left_out;
 
 constexpr unsigned kNamedBarriers = 16;  ///< of a block; 0 is that of all its threads
 
@@ -133,6 +141,14 @@ class Wave {
     wave.leave(fiber);
   }
 
+  /// In a thread: others may run now.
+  static void pause() {
+    Wave& wave = *running;
+    wave.fiber_->at = At::kRuns;
+    wave.ready_.push_back(wave.fiber_);
+    wave.leave(*wave.fiber_);
+  }
+
   static void wait_at(unsigned barrier, unsigned expected) {
     if (!barrier || barrier >= kNamedBarriers || !expected || expected % kWarp) fail("there is no such named barrier.");
     running->fiber_->barrier = barrier, running->fiber_->expected = expected;
@@ -141,6 +157,7 @@ class Wave {
 
   static const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order) {
     Fiber& fiber = *running->fiber_;
+    if (left_out.warp && in_order) return nullptr;  // __syncwarp, which brings nothing
     if (!(mask >> fiber.thread % kWarp & 1)) fail("a thread is not in the mask of what it does with its warp.");
     Meeting& m = fiber.meeting;
     m.mask = mask, m.operation = operation, m.brought = brought, m.in_order = in_order;
@@ -189,7 +206,7 @@ class Wave {
     if (fiber.at == At::kGridBarrier) barrier = grid_.place();
     if (fiber.at == At::kBlockBarrier) barrier = fiber.block->whole.place();
     if (fiber.at == At::kNamedBarrier) barrier = fiber.block->named[fiber.barrier].place();
-    const bool in_order = fiber.at != At::kWarp || fiber.meeting.in_order;
+    const bool in_order = fiber.at == At::kWarp ? fiber.meeting.in_order : fiber.at != At::kRuns;
     if (fiber.at == At::kWarp)  // as in Barrier
       barrier = warp_of(fiber)[__builtin_ctz(fiber.meeting.mask)].meeting.all + fiber.meeting.number % 2;
     if (in_order) cuda_on_host::shows(barrier);
@@ -228,6 +245,7 @@ class Wave {
     Barrier& named = fiber.block->named[fiber.barrier];
     if (++named.waiting < fiber.expected) return;
     named.open();
+    cuda_on_host::count_meeting(cuda_on_host::Met::kPart);
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = static_cast<std::size_t>(fiber.block - blocks_.data()) * threads;
     cuda_on_host::count_barrier(first, first + threads, threads);
@@ -245,6 +263,7 @@ class Wave {
   /// their block; a barrier of the grid is for all.
   void arrived(Fiber& fiber) {
     Block& block = *fiber.block;
+    if (fiber.at == At::kRuns) return;
     if (fiber.at == At::kWarp) return came(fiber);
     if (fiber.at == At::kNamedBarrier) return came_to_named(fiber);
     if (fiber.at == At::kEnd) --block.alive, --alive_;
@@ -256,6 +275,7 @@ class Wave {
   }
 
   void go_on(At at, Barrier& barrier, const Block* block) {
+    if (barrier.waiting) cuda_on_host::count_meeting(block ? cuda_on_host::Met::kBlock : cuda_on_host::Met::kGrid);
     barrier.open();
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
@@ -282,6 +302,13 @@ class Wave {
 
 bool cooperates = false;
 
+void look_what_is_left_out() {
+  const char* text = std::getenv("CUDA_ON_HOST_WITHOUT");
+  const std::string_view what = text ? text : "";
+  left_out = {what == "block", what == "grid", what == "warp", static_cast<unsigned>(std::atoi(text ? text : ""))};
+  cuda_on_host::atomics_are_torn = what == "atomics";
+}
+
 }  // namespace
 
 namespace cuda_on_host {
@@ -302,24 +329,35 @@ unsigned vote(unsigned mask, const char* operation, int predicate) {
   return set;
 }
 
-void barrier_of_block() { Wave::wait(At::kBlockBarrier); }
-void named_barrier(unsigned barrier, unsigned threads) { Wave::wait_at(barrier, threads); }
+bool atomics_are_torn = false;
+void pause() { Wave::pause(); }
+
+void barrier_of_block() {
+  if (!left_out.block) Wave::wait(At::kBlockBarrier);
+}
+void named_barrier(unsigned barrier, unsigned threads) {
+  if (left_out.named != barrier) Wave::wait_at(barrier, threads);
+}
 
 void barrier_of_grid() {
   if (!cooperates) fail("a barrier of the grid in a launch that is not cooperative.");
-  Wave::wait(At::kGridBarrier);
+  if (!left_out.grid) Wave::wait(At::kGridBarrier);
 }
 
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
                    const std::function<void()>& thread) {
   static std::mutex one_at_a_time;
-  static std::uint64_t random = cuda_on_host::from_environment("CUDA_ON_HOST_SEED", 1);
+  static std::uint64_t random = 0;
+  static unsigned seed = ~0u;
   if (!grid.x || !block.x || block.x > static_cast<unsigned>(max_threads_per_block()))
     return cudaErrorInvalidConfiguration;
   if (shared_bytes > kSharedBytes) return cudaErrorInvalidValue;
   if (cooperative && grid.x > cuda_on_host::kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
   const std::lock_guard lock(one_at_a_time);
   count_launch_call();
+  count_blocks(grid.x);
+  look_what_is_left_out();
+  if (const unsigned wanted = from_environment("CUDA_ON_HOST_SEED", 1); wanted != seed) random = seed = wanted;
   const OnDevice here;
   blockDim = block;
   gridDim = grid;

@@ -7,8 +7,8 @@
 namespace flitlab {
 namespace {
 
-void run(benchmark::State& state, const RawConfig& config, u32 warmup = 1000) {
-  testing::Network net(testing::experiment(config));
+void run(benchmark::State& state, const RawConfig& config, u32 warmup = 1000, u32 threads = 1) {
+  testing::Network net(testing::experiment(config), {"cpu", threads, false, 1});
   net.step(warmup);
   for (auto _ : state) net.step(100);
   state.counters["router_cycles/s"] = benchmark::Counter(
@@ -17,6 +17,12 @@ void run(benchmark::State& state, const RawConfig& config, u32 warmup = 1000) {
 
 void step(benchmark::State& state, IntList shape, const char* kind, double load) {
   run(state, {{"topology.kind", std::string(kind)}, {"topology.shape", std::move(shape)}, {"traffic.load", load}});
+}
+
+/// The fewest routers that two threads share, so the shortest stages with a barrier after each.
+void step_together(benchmark::State& state, double load) {
+  run(state, {{"topology.kind", std::string("torus")}, {"topology.shape", IntList{16, 16, 16}}, {"traffic.load", load}},
+      300, 2);
 }
 
 /// The traffic of configs/t3e-512.toml.
@@ -100,6 +106,8 @@ BENCHMARK_CAPTURE(step, torus_16x16_high, IntList{16, 16}, "torus", 0.29);
 BENCHMARK_CAPTURE(step, torus_8x8x8_low, IntList{8, 8, 8}, "torus", 0.05);
 BENCHMARK_CAPTURE(step, torus_8x8x8_medium, IntList{8, 8, 8}, "torus", 0.27);
 BENCHMARK_CAPTURE(step, torus_8x8x8_high, IntList{8, 8, 8}, "torus", 0.49);
+BENCHMARK_CAPTURE(step_together, torus_4096_two_threads_low, 0.05)->UseRealTime();
+BENCHMARK_CAPTURE(step_together, torus_4096_two_threads_medium, 0.2)->UseRealTime();
 BENCHMARK_CAPTURE(step_t3e, t3e_64, IntList{4, 4, 4}, 0.35);
 BENCHMARK_CAPTURE(step_t3e, t3e_512_low, IntList{8, 8, 8}, 0.1);
 BENCHMARK_CAPTURE(step_t3e, t3e_512_medium, IntList{8, 8, 8}, 0.35);

@@ -115,7 +115,9 @@ struct RouterFields {
 
 struct VcTable {
   static constexpr EngineCost cost{.cpu_ns = 25, .loads = 174, .blocks = 12, .bytes = 3000};
-  static constexpr EngineCost cost_in_lanes{.cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .of_a_thread = 4};
+  /// Of an H200 (docs/gpu.md): a crew that is alone takes 5.4 microseconds for a cycle, each of four that share a
+  /// multiprocessor 2.2. The CPU has lanes, too.
+  static constexpr EngineCost cost_in_lanes{.cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .crew = 128};
 
   static constexpr bool kSmall = false;           ///< at most 8 ports and 64 virtual channels, known at compile time
   static constexpr bool kDimensionOrder = false;  ///< the algorithm, known at compile time

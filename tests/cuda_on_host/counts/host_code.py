@@ -1,8 +1,16 @@
 """How many instructions of the host's code warps go through: those of each basic block, by how often warps came to it
-(recorder.cpp). What the compiler has put in to count is left out."""
+(recorder.cpp). What the compiler has put in to count is left out.
 
+    python host_code.py COUNTS.json LIBRARY
+
+prints them for a router-cycle of each network, of counts that flitlab_gpu_counts has printed and the library that it
+ran: of another commit, too (first.csv).
+"""
+
+import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 # Heads of blocks, and accesses to memory, are told to the recorder. Nops fill lines of a cache.
@@ -39,3 +47,15 @@ def instructions(blocks: dict[int, int], visits: list[list[int]]) -> int:
 def disassembly_of(library: Path) -> str:
     return subprocess.run(["objdump", "--disassemble", "--no-show-raw-insn", "--section=.text", str(library)],
                           capture_output=True, text=True, check=True).stdout
+
+
+def main() -> None:
+    counts, library = map(Path, sys.argv[1:])
+    blocks = blocks_of(disassembly_of(library))
+    for network in json.loads(counts.read_text(encoding="utf-8"))["networks"]:
+        each = network["routers"] * network["replicas"] * network["cycles"]
+        print(f"{network['model']},{network['load']:g},{instructions(blocks, network['visits']) / each:.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@
 #include "host/routers/vc/plan.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
+#include "tests/cuda_on_host/calls.hpp"
 #include "tests/cuda_on_host/counts.hpp"
 #include "tests/support/networks.hpp"
 
@@ -43,8 +44,10 @@ void print(const std::string& kind, double load) {
   cpu->advance(1, all);
   gpu->advance(1, all);   // lanes are filled
   cuda_on_host_counts();  // from here on
+  cuda_on_host_calls();
   gpu->advance(kCycles, all);
   const CudaOnHostCounts c = cuda_on_host_counts();
+  const CudaOnHostCalls calls = cuda_on_host_calls();
   cpu->advance(kCycles, all);
   for (u32 r : all)
     if (gpu->state_hash(r) != cpu->state_hash(r)) throw std::runtime_error(kind + ": another state");
@@ -65,7 +68,11 @@ void print(const std::string& kind, double load) {
                                                  {"load_bytes", c.load_bytes},
                                                  {"store_bytes", c.store_bytes},
                                                  {"atomics", c.atomics},
-                                                 {"longest", c.longest}};
+                                                 {"longest", c.longest},
+                                                 {"blocks", calls.blocks},
+                                                 {"block_barriers", calls.block_barriers},
+                                                 {"named_barriers", calls.named_barriers},
+                                                 {"grid_barriers", calls.grid_barriers}};
   std::cout << "{\"model\": \"" << kind << "\", \"load\": " << load;
   for (const auto& [name, number] : numbers) std::cout << ", \"" << name << "\": " << number;
   std::cout << ", \"visits\": [";

@@ -169,6 +169,17 @@ model's table (`EngineCost`), and 10 microseconds for each launch and copy of an
 | model | load | network | predicted, router-cycles/s | from | to | limit | measured |
 |---|---|---|---|---|---|---|---|
 """
+OUTSIDE = """
+Of {compared} measured rates {inside} lie in the range that was predicted. Below it: {below}. Above it: {above}.
+
+* Blue Gene/L's warps wait for instructions and for barriers, at which the slowest warp is late: the model has neither.
+* Counts are of 64 routers. A mesh of 256x128 bufferless routers is full at a load of 0.05 already, so that its routers do
+  what those of a small mesh do past saturation, and all that it has in memory moves; a thousand small ones at 0.5 have
+  more in the second cache than was assumed.
+* A crew of lanes waits for its slowest warp four times in a cycle, which is more than the wait for its own instructions.
+* Plain routers one by one, 32,768 of them, wait for instructions, and in each stage for the slowest multiprocessor.
+* Thirty-two switches to a warp were what was counted; today a switch has a warp of its own as long as there are few.
+"""
 CONSTANTS = """
 | of the device | slow | likely | fast | unit | where it comes from |
 |---|---|---|---|---|---|
@@ -183,8 +194,20 @@ def cycle_table(counts: list[dict], works: list[Work]) -> str:
     return text
 
 
+def summary(names: list[str]) -> str:
+    """Loads of the same network together."""
+    loads: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        model, rest = name.split(" at ")
+        load, network = rest.split(", ", 1)
+        loads.setdefault((model, network), []).append(load)
+    return "; ".join(f"{model}, {network} ({', '.join(of)})" for (model, network), of in loads.items()) or "none"
+
+
 def table(counts: list[dict], works: list[Work], measured: dict[tuple, float]) -> str:
     text = INTRODUCTION
+    outside: dict[str, list[str]] = {"below": [], "above": []}
+    compared = 0
     for counted, work in zip(counts, works, strict=True):
         for name, (routers, replicas) in CASES.items():
             if routers > 64 and counted["model"].split(",")[0] not in LARGE:
@@ -196,6 +219,12 @@ def table(counts: list[dict], works: list[Work], measured: dict[tuple, float]) -
             rate = measured.get((counted["model"], counted["load"], *size))
             text += (f"| {counted['model']} | {counted['load']:g} | {label} | {p.likely:.2g} | {p.low:.2g} "
                      f"| {p.high:.2g} | {p.limit} | {f'{rate:.3g}' if rate else ''} |\n")
+            if rate:
+                compared += 1
+            if rate and not p.low <= rate <= p.high:
+                outside["below" if rate < p.low else "above"].append(f"{counted['model']} at {counted['load']:g}, {label}")
+    text += OUTSIDE.format(inside=compared - sum(map(len, outside.values())), compared=compared,
+                           **{side: summary(names) for side, names in outside.items()})
     text += CONSTANTS
     for name, c in H200.items():
         text += f"| {name} | {c.low:.4g} | {c.likely:.4g} | {c.high:.4g} | {c.unit} | {c.source} |\n"

@@ -45,16 +45,22 @@ however many replicas there are ([calls_gpu_test.cpp](../tests/kernels/engines/c
 copied when a run ends, states when its window begins and ends, and for the search for deadlocks, many at once. The
 host's threads share the replicas that are searched, and searches are rare: after 5000 cycles, twice, four times as
 many, and when runs end. The memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES`
-chooses among several devices, which `flitlab doctor` lists. A launch lasts about half a second at most, so that
-Ctrl-C is heard.
+chooses among several devices, which `flitlab doctor` lists. A job's first launch takes some hundredths of a second, later
+ones half a second at most, so that Ctrl-C is heard ([pace.hpp](../host/run/pace.hpp)).
 """
 
 MEASURED = """
 ## Measured
 
-Router-cycles per second on an {device}, {date} ([gpu_h200.json](gpu_h200.json), by `tests/gpu/run.sh`): of the first
-kernels that ran on a device, of those of today, and of the CPU beside it, with lanes, on its 16 cores, which run one
-small network on one core. All tests that need a GPU passed; states were those of the CPU.
+Router-cycles per second on an {device}, {date} ([gpu_h200.json](gpu_h200.json), by `tests/gpu/run.sh`, but for what it
+was told by hand: the column of the first kernels, profiles, and remarks): of the first kernels that ran on a device
+({first}), of those of that day, and of the CPU beside it, with lanes, on its 16 cores, which run one small network on
+one core. Of a thousand networks the CPU runs 16, one a core, and states of 16 are compared; its rate is that of 16.
+
+* commit: {commit}
+* tests that need a GPU: {tests}; states beside the CPU's: {states}
+* compute-sanitizer (memcheck, racecheck, initcheck, synccheck): {sanitizer}
+
 Lanes have been changed in small ways since (a bid is one number, 72 registers), which no device has run.
 
 | model | load | network | first kernels | now | CPU |
@@ -89,6 +95,8 @@ What was learnt of it:
   times as fast in blocks of their own, which is where they are now.
 """
 
+NAMED = ("device", "date", "commit", "first", "tests", "states", "sanitizer")
+
 KERNELS = """
 ## What the compiler makes of a cycle
 
@@ -109,12 +117,13 @@ switches one of 64 ports. **Useful lanes**: of 32 lanes, how many take part in w
 average over basic blocks. What several lanes do at the same place for the n-th time they do together, so this is the
 best that a warp can do. **Sectors** are pieces of 32 bytes that a warp's access needs: with neighbouring lanes at
 neighbouring addresses a load of 4 bytes takes 4 for 32 lanes. **Longest**: loads of the lane that has most, one after
-the other: at most so many wait for one another. Counted is the device's memory: not shared memory, not a thread's own
+the other: at most so many wait for one another. **Barriers** are those that a block's threads wait at in a cycle: all of
+them, or in lanes those of a crew, or of its warps for ports. Counted is the device's memory: not shared memory, not a thread's own
 variables, and not the table of the network, which the kernel is given as an argument and a GPU keeps in its constant
 cache.
 
-| model | load | useful lanes | loads | sectors a load | bytes moved | asked for | stores | atomics | longest |
-|---|---|---|---|---|---|---|---|---|---|
+| model | load | useful lanes | loads | sectors a load | bytes moved | asked for | stores | atomics | longest | barriers |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
 UNITS = """Loads, bytes, stores and atomics are per router and cycle, the longest is per cycle. Bytes moved are those of
 sectors; asked for is the part of them that lanes wanted.
@@ -124,10 +133,11 @@ BEFORE = """
 ## Before and after
 
 What was counted of the first kernels that were counted at all ([first.csv](../tests/cuda_on_host/counts/first.csv)),
-and now. Issued are instructions of warps, estimated as in the next table, of both alike; they, bytes and atomics are
-per router and cycle. Size, in instructions, and stack are those of the kernel that advances a network, of `vc` the one
-in lanes. Models have grown: Blue Gene/L's token packets take links, S-Connect's kernel has got queues of priorities and
-closed loops.
+and now. Issued are instructions of warps, estimated as in the next table: of the host's code of both, counted by the
+same recorder (`python tests/cuda_on_host/counts/host_code.py`), one for one, but 0.36 for one in lanes, as NVIDIA's
+profiler has it. They, bytes and atomics are per router and cycle. Size, in instructions, and stack are those of the
+kernel that advances a network, of `vc` the one in lanes. Models have grown: Blue Gene/L's token packets take links,
+S-Connect's kernel has got queues of priorities and closed loops.
 
 | model | load | useful lanes | now | issued | now | bytes | now | atomics | now | size | now | stack | now |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|
@@ -191,12 +201,26 @@ def kernel_rows(kernels: dict[str, dict]) -> str:
                    for label, k in kernels.items())
 
 
+NOT_REACHED = """
+What was meant to be reached, and is not:
+
+* A quarter of the instructions for `vc`: {vc} of what the first kernels issued, at loads of 0.05, 0.2 and 0.5; by the
+  profiler 0.41 at 0.2. What limits it: 45% of what crews issue is the dense part of ports (685 instructions, of all 32
+  threads of each port's warp), 11% that of terminals, and the rest lists of heads with 6 of 32 threads. The first kernel
+  of lanes issued 0.22, and was slower.
+* Fewer instructions for every other model: more are issued by {more}.
+* More useful lanes for every other model: fewer by a tenth of a lane or more {fewer}.
+* Counters without an atomic for each: only lanes have them.
+"""
+
 LANES = "vc, lanes, held, 5 ports, 4 VCs"  # the kernel that networks of vc are counted in
 
 
 def before_and_after(networks: list[dict], kernels: dict[str, dict], work: list[rates.Work]) -> str:
     now = {(c["model"], c["load"]): (c, w) for c, w in zip(networks, work, strict=True)}
     text = BEFORE
+    issue: dict[str, list[str]] = {}
+    more, fewer = [], []
     with (Path(__file__).parent / "first.csv").open(encoding="utf-8") as file:
         for first in csv.DictReader(line for line in file if not line.startswith("#")):
             model = first["model"]
@@ -211,7 +235,14 @@ def before_and_after(networks: list[dict], kernels: dict[str, dict], work: list[
                      (f"{int(first['kernel_instructions']):,}", f"{kernel['instructions']:,}"),
                      (first["stack"], str(kernel["stack"])))
             text += f"| {model} | {first['load']} | {' | '.join(f'{was} | {is_now}' for was, is_now in pairs)} |\n"
-    return text
+            ratio = issued / int(first["instructions"])
+            issue.setdefault(model, []).append(f"{ratio:.2f}")
+            if ratio > 1.005:
+                more.append(f"{model} at {first['load']} ({ratio:.2f})")
+            if float(pairs[0][1]) < float(pairs[0][0]):
+                fewer.append(f"{model} at {first['load']} ({pairs[0][0]} to {pairs[0][1]})")
+    return text + NOT_REACHED.format(vc=", ".join(issue["vc"]), more=", ".join(more) or "none",
+                                     fewer=("with " + ", ".join(fewer)) if fewer else "nowhere")
 
 
 def works(networks: list[dict], kernels: dict[str, dict]) -> list[rates.Work]:
@@ -235,7 +266,8 @@ def count_rows(report: dict) -> str:
         text += (f"| {c['model']} | {c['load']:g} | {c['lane_blocks'] / c['warp_blocks']:.1f} of {WARP} "
                  f"| {c['loads'] / each:.0f} | {c['load_sectors'] / c['warp_loads']:.1f} | {moved / each:,.0f} "
                  f"| {(c['load_bytes'] + c['store_bytes']) / moved:.0%} | {c['stores'] / each:.0f} "
-                 f"| {c['atomics'] / each:.2f} | {c['longest'] / c['cycles']:.0f} |\n")
+                 f"| {c['atomics'] / each:.2f} | {c['longest'] / c['cycles']:.0f} "
+                 f"| {(c['block_barriers'] + c['named_barriers']) / c['blocks'] / c['cycles']:.1f} |\n")
     return text
 
 
@@ -282,8 +314,8 @@ def main() -> None:
                    for name, kernel in of_model.items()}
     work = works(networks, kernels)
     of_device = json.loads(args.measured.read_text(encoding="utf-8"))
-    print(INTRODUCTION + MEASURED.format(device=of_device["device"], date=of_device["date"],
-                                         rows=measured_rows(of_device), profiles=profile_rows(of_device))
+    print(INTRODUCTION + MEASURED.format(rows=measured_rows(of_device), profiles=profile_rows(of_device),
+                                         **{name: of_device[name] for name in NAMED})
           + KERNELS.format(architecture=args.arch) + kernel_rows(kernels)
           + COUNTS.format(warmup=report["warmup"], cycles=report["cycles"]) + count_rows(report) + "\n" + UNITS
           + before_and_after(networks, kernels, work) + rates.cycle_table(networks, work)

@@ -163,10 +163,15 @@ inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
 }
 
 namespace cuda_on_host {
+/// Atomics are left out (README.md), and others may run between their two halves.
+extern bool atomics_are_torn;
+void pause();
+
 /// Nobody comes between; the accesses are atomic for those who look for races.
 template <class T, class F>
 T update(T* cell, F f) {
   const T old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+  if (atomics_are_torn) pause();
   __atomic_store_n(cell, f(old), __ATOMIC_RELAXED);
   return old;
 }

@@ -7,16 +7,19 @@
 #include <filesystem>
 #include <fstream>
 
+#include "host/config/registry.hpp"
 #include "host/plan/interrupt.hpp"
 #include "host/run/run.hpp"
 #include "host/run/stepped.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/results.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::run_checkpoint_test {
 namespace {
 
+using testing::expect_the_same;
 using testing::experiment;
 using testing::integer;
 using testing::word;
@@ -47,8 +50,6 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
     }
   }
 }
-
-void expect_same(const std::vector<Result>& a, const std::vector<Result>& b);
 
 u32 asked = 0;
 
@@ -81,21 +82,7 @@ TEST(Checkpoint, AStopWithinAnEpochIsHeardAndKept) {
   std::filesystem::remove(path);
   EXPECT_GE(stops, 2);
   EXPECT_EQ(ends, whole_ends);
-  expect_same(whole, pieces);
-}
-
-void expect_same(const std::vector<Result>& a, const std::vector<Result>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(a[i].state_hash, b[i].state_hash);
-    EXPECT_EQ(a[i].cycles, b[i].cycles);
-    EXPECT_EQ(a[i].created, b[i].created);
-    EXPECT_EQ(a[i].saturated, b[i].saturated);
-    EXPECT_EQ(std::memcmp(&a[i].latency, &b[i].latency, sizeof(LatencyStats)), 0);
-    EXPECT_EQ(a[i].accepted, b[i].accepted);
-    EXPECT_EQ(a[i].channel_utilization_max, b[i].channel_utilization_max);
-    EXPECT_EQ(a[i].model, b[i].model);
-  }
+  expect_the_same(whole, pieces);
 }
 
 /// Replicas in different phases: one is saturated and done early, others still warm up or drain.
@@ -104,13 +91,30 @@ TEST(Checkpoint, InterruptedJobsEndTheSame) {
   for (double load : {0.05, 0.3, 0.9})
     replicas.push_back(experiment({{"traffic.load", load}, {"run.measure_cycles", integer(3000)}}));
   int pieces = 0;
-  expect_same(run_job(replicas, {"cpu", 1, false}, nullptr), in_pieces(replicas, 3, &pieces));
+  expect_the_same(run_job(replicas, {"cpu", 1, false}, nullptr), in_pieces(replicas, 3, &pieces));
   EXPECT_GT(pieces, 5);
+}
+
+/// States of those that are done are of cycles long past.
+TEST(Checkpoint, InterruptedJobsOfEveryModelEndTheSame) {
+  for (const ModelRecord& model : models()) {
+    std::vector<Experiment> replicas;
+    for (double load : {0.05, 0.95})
+      replicas.push_back(experiment({{"router.kind", std::string(model.kind)},
+                                     {"traffic.load", load},
+                                     {"run.epoch_cycles", integer(50)},
+                                     {"run.warmup_cycles", integer(100)},
+                                     {"run.measure_cycles", integer(400)}}));
+    SCOPED_TRACE(model.kind);
+    int pieces = 0;
+    expect_the_same(run_job(replicas, {"cpu", 1, false}, nullptr), in_pieces(replicas, 2, &pieces));
+    EXPECT_GT(pieces, 3);
+  }
 }
 
 TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
   const Experiment loop = experiment({{"traffic.mode", word("request_reply")}, {"traffic.load", 0.5}});
-  expect_same(run_job({loop}, {"cpu", 1, false}, nullptr), in_pieces({loop}, 7));
+  expect_the_same(run_job({loop}, {"cpu", 1, false}, nullptr), in_pieces({loop}, 7));
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
   for (u32 n = 0; n < 4000; ++n)  // every third packet needs the one that came to its source seven lines before
@@ -118,7 +122,7 @@ TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
          << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
   file.close();
   const Experiment trace = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", path}});
-  expect_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
+  expect_the_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
 }
 
 /// Blue Gene/L's torus: what the calendar holds is kept too.
@@ -138,7 +142,7 @@ TEST(Checkpoint, InterruptedTorusesOfBlueGeneEndTheSame) {
     config["run.epoch_cycles"] = integer(200);
     const Experiment e = experiment(config);
     int pieces = 0;
-    expect_same(run_job({e}, {"cpu", 1, false}, nullptr), in_pieces({e}, 2, &pieces));
+    expect_the_same(run_job({e}, {"cpu", 1, false}, nullptr), in_pieces({e}, 2, &pieces));
     EXPECT_GT(pieces, 3);
   }
 }

@@ -39,6 +39,7 @@ struct Source {
     Loader loader(file);
     other.engine->set_now(net.engine->now());
     load_replica(loader, *other.engine, *other.plan, 0);
+    check_loaded(*other.engine, *other.plan, 0);
     for (TraceFeed& feed : other.feeds) feed.load(loader);
   }
 
@@ -263,6 +264,7 @@ TEST(ForgedRow, SeedAndLoadAreThoseOfTheConfiguration) {
     saver(net.engine->state(0), net.engine->counters(0), row);
     Loader loader(file);
     load_replica(loader, *other.engine, *other.plan, 0);
+    check_loaded(*other.engine, *other.plan, 0);
   };
   ReplicaRow row = net.engine->row(0);
   row.window_begin = 50;

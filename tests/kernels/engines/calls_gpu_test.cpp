@@ -1,23 +1,22 @@
 /// What an epoch costs the host: launches and copies do not grow with the replicas of a job. Counted on the device that
 /// the host emulates (tests/cuda_on_host); skipped elsewhere.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "host/config/registry.hpp"
-#include "tests/cuda_on_host/calls.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/device_calls.hpp"
 
 namespace flitlab::calls_gpu_test {
 namespace {
 
+using testing::device_calls;
 using testing::experiment;
 using testing::integer;
 
 class GpuCalls : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    counter_ = reinterpret_cast<CudaOnHostCalls (*)()>(dlsym(RTLD_DEFAULT, "cuda_on_host_calls"));
-    if (!counter_) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
+    if (!device_calls()) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
   }
 
   /// Epochs of one cycle are done in one launch each, however slow the emulated device is.
@@ -37,11 +36,9 @@ class GpuCalls : public ::testing::TestWithParam<std::string> {
   /// Calls of each epoch in which no replica changes its phase: reports of a job come at the ends of epochs.
   std::vector<CudaOnHostCalls> epochs(u32 replicas) const {
     std::vector<CudaOnHostCalls> list;
-    run_job(jobs(replicas), {"cuda", 1}, [&](const Progress&) { list.push_back(counter_()); });
+    run_job(jobs(replicas), {"cuda", 1}, [&](const Progress&) { list.push_back(*device_calls()); });
     return list;
   }
-
-  CudaOnHostCalls (*counter_)() = nullptr;
 };
 
 TEST_P(GpuCalls, OfAnEpochDoNotGrowWithReplicas) {
@@ -69,9 +66,9 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
   WorkPace pace(1, std::chrono::hours(1));  // pieces of 1, 2, 4 cycles, however slow the emulated device is
   const std::vector<u32> all{0, 1};
   const auto launches = [&] {
-    counter_();
+    device_calls();
     advance(*engine, *plan, feeds, idle, 20, all, pace);
-    return counter_().launches;
+    return device_calls()->launches;
   };
   EXPECT_GE(launches(), 5u);  // 1, 2, 4, 8 cycles, and the rest
   EXPECT_LE(launches(), 2u);  // 16 cycles, and the rest

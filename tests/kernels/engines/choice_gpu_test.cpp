@@ -1,6 +1,5 @@
 /// What `backend = auto` and memory mean where there is a device. On the one that the host emulates
 /// (tests/cuda_on_host); skipped elsewhere, since a GPU's memory is not for tests to set.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include "kernels/engines/device.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/device_calls.hpp"
 
 namespace flitlab::choice_gpu_test {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 class GpuChoice : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!dlsym(RTLD_DEFAULT, "cuda_on_host_calls")) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
+    if (!testing::device_calls()) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
   }
   void TearDown() override { unsetenv("CUDA_ON_HOST_MEMORY"); }
 };
@@ -76,6 +76,51 @@ TEST_F(GpuChoice, MemoryIsWhatTheDeviceAllocates) {
   EXPECT_EQ(error_of([&] { choose_engine(*plan, fit, {"cuda"}); }), "no error");
   const std::string more = error_of([&] { choose_engine(*plan, fit + 1, {"cuda"}); });
   EXPECT_NE(more.find(": " + std::to_string(fit) + " replicas would fit."), std::string::npos) << more;
+}
+
+/// What a job takes of the device, bytes.
+u64 taken(const Experiment& e, u32 replicas) {
+  const u64 before = cuda_free_memory();
+  const auto plan = make_plan(e);
+  const auto engine = plan->make_engine(std::vector<Experiment>(replicas, e), {"cuda"});
+  return before - cuda_free_memory();
+}
+
+/// Lanes are one more form of the state. However little room there is beside the first, a job runs.
+TEST_F(GpuChoice, ANetworkThatHasNoRoomForLanesGoesWithoutThem) {
+  constexpr u32 kReplicas = 6;
+  RawConfig config{{"topology.shape", IntList{36, 36}}, {"router.vcs", std::int64_t{4}}, {"traffic.load", 0.2}};
+  const Experiment e = testing::experiment(config);
+  config["router.routing_delay"] = std::int64_t{2};  // lanes do not know it
+  const u64 with = taken(e, kReplicas), without = taken(testing::experiment(config), kReplicas);
+  ASSERT_GT(with, without + 3000000);
+  testing::Network cpu(e);
+  cpu.step(3);
+  u32 in_lanes = 0, one_by_one = 0;
+  const auto plan = make_plan(e);
+  for (u64 mb = without / 1000000 + 1; mb <= with / 1000000 + 3; ++mb) {
+    setenv("CUDA_ON_HOST_MEMORY", std::to_string(mb).c_str(), 1);
+    const auto engine = plan->make_engine(std::vector<Experiment>(kReplicas, e), {"cuda"});
+    (cuda_free_memory() + (with + without) / 2 < mb * 1000000 ? in_lanes : one_by_one)++;
+    engine->advance(3, std::vector<u32>{5});
+    EXPECT_EQ(engine->state_hash(5), cpu.engine->state_hash(0)) << mb << " MB";
+  }
+  EXPECT_GE(in_lanes, 1u);
+  EXPECT_GE(one_by_one, 2u);
+}
+
+TEST_F(GpuChoice, AJobThatOutgrowsTheDeviceSaysSo) {
+  const Experiment e = testing::experiment({{"topology.shape", IntList{64, 64}}});
+  const auto plan = make_plan(e);
+  setenv("CUDA_ON_HOST_MEMORY", "1", 1);
+  try {
+    plan->make_engine({e}, {"cuda"});  // without choose_engine, which asks for the state, but not for tables
+    FAIL() << "no error";
+  } catch (const RunError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the device has no room for 13 MB more of this job. Run fewer replicas at a time, or use "
+                 "backend cpu.");
+  }
 }
 
 }  // namespace

@@ -4,12 +4,20 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "host/run/pace.hpp"
 #include "kernels/routers/sconnect/state.hpp"
+#include "kernels/routers/vc/state.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/networks.hpp"
 
 namespace flitlab {
 namespace {
 
-constexpr EngineCost kVc{.cpu_ns = 25, .loads = 174, .blocks = 12, .bytes = 3000};
+constexpr EngineCost kVc = vc::VcTable::cost, kLanes = vc::VcTable::cost_in_lanes;
 constexpr DeviceSize kH200{132, kBlockThreads}, kTwo{2, 64};
 constexpr u32 kCores = 16;
 
@@ -66,14 +74,78 @@ TEST(EngineCost, AWarpWaitsForItsInstructions) {
   EXPECT_DOUBLE_EQ(grid_cycle_ns({64, 1}, kTwo, cost), 256 + 2000);
 }
 
-/// 64 routers are 16 threads, two networks a warp, and a warp has 128 routers by 0.1755 blocks: 1024 ns.
-TEST(EngineCost, InLanesAThreadHasSeveralRouters) {
-  const EngineCost cost{.loads = 2, .blocks = 0.1755, .bytes = 0, .of_a_thread = 4};
-  EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 1}, kH200, cost), kHostNs + 1024 + 50);
-  EXPECT_DOUBLE_EQ(cuda_cycle_ns({61, 264}, kH200, cost), kHostNs + 1024 + 50);
-  // A block of 256 threads has 1024 routers at a time; a grid is worth its barrier where a block would need four turns.
-  EXPECT_DOUBLE_EQ(cuda_cycle_ns({1024, 1}, kH200, cost), kHostNs + 1024 + 50);
-  EXPECT_DOUBLE_EQ(cuda_cycle_ns({4096, 1}, kH200, cost), kHostNs + 1024 + 2000);
+/// A crew has 128 routers by 10 ns, which outlast 1000 ns of waiting, as two networks of 64, or as a part of a large
+/// one.
+TEST(EngineCost, InLanesACrewHasRouters) {
+  const EngineCost cost{.loads = 20, .blocks = 0, .bytes = 420, .crew = 128};
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, cost), 1280 + 50);
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 4}, kTwo, cost), 1280 + 50);              // two networks on each
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 5}, kTwo, cost), 2 * 1280 + 50);          // three crews, two of them on one
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({65, 2}, kTwo, cost), 1280 + 50);              // too large for two to a crew
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({1024, 1}, kTwo, cost), 4 * 1280 + 50);        // eight crews: all that there are
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({1025, 1}, kTwo, cost), 2 * (4 * 1280 + 50));  // the ninth waits
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, {.loads = 40, .blocks = 0, .bytes = 420, .crew = 128}), 2000 + 50);
+  EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 1}, kTwo, cost), kHostNs + 1280 + 50);
+}
+
+/// A line of docs/gpu_h200.json: a job that was measured on both; no model: another line.
+struct Measured {
+  std::string model;
+  JobSize job{};
+  double cuda = 0, cpu = 0;  ///< ns of a cycle of the job
+
+  explicit Measured(const std::string& line) {
+    const auto number = [&](const char* name) {
+      const std::size_t at = line.find("\"" + std::string(name) + "\": ");
+      return at == std::string::npos ? 0.0 : std::stod(line.substr(at + std::string(name).size() + 4));
+    };
+    const std::size_t at = line.find("\"model\": \"");
+    if (at == std::string::npos || !number("cuda")) return;
+    model = line.substr(at + 10, line.find('"', at + 10) - at - 10);
+    job = {static_cast<u32>(number("routers")), static_cast<u32>(number("replicas"))};
+    const double router_cycles = 1e9 * job.items * job.replicas;
+    cuda = router_cycles / number("cuda"), cpu = router_cycles / number("cpu");
+  }
+};
+
+EngineCost cost_of(const Measured& m) {
+  const bool apart = m.model == "vc, one by one";
+  RawConfig config = testing::network_of_64(apart ? "vc" : m.model);
+  if (apart) config["router.routing_delay"] = std::int64_t{2};
+  return make_plan(testing::replicas_of(config, 0.2, 1).front())->facts().cost;
+}
+
+/// What was faster on an H200 beside 16 cores by more than a quarter is chosen, whatever model, load and size.
+/// Estimates of lanes, whose constants are measured, are right to a factor of 1.7.
+TEST(EngineCost, ChoosesWhatWasFaster) {
+  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../../docs/gpu_h200.json");
+  u32 jobs = 0, on_the_device = 0;
+  for (std::string line; std::getline(file, line);) {
+    const Measured m(line);
+    if (m.model.empty()) continue;
+    ++jobs;
+    const EngineCost cost = cost_of(m);
+    const double cuda = cuda_cycle_ns(m.job, kH200, cost);
+    const bool chosen = cuda < cpu_cycle_ns(m.job, kCores, cost), faster = m.cuda < m.cpu;
+    if (std::max(m.cuda, m.cpu) > 1.25 * std::min(m.cuda, m.cpu)) EXPECT_EQ(chosen, faster) << line;
+    // Ctrl-C is heard after the first launch, of whatever job.
+    const u32 first = WorkPace(cost).piece(u64{m.job.items} * m.job.replicas, kNone);
+    EXPECT_LT(first * m.cuda, 0.1e9) << line;
+    if (cost.crew) EXPECT_LT(std::max(cuda / m.cuda, m.cuda / cuda), 1.7) << line;
+    on_the_device += faster;
+  }
+  EXPECT_GT(jobs, 50u);
+  EXPECT_GT(on_the_device, 20u);
+  EXPECT_LT(on_the_device, jobs - 20);
+}
+
+/// By the same constants, between what was measured: sixteen meshes have a core each, a hundred are the device's.
+TEST(EngineCost, SomeMeshesInLanesAreTheDevices) {
+  const auto on_the_device = [](u32 replicas) {
+    return cuda_cycle_ns({64, replicas}, kH200, kLanes) < cpu_cycle_ns({64, replicas}, kCores, kLanes);
+  };
+  EXPECT_FALSE(on_the_device(16));
+  for (u32 replicas : {100u, 200u, 352u, 1000u}) EXPECT_TRUE(on_the_device(replicas)) << replicas;
 }
 
 TEST(EngineCost, OneSmallMeshStaysOnTheCpu) {
@@ -108,6 +180,8 @@ TEST(EngineCost, IsMonotonous) {
   for (u32 items : {1u, 8u, 64u, 500u, 4096u, 32768u})
     for (u32 replicas : {1u, 3u, 32u, 131u, 132u, 133u, 1000u}) {
       const JobSize job{items, replicas};
+      EXPECT_LE(lanes_cycle_ns(job, kH200, kLanes), lanes_cycle_ns({2 * items, replicas}, kH200, kLanes));
+      EXPECT_LE(lanes_cycle_ns(job, {264, kBlockThreads}, kLanes), lanes_cycle_ns(job, kH200, kLanes));
       EXPECT_LE(grid_cycle_ns(job, kH200, kVc), grid_cycle_ns({2 * items, replicas}, kH200, kVc));
       EXPECT_LE(grid_cycle_ns({items, replicas}, {264, kBlockThreads}, kVc), grid_cycle_ns(job, kH200, kVc));
       EXPECT_LE(resident_cycle_ns(job, {264, kBlockThreads}, kVc), resident_cycle_ns(job, kH200, kVc));

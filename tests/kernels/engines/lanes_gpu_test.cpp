@@ -8,13 +8,18 @@
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/device_calls.hpp"
 #include "tests/support/plain_routers.hpp"
+#include "tests/support/same.hpp"
 
 namespace flitlab::lanes_gpu_test {
 namespace {
 
+using testing::expect_the_same;
 using testing::experiment;
 using testing::integer;
+using testing::measure_until;
+using testing::measured;
 using testing::Network;
 using testing::trials;
 
@@ -26,20 +31,10 @@ EngineChoice one_by_one() {
   return choice;
 }
 
-void expect_same(Engine& gpu, Engine& cpu, u32 replica, const std::string& where) {
-  ASSERT_EQ(gpu.state_hash(replica), cpu.state_hash(replica)) << where << ", cycle " << cpu.now();
-  const CounterShard a = gpu.counters(replica), b = cpu.counters(replica);
-  for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << where << ", total " << i;
-  for (u32 i = 0; i < kHistogramBins; ++i) {
-    ASSERT_EQ(a.latency[i], b.latency[i]) << where;
-    ASSERT_EQ(a.network_latency[i], b.network_latency[i]) << where;
-  }
-}
-
 /// Which lanes of a GPU take a plan (kernels/routers/vc/cuda.cu).
 std::string lanes_of(const Plan& plan) {
   const vc::VcTable& t = dynamic_cast<const VcPlan&>(plan).table();
-  EXPECT_EQ(plan.facts().cost.of_a_thread, vc::lanes::fits_device_lanes(t) ? 4u : 1u);
+  EXPECT_EQ(plan.facts().cost.crew, vc::lanes::fits_device_lanes(t) ? 128u : 0u);
   if (!vc::lanes::fits_device_lanes(t)) return "";
   const bool fixed = vc::FixedVcTable<5, 4>::fits(t) || vc::FixedVcTable<7, 4>::fits(t);
   const std::string kind = fixed ? (vc::lanes::is_roomy(t) ? "fixed, roomy" : "fixed") : t.vcs > 4 ? "8 VCs" : "4 VCs";
@@ -57,25 +52,29 @@ class GpuLanes : public ::testing::Test {
 /// Blocks of all sizes: one team, several of a block, and with few threads the whole grid. Where a sanitizer makes them
 /// slow, one network of each kind.
 TEST_F(GpuLanes, AnyNetworkIsTheSame) {
-  std::map<std::string, u64> moves;
+  std::map<std::string, u64> moves, packets;
   for (u32 seed = 0; seed < 40; ++seed) {
     setenv("CUDA_ON_HOST_THREADS", seed % 3 ? "768" : "256", 1);
     const Experiment e = experiment(testing::plain_routers(seed));
     const std::string kind = lanes_of(*make_plan(e));
     if (trials(40) < 40 && (kind.empty() || moves.contains(kind))) continue;
     Network cpu(e, one_by_one()), gpu(e, kGpu);
+    measure_until(200, {cpu.engine.get(), gpu.engine.get()});
     for (u32 part = 0; part < 12; ++part) {
       const u32 cycles = part < 8 ? 1 + part % 3 : 60;
       cpu.step(cycles);
       gpu.step(cycles);
       if (part == 5) gpu.engine->set_state(0, cpu.engine->state(0));
-      ASSERT_NO_FATAL_FAILURE(expect_same(*gpu.engine, *cpu.engine, 0, "seed " + std::to_string(seed)));
+      ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine)) << "seed " << seed;
     }
     moves[kind] += gpu.total(Total::kFlitMoves);
+    packets[kind] += measured(*gpu.engine);
   }
   for (const char* ports : {"5 ports, ", "7 ports, "})
-    for (const char* kind : {"fixed", "fixed, roomy", "4 VCs", "8 VCs"})
+    for (const char* kind : {"fixed", "fixed, roomy", "4 VCs", "8 VCs"}) {
       EXPECT_GT(moves[std::string(ports) + kind], trials(2000)) << ports << kind;
+      EXPECT_GT(packets[std::string(ports) + kind], trials(100)) << ports << kind;
+    }
 }
 
 /// A network of more blocks than a block of threads has teams: on any device the grid's.
@@ -84,11 +83,15 @@ TEST_F(GpuLanes, OneThatNoBlockHoldsIsTheSame) {
       experiment({{"topology.shape", IntList{35, 33}}, {"router.vcs", integer(4)}, {"traffic.load", 0.05}});
   Network cpu(e, one_by_one()), gpu(e, kGpu);
   ASSERT_EQ(lanes_of(*gpu.plan), "5 ports, fixed");
+  measure_until(40, {cpu.engine.get(), gpu.engine.get()});
+  testing::device_calls();  // from here on
   for (u32 cycles : {1u, 2u, 60u}) {
-    cpu.step(cycles);
-    gpu.step(cycles);
-    ASSERT_NO_FATAL_FAILURE(expect_same(*gpu.engine, *cpu.engine, 0, "35x33"));
+    for (Network* net : {&cpu, &gpu}) net->engine->advance(cycles, std::vector<u32>{0});
+    if (const auto calls = testing::device_calls())
+      EXPECT_EQ(calls->grid_barriers, (cycles + 2) / 3);  // each lookahead
+    ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
   }
+  EXPECT_GT(measured(*gpu.engine), 20u);
   EXPECT_GT(gpu.total(Total::kFlitMoves), 1000u);
 }
 
@@ -105,12 +108,15 @@ TEST_F(GpuLanes, ReplicasStandStill) {
     ASSERT_EQ(lanes_of(*plan), "5 ports, fixed");
     const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, one_by_one());
     const std::vector<u32> all{0, 1, 2, 3, 4};
+    measure_until(90, {gpu.get(), cpu.get()});
     for (Engine* engine : {gpu.get(), cpu.get()}) {
       engine->advance(70, all);
       engine->advance(17, std::vector<u32>{4, 1, 2});
       engine->advance(26, std::vector<u32>{1, 4});
     }
-    for (u32 r : all) expect_same(*gpu, *cpu, r, "replica " + std::to_string(r));
+    for (u32 r : all) expect_the_same(*gpu, *cpu, r);
+    EXPECT_NE(gpu->totals(std::vector<u32>{1}), gpu->totals(std::vector<u32>{4}));  // each counts for itself
+    EXPECT_GT(measured(*gpu, 1), 10u);
   }
 }
 
@@ -130,11 +136,11 @@ TEST_F(GpuLanes, AuditsSeeWhatLanesDid) {
     net->engine->set_field(0, 0, output, outputs.data());
     net->step(77);
   }
-  expect_same(*gpu.engine, *cpu.engine, 0, "after audits");
+  expect_the_same(*gpu.engine, *cpu.engine);
   EXPECT_EQ(gpu.engine->audit(0).bits, kFaultCreditLost);
   EXPECT_EQ(cpu.engine->audit(0).bits, kFaultCreditLost);
   for (Network* net : {&gpu, &cpu}) net->step(5);  // lanes know of the fault, too
-  expect_same(*gpu.engine, *cpu.engine, 0, "after a fault");
+  expect_the_same(*gpu.engine, *cpu.engine);
 }
 
 }  // namespace

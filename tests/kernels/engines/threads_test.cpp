@@ -5,7 +5,9 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "kernels/common/error.hpp"
 #include "kernels/engines/team.hpp"
@@ -19,6 +21,24 @@ TEST(Threads, EachRunsOnce) {
   for (const auto& n : runs) EXPECT_EQ(n, 1);
   run_on_threads(1, [&](u32 thread) { ++runs[thread]; });
   EXPECT_EQ(runs[0], 2);
+}
+
+/// Whether all spin, or some have gone to sleep since one is late: nobody goes on before all have come, and all do.
+TEST(Threads, ABarrierWaitsForALateOne) {
+  constexpr u32 kThreads = 3, kRounds = 300;
+  SpinBarrier barrier(kThreads);
+  std::array<u32, kThreads> round{};  // read by all between two barriers, written by its thread before the first
+  std::atomic<u32> wrong{0};
+  run_on_threads(kThreads, [&](u32 me) {
+    for (u32 r = 1; r <= kRounds; ++r) {
+      if (r % 10 == 0 && r / 10 % kThreads == me) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      round[me] = r;
+      barrier.wait();
+      for (const u32 of : round) wrong += of != r;
+      barrier.wait();
+    }
+  });
+  EXPECT_EQ(wrong, 0u);
 }
 
 TEST(Threads, NobodyWorksWhereOneCannotStart) {

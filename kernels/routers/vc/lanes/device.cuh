@@ -62,9 +62,15 @@ struct DeviceLanes {
   static FLITLAB_HD u32 blocks(u32 routers) { return routers > width ? 2 * blocks_of(routers, 2 * width) : 1; }
 
   /// Memory of a replica.
-  static std::size_t bytes(const VcTable& t) {
+  static std::size_t replica_bytes(const VcTable& t) {
     State<C, S> s;
     return State<C, S>::place(s, nullptr, blocks(t.routers) * width, lookahead_of(t).slots, t.ring);
+  }
+  /// With the spare one, and the wiring of a network in which no two ports of a block have peers equally far away.
+  static std::size_t bytes(const VcTable& t, std::size_t replicas) {
+    return replica_bytes(t) * (replicas + 1) +
+           std::size_t{blocks(t.routers)} * width * t.ports * (sizeof(*Wiring::to) + sizeof(*Wiring::pull) + width) +
+           (std::size_t{blocks(t.routers)} * t.ports + 1) * sizeof(*Wiring::first);
   }
 
   /// What kernels are given.
@@ -133,7 +139,7 @@ struct DeviceLanes {
     copy(job.wiring.first, w.first.data(), w.first.size());
     copy(job.wiring.pull, w.pull.data(), w.pull.size());
     copy(job.wiring.masks, w.mask_base, w.masks.size() - static_cast<std::size_t>(w.mask_base - w.masks.data()));
-    job.replica_bytes = bytes(host);
+    job.replica_bytes = replica_bytes(host);
     job.spare = replicas;
     job.lookahead = lookahead_of(host).cycles;
     memory = DeviceArray<std::byte>(job.replica_bytes * (replicas + 1));

@@ -1,0 +1,113 @@
+/// Whole jobs on the CUDA engine, with all that a user gets of them, are those of the CPU: on a GPU, and on the device
+/// that the host emulates (tests/cuda_on_host). Skipped, with the reason, where neither is there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "host/config/registry.hpp"
+#include "host/plan/interrupt.hpp"
+#include "host/run/run.hpp"
+#include "kernels/engines/make_engine.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/results.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::gpu_run_test {
+namespace {
+
+using testing::expect_the_same;
+using testing::experiment;
+using testing::integer;
+
+struct Stop {};
+
+class GpuRun : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  }
+
+  /// Replicas of which some are done before others. Packets of Blue Gene/L take hundreds of cycles.
+  std::vector<Experiment> jobs() const {
+    std::vector<Experiment> list;
+    for (const double load : {GetParam() == "bgl" ? 0.01 : 0.05, 0.2, 0.9})
+      list.push_back(experiment({{"router.kind", GetParam()},
+                                 {"traffic.load", load},
+                                 {"run.warmup_cycles", integer(150)},
+                                 {"run.measure_cycles", integer(GetParam() == "bgl" ? 1200 : 300)},
+                                 {"run.drain_cycles", integer(GetParam() == "bgl" ? 1200 : 300)},
+                                 {"run.epoch_cycles", integer(50)}}));
+    return list;
+  }
+};
+
+/// Replicas past saturation have no latency, others do.
+bool has_latency(const std::vector<Result>& results) {
+  return std::ranges::any_of(results, [](const Result& r) { return r.delivered && !std::isnan(r.latency.mean); });
+}
+
+TEST_P(GpuRun, ResultsAreThoseOfTheCpu) {
+  const std::vector<Result> cpu = run_job(jobs(), {"cpu", 1}, nullptr), gpu = run_job(jobs(), {"cuda", 1}, nullptr);
+  EXPECT_EQ(cpu.front().backend, "cpu");
+  EXPECT_EQ(gpu.front().backend, "cuda");
+  expect_the_same(gpu, cpu);
+  EXPECT_TRUE(has_latency(gpu));
+}
+
+/// A job is stopped after every second epoch, and goes on from its file with the other engine.
+TEST_P(GpuRun, AJobGoesOnWithTheOtherEngine) {
+  const std::string path = testing::temporary(".checkpoint");
+  std::vector<Result> pieces;
+  u32 stops = 0;
+  while (pieces.empty()) try {
+      u32 epochs = 0;
+      pieces = run_job(jobs(), {stops % 2 ? "cpu" : "cuda", 1},
+                       [&](const Progress&) {
+                         if (++epochs == 2) throw Stop{};
+                       },
+                       {path, 1e9});
+    } catch (const Stop&) {
+      ++stops;
+    }
+  std::filesystem::remove(path);
+  EXPECT_GE(stops, 4u);
+  expect_the_same(pieces, run_job(jobs(), {"cpu", 1}, nullptr));
+}
+
+u32 asked = 0;
+
+/// Ctrl-C is heard within an epoch, and what has been done of it is kept. A first piece of a T3E is 215 cycles long
+/// (WorkPace), whatever the machine's speed.
+TEST(GpuStop, WithinAnEpochIsHeardAndKept) {
+  if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  const std::vector<Experiment> jobs{experiment({{"router.kind", testing::word("t3e")},
+                                                 {"traffic.load", 0.2},
+                                                 {"run.warmup_cycles", integer(600)},
+                                                 {"run.measure_cycles", integer(600)},
+                                                 {"run.epoch_cycles", integer(600)}})};
+  const std::string path = testing::temporary(".checkpoint");
+  asked = 0;
+  set_interrupt_check([] {
+    if (++asked == 1) throw Stop{};
+  });
+  u32 epochs = 0;
+  EXPECT_THROW(run_job(jobs, {"cuda", 1}, [&](const Progress&) { ++epochs; }, {path, 1e9}), Stop);
+  set_interrupt_check(nullptr);
+  EXPECT_EQ(epochs, 0u);
+  const std::vector<Result> gpu = run_job(jobs, {"cuda", 1}, nullptr, {path, 1e9});
+  std::filesystem::remove(path);
+  expect_the_same(gpu, run_job(jobs, {"cpu", 1}, nullptr));
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> list;
+  for (const ModelRecord& m : models()) list.emplace_back(m.kind);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GpuRun, ::testing::ValuesIn(kinds()));
+
+}  // namespace
+}  // namespace flitlab::gpu_run_test

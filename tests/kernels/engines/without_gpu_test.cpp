@@ -1,0 +1,92 @@
+/// Barriers and atomics of the CUDA engine are there for something: without any kind of them, on the device that the
+/// host emulates (tests/cuda_on_host), the state or what is counted is not the CPU's. So the tests that compare them
+/// would see a barrier that is missing.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "host/config/registry.hpp"
+#include "kernels/engines/make_engine.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/device_calls.hpp"
+
+namespace flitlab::without_gpu_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+
+class GpuWithout : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!testing::device_calls()) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "races are what is missing here";
+#endif
+  }
+};
+
+/// Whether the engines disagree, `what` being left out. What is done without a barrier may end in anything, so it is
+/// done in a process of its own. If nothing is left out they agree.
+void expect_another(const RawConfig& config, const char* what, const char* threads = "512") {
+  const Experiment e = experiment(config);
+  testing::Network cpu(e);
+  cpu.step(60);
+  const auto compare = [&](const char* without) {
+    setenv("CUDA_ON_HOST_THREADS", threads, 1);
+    setenv("CUDA_ON_HOST_WITHOUT", without, 1);
+    testing::Network gpu(e, {"cuda", 1, false, 1});
+    gpu.step(60);
+    unsetenv("CUDA_ON_HOST_WITHOUT");
+    const bool same = gpu.engine->state_hash(0) == cpu.engine->state_hash(0) &&
+                      gpu.engine->totals(std::vector<u32>{0}) == cpu.engine->totals(std::vector<u32>{0});
+    std::_Exit(same ? 0 : 1);
+  };
+  EXPECT_EXIT(compare("nothing"), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(compare(what), [](int status) { return status != 0; }, "") << "nothing is missed without " << what;
+  EXPECT_GT(cpu.total(Total::kFlitsCreated), 0u);
+}
+
+RawConfig model(const std::string& kind) {
+  RawConfig config{{"router.kind", kind}, {"traffic.load", 0.3}};
+  if (kind == "vc") config["router.routing_delay"] = integer(2);  // not in lanes
+  return config;
+}
+
+TEST_P(GpuWithout, TheBarrierOfABlock) { expect_another(model(GetParam()), "block"); }
+
+TEST_P(GpuWithout, TheBarrierOfTheGrid) {
+  RawConfig config = model(GetParam());
+  config["topology.shape"] = IntList{17, 17};
+  if (GetParam() == "t3e") config["topology.shape"] = IntList{8, 8, 5};
+  if (GetParam() == "metro") {
+    config.erase("topology.shape");
+    config["topology.radix"] = IntList{4, 4, 4, 4};
+    config["topology.dilation"] = IntList{2, 2, 2, 1};
+  }
+  expect_another(config, "grid", "32");
+}
+
+TEST_P(GpuWithout, Atomics) { expect_another(model(GetParam()), "atomics"); }
+
+/// Of lanes: barriers of a crew have the numbers 1, of the warps for ports, and 2. Two crews are in a block, or in a
+/// grid.
+class GpuLanesWithout : public GpuWithout {};
+
+TEST_P(GpuLanesWithout, What) {
+  expect_another({{"topology.shape", IntList{12, 12}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}},
+                 GetParam().c_str(), GetParam() == "grid" ? "256" : "768");
+}
+
+std::vector<std::string> networks() {
+  std::vector<std::string> list;
+  for (const ModelRecord& m : models())
+    if (m.kind != "switch") list.emplace_back(m.kind);  // a switch is one router, of one thread
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GpuWithout, ::testing::ValuesIn(networks()));
+INSTANTIATE_TEST_SUITE_P(Kinds, GpuLanesWithout, ::testing::Values("1", "2", "warp", "atomics", "block", "grid"));
+
+}  // namespace
+}  // namespace flitlab::without_gpu_test

@@ -1,0 +1,39 @@
+#pragma once
+/// Whether two engines, of the CPU and of a GPU, have done the same: all of a replica's state, and all that was
+/// counted.
+#include <gtest/gtest.h>
+
+#include "kernels/engines/engine.hpp"
+
+namespace flitlab::testing {
+
+/// From now on packets are measured, until `end`: what engines count of them is compared, too, and histograms are not
+/// empty.
+inline void measure_until(Cycle end, std::initializer_list<Engine*> engines) {
+  for (Engine* engine : engines)
+    for (u32 replica = 0; replica < engine->replicas(); ++replica) {
+      ReplicaRow row = engine->row(replica);
+      row.window_begin = engine->now();
+      row.window_end = end;
+      engine->set_row(replica, row);
+    }
+}
+
+/// To be called by ASSERT_NO_FATAL_FAILURE, or last.
+inline void expect_the_same(Engine& a, Engine& b, u32 replica = 0) {
+  ASSERT_EQ(a.state_hash(replica), b.state_hash(replica)) << "replica " << replica << ", cycle " << b.now();
+  ASSERT_EQ(a.state(replica), b.state(replica)) << "replica " << replica;
+  const CounterShard of_a = a.counters(replica), of_b = b.counters(replica);
+  for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(of_a.total[i], of_b.total[i]) << "total " << i;
+  for (u32 i = 0; i < kHistogramBins; ++i) {
+    ASSERT_EQ(of_a.latency[i], of_b.latency[i]) << "latency bin " << i;
+    ASSERT_EQ(of_a.network_latency[i], of_b.network_latency[i]) << "network latency bin " << i;
+  }
+}
+
+/// Packets that a replica has measured from creation to arrival: without any, histograms would be compared empty.
+inline u64 measured(Engine& engine, u32 replica = 0) {
+  return engine.counters(replica).total[static_cast<u32>(Total::kMeasuredDelivered)];
+}
+
+}  // namespace flitlab::testing
