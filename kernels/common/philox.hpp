@@ -33,7 +33,7 @@ FLITLAB_HD FLITLAB_ONE_COPY inline Random4 philox(u64 seed, u32 stream, u32 item
 #else
   u32 c0 = static_cast<u32>(counter), c1 = static_cast<u32>(counter >> 32), c2 = item, c3 = stream;
   u32 k0 = static_cast<u32>(seed), k1 = static_cast<u32>(seed >> 32);
-  FLITLAB_ROLLED for (int round = 0; round < 10; ++round) {
+  FLITLAB_UNROLLED for (int round = 0; round < 10; ++round) {
     const u64 p0 = u64{0xD2511F53u} * c0;
     const u64 p1 = u64{0xCD9E8D57u} * c2;
     const u32 n0 = static_cast<u32>(p1 >> 32) ^ c1 ^ k0;

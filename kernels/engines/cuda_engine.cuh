@@ -25,7 +25,7 @@ namespace flitlab {
 
 /// Advances the active replicas by `cycles`. `together`: replicas of a block, whose barrier ends each stage; 0: all are
 /// the grid's, and so is the barrier. Threads take routers of one replica after the other, so that a warp is full
-/// though replicas are small; of phases that list who is due, only those that are (work_list.cuh). One block of
+/// though replicas are small; of phases that say who is due, only those that are (work_list.cuh). One block of
 /// kBlockThreads on a multiprocessor is enough: the compiler, left to itself, makes room for two, and spills registers
 /// (docs/gpu.md).
 template <class Model, class List>
@@ -36,17 +36,22 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   const u32 me = together ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
   const u32 threads = together ? blockDim.x : gridDim.x * blockDim.x;
   WorkList list(shared_memory());
-  for (Cycle now = from; now != from + cycles; ++now)
+  u32 crowded = 0;  // a bit by phase: most items had something to do when last looked at
+  for (Cycle now = from; now != from + cycles; ++now) {
+    [[maybe_unused]] u32 phase = 0;
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
       const auto any = job.view(job.active[first]);  // how many items there are is the same in all replicas
       if (!OneStage::has_items(any)) return;
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u32 items = Phase::items(any), all = items * replicas;
         const auto view = [&](u32 i) __attribute__((always_inline)) { return job.view(job.active[first + i / items]); };
-        if constexpr (kListed<Phase>) {
+        if constexpr (kListedIfFew<Phase, typename DeviceJob<Model>::View>) {
           const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
           const auto work = [&](u32 i) __attribute__((always_inline)) { work_on<Phase>(view(i), i % items, now); };
-          list.visit(me - threadIdx.x, all, threads, due, work);
+          const bool packs = kListed<Phase> || (all > 32 && (!(crowded >> phase & 1) || now % 16 == 0));
+          const bool most = list.visit(me - threadIdx.x, all, threads, packs, due, work);
+          if (packs) crowded = (crowded & ~(1u << phase)) | u32{most} << phase;
+          ++phase;
         } else {
           for (u32 i = me; i < all; i += threads) Phase::run(view(i), i % items, now);
         }
@@ -56,6 +61,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
       else
         cooperative_groups::this_grid().sync();
     });
+  }
 }
 
 template <class Model>

@@ -8,9 +8,12 @@
 
 namespace flitlab {
 
-/// Whether a phase's items are listed on a device (kernels/engines/phases.hpp).
+/// Whether a phase's items are listed on a device in every cycle (kernels/engines/phases.hpp), or
 template <class Phase>
 constexpr bool kListed = requires { requires Phase::listed; };
+/// while few of them have something to do.
+template <class Phase, class View>
+constexpr bool kListedIfFew = requires(const View& v) { Phase::due(v, 0u, Cycle{}); };
 
 /// `work`, or `run` of a phase that has none.
 template <class Phase, class View>
@@ -33,23 +36,33 @@ class WorkList {
   }
 
   /// Works on those of the items `first`, `first` + 1, ... that are due, so many of each `stride` as the block has
-  /// threads. All threads of the block come here, and leave when all is done.
+  /// threads. All threads of the block come here, and leave when all is done. `packs`: they are listed first; else each
+  /// thread works on its own, due or not. Returns, to all alike, whether most of those that were looked at were due.
   template <class Due, class Work>
-  __device__ inline __attribute__((always_inline)) void visit(u32 first, u32 end, u32 stride, Due&& due, Work&& work) {
+  __device__ inline __attribute__((always_inline)) bool visit(u32 first, u32 end, u32 stride, bool packs, Due&& due,
+                                                              Work&& work) {
+    u32 seen = 0, found = 0;
     FLITLAB_ROLLED for (u32 left = first < end ? end - first : 0; left;) {
       const u32 mine = end - left + threadIdx.x;
-      add(mine, threadIdx.x < left && due(mine));
+      const bool is_mine = threadIdx.x < left;
+      seen += left < blockDim.x ? left : blockDim.x;
       left -= stride < left ? stride : left;
-      __syncthreads();
-      const u32 n = counts_[turn_];
-      const bool enough = n >= blockDim.x || !left;
-      if (enough) {
-        if (threadIdx.x == 0) counts_[turn_ ^ 1] = 0;  // of the next list; nobody counts this one any more
-        FLITLAB_ROLLED for (u32 i = threadIdx.x; i < n; i += blockDim.x) work(items_[i]);
+      u32 i = is_mine ? 0 : 1, n = 1, step = 1;
+      bool enough = false;
+      if (packs) {
+        add(mine, is_mine && due(mine));
+        __syncthreads();
+        n = counts_[turn_];
+        enough = n >= blockDim.x || !left;
+        if (enough) found += n;
+        i = enough ? threadIdx.x : n, step = blockDim.x;
+        if (enough && threadIdx.x == 0) counts_[turn_ ^ 1] = 0;  // of the next list; nobody counts this one any more
       }
-      __syncthreads();
+      FLITLAB_ROLLED for (; i < n; i += step) work(packs ? items_[i] : mine);
+      if (packs) __syncthreads();
       turn_ ^= u32{enough};
     }
+    return 4 * found >= 3 * seen;
   }
 
  private:

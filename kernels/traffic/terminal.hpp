@@ -151,7 +151,7 @@ struct TerminalPhase {
 
   /// Whether a terminal has mail or something to send: in an open loop, since others are not asked.
   template <class V>
-    requires(V::Table::kSmall && !V::traced && V::width == 1)
+    requires(!V::traced && (V::Table::kSmall || V::width != 1))
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     if (t.mode != TrafficMode::kOpen) return true;

@@ -7,7 +7,7 @@ set_source_files_properties(${cuda_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTI
 file(GLOB device_sources CONFIGURE_DEPENDS tests/cuda_on_host/*.cpp)
 if(FLITLAB_COUNTS)  # what threads do is written down (counts/recorder.cpp)
   set_property(SOURCE ${cuda_sources} APPEND PROPERTY COMPILE_OPTIONS
-    -O2 -g1 -fsanitize=thread -fsanitize-coverage=trace-pc --param=tsan-instrument-func-entry-exit=0)
+    -O2 -g1 -DCUDA_ON_HOST_COUNTS -fsanitize=thread -fsanitize-coverage=trace-pc --param=tsan-instrument-func-entry-exit=0)
   list(APPEND device_sources tests/cuda_on_host/counts/recorder.cpp)
   set_source_files_properties(${device_sources} PROPERTIES COMPILE_DEFINITIONS CUDA_ON_HOST_COUNTS)
 endif()

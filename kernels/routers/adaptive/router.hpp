@@ -169,10 +169,9 @@ struct RouterPhase {
     RoutingCycle<V>{v, index, now, node, node.at(v.t.router_fields.control)}.work();
   }
 
-#if !defined(__CUDACC__)
   /// Whether messages are here or come, or a terminal has anything to do.
   template <class V>
-    requires(!V::traced && V::width == 1)
+    requires(!V::traced)
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const auto node = v.routers[index];
@@ -186,6 +185,7 @@ struct RouterPhase {
     return busy != 0;
   }
 
+#if !defined(__CUDACC__)
   static constexpr u32 batch = kRouters;
 
   /// `run` for up to `batch` routers; step by step where they are few messages and channels.

@@ -139,18 +139,25 @@ struct RouterPhase {
     RouterCycle<V>(v, index, now).work();
   }
 
-#if !defined(__CUDACC__)
   /// Whether a flit comes, or the terminal has anything to do.
   template <class V>
-    requires(V::Table::kPlane && !V::traced && V::width == 1)
+    requires(!V::traced && (V::Table::kPlane || V::width != 1))
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
+    const auto node = v.routers[index];
+    const u32 slot = (now & t.slot_mask) * t.channels;
     const TerminalControl& control = v.terminals[index].at(t.terminal_fields.control);
     u32 came;
-    std::memcpy(&came, &v.routers[index].at(t.router_fields.came, (now & t.slot_mask) * t.channels), sizeof came);
+    if constexpr (V::width == 1) {
+      std::memcpy(&came, &node.at(t.router_fields.came, slot), sizeof came);
+    } else {
+      came = t.mode == TrafficMode::kTrace;
+      for (u32 channel = 0; channel < t.channels; ++channel) came |= node.at(t.router_fields.came, slot + channel);
+    }
     return (came | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
   }
 
+#if !defined(__CUDACC__)
   static constexpr u32 batch = kRouters;
 
   /// `run` for up to `batch` routers.

@@ -173,10 +173,11 @@ OUTSIDE = """
 Of {compared} measured rates {inside} lie in the range that was predicted. Below it: {below}. Above it: {above}.
 
 * Blue Gene/L's warps wait for instructions and for barriers, at which the slowest warp is late: the model has neither.
-* Counts are of 64 routers. A mesh of 256x128 bufferless routers is full at a load of 0.05 already, so that its routers do
-  what those of a small mesh do past saturation, and all that it has in memory moves; a thousand small ones at 0.5 have
-  more in the second cache than was assumed.
-* A crew of lanes waits for its slowest warp four times in a cycle, which is more than the wait for its own instructions.
+* Counts are of 64 routers. A mesh of 256x128 bufferless routers is full at a load of 0.05 already, so that its routers
+  do what those of a small mesh do past saturation, and all that it has in memory moves; a thousand small ones at 0.5
+  have more in the second cache than was assumed.
+* A crew of lanes waits for its slowest warp four times in a cycle, which is more than the wait for its own
+  instructions.
 * Plain routers one by one, 32,768 of them, wait for instructions, and in each stage for the slowest multiprocessor.
 * Thirty-two switches to a warp were what was counted; today a switch has a warp of its own as long as there are few.
 """
@@ -219,10 +220,10 @@ def table(counts: list[dict], works: list[Work], measured: dict[tuple, float]) -
             rate = measured.get((counted["model"], counted["load"], *size))
             text += (f"| {counted['model']} | {counted['load']:g} | {label} | {p.likely:.2g} | {p.low:.2g} "
                      f"| {p.high:.2g} | {p.limit} | {f'{rate:.3g}' if rate else ''} |\n")
-            if rate:
-                compared += 1
+            compared += bool(rate)
             if rate and not p.low <= rate <= p.high:
-                outside["below" if rate < p.low else "above"].append(f"{counted['model']} at {counted['load']:g}, {label}")
+                side = "below" if rate < p.low else "above"
+                outside[side].append(f"{counted['model']} at {counted['load']:g}, {label}")
     text += OUTSIDE.format(inside=compared - sum(map(len, outside.values())), compared=compared,
                            **{side: summary(names) for side, names in outside.items()})
     text += CONSTANTS

@@ -45,8 +45,8 @@ however many replicas there are ([calls_gpu_test.cpp](../tests/kernels/engines/c
 copied when a run ends, states when its window begins and ends, and for the search for deadlocks, many at once. The
 host's threads share the replicas that are searched, and searches are rare: after 5000 cycles, twice, four times as
 many, and when runs end. The memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES`
-chooses among several devices, which `flitlab doctor` lists. A job's first launch takes some hundredths of a second, later
-ones half a second at most, so that Ctrl-C is heard ([pace.hpp](../host/run/pace.hpp)).
+chooses among several devices, which `flitlab doctor` lists. A job's first launch takes some hundredths of a second,
+later ones half a second at most, so that Ctrl-C is heard ([pace.hpp](../host/run/pace.hpp)).
 """
 
 MEASURED = """
@@ -117,16 +117,16 @@ switches one of 64 ports. **Useful lanes**: of 32 lanes, how many take part in w
 average over basic blocks. What several lanes do at the same place for the n-th time they do together, so this is the
 best that a warp can do. **Sectors** are pieces of 32 bytes that a warp's access needs: with neighbouring lanes at
 neighbouring addresses a load of 4 bytes takes 4 for 32 lanes. **Longest**: loads of the lane that has most, one after
-the other: at most so many wait for one another. **Barriers** are those that a block's threads wait at in a cycle: all of
-them, or in lanes those of a crew, or of its warps for ports. Counted is the device's memory: not shared memory, not a thread's own
-variables, and not the table of the network, which the kernel is given as an argument and a GPU keeps in its constant
-cache.
+the other: at most so many wait for one another. **Barriers** are those that a block's threads wait at in a cycle: all
+of them, or in lanes those of a crew, or of its warps for ports. Counted is the device's memory: not shared memory, not
+a thread's own variables, and not the table of the network, which the kernel is given as an argument and a GPU keeps in
+its constant cache.
 
-| model | load | useful lanes | loads | sectors a load | bytes moved | asked for | stores | atomics | longest | barriers |
+| model | load | useful lanes | loads | sectors a load | bytes | asked for | stores | atomics | longest | barriers |
 |---|---|---|---|---|---|---|---|---|---|---|
 """
-UNITS = """Loads, bytes, stores and atomics are per router and cycle, the longest is per cycle. Bytes moved are those of
-sectors; asked for is the part of them that lanes wanted.
+UNITS = """Loads, bytes, stores and atomics are per router and cycle, the longest is per cycle. Bytes are those of
+sectors that are moved; asked for is the part of them that lanes wanted.
 """
 
 BEFORE = """
@@ -206,8 +206,8 @@ What was meant to be reached, and is not:
 
 * A quarter of the instructions for `vc`: {vc} of what the first kernels issued, at loads of 0.05, 0.2 and 0.5; by the
   profiler 0.41 at 0.2. What limits it: 45% of what crews issue is the dense part of ports (685 instructions, of all 32
-  threads of each port's warp), 11% that of terminals, and the rest lists of heads with 6 of 32 threads. The first kernel
-  of lanes issued 0.22, and was slower.
+  threads of each port's warp), 11% that of terminals, and the rest lists of heads with 6 of 32 threads. The first
+  kernel of lanes issued 0.22, and was slower.
 * Fewer instructions for every other model: more are issued by {more}.
 * More useful lanes for every other model: fewer by a tenth of a lane or more {fewer}.
 * Counters without an atomic for each: only lanes have them.

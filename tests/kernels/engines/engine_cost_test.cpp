@@ -127,11 +127,15 @@ TEST(EngineCost, ChoosesWhatWasFaster) {
     const EngineCost cost = cost_of(m);
     const double cuda = cuda_cycle_ns(m.job, kH200, cost);
     const bool chosen = cuda < cpu_cycle_ns(m.job, kCores, cost), faster = m.cuda < m.cpu;
-    if (std::max(m.cuda, m.cpu) > 1.25 * std::min(m.cuda, m.cpu)) EXPECT_EQ(chosen, faster) << line;
+    if (std::max(m.cuda, m.cpu) > 1.25 * std::min(m.cuda, m.cpu)) {
+      EXPECT_EQ(chosen, faster) << line;
+    }
     // Ctrl-C is heard after the first launch, of whatever job.
     const u32 first = WorkPace(cost).piece(u64{m.job.items} * m.job.replicas, kNone);
     EXPECT_LT(first * m.cuda, 0.1e9) << line;
-    if (cost.crew) EXPECT_LT(std::max(cuda / m.cuda, m.cuda / cuda), 1.7) << line;
+    if (cost.crew) {
+      EXPECT_LT(std::max(cuda / m.cuda, m.cuda / cuda), 1.7) << line;
+    }
     on_the_device += faster;
   }
   EXPECT_GT(jobs, 50u);

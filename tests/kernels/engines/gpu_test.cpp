@@ -110,7 +110,9 @@ TEST_P(GpuGrid, Agrees) {
   for (int epoch = 0; epoch < 3; ++epoch) {
     cpu.step(part);
     gpu.step(part);
-    if (const auto calls = device_calls()) EXPECT_GT(calls->grid_barriers, 0u);
+    if (const auto calls = device_calls()) {
+      EXPECT_GT(calls->grid_barriers, 0u);
+    }
     ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
   }
   EXPECT_GT(measured(*gpu.engine), 10u);

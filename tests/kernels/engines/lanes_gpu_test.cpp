@@ -87,8 +87,9 @@ TEST_F(GpuLanes, OneThatNoBlockHoldsIsTheSame) {
   testing::device_calls();  // from here on
   for (u32 cycles : {1u, 2u, 60u}) {
     for (Network* net : {&cpu, &gpu}) net->engine->advance(cycles, std::vector<u32>{0});
-    if (const auto calls = testing::device_calls())
+    if (const auto calls = testing::device_calls()) {
       EXPECT_EQ(calls->grid_barriers, (cycles + 2) / 3);  // each lookahead
+    }
     ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
   }
   EXPECT_GT(measured(*gpu.engine), 20u);
