@@ -173,6 +173,7 @@ OUTSIDE = """
 Of {compared} measured rates {inside} lie in the range that was predicted. Below it: {below}. Above it: {above}.
 
 * Blue Gene/L's warps wait for instructions and for barriers, at which the slowest warp is late: the model has neither.
+  METRO's wait for instructions, too, and S-Connect's for memory, longer than was assumed.
 * Counts are of 64 routers. A mesh of 256x128 bufferless routers is full at a load of 0.05 already, so that its routers
   do what those of a small mesh do past saturation, and all that it has in memory moves; a thousand small ones at 0.5
   have more in the second cache than was assumed.

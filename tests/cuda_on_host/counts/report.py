@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -53,15 +54,17 @@ MEASURED = """
 ## Measured
 
 Router-cycles per second on an {device}, {date} ([gpu_h200.json](gpu_h200.json), by `tests/gpu/run.sh`, but for what it
-was told by hand: the column of the first kernels, profiles, and remarks): of the first kernels that ran on a device
-({first}), of those of that day, and of the CPU beside it, with lanes, on its 16 cores, which run one small network on
-one core. Of a thousand networks the CPU runs 16, one a core, and states of 16 are compared; its rate is that of 16.
+was told by hand: the column of the first kernels, profiles, and remarks). "First kernels" are those of {first}; "now"
+are those of that day; the CPU is the one beside it, with lanes, whose 16 cores run one small network on one core. Of a
+thousand networks the CPU runs 16, one a core, and states of 16 are compared; its rate is that of 16.
 
 * commit: {commit}
 * tests that need a GPU: {tests}; states beside the CPU's: {states}
 * compute-sanitizer (memcheck, racecheck, initcheck, synccheck): {sanitizer}
 
-Lanes have been changed in small ways since (a bid is one number, 72 registers), which no device has run.
+Changed since, which no device has run: lanes, in small ways (a bid is one number, 72 registers); and in all other
+kernels blocks list who is due while few are, as only Blue Gene/L's did, and Philox, of which there is one copy, is no
+loop.
 
 | model | load | network | first kernels | now | CPU |
 |---|---|---|---|---|---|
@@ -142,6 +145,20 @@ S-Connect's kernel has got queues of priorities and closed loops.
 | model | load | useful lanes | now | issued | now | bytes | now | atomics | now | size | now | stack | now |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
+
+
+def wrapped(text: str) -> str:
+    """Paragraphs and points of lists fill their lines, whatever has been put in."""
+    parts: list[str] = []
+    for line in text.splitlines():
+        goes_on = parts and parts[-1] and parts[-1][0] not in "|#" and line and line[0] not in "|#*"
+        if goes_on:
+            parts[-1] += " " + line.strip()
+        else:
+            parts.append(line)
+    return "".join((part if part[:1] in ("|", "#") else textwrap.fill(
+        part, 120, subsequent_indent="  " if part.startswith("*") else "", break_long_words=False,
+        break_on_hyphens=False)) + "\n" for part in parts)
 
 
 def models() -> list[str]:
@@ -314,12 +331,12 @@ def main() -> None:
                    for name, kernel in of_model.items()}
     work = works(networks, kernels)
     of_device = json.loads(args.measured.read_text(encoding="utf-8"))
-    print(INTRODUCTION + MEASURED.format(rows=measured_rows(of_device), profiles=profile_rows(of_device),
+    print(wrapped(INTRODUCTION + MEASURED.format(rows=measured_rows(of_device), profiles=profile_rows(of_device),
                                          **{name: of_device[name] for name in NAMED})
           + KERNELS.format(architecture=args.arch) + kernel_rows(kernels)
           + COUNTS.format(warmup=report["warmup"], cycles=report["cycles"]) + count_rows(report) + "\n" + UNITS
           + before_and_after(networks, kernels, work) + rates.cycle_table(networks, work)
-          + rates.table(networks, work, measured(of_device)), end="")
+          + rates.table(networks, work, measured(of_device))), end="")
 
 
 if __name__ == "__main__":
