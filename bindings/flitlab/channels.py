@@ -9,6 +9,7 @@ import numpy as np
 
 from flitlab import _core
 from flitlab._core import ConfigError
+from flitlab.arguments import shown
 from flitlab.scope.places import places_of
 from flitlab.styles import NARROW
 
@@ -151,6 +152,9 @@ def _draw(axes: Any, places: np.ndarray, starts: np.ndarray, ways: np.ndarray, u
         width = width if width < NARROW else min(7.0, max(4.0, 0.6 * across + 0.9))
         axes = plt.subplots(figsize=(width, min(max((width - 0.9) * up / across, 0.8), 1.3 * width) + 0.7),
                             layout="constrained")[1]
+    if not hasattr(axes, "quiver"):
+        raise ConfigError(f"channels.plot(axes={shown(axes)}): it must be axes, such as "
+                          "matplotlib.pyplot.subplots()[1].")
     figure = axes.figure
     points = 60 * min((figure.get_figwidth() - 0.9) / across, figure.get_figheight() / up)  # to a unit, about
     arrows = axes.quiver(starts[:, 0], starts[:, 1], ways[:, 0], ways[:, 1], use, cmap="viridis_r", angles="xy",

@@ -194,6 +194,8 @@ class Experiment:
         if path not in values:
             if path in known_paths():
                 raise KeyError(f"{path} does not apply to this configuration.")
+            if of_it := [known for known in values if known.startswith(f"{path}.")]:
+                raise KeyError(f"{path} is no parameter, but has {len(of_it)}: {', '.join(of_it)}.")
             raise KeyError(f"there is no {path}.{theirs(path) or did_you_mean(path, values)}")
         return values[path]
 

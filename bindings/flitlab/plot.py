@@ -106,7 +106,7 @@ def plot_curve(curve: Curve, axes=None, label: str | None = None):
     over_load = key == "traffic.load"
     finish = _time_to_finish(curve)
     for group_label, rows in curve.groups().items():
-        name = " ".join(part for part in (label, group_label) if part) or curve.name
+        name = " ".join(str(part) for part in (label, group_label) if part not in (None, "")) or curve.name
         _draw_line(left, right, list(points(rows, key, finish or "accepted")), name, over_load)
     unit = parameters_of(curve.kind).get(key, {}).get("unit", "") if curve.kind else ""
     load_label = {"open": "offered load", "request_reply": "request load"}.get(curve.mode, "load")

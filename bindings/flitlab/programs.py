@@ -11,7 +11,7 @@ from typing import Any
 
 from flitlab import _core
 from flitlab._core import ConfigError
-from flitlab.arguments import writing
+from flitlab.arguments import shown, writing
 from flitlab.expressions import Expression
 from flitlab.toml import tomllib
 
@@ -135,7 +135,10 @@ class Program:
     """
 
     def __init__(self, ranks: int, name: str = "program"):
-        self.ranks = operator.index(ranks)
+        try:
+            self.ranks = operator.index(ranks)
+        except TypeError:
+            raise ConfigError(f"ranks = {shown(ranks)}: it must be a whole number, 1 to {MOST_RANKS}.") from None
         if not 1 <= self.ranks <= MOST_RANKS:
             raise ConfigError(f"ranks = {ranks}: a program has 1 to {MOST_RANKS}.")
         self.name = name  # what messages call it

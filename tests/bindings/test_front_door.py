@@ -148,6 +148,8 @@ SLIPS = {
     "sweep(exp, over).to_csv(3)": r"to_csv\(3\): it must be the path of a file, a string or a Path\.",
     "sweep(exp, over).to_parquet(None)": r"to_parquet\(None\): it must be the path of a file",
     "sweep(exp, over).save_plot(None)": r"save_plot\(None\): it must be the path of a picture: \.png, \.svg or \.pdf",
+    "run(exp).channels.plot(3)": r"channels\.plot\(axes=3\): it must be axes, such as matplotlib\.pyplot\.subplots",
+    "Program('a')": r"ranks = 'a': it must be a whole number, 1 to",
     "sweep(exp, over).plot(3)": r"plot\(axes=3\): it must be two axes, for latency and for throughput, such as",
     "Program(4).save(3)": r"Program\.save\(3\): it must be the path of a file",
     "reproduce('t3e.sizes', keep=3)": r"keep = 3: it must be the path of a folder",
@@ -309,6 +311,16 @@ def test_experiments_are_listed_by_the_beginnings_of_their_names(cli):
 def test_words_of_booksim_are_asked_for_in_vain(path):
     with pytest.raises(KeyError, match=r"It is BookSim's word for traffic\.load, in flits"):
         fl.load("vc-mesh-8x8")[path]
+
+
+def test_a_part_of_a_path_says_what_it_has():
+    with pytest.raises(KeyError, match=r"traffic is no parameter, but has \d+: .*traffic\.load"):
+        fl.load("vc-mesh-8x8")["traffic"]
+
+
+def test_a_number_names_a_line():
+    curve = fl.sweep(fl.load("vc-mesh-8x8").set("run.measure_cycles", 500), {"traffic.load": [0.1]}, progress=False)
+    assert curve.plot(label=3)[0].get_legend_handles_labels()[1] == ["3"]
 
 
 @pytest.mark.parametrize(("name", "said"), [
