@@ -25,9 +25,9 @@ namespace flitlab {
 
 /// Advances the active replicas by `cycles`. `together`: replicas of a block, whose barrier ends each stage; 0: all are
 /// the grid's, and so is the barrier. Threads take routers of one replica after the other, so that a warp is full
-/// though replicas are small; of phases that say who is due, only those that are (work_list.cuh). One block of
-/// kBlockThreads on a multiprocessor is enough: the compiler, left to itself, makes room for two, and spills registers
-/// (docs/gpu.md).
+/// though replicas are small; of phases that say who is due, only those that are, while they are few (work_list.cuh).
+/// One block of kBlockThreads on a multiprocessor is enough: the compiler, left to itself, makes room for two, and
+/// spills registers (docs/gpu.md).
 template <class Model, class List>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, u32 together) {
@@ -48,9 +48,9 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
         if constexpr (kListedIfFew<Phase, typename DeviceJob<Model>::View>) {
           const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
           const auto work = [&](u32 i) __attribute__((always_inline)) { work_on<Phase>(view(i), i % items, now); };
-          const bool packs = kListed<Phase> || (all > 32 && (!(crowded >> phase & 1) || now % 16 == 0));
+          const bool packs = kListed<Phase> || !(crowded >> phase & 1) || now % 16 == 0;
           const bool most = list.visit(me - threadIdx.x, all, threads, packs, due, work);
-          if (packs) crowded = (crowded & ~(1u << phase)) | u32{most} << phase;
+          if (!kListed<Phase> && packs) crowded = (crowded & ~(1u << phase)) | u32{most} << phase;
           ++phase;
         } else {
           for (u32 i = me; i < all; i += threads) Phase::run(view(i), i % items, now);

@@ -6,7 +6,6 @@
 /// A model that has such lanes names types, each of which is made from its table, on the host and on the device, and
 /// from the number of replicas. It offers
 ///   `static bool fits(table)`   whether there are lanes for a table
-///   `static bytes(table, replicas)`  memory that all of them take at most
 ///   `crew`, `team`              threads of a crew; of each of its warps, those that work on the same block
 ///   `most_threads`, `most_threads_holding`  of a block of threads, without and with state that is held; how many
 ///                               registers each may have follows from it

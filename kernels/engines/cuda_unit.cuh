@@ -10,6 +10,9 @@ namespace flitlab {
 template <class Model, class Lanes>
 class CudaLaneEngine;
 
+/// Of a device, bytes that are left when an engine has been made: lists of replicas, scratch memory for hashes.
+inline constexpr u64 kRoomToWork = u64{4} << 20;
+
 /// An engine with the first lanes that fit, and for which the device has room; if there are none, one without.
 template <class Model, class... Lanes>
 std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const StateLayout& layout,
@@ -17,9 +20,13 @@ std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const St
   std::unique_ptr<Engine> engine;
   [[maybe_unused]] const auto fits = [&]<class L>() {
     if (!L::fits(table) || !CudaLaneEngine<Model, L>::has_room()) return false;
-    if (cuda_bytes(layout) * rows.size() + L::bytes(table, rows.size()) > cuda_free_memory()) return false;
-    engine = std::make_unique<TabledCudaEngine<Model, CudaLaneEngine<Model, L>>>(table, layout, rows);
-    return true;
+    try {
+      engine = std::make_unique<TabledCudaEngine<Model, CudaLaneEngine<Model, L>>>(table, layout, rows);
+    } catch (const DeviceFull&) {
+      return false;
+    }
+    if (cuda_free_memory() < kRoomToWork) engine.reset();
+    return engine != nullptr;
   };
   if (!(fits.template operator()<Lanes>() || ...))
     engine = std::make_unique<TabledCudaEngine<Model>>(table, layout, rows);

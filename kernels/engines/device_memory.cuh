@@ -9,6 +9,11 @@
 
 namespace flitlab {
 
+/// There is no more memory.
+struct DeviceFull : RunError {
+  using RunError::RunError;
+};
+
 template <class T>
 class DeviceArray {
  public:
@@ -42,8 +47,8 @@ class DeviceArray {
   void allocate(std::size_t bytes) {
     const cudaError_t status = cudaMalloc(&data_, bytes);
     if (status == cudaErrorMemoryAllocation)
-      throw RunError("the device has no room for " + std::to_string((bytes + 999999) / 1000000) +
-                     " MB more of this job. Run fewer replicas at a time, or use backend cpu.");
+      throw DeviceFull("the device has no room for " + std::to_string((bytes + 999999) / 1000000) +
+                       " MB more of this job. Run fewer replicas at a time, or use backend cpu.");
     FLITLAB_CUDA_CHECK(status);
   }
 

@@ -15,6 +15,7 @@ struct EngineCost {
   double blocks = 12;  ///< basic blocks that warps go through: counted
   double bytes = 2500;  ///< that sectors of the device's memory move: counted
   u32 crew = 0;         ///< routers that a crew of warps works on in lanes (cuda_lane_engine.cuh); 0: a thread has one
+  u32 crews = 0;        ///< that a multiprocessor runs at the same time
 };
 
 struct JobSize {
@@ -117,17 +118,17 @@ constexpr bool is_resident(const JobSize& job, const DeviceSize& device, const E
   return resident_cycle_ns(job, device, cost) <= grid_cycle_ns(job, device, cost);
 }
 
-/// Crews that a multiprocessor runs at the same time.
-inline constexpr u32 kCrews = 4;
+/// Cycles that crews go on without one another, by default: they have a barrier of the grid in each third.
+inline constexpr double kLookahead = 3;
 
 /// In lanes: a crew has two small networks, or a part of a large one. `cost.loads` is what it waits for if it is alone.
 constexpr double lanes_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
-  const double crews =
-      2 * job.items <= cost.crew ? ceil_of(job.replicas, 2) : job.replicas * ceil_of(job.items, cost.crew);
-  const double at_once = static_cast<double>(device.multiprocessors) * kCrews;
+  const double of_network = ceil_of(job.items, cost.crew);
+  const double crews = 2 * job.items <= cost.crew ? ceil_of(job.replicas, 2) : job.replicas * of_network;
+  const double at_once = static_cast<double>(device.multiprocessors) * cost.crews;
   const double of_one = ceil_of(std::min(crews, at_once), device.multiprocessors);
-  return ceil_of(crews, at_once) *
-         (std::max(cost.loads * kLoadNs, of_one * cost.crew * busy_ns(cost)) + kBlockBarrierNs);
+  const double barrier = of_network > cost.crews ? kGridBarrierNs / kLookahead : kBlockBarrierNs;
+  return ceil_of(crews, at_once) * (std::max(cost.loads * kLoadNs, of_one * cost.crew * busy_ns(cost)) + barrier);
 }
 
 constexpr double cuda_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {

@@ -116,8 +116,11 @@ struct RouterFields {
 struct VcTable {
   static constexpr EngineCost cost{.cpu_ns = 25, .loads = 174, .blocks = 12, .bytes = 3000};
   /// Of an H200 (docs/gpu.md): a crew that is alone takes 5.4 microseconds for a cycle, each of four that share a
-  /// multiprocessor 2.2. The CPU has lanes, too.
-  static constexpr EngineCost cost_in_lanes{.cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .crew = 128};
+  /// multiprocessor 2.2. Of networks with more ports than meshes have, crews have more warps, and three have room (by
+  /// their registers). The CPU has lanes, too.
+  static constexpr EngineCost cost_in_lanes{
+      .cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .crew = 128, .crews = 4};
+  static constexpr u32 kCrewsOfMorePorts = 3;
 
   static constexpr bool kSmall = false;           ///< at most 8 ports and 64 virtual channels, known at compile time
   static constexpr bool kDimensionOrder = false;  ///< the algorithm, known at compile time

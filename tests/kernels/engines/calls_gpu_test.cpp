@@ -75,6 +75,36 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
   EXPECT_EQ(launches(), 1u);
 }
 
+/// While few items are due they are listed, which takes two barriers more; while most are, in every 16th cycle. METRO
+/// and the switch do not say who is due, and Blue Gene/L's nodes always do.
+TEST_P(GpuCalls, WhoIsDueIsListedWhileFewAre) {
+  const std::string kind = GetParam();
+  const auto barriers = [&](double load) {
+    RawConfig config{{"router.kind", kind}, {"traffic.load", load}, {"topology.shape", IntList{8, 8}}};
+    if (kind == "t3e") config["topology.shape"] = IntList{4, 4, 4};
+    if (kind == "metro" || kind == "switch") config.erase("topology.shape");
+    if (kind == "vc") config["router.routing_delay"] = integer(2);  // not in lanes
+    const Experiment e = experiment(config);
+    const auto engine = make_plan(e)->make_engine({e}, {"cuda", 1});
+    const std::vector<u32> only{0};
+    engine->advance(200, only);  // few are due at first
+    device_calls();
+    engine->advance(100, only);
+    return static_cast<double>(device_calls()->block_barriers) / 100;
+  };
+  const double few = barriers(0.02), most = barriers(0.9);
+  if (kind == "metro" || kind == "switch") {
+    EXPECT_LT(few, 1.5);
+  } else {
+    EXPECT_GT(few, 2.5);
+  }
+  if (kind == "bgl") {
+    EXPECT_GT(most, 2.5);
+  } else {
+    EXPECT_LT(most, 1.5);
+  }
+}
+
 TEST_P(GpuCalls, TotalsAndAuditsOfManyAreThoseOfEach) {
   const std::vector<Experiment> replicas = jobs(5);
   const auto plan = make_plan(replicas.front());

@@ -149,6 +149,25 @@ TEST_P(Gpu, BlocksOfAnySizeAgree) {
   }
 }
 
+/// Blocks of 32 threads look at a hundred routers in several rounds, of which some fill a list together.
+TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
+  const OnDeviceWith setting("CUDA_ON_HOST_THREADS", "32");
+  RawConfig changes{{"topology.shape", IntList{10, 10}}, {"traffic.load", 0.04}};
+  if (GetParam() == "t3e") changes["topology.shape"] = IntList{8, 4, 4};
+  if (GetParam() == "metro" || GetParam() == "switch") changes.erase("topology.shape");
+  std::vector<Experiment> replicas;
+  for (int seed = 1; seed <= 6; ++seed) {
+    changes["run.seed"] = integer(seed);
+    replicas.push_back(model(changes));
+  }
+  const auto plan = make_plan(replicas.front());
+  const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, {"cpu", 1});
+  const std::vector<u32> all{0, 1, 2, 3, 4, 5};
+  measure_until(100, {gpu.get(), cpu.get()});
+  for (Engine* engine : {gpu.get(), cpu.get()}) engine->advance(200, all);
+  for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r));
+}
+
 TEST_P(Gpu, StatesAndFieldsMoveBetweenEngines) {
   const Experiment e = model({{"traffic.load", 0.3}});
   Network whole(e), gpu(e, kGpu), again(e);

@@ -66,12 +66,6 @@ struct DeviceLanes {
     State<C, S> s;
     return State<C, S>::place(s, nullptr, blocks(t.routers) * width, lookahead_of(t).slots, t.ring);
   }
-  /// With the spare one, and the wiring of a network in which no two ports of a block have peers equally far away.
-  static std::size_t bytes(const VcTable& t, std::size_t replicas) {
-    return replica_bytes(t) * (replicas + 1) +
-           std::size_t{blocks(t.routers)} * width * t.ports * (sizeof(*Wiring::to) + sizeof(*Wiring::pull) + width) +
-           (std::size_t{blocks(t.routers)} * t.ports + 1) * sizeof(*Wiring::first);
-  }
 
   /// What kernels are given.
   struct Job {
