@@ -16,8 +16,9 @@
 ///                                                     stage may change it
 ///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
 /// While few items are due, a worker lists those, and works on the list (visit.hpp, work_list.cuh);
-/// and, if looking at all of them is cheap and packs warps of a device better at every load (docs/gpu.md),
-///   `static constexpr bool listed = true`              a device lists them however many they are
+/// and, if looking at all of them is cheap and packs warps of a device better at every load (docs/gpu.md), or if it
+/// never pays there,
+///   `static constexpr bool listed = true`, or `false`  a device lists them however many they are, or does not
 /// and, if hardly any item is ever due,
 ///   `static u64 due_set(const View&, u32 group, Cycle)`  which of the 64 items from 64 `group` on are due, as bits
 /// and, for views for which it rather finds out itself who is due, and works on many of them at once,

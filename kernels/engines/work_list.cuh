@@ -13,7 +13,8 @@ template <class Phase>
 constexpr bool kListed = requires { requires Phase::listed; };
 /// while few of them have something to do.
 template <class Phase, class View>
-constexpr bool kListedIfFew = requires(const View& v) { Phase::due(v, 0u, Cycle{}); };
+constexpr bool kListedIfFew =
+    requires(const View& v) { Phase::due(v, 0u, Cycle{}); } && (kListed<Phase> || !requires { Phase::listed; });
 
 /// `work`, or `run` of a phase that has none.
 template <class Phase, class View>

@@ -7,6 +7,7 @@
 
 #include "host/config/registry.hpp"
 #include "kernels/engines/make_engine.hpp"
+#include "kernels/routers/t3e/totals.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/device_calls.hpp"
 #include "tests/support/same.hpp"
@@ -166,6 +167,16 @@ TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
   measure_until(100, {gpu.get(), cpu.get()});
   for (Engine* engine : {gpu.get(), cpu.get()}) engine->advance(200, all);
   for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r));
+}
+
+/// A router is due if nothing but a barrier comes to it.
+TEST(GpuLists, BarriersOfT3ePassRoutersWithoutPackets) {
+  if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  const Experiment e = experiment({{"router.kind", word("t3e")}, {"barrier.units", integer(2)}, {"traffic.load", 0.0}});
+  Network cpu(e), gpu(e, kGpu);
+  for (Network* net : {&cpu, &gpu}) net->step(300);
+  ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
+  EXPECT_GT(cpu.total(t3e::Count::kBarriers), 100u);
 }
 
 TEST_P(Gpu, StatesAndFieldsMoveBetweenEngines) {
