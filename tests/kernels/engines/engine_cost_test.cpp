@@ -105,8 +105,9 @@ struct Measured {
       return at == std::string::npos ? 0.0 : std::stod(line.substr(at + std::string(name).size() + 4));
     };
     const std::size_t at = line.find("\"model\": \"");
+    if (at == std::string::npos || !number("routers")) return;
     const double rate = number("cuda") ? number("cuda") : number("first");
-    if (at == std::string::npos || !rate) return;
+    if (!rate) return;
     model = line.substr(at + 10, line.find('"', at + 10) - at - 10);
     job = {static_cast<u32>(number("routers")), static_cast<u32>(number("replicas"))};
     const double router_cycles = 1e9 * job.items * job.replicas;
