@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "host/plan/plan.hpp"
 #include "host/run/params.hpp"
 #include "kernels/common/error.hpp"
 
