@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u32 items = Phase::items(any), all = items * replicas;
         const auto view = [&](u32 i) __attribute__((always_inline)) { return job.view(job.active[first + i / items]); };
-        if constexpr (kListedIfFew<Phase, typename DeviceJob<Model>::View>) {
+        if constexpr (kMayBeListed<Phase, typename DeviceJob<Model>::View>) {
           const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
           const auto work = [&](u32 i) __attribute__((always_inline)) { work_on<Phase>(view(i), i % items, now); };
           const bool packs = kListed<Phase> || !(crowded >> phase & 1) || now % 16 == 0;

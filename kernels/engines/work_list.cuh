@@ -8,12 +8,12 @@
 
 namespace flitlab {
 
-/// Whether a phase's items are listed on a device in every cycle (kernels/engines/phases.hpp), or
+/// Whether a phase's items are listed on a device in every cycle (kernels/engines/phases.hpp).
 template <class Phase>
 constexpr bool kListed = requires { requires Phase::listed; };
-/// while few of them have something to do.
+/// Whether they are, always or while few of them have something to do.
 template <class Phase, class View>
-constexpr bool kListedIfFew =
+constexpr bool kMayBeListed =
     requires(const View& v) { Phase::due(v, 0u, Cycle{}); } && (kListed<Phase> || !requires { Phase::listed; });
 
 /// `work`, or `run` of a phase that has none.

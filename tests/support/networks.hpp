@@ -4,9 +4,29 @@
 #include <string>
 #include <vector>
 
+#include "host/config/registry.hpp"
 #include "tests/support/build.hpp"
 
 namespace flitlab::testing {
+
+/// Kinds of routers: of all models, or of those that have networks, which a switch is not.
+inline std::vector<std::string> kinds(bool networks = false) {
+  std::vector<std::string> list;
+  for (const ModelRecord& m : models())
+    if (!networks || m.kind != "switch") list.emplace_back(m.kind);
+  return list;
+}
+
+/// More routers than blocks of 32 threads take: on the emulated device the grid's.
+inline RawConfig network_of_a_grid(const std::string& kind) {
+  RawConfig config{{"router.kind", kind}, {"topology.shape", IntList{17, 17}}};
+  if (kind == "t3e") config["topology.shape"] = IntList{8, 8, 5};
+  if (kind != "metro") return config;
+  config.erase("topology.shape");
+  config["topology.radix"] = IntList{4, 4, 4, 4};
+  config["topology.dilation"] = IntList{2, 2, 2, 1};
+  return config;
+}
 
 /// About 64 routers (a switch of 64 ports).
 inline RawConfig network_of_64(const std::string& kind) {

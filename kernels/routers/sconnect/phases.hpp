@@ -14,7 +14,7 @@ namespace flitlab::sconnect {
 
 struct TicPhase {
   static constexpr const char* name = "tic";
-  static constexpr bool listed = false;  ///< who is idle takes 16 registers to find out, and is rare
+  static constexpr bool listed = false;  ///< few are idle, and to find out who takes registers
 
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {

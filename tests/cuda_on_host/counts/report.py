@@ -65,8 +65,8 @@ thousand networks the CPU runs 16, one a core, and states of 16 are compared; it
 Changed since, which no device has run: Philox, of which there is one copy, is no loop; in lanes a bid is one number,
 and what is held takes 72 registers; blocks of plain routers one by one, T3E, adaptive and bufferless routers list who
 is due while few are, as those of Blue Gene/L did. That takes registers (80 became 96 for plain routers), and pays,
-counted, at low loads: warps issue 10 to 28% fewer instructions at 0.05 than without lists, and as many, to 4%, at 0.2
-and 0.5.
+counted, at low loads: warps issue 10 to 28% fewer instructions at 0.05 than those of commit 75601c7, in which
+only Blue Gene/L's listed, and as many, to 4%, at 0.2 and 0.5.
 
 | model | load | network | first kernels | now | CPU |
 |---|---|---|---|---|---|

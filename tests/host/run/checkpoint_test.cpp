@@ -55,7 +55,7 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
 u32 asked = 0;
 
 /// Long epochs are not waited for: a user is heard between two cycles, and the run goes on from there. An epoch takes
-/// more than the first piece, which is 64000 cycles of a switch (EngineCost), whatever the machine's speed.
+/// more than the first piece, which is 636 cycles of a switch (EngineCost), whatever the machine's speed.
 TEST(Checkpoint, AStopWithinAnEpochIsHeardAndKept) {
   const std::string path = testing::temporary(".checkpoint");
   const std::vector<Experiment> jobs{experiment({{"router.kind", word("switch")},

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include "host/config/registry.hpp"
 #include "host/plan/interrupt.hpp"
 #include "host/run/run.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/networks.hpp"
 #include "tests/support/results.hpp"
 #include "tests/support/temporary.hpp"
 
@@ -101,13 +101,7 @@ TEST(GpuStop, WithinAnEpochIsHeardAndKept) {
   expect_the_same(gpu, run_job(jobs, {"cpu", 1}, nullptr));
 }
 
-std::vector<std::string> kinds() {
-  std::vector<std::string> list;
-  for (const ModelRecord& m : models()) list.emplace_back(m.kind);
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, GpuRun, ::testing::ValuesIn(kinds()));
+INSTANTIATE_TEST_SUITE_P(Models, GpuRun, ::testing::ValuesIn(testing::kinds()));
 
 }  // namespace
 }  // namespace flitlab::gpu_run_test

@@ -2,9 +2,9 @@
 /// the host emulates (tests/cuda_on_host); skipped elsewhere.
 #include <gtest/gtest.h>
 
-#include "host/config/registry.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/device_calls.hpp"
+#include "tests/support/networks.hpp"
 
 namespace flitlab::calls_gpu_test {
 namespace {
@@ -144,13 +144,7 @@ TEST_P(GpuCalls, TotalsAndAuditsOfManyAreThoseOfEach) {
   EXPECT_EQ(shown, some);
 }
 
-std::vector<std::string> kinds() {
-  std::vector<std::string> list;
-  for (const ModelRecord& m : models()) list.emplace_back(m.kind);
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, GpuCalls, ::testing::ValuesIn(kinds()));
+INSTANTIATE_TEST_SUITE_P(Models, GpuCalls, ::testing::ValuesIn(testing::kinds()));
 
 }  // namespace
 }  // namespace flitlab::calls_gpu_test

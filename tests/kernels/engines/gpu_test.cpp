@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <utility>
 
-#include "host/config/registry.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/t3e/totals.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/device_calls.hpp"
+#include "tests/support/networks.hpp"
 #include "tests/support/same.hpp"
 #include "tests/support/variations.hpp"
 
@@ -95,13 +95,8 @@ class GpuGrid : public Gpu {};
 
 TEST_P(GpuGrid, Agrees) {
   const OnDeviceWith small("CUDA_ON_HOST_THREADS", "32");
-  RawConfig changes{{"topology.shape", IntList{17, 17}}, {"traffic.load", 0.2}};
-  if (GetParam() == "t3e") changes["topology.shape"] = IntList{8, 8, 5};
-  if (GetParam() == "metro") {
-    changes.erase("topology.shape");
-    changes["topology.radix"] = IntList{4, 4, 4, 4};
-    changes["topology.dilation"] = IntList{2, 2, 2, 1};
-  }
+  RawConfig changes = testing::network_of_a_grid(GetParam());
+  changes["traffic.load"] = 0.2;
   const Experiment e = model(changes);
   Network cpu(e), gpu(e, kGpu);
   ASSERT_GT(cpu.engine->layout().kinds[0].count, 256u);  // what a block of 32 threads takes
@@ -251,15 +246,8 @@ TEST_P(Gpu, AuditsFindTheSameFault) {
   EXPECT_GT(found, 0u);
 }
 
-std::vector<std::string> kinds(bool networks) {
-  std::vector<std::string> list;
-  for (const ModelRecord& m : models())
-    if (!networks || m.kind != "switch") list.emplace_back(m.kind);
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, Gpu, ::testing::ValuesIn(kinds(false)));
-INSTANTIATE_TEST_SUITE_P(Models, GpuGrid, ::testing::ValuesIn(kinds(true)));  // a switch is one router
+INSTANTIATE_TEST_SUITE_P(Models, Gpu, ::testing::ValuesIn(testing::kinds()));
+INSTANTIATE_TEST_SUITE_P(Models, GpuGrid, ::testing::ValuesIn(testing::kinds(true)));  // a switch is one router
 
 }  // namespace
 }  // namespace flitlab::engines_gpu_test

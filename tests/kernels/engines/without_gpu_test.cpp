@@ -5,10 +5,10 @@
 
 #include <cstdlib>
 
-#include "host/config/registry.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/device_calls.hpp"
+#include "tests/support/networks.hpp"
 
 namespace flitlab::without_gpu_test {
 namespace {
@@ -56,14 +56,8 @@ RawConfig model(const std::string& kind) {
 TEST_P(GpuWithout, TheBarrierOfABlock) { expect_another(model(GetParam()), "block"); }
 
 TEST_P(GpuWithout, TheBarrierOfTheGrid) {
-  RawConfig config = model(GetParam());
-  config["topology.shape"] = IntList{17, 17};
-  if (GetParam() == "t3e") config["topology.shape"] = IntList{8, 8, 5};
-  if (GetParam() == "metro") {
-    config.erase("topology.shape");
-    config["topology.radix"] = IntList{4, 4, 4, 4};
-    config["topology.dilation"] = IntList{2, 2, 2, 1};
-  }
+  RawConfig config = testing::network_of_a_grid(GetParam());
+  config.merge(model(GetParam()));
   expect_another(config, "grid", "32");
 }
 
@@ -78,14 +72,7 @@ TEST_P(GpuLanesWithout, What) {
                  GetParam().c_str(), GetParam() == "grid" ? "256" : "768");
 }
 
-std::vector<std::string> networks() {
-  std::vector<std::string> list;
-  for (const ModelRecord& m : models())
-    if (m.kind != "switch") list.emplace_back(m.kind);  // a switch is one router, of one thread
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, GpuWithout, ::testing::ValuesIn(networks()));
+INSTANTIATE_TEST_SUITE_P(Models, GpuWithout, ::testing::ValuesIn(testing::kinds(true)));
 INSTANTIATE_TEST_SUITE_P(Kinds, GpuLanesWithout, ::testing::Values("1", "2", "warp", "atomics", "block", "grid"));
 
 }  // namespace
