@@ -78,7 +78,11 @@ class Record:
 
 
 class Latency(Record):
-    """Cycles; None where the run was saturated. ci95: half of the 95 % confidence interval of the mean."""
+    """Cycles; None where the result's verdict is not "steady".
+
+    ci95 is half of the 95 % confidence interval of the mean. It is None for batches, traces and programs, which count
+    all packets, for windows of fewer than five epochs, and for windows shorter than ten periods of on-off sources.
+    """
 
     mean: float | None
     ci95: float | None
@@ -97,6 +101,14 @@ class Packets(Record):
     dropped: int
     in_flight: int
     queued: int
+
+
+class WindowPackets(Record):
+    """Packets created in the measurement window, and how many of these had arrived or been lost when the run ended."""
+
+    created: int
+    delivered: int
+    dropped: int
 
 
 class Use(Record):
@@ -118,10 +130,14 @@ class Result(Record):
 
     Loads are flits/cycle/terminal. In a closed loop packets, offered and accepted load and latency are those of
     requests and replies together; in events and traces replies are the packets with id >= 2**31.
+
+    ``verdict`` is "steady" (the network carries the load, and latencies are measured), "saturated", "too_short" (source
+    queues grew, in a window of too few epochs to tell growth from chance) or "not_drained" (packets of the window had
+    not arrived within run.drain_cycles). ``saturated`` is true for "saturated" only.
     """
 
     _parts = {"latency_cycles": Latency, "network_latency_cycles": Latency, "packets": Packets,
-              "channel_utilization": Use, "model": Model}
+              "window_packets": WindowPackets, "channel_utilization": Use, "model": Model}
 
     version: str
     backend: str
@@ -141,6 +157,7 @@ class Result(Record):
     state_hash: str
     offered: float
     accepted: float
+    verdict: str
     saturated: bool
     warmup_steady: bool
     window_capped: bool
@@ -148,6 +165,7 @@ class Result(Record):
     network_latency_cycles: Latency
     hops_mean: float | None
     packets: Packets
+    window_packets: WindowPackets
     channel_utilization: Use
     model: Model
 
@@ -171,18 +189,21 @@ class Result(Record):
     @overload
     def __getitem__(self, name: Literal["saturated", "warmup_steady", "window_capped"]) -> bool: ...
     @overload
-    def __getitem__(self, name: Literal["version", "backend", "device", "state_hash"]) -> str: ...
+    def __getitem__(self, name: Literal["version", "backend", "device", "state_hash", "verdict"]) -> str: ...
     @overload
     def __getitem__(self, name: Literal[
         "threads", "seed", "routers", "terminals", "cycles", "warmup_cycles", "measured_cycles", "drain_cycles",
         "state_bytes", "packets.created", "packets.injected", "packets.delivered", "packets.dropped",
-        "packets.in_flight", "packets.queued"]) -> int: ...
+        "packets.in_flight", "packets.queued", "window_packets.created", "window_packets.delivered",
+        "window_packets.dropped"]) -> int: ...
     @overload
     def __getitem__(self, name: Literal["config"]) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, name: Literal["latency_cycles", "network_latency_cycles"]) -> Latency: ...
     @overload
     def __getitem__(self, name: Literal["packets"]) -> Packets: ...
+    @overload
+    def __getitem__(self, name: Literal["window_packets"]) -> WindowPackets: ...
     @overload
     def __getitem__(self, name: Literal["channel_utilization"]) -> Use: ...
     @overload
@@ -214,13 +235,12 @@ class Result(Record):
                     f"{v['drain_cycles']} drain), seed {v['seed']}, {v['backend']}, {v['device']}"
                     + ("" if v["warmup_steady"] else
                        "   WARNING: not steady after the longest automatic warm-up; set run.warmup_cycles")
-                    + ("" if not v["window_capped"] else
-                       "   run.precision not reached; set run.longest_window")),
+                    + ("" if not v["window_capped"] else f"   {precision_reached(v)}; raise run.longest_window")),
             ("offered load", f"{v['offered']:.4f} flits/cycle/terminal"),
             ("accepted load", f"{v['accepted']:.4f} flits/cycle/terminal"
-                              + ("   SATURATED: latency has no steady value" if v["saturated"] else "")),
-            ("latency", _latency(latency)),
-            ("network latency", _latency(network)),
+                              + _WARNINGS.get(v["verdict"], "")),
+            ("latency", _latency(latency, v)),
+            ("network latency", _latency(network, v)),
             ("hops", _short(v["hops_mean"])),
             ("channel use", f"mean {v['channel_utilization']['mean']:.3f}, "
                             f"max {v['channel_utilization']['max']:.3f} flits/cycle"),
@@ -241,7 +261,27 @@ class Result(Record):
         return f"<table>{cells}</table>"
 
 
-def _latency(stats: dict[str, Any]) -> str:
+_WARNINGS = {
+    "saturated": "   SATURATED: latency has no steady value",
+    "too_short": "   NOT ENOUGH EPOCHS TO TELL whether the network is saturated: source queues grew; measure for five "
+                 "epochs or more (raise run.measure_cycles or lower run.epoch_cycles)",
+}
+
+
+def precision_reached(values: dict[str, Any]) -> str:
+    """How precisely a window knows its mean latency, beside what was requested: "precision 1.3 % (1 % requested)"."""
+    stats, requested = values["latency_cycles"], f"({100 * values['config']['run.precision']:g} % requested)"
+    if stats["ci95"] is None or not stats["mean"]:
+        return f"precision not known {requested}"
+    return f"precision {100 * stats['ci95'] / stats['mean']:.2g} % {requested}"
+
+
+def _latency(stats: dict[str, Any], values: dict[str, Any]) -> str:
+    if values["verdict"] == "not_drained":
+        window = values["window_packets"]
+        missing = window["created"] - window["delivered"] - window["dropped"]
+        return (f"not measured: {missing} of {window['created']} packets of the window had not arrived within "
+                f"run.drain_cycles = {values['config']['run.drain_cycles']}; raise it")
     if stats["mean"] is None:
         return "not measured"
     interval = "" if stats["ci95"] is None else f" +- {stats['ci95']:.2f}"

@@ -89,7 +89,7 @@ py::object number(double x) {
 }
 
 py::dict to_dict(const Experiment& experiment, const Result& r) {
-  py::dict d, config, packets, use, model;
+  py::dict d, config, packets, window, use, model;
   for (const auto& [path, value] : experiment.flat()) config[path.c_str()] = to_python(value);
   d["version"] = FLITLAB_VERSION;
   d["backend"] = r.backend;
@@ -112,6 +112,7 @@ py::dict to_dict(const Experiment& experiment, const Result& r) {
   d["state_hash"] = std::string(hash);
   d["offered"] = r.offered;
   d["accepted"] = r.accepted;
+  d["verdict"] = std::string(kVerdictNames[static_cast<int>(r.verdict)]);
   d["saturated"] = r.saturated;
   d["warmup_steady"] = r.warmup_steady;
   d["window_capped"] = r.window_capped;
@@ -125,6 +126,10 @@ py::dict to_dict(const Experiment& experiment, const Result& r) {
   packets["in_flight"] = r.in_flight;
   packets["queued"] = r.queued;
   d["packets"] = packets;
+  window["created"] = r.window_created;
+  window["delivered"] = r.window_delivered;
+  window["dropped"] = r.window_dropped;
+  d["window_packets"] = window;
   use["mean"] = r.channel_utilization_mean;
   use["max"] = r.channel_utilization_max;
   d["channel_utilization"] = use;

@@ -32,6 +32,7 @@ Conserved conserved(std::string what, Audited audited, Entered entered, Left... 
 /// What never changes about a network: the terminals and packets that it takes, and what users should know of it.
 struct PlanFacts {
   u32 active_terminals = 0;                ///< that take part in the traffic
+  u64 batch_packets = 0;                   ///< traffic.mode = batch or broadcast: packets that sources create at least
   std::vector<u32> dead_terminals = {};    ///< that a trace must not name, since nothing leads from or to them
   u32 shortest_packet = 1;                 ///< flits
   u32 longest_packet = 1;                  ///< flits

@@ -132,6 +132,15 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool o
   if (mode == TrafficMode::kRequestReply) set_replies(e);
 }
 
+u64 TerminalPlan::batch_packets() const {
+  if (mode == TrafficMode::kBroadcast) return 1;
+  if (mode != TrafficMode::kOpen || table.injection != Injection::kAllAtOnce) return 0;
+  u64 packets = 0;
+  for (u32 i = 0; i < table.terminals; ++i)
+    if (!never_sends(table, i)) packets += batch_size(table, i);
+  return packets;
+}
+
 void TerminalPlan::set_injection(const Experiment& e) {
   table.start = e.u32_of(param::traffic.start);
   if (e.str(param::traffic.mode) == "batch") {

@@ -35,6 +35,9 @@ struct TerminalPlan {
   u32 shortest = 1, longest = 1;  ///< flits
   u32 active = 0;                 ///< terminals that are in a group
 
+  /// Packets of a batch, all terminals together; 0 in other modes, but 1 in a broadcast, whose root creates some.
+  u64 batch_packets() const;
+
  private:
   void set_groups(const Groups& groups);
   void set_injection(const Experiment& experiment);

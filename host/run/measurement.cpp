@@ -23,21 +23,13 @@ u64 settled_packets(const Totals& c) { return get(c, Total::kMeasuredDelivered) 
 constexpr std::size_t kSteadyWindow = 8;
 constexpr std::size_t kLongestWarmup = 200;
 constexpr double kSteadyTolerance = 0.01;
-/// A window is saturated if throughput falls short of the load by more than this part of it, and by more than
-/// chance explains.
-constexpr double kShortfall = 0.02;
-/// It is saturated as well if a few sources alone cannot keep up, which the total hardly shows. Their queues grow all
-/// along the window, and by Little's law every g packets more in the queues mean g / (packets per cycle) cycles more
-/// of waiting; latency is steady enough if that is within this part of the time that packets spend in the network.
-/// A smaller growth, or one that chance explains, does not matter to the mean latency either.
-constexpr double kLongerWait = 0.1;
+/// Automatic windows: precision is looked at after sixteen epochs, and then whenever there are a quarter more. It is
+/// believed when the window has lasted ten times as long as packets take and as bursts recur, and a hundred packets
+/// have arrived.
+constexpr std::size_t kFirstLook = 16;
+constexpr double kLatenciesOfWindow = 10, kBurstsOfWindow = 10, kPacketsOfWindow = 100;
 
-/// Automatic windows: they are looked at after ten epochs, and then whenever there are a quarter more. They are
-/// believed when they have lasted ten times as long as packets take, and a hundred have arrived.
-constexpr std::size_t kFirstLook = 10;
-constexpr double kLatenciesOfWindow = 10, kPacketsOfWindow = 100;
-
-/// Whether packets go on for ever, so that there is a window.
+/// Whether sources create packets without end, so that there is a window.
 bool has_window(const Experiment& e) {
   const std::string& mode = e.str(param::traffic.mode);
   return mode == "open" || mode == "request_reply";
@@ -46,6 +38,22 @@ bool has_window(const Experiment& e) {
 bool ends_by_itself(const Experiment& e) { return has_window(e) && e.is_auto(param::run.measure_cycles); }
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+double number(const Totals& totals, Total total) { return static_cast<double>(get(totals, total)); }
+
+double queued_packets(const Totals& c) {
+  return number(c, Total::kPacketsCreated) - number(c, Total::kPacketsInjected);
+}
+
+double mean_network_latency(const Totals& c) {
+  return number(c, Total::kMeasuredNetworkLatencySum) / number(c, Total::kMeasuredDelivered);
+}
+
+/// Mean cycles from one burst of an on-off source to its next; 0: sources have no bursts.
+double burst_period(const Experiment& e) {
+  if (!e.has(param::traffic.burst_load) || e.f64(param::traffic.load) == 0) return 0;
+  return e.f64(param::traffic.burst_cycles) * e.f64(param::traffic.burst_load) / e.f64(param::traffic.load);
+}
 
 }  // namespace
 
@@ -63,12 +71,14 @@ Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const P
       feed_(feed),
       epoch_(cycles_of_epoch(e)),
       automatic_(ends_by_itself(e)),
-      last_(totals) {
+      last_(totals),
+      start_(e.has(param::traffic.start) ? e.u32_of(param::traffic.start) : 0) {
   if (!has_window(e)) {
     phase_ = Phase::kToTheEnd;
+    window_begin_ = start_;
     set_window(0, kNever - 1);
-  } else if (!e.is_auto(param::run.warmup_cycles) && e.i64(param::run.warmup_cycles) == 0) {
-    begin_window();
+  } else if (start_ == 0 && warm()) {
+    begin_window(totals);
   }
 }
 
@@ -78,66 +88,75 @@ void Measurement::load(Loader& loader) {
   const auto fits = [&](const std::vector<u32>& list) { return list.empty() || list.size() == channels; };
   Loader::require(phase_ <= Phase::kDone && fits(channel_start_) && fits(channel_end_) &&
                   (channel_end_.empty() || channel_start_.size() == channels) &&
-                  (phase_ != Phase::kMeasure || channel_start_.size() == channels) && sums_.size() == counts_.size() &&
-                  network_sums_.size() == counts_.size());
+                  (phase_ != Phase::kMeasure || channel_start_.size() == channels) &&
+                  latency_sums_.size() == packets_.size() && network_sums_.size() == packets_.size() &&
+                  window_.epochs() + steady_epochs_ <= packets_.size() && result.verdict <= Verdict::kNotDrained);
 }
 
 void Measurement::look(const Totals& now) {
-  const double packets = delta(now, Total::kPacketsDelivered);
-  const double created = delta(now, Total::kFlitsCreated), delivered = delta(now, Total::kFlitsDelivered);
-  const double dropped = delta(now, Total::kFlitsDropped);
-  const u64 created_packets = get(now, Total::kPacketsCreated);
-  const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
-  if (automatic_ && phase_ <= Phase::kMeasure) observe(now);
   switch (phase_) {
     case Phase::kWarmup:
-      if (packets > 0) latency_.push_back(delta(now, Total::kLatencySum) / packets);
-      throughput_.push_back(delivered);
-      if (warm()) begin_window();
+      if (!before_traffic()) record_epoch(now);
+      if (engine_.now() >= start_ && warm()) begin_window(now);
       break;
-    case Phase::kMeasure:
-      offered_flits_ += created;
-      accepted_flits_ += delivered;
-      transactions_ += delta(now, Total::kTransactions);
-      shortfall_.push_back(created - delivered - dropped);
-      queued_.push_back(static_cast<double>(get(now, Total::kPacketsCreated) - get(now, Total::kPacketsInjected)));
-      accepted_.push_back(delivered);
-      add_batch(now);
-      if (window_over()) end_window(now);
-      break;
+    case Phase::kMeasure: look_in_window(now); break;
     case Phase::kDrain:
-      add_batch(now);
       drain_cycles_ += epoch_;
-      if (settled_packets(now) == get(now, Total::kMeasuredCreated))
+      if (settled_packets(now) == get(now, Total::kMeasuredCreated)) {
         finish(now);
-      else if (drain_cycles_ >= static_cast<u64>(experiment_.i64(param::run.drain_cycles))) {
-        result.saturated = true;  // packets of the window do not get through
+      } else if (drain_cycles_ >= static_cast<u64>(experiment_.i64(param::run.drain_cycles))) {
+        set_verdict(Verdict::kNotDrained);
         finish(now);
       }
       break;
-    case Phase::kToTheEnd:
-      offered_flits_ += created;
-      accepted_flits_ += delivered;
-      add_batch(now);
-      if (runs_program() ? get(now, Total::kProgramsFinished) == plan_.topology().terminals
-          : feed_        ? feed_->finished(settled)
-                         : created_packets == settled) {
-        finish(now);
-      } else if (runs_program() && created_packets == settled && get(now, Total::kPacketsDropped)) {
-        throw RunError("the program cannot go on: " + std::to_string(get(now, Total::kPacketsDropped)) +
-                       " packets of its messages were lost.");
-      } else if (feed_ && created_packets == settled &&
-                 feed_->waits_for_ever(created_packets, get(now, Total::kLastDelivery), engine_.now())) {
-        throw RunError("the trace cannot go on: " + std::to_string(feed_->packets() - created_packets) +
-                       " packets need others that were lost (" + std::to_string(get(now, Total::kPacketsDropped)) +
-                       ") or went elsewhere (" + std::to_string(get(now, Total::kPacketsMisdelivered)) + ").");
-      } else {
-        give_up_if_stalled(created_packets, settled);
-      }
-      break;
+    case Phase::kToTheEnd: look_to_the_end(now); break;
     case Phase::kDone: break;
   }
   last_ = now;
+}
+
+/// The epoch that has just ended began before sources create packets.
+bool Measurement::before_traffic() const { return engine_.now() < start_ + epoch_; }
+
+/// An epoch of traffic, in the warm-up or in the window.
+void Measurement::record_epoch(const Totals& now) {
+  packets_.push_back(delta(now, Total::kPacketsDelivered));
+  latency_sums_.push_back(delta(now, Total::kLatencySum));
+  network_sums_.push_back(delta(now, Total::kNetworkLatencySum));
+  if (automatic_) observe(now);
+  if (phase_ != Phase::kWarmup) return;
+  if (packets_.back() > 0) latency_.push_back(latency_sums_.back() / packets_.back());
+  throughput_.push_back(delta(now, Total::kFlitsDelivered));
+}
+
+void Measurement::look_in_window(const Totals& now) {
+  record_epoch(now);
+  transactions_ += delta(now, Total::kTransactions);
+  window_.add({delta(now, Total::kFlitsCreated), delta(now, Total::kFlitsDelivered), delta(now, Total::kFlitsDropped),
+               delta(now, Total::kPacketsCreated), queued_packets(now)});
+  if (window_over(now)) end_window(now);
+}
+
+/// Whether all packets of a batch or broadcast, trace or program have been created and have arrived or been lost.
+bool Measurement::complete(const Totals& now) const {
+  const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
+  if (runs_program()) return get(now, Total::kProgramsFinished) == plan_.topology().terminals;
+  if (feed_) return feed_->finished(settled);
+  const u64 created = get(now, Total::kPacketsCreated);
+  return created == settled && created >= plan_.facts().batch_packets;
+}
+
+void Measurement::look_to_the_end(const Totals& now) {
+  const u64 created = get(now, Total::kPacketsCreated), dropped = get(now, Total::kPacketsDropped);
+  const u64 settled = get(now, Total::kPacketsDelivered) + dropped;
+  if (complete(now)) return finish(now);
+  if (runs_program() && created == settled && dropped)
+    throw RunError("the program cannot go on: " + std::to_string(dropped) + " packets of its messages were lost.");
+  if (feed_ && created == settled && feed_->waits_for_ever(created, get(now, Total::kLastDelivery), engine_.now()))
+    throw RunError("the trace cannot go on: " + std::to_string(feed_->packets() - created) +
+                   " packets need others that were lost (" + std::to_string(dropped) + ") or went elsewhere (" +
+                   std::to_string(get(now, Total::kPacketsMisdelivered)) + ").");
+  give_up_if_stalled(now);
 }
 
 bool Measurement::runs_program() const { return experiment_.str(param::traffic.mode) == "program"; }
@@ -153,10 +172,15 @@ u64 Measurement::window_cycles() const {
 }
 
 bool Measurement::warm() {
+  const u64 cycles = engine_.now() - start_;
   if (!experiment_.is_auto(param::run.warmup_cycles))
-    return engine_.now() >= static_cast<u64>(experiment_.i64(param::run.warmup_cycles));
-  if (steady()) return true;
-  result.warmup_steady = automatic_ ? engine_.now() < static_cast<u64>(experiment_.i64(param::run.longest_warmup))
+    return cycles >= static_cast<u64>(experiment_.i64(param::run.warmup_cycles));
+  if (steady()) {
+    // `Transient` has compared the two halves of what follows a cut, `settled` the last sixteen epochs.
+    steady_epochs_ = automatic_ ? packets_.size() / 2 : kSteadyWindow;
+    return true;
+  }
+  result.warmup_steady = automatic_ ? cycles < static_cast<u64>(experiment_.i64(param::run.longest_warmup))
                                     : throughput_.size() < kLongestWarmup;
   return !result.warmup_steady;
 }
@@ -169,13 +193,15 @@ void Measurement::observe(const Totals& now) {
   if (transient_.due()) transient_.judge();
 }
 
+/// Whether throughput and latency have settled; on-off sources must have had the time for a burst.
 bool Measurement::steady() const {
+  if (static_cast<double>(engine_.now() - start_) < burst_period(experiment_)) return false;
   if (automatic_) {
     const bool latency_matters = !transient_.saturated() && !transient_.falls_behind();
     return transient_.throughput_settled() && (transient_.latency_settled() || !latency_matters);
   }
   if (!settled(throughput_, kSteadyWindow, kSteadyTolerance)) return false;
-  // Past saturation latency grows for ever, while throughput is steady and below the load.
+  // Past saturation latency grows without end, while throughput is steady and below the load.
   const double backlog = static_cast<double>(get(last_, Total::kFlitsCreated) - get(last_, Total::kFlitsDelivered) -
                                              get(last_, Total::kFlitsDropped));
   const bool falling_behind = backlog > 0.1 * static_cast<double>(get(last_, Total::kFlitsCreated));
@@ -189,45 +215,58 @@ void Measurement::set_window(Cycle begin, Cycle end) {
   engine_.set_row(index_, row);
 }
 
-void Measurement::begin_window() {
+void Measurement::begin_window(const Totals& now) {
   phase_ = Phase::kMeasure;
   window_begin_ = engine_.now();
+  window_.begin(queued_packets(now));
   set_window(window_begin_, automatic_ ? kNever - 1 : static_cast<Cycle>(window_begin_ + window_cycles()));
   next_judgement_ = kFirstLook;
   channel_start_ = channel_flits(plan_, engine_.state(index_));
 }
 
-/// Deadlocks are found by a search of their own; but packets may wait for ever for other reasons, or go on for ever.
-void Measurement::give_up_if_stalled(u64 created, u64 settled) {
-  if (created == settled || settled != settled_) settled_at_ = engine_.now();
+/// Raises an error if packets are missing and none has been created or has arrived for run.stall_cycles: something
+/// refuses or loses them, or they circle. Deadlocks are found by a search of their own.
+void Measurement::give_up_if_stalled(const Totals& now) {
+  const u64 created = get(now, Total::kPacketsCreated), expected = std::max(created, plan_.facts().batch_packets);
+  const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
+  if (settled == expected || settled != settled_ || before_traffic()) progress_at_ = engine_.now();
   settled_ = settled;
-  const u64 quiet = engine_.now() - settled_at_;
-  if (quiet >= experiment_.u32_of(param::run.stall_cycles))
-    throw RunError("no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " +
-                   std::to_string(settled_at_) + "), and " + std::to_string(created - settled) +
-                   " are under way: something refuses them, loses them or sends them round for ever. If they only "
-                   "need more time, raise run.stall_cycles.");
+  const u64 quiet = engine_.now() - progress_at_;
+  if (quiet < experiment_.u32_of(param::run.stall_cycles)) return;
+  const std::string not_created =
+      expected > created ? " and " + std::to_string(expected - created) + " of the batch are still to be created" : "";
+  throw RunError("no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " +
+                 std::to_string(progress_at_) + "). " + std::to_string(created - settled) + " packets are under way" +
+                 not_created +
+                 ": something refuses them, loses them or sends them in circles. If they only need more time, raise "
+                 "run.stall_cycles.");
 }
 
-void Measurement::add_batch(const Totals& now) {
-  sums_.push_back(delta(now, Total::kMeasuredLatencySum));
-  network_sums_.push_back(delta(now, Total::kMeasuredNetworkLatencySum));
-  counts_.push_back(delta(now, Total::kMeasuredDelivered));
+double Measurement::half_width_of(const std::vector<double>& sums) const {
+  const std::size_t samples = window_.epochs() + steady_epochs_, before = sums.size() - samples;
+  const auto last = [&](const std::vector<double>& all) {
+    return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
+  };
+  return half_width(last(sums), last(packets_), steady_epochs_);
 }
 
-/// Past saturation the accepted load is what a window can tell, else the mean latency.
-bool Measurement::window_over() {
+/// Past saturation the precision of a window is that of the accepted load, else that of the mean latency.
+bool Measurement::window_over(const Totals& now) {
   const u64 cycles = engine_.now() - window_begin_;
   const bool longest = cycles >= window_cycles();
   if (!automatic_) return longest;
-  const std::size_t epochs = accepted_.size();
+  const std::size_t epochs = window_.epochs();
   if (!longest && epochs < next_judgement_) return false;
   next_judgement_ = epochs + std::max<std::size_t>(1, epochs / 4);
+  const double duration = static_cast<double>(cycles), packets = number(now, Total::kMeasuredDelivered);
   const bool past = transient_.saturated();
-  const MeanOf m = past ? cautious_means(accepted_, std::vector<double>(epochs, 1.0)) : cautious_means(sums_, counts_);
-  const bool believed =
-      past || (sum(counts_) >= kPacketsOfWindow && static_cast<double>(cycles) >= kLatenciesOfWindow * m.mean);
-  const bool enough = believed && m.half_width <= experiment_.f64(param::run.precision) * m.mean;
+  const std::vector<double>& accepted = window_.accepted();
+  const double mean =
+      past ? sum(accepted) / static_cast<double>(epochs) : number(now, Total::kMeasuredLatencySum) / packets;
+  const double half = past ? half_width(accepted, std::vector<double>(epochs, 1.0)) : half_width_of(latency_sums_);
+  const bool long_enough = duration >= kBurstsOfWindow * burst_period(experiment_) &&
+                           (past || (packets >= kPacketsOfWindow && duration >= kLatenciesOfWindow * mean));
+  const bool enough = long_enough && half <= experiment_.f64(param::run.precision) * mean;
   result.window_capped = longest && !enough;
   return longest || enough;
 }
@@ -236,22 +275,26 @@ void Measurement::end_window(const Totals& now) {
   if (automatic_) set_window(window_begin_, engine_.now());
   measured_cycles_ = engine_.now() - window_begin_;
   channel_end_ = channel_flits(plan_, engine_.state(index_));
-  double mean = 0, variance = 0;
-  const double n = static_cast<double>(shortfall_.size());
-  for (double x : shortfall_) mean += x / n;
-  for (double x : shortfall_) variance += (x - mean) * (x - mean) / (n * std::max(1.0, n - 1));
-  const bool falls_short = mean * n > kShortfall * offered_flits_ && mean > 3 * std::sqrt(variance);
-  const double longer_wait =
-      rise(queued_) * static_cast<double>(measured_cycles_) / static_cast<double>(get(now, Total::kMeasuredCreated));
-  const double inside = static_cast<double>(get(now, Total::kMeasuredNetworkLatencySum)) /
-                        static_cast<double>(get(now, Total::kMeasuredDelivered));
-  // A short window is short because nothing moved in it; its few epochs tell less than all those before.
+  const double cycles = static_cast<double>(measured_cycles_);
+  if (cycles >= kBurstsOfWindow * burst_period(experiment_)) {
+    half_width_ = half_width_of(latency_sums_);
+    network_half_width_ = half_width_of(network_sums_);
+  }
+  // An automatic window that reached its precision is short. Its few epochs tell less than all epochs before.
   const bool ended_early = automatic_ && !result.window_capped;
-  result.saturated = transient_.saturated() || (!ended_early && (falls_short || longer_wait > kLongerWait * inside));
-  if (result.saturated || settled_packets(now) == get(now, Total::kMeasuredCreated))
+  if (transient_.saturated())
+    set_verdict(Verdict::kSaturated);
+  else if (!ended_early)
+    set_verdict(window_.verdict(cycles, mean_network_latency(now)));
+  if (result.verdict != Verdict::kSteady || settled_packets(now) == get(now, Total::kMeasuredCreated))
     finish(now);
   else
     phase_ = Phase::kDrain;
+}
+
+void Measurement::set_verdict(Verdict verdict) {
+  result.verdict = verdict;
+  result.saturated = verdict == Verdict::kSaturated;
 }
 
 void Measurement::finish(const Totals& c) {
@@ -261,7 +304,8 @@ void Measurement::finish(const Totals& c) {
   const std::vector<std::byte> state = engine_.state(index_);
   const CounterShard counters = engine_.counters(index_);
   if (batch) {
-    measured_cycles_ = std::max(get(c, Total::kLastDelivery) + 1, get(c, Total::kLastProgramEnd));
+    const u64 end = std::max(get(c, Total::kLastDelivery) + 1, get(c, Total::kLastProgramEnd));
+    measured_cycles_ = end > start_ ? end - start_ : 1;
     channel_end_ = channel_flits(plan_, state);
     channel_start_.assign(channel_end_.size(), 0);
     if (runs_program())
@@ -281,8 +325,11 @@ void Measurement::finish(const Totals& c) {
   r.state_bytes = plan_.layout().bytes(1);
   r.state_hash = engine_.state_hash(index_);
   const double flit_slots = static_cast<double>(measured_cycles_) * r.terminals;
-  r.offered = offered_flits_ / flit_slots;
-  r.accepted = accepted_flits_ / flit_slots;
+  r.offered = (batch ? number(c, Total::kFlitsCreated) : window_.offered()) / flit_slots;
+  r.accepted = (batch ? number(c, Total::kFlitsDelivered) : sum(window_.accepted())) / flit_slots;
+  r.window_created = get(c, Total::kMeasuredCreated);
+  r.window_delivered = get(c, Total::kMeasuredDelivered);
+  r.window_dropped = get(c, Total::kMeasuredDropped);
   r.created = get(c, Total::kPacketsCreated);
   r.injected = get(c, Total::kPacketsInjected);
   r.delivered = get(c, Total::kPacketsDelivered);
@@ -294,9 +341,10 @@ void Measurement::finish(const Totals& c) {
   r.drain_cycles = drain_cycles_;
   const double measured = static_cast<double>(get(c, Total::kMeasuredDelivered));
   if (measured > 0) r.hops_mean = static_cast<double>(get(c, Total::kMeasuredHops)) / measured;
-  if (!r.saturated && measured > 0) {
-    r.latency = stats(sums_, counters.latency, get(c, Total::kLatencyMax));
-    r.network_latency = stats(network_sums_, counters.network_latency, get(c, Total::kNetworkLatencyMax));
+  if (r.verdict == Verdict::kSteady && measured > 0) {
+    r.latency = stats(number(c, Total::kMeasuredLatencySum), half_width_, counters.latency, get(c, Total::kLatencyMax));
+    r.network_latency = stats(number(c, Total::kMeasuredNetworkLatencySum), network_half_width_,
+                              counters.network_latency, get(c, Total::kNetworkLatencyMax));
   }
   const Inspector* inspector = plan_.inspector();
   for (const TotalRecord& total : model_of(experiment_.kind()).totals)
@@ -327,15 +375,16 @@ void Measurement::finish(const Totals& c) {
   r.channel_utilization_max = most;
 }
 
-LatencyStats Measurement::stats(const std::vector<double>& sums, const u64* histogram, u64 most) const {
-  const MeanOf mean = automatic_ ? cautious_means(sums, counts_) : batch_means(sums, counts_);
+/// `sum`: of all packets of the histogram, cycles.
+LatencyStats Measurement::stats(double sum, double half_width, const u64* histogram, u64 most) const {
   const double largest = static_cast<double>(most);
-  return {mean.mean,
+  const double packets = static_cast<double>(std::accumulate(histogram, histogram + kHistogramBins, u64{0}));
+  return {sum / packets,
           std::min(largest, histogram_quantile(histogram, 0.50)),
           std::min(largest, histogram_quantile(histogram, 0.95)),
           std::min(largest, histogram_quantile(histogram, 0.99)),
           largest,
-          mean.half_width};
+          half_width};
 }
 
 }  // namespace flitlab

@@ -1,13 +1,14 @@
 #pragma once
-/// One replica on its way through warm-up, measurement window and drain. With a window of fixed length the warm-up ends
-/// when the last epochs agree with those before them; an automatic window, and the warm-up before it, ends by what
-/// `Transient` and the interval of the mean say.
+/// One replica on its way through warm-up, measurement window and drain. Warm-up begins when traffic does
+/// (traffic.start). With a window of fixed length the warm-up ends when the last epochs agree with the epochs before
+/// them. `Transient` ends the warm-up before an automatic window, and the interval of the mean ends that window.
 #include <vector>
 
 #include "host/plan/plan.hpp"
 #include "host/run/result.hpp"
 #include "host/run/trace_feed.hpp"
 #include "host/run/transient.hpp"
+#include "host/run/window_load.hpp"
 
 namespace flitlab {
 
@@ -32,10 +33,11 @@ class Measurement {
 
   template <class Archive, class Self>
   static void visit(Archive& archive, Self& self) {
-    archive(self.phase_, self.last_, self.latency_, self.throughput_, self.shortfall_, self.queued_, self.sums_,
-            self.network_sums_, self.counts_, self.offered_flits_, self.accepted_flits_, self.transactions_,
-            self.accepted_, self.next_judgement_, self.window_begin_, self.measured_cycles_, self.drain_cycles_,
-            self.settled_, self.settled_at_, self.channel_start_, self.channel_end_);
+    archive(self.phase_, self.last_, self.latency_, self.throughput_, self.packets_, self.latency_sums_,
+            self.network_sums_, self.steady_epochs_, self.half_width_, self.network_half_width_, self.transactions_,
+            self.next_judgement_, self.window_begin_, self.measured_cycles_, self.drain_cycles_, self.settled_,
+            self.progress_at_, self.channel_start_, self.channel_end_);
+    WindowLoad::visit(archive, self.window_);
     Transient::visit(archive, self.transient_);
     visit_result(archive, self.result);
   }
@@ -43,17 +45,23 @@ class Measurement {
   double delta(const Totals& now, Total total) const;
   u64 window_cycles() const;
   bool runs_program() const;
+  bool before_traffic() const;
   bool warm();
   bool steady() const;
   void observe(const Totals& now);
-  bool window_over();
+  void record_epoch(const Totals& now);
+  void look_in_window(const Totals& now);
+  void look_to_the_end(const Totals& now);
+  bool window_over(const Totals& now);
   void set_window(Cycle begin, Cycle end);
-  void begin_window();
-  void give_up_if_stalled(u64 created, u64 settled);
-  void add_batch(const Totals& now);
+  void begin_window(const Totals& now);
+  bool complete(const Totals& now) const;
+  void give_up_if_stalled(const Totals& now);
+  double half_width_of(const std::vector<double>& sums) const;
   void end_window(const Totals& now);
+  void set_verdict(Verdict verdict);
   void finish(const Totals& now);
-  LatencyStats stats(const std::vector<double>& sums, const u64* histogram, u64 most) const;
+  LatencyStats stats(double sum, double half_width, const u64* histogram, u64 most) const;
 
   const Experiment& experiment_;
   u32 index_;
@@ -64,17 +72,19 @@ class Measurement {
   bool automatic_;  ///< the window ends by itself
   Phase phase_ = Phase::kWarmup;
   Totals last_{};
-  std::vector<double> latency_, throughput_;  // per warm-up epoch
-  std::vector<double> shortfall_;             // per epoch of the window: flits created minus delivered
-  std::vector<double> queued_;                // at the end of every epoch of the window: packets in source queues
-  std::vector<double> sums_, network_sums_, counts_;  // per epoch from the window on
-  std::vector<double> accepted_;                      // per epoch of the window: flits delivered
-  std::size_t next_judgement_ = 0;                    // epochs of the window, when its precision is looked at
-  Transient transient_;                               // of automatic windows
-  double offered_flits_ = 0, accepted_flits_ = 0, transactions_ = 0;
+  std::vector<double> latency_, throughput_;         ///< per epoch of the warm-up: mean latency, flits delivered
+  std::vector<double> packets_;                      ///< per epoch of traffic up to the window's end: packets delivered
+  std::vector<double> latency_sums_, network_sums_;  ///< and the sums of their latencies, cycles
+  std::size_t steady_epochs_ = 0;                    ///< epochs at the end of the warm-up that were found steady
+  std::size_t next_judgement_ = 0;                   ///< epochs of the window at which its precision is looked at next
+  Transient transient_;                              ///< of automatic windows
+  WindowLoad window_;
+  double half_width_ = kNotMeasured, network_half_width_ = kNotMeasured;  ///< of the mean latencies' intervals, cycles
+  double transactions_ = 0;                                               ///< completed in the window
+  u64 start_;                                                             ///< traffic.start
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;
-  u64 settled_ = 0;     // packets that have arrived or are lost
-  u64 settled_at_ = 0;  // when one last was, or there was none to wait for
+  u64 settled_ = 0;      ///< packets that have arrived or are lost
+  u64 progress_at_ = 0;  ///< cycle in which this number last grew, or in which no packet was missing
   std::vector<u32> channel_start_, channel_end_;
 };
 

@@ -12,14 +12,15 @@ inline constexpr struct RunParams {
                    .max = 9007199254740991.0,
                    .help = "Seed of all randomness.",
                    .per_replica = true};
-  ParamRecord warmup_cycles{.path = "run.warmup_cycles",
-                            .type = ParamType::kIntOrAuto,
-                            .default_value = "auto",
-                            .min = 0,
-                            .max = 1e9,
-                            .unit = "cycles",
-                            .help = "Cycles before the measurement; auto: until latency and throughput have settled.",
-                            .cite = "Dally & Towles 24.4"};
+  ParamRecord warmup_cycles{
+      .path = "run.warmup_cycles",
+      .type = ParamType::kIntOrAuto,
+      .default_value = "auto",
+      .min = 0,
+      .max = 1e9,
+      .unit = "cycles",
+      .help = "Cycles from traffic.start to the measurement; auto: until latency and throughput have settled.",
+      .cite = "Dally & Towles 24.4"};
   ParamRecord measure_cycles{.path = "run.measure_cycles",
                              .type = ParamType::kIntOrAuto,
                              .default_value = "auto",
@@ -38,15 +39,16 @@ inline constexpr struct RunParams {
                         .help =
                             "An automatic window ends when half of the 95 % confidence interval is at most this "
                             "part of the mean."};
-  ParamRecord longest_window{.path = "run.longest_window",
-                             .type = ParamType::kInt,
-                             .default_value = "20000",
-                             .min = 1,
-                             .max = 1e9,
-                             .unit = "cycles",
-                             .help =
-                                 "An automatic window ends here at the latest; the result says if run.precision was "
-                                 "not reached (window_capped)."};
+  ParamRecord longest_window{
+      .path = "run.longest_window",
+      .type = ParamType::kInt,
+      .default_value = "20000",
+      .min = 1,
+      .max = 1e9,
+      .unit = "cycles",
+      .help =
+          "An automatic window ends here at the latest; the result names the precision reached if "
+          "it is not run.precision (window_capped)."};
   ParamRecord longest_warmup{.path = "run.longest_warmup",
                              .type = ParamType::kInt,
                              .default_value = "100000",

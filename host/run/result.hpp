@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/common/types.hpp"
@@ -16,6 +17,15 @@ struct LatencyStats {
          ci95 = kNotMeasured;  ///< cycles; ci95 is the half width of the 95 % confidence interval of the mean
 };
 
+/// What a run says of its network at its load.
+enum class Verdict : u8 {
+  kSteady,      ///< the network carries the load, and latencies are measured
+  kSaturated,   ///< it does not: latency has no steady value
+  kTooShort,    ///< source queues grew, in a window of too few epochs to tell whether that was chance
+  kNotDrained,  ///< packets of the window had not arrived within run.drain_cycles
+};
+inline constexpr std::string_view kVerdictNames[] = {"steady", "saturated", "too_short", "not_drained"};
+
 struct Result {
   std::string backend, device;
   u32 threads = 1;
@@ -27,12 +37,14 @@ struct Result {
   double router_cycles_per_second = 0;  ///< all replicas of the job together
   u64 state_bytes = 0, state_hash = 0;
   double offered = 0, accepted = 0;  ///< flits/cycle/terminal in the measurement window
-  bool saturated = false;
+  Verdict verdict = Verdict::kSteady;
+  bool saturated = false;      ///< the verdict is kSaturated
   bool warmup_steady = true;   ///< false: the automatic warm-up was given up before latency had settled
-  bool window_capped = false;  ///< true: the automatic window ended at its longest, short of run.precision
+  bool window_capped = false;  ///< true: the automatic window ended at run.longest_window, short of run.precision
   LatencyStats latency, network_latency;
   double hops_mean = kNotMeasured;
   u64 created = 0, injected = 0, delivered = 0, dropped = 0, in_flight = 0, queued = 0;  ///< packets
+  u64 window_created = 0, window_delivered = 0, window_dropped = 0;  ///< packets created in the measurement window
   double channel_utilization_mean = 0, channel_utilization_max = 0;  ///< flits/cycle in the measurement window
   std::vector<u32> channel_flits;  ///< [channels] in the measurement window, by router and port
   u64 warmup_cycles = 0, measured_cycles = 0, drain_cycles = 0;
@@ -43,10 +55,11 @@ struct Result {
 template <class Archive, class R>
 void visit_result(Archive& archive, R& r) {
   archive(r.backend, r.device, r.threads, r.seed, r.routers, r.terminals, r.channels, r.cycles, r.wall_seconds,
-          r.router_cycles_per_second, r.state_bytes, r.state_hash, r.offered, r.accepted, r.saturated, r.warmup_steady,
-          r.window_capped, r.latency, r.network_latency, r.hops_mean, r.created, r.injected, r.delivered, r.dropped,
-          r.in_flight, r.queued, r.channel_utilization_mean, r.channel_utilization_max, r.channel_flits,
-          r.warmup_cycles, r.measured_cycles, r.drain_cycles, r.model);
+          r.router_cycles_per_second, r.state_bytes, r.state_hash, r.offered, r.accepted, r.verdict, r.saturated,
+          r.warmup_steady, r.window_capped, r.latency, r.network_latency, r.hops_mean, r.created, r.injected,
+          r.delivered, r.dropped, r.in_flight, r.queued, r.window_created, r.window_delivered, r.window_dropped,
+          r.channel_utilization_mean, r.channel_utilization_max, r.channel_flits, r.warmup_cycles, r.measured_cycles,
+          r.drain_cycles, r.model);
 }
 
 }  // namespace flitlab

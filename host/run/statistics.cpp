@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace flitlab {
 namespace {
@@ -24,17 +25,6 @@ bool agree(const Moments& a, const Moments& b, std::size_t degrees, double toler
   const double difference = std::fabs(a.mean - b.mean);
   if (difference <= tolerance * std::fabs(b.mean)) return true;
   return difference <= student_t95(degrees) * std::sqrt(a.variance + b.variance);
-}
-
-/// Correlation of neighbours.
-double lag_one(const std::vector<double>& x) {
-  const double mean = moments(x.data(), x.size()).mean;
-  double squares = 0, products = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    squares += (x[i] - mean) * (x[i] - mean);
-    if (i) products += (x[i] - mean) * (x[i - 1] - mean);
-  }
-  return squares > 0 ? products / squares : 0;
 }
 
 /// The straight line that fits a series best.
@@ -93,36 +83,31 @@ double student_t95(std::size_t degrees) {
   return 1.96 + 2.5 / static_cast<double>(degrees);
 }
 
-MeanOf batch_means(const std::vector<double>& sums, const std::vector<double>& counts, std::size_t most) {
-  double all_sum = 0, all_count = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    all_sum += sums[i];
-    all_count += counts[i];
-  }
-  MeanOf result{all_sum / all_count, std::numeric_limits<double>::quiet_NaN()};
-  std::vector<double> means;
+double half_width(const std::vector<double>& sums, const std::vector<double>& counts, std::size_t first) {
+  constexpr std::size_t kFewest = 5, kMostBatches = 100;
+  const std::size_t each = (sums.size() + kMostBatches - 1) / kMostBatches;  // samples of a batch
+  const std::size_t batches = each ? sums.size() / each : 0, begin = sums.size() - batches * each;
+  const double window_count = std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(first), counts.end(), 0.0);
+  if (batches < kFewest || !(window_count > 0)) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0, count = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
+  for (std::size_t i = begin; i < sums.size(); ++i) {
     sum += sums[i];
     count += counts[i];
-    if (count > 0 && count * static_cast<double>(most) >= all_count) {
-      means.push_back(sum / count);
-      sum = count = 0;
-    }
   }
-  if (means.size() < 5) return result;
-  const Moments m = moments(means.data(), means.size());
-  // Batches that resemble their neighbours say less than as many independent ones (first-order autoregression). The
-  // estimate of their correlation is too low by about 1 / n.
-  const double n = static_cast<double>(means.size()), resemblance = std::clamp(lag_one(means) + 1 / n, 0.0, 0.9);
-  const double independent = std::max(2.0, n * (1 - resemblance) / (1 + resemblance));
-  result.half_width = student_t95(static_cast<std::size_t>(independent) - 1) * std::sqrt(m.variance * n / independent);
-  return result;
-}
-
-MeanOf cautious_means(const std::vector<double>& sums, const std::vector<double>& counts) {
-  const MeanOf many = batch_means(sums, counts, 20), few = batch_means(sums, counts, 10);
-  return few.half_width > many.half_width ? few : many;
+  std::vector<double> deviation(batches);
+  for (std::size_t i = 0; i < batches * each; ++i)
+    deviation[i / each] += sums[begin + i] - sum / count * counts[begin + i];
+  double squares = 0, products = 0;
+  for (std::size_t i = 0; i < batches; ++i) {
+    squares += deviation[i] * deviation[i];
+    if (i) products += deviation[i] * deviation[i - 1];
+  }
+  if (squares == 0) return 0;
+  const double n = static_cast<double>(batches);
+  // The estimate of a correlation is too low by about 1 / n (Kendall, Biometrika 41, 1954).
+  const double r = std::clamp(products / squares + 1 / n, 0.0, 0.9);
+  const double of_sample = squares / (n - 1) * (1 + r) / (1 - r) / static_cast<double>(each);  // variance
+  return student_t95(batches - 1) * std::sqrt(of_sample * static_cast<double>(sums.size() - first)) / window_count;
 }
 
 bool settled(const std::vector<double>& series, std::size_t window, double tolerance) {

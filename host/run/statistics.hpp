@@ -1,7 +1,6 @@
 #pragma once
-/// Statistics of runs: quantiles of log-binned histograms, batch means, steadiness.
+/// Statistics of runs: quantiles of log-binned histograms, confidence intervals, steadiness.
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include "kernels/common/histogram.hpp"
@@ -11,18 +10,16 @@ namespace flitlab {
 /// Smallest value v such that a part `q` of the counts is at most v; interpolated inside a bin, exact below 128.
 double histogram_quantile(const u64* bins, double q);
 
-struct MeanOf {
-  double mean = 0;
-  double half_width = 0;  ///< of the 95 % confidence interval; NaN with fewer than 5 batches
-};
-
-/// Batch means (Law & Kelton 9.5.3): neighbouring samples are merged into so many batches of equal count at most.
-/// `sums` and `counts` are per sample, e.g. per epoch; samples without counts are merged into the next.
-MeanOf batch_means(const std::vector<double>& sums, const std::vector<double>& counts, std::size_t most = 20);
-
-/// The wider of the intervals from 20 batches and from 10. Whoever stops as soon as an interval is narrow stops when it
-/// happens to be too narrow; short batches are most often, since they resemble their neighbours.
-MeanOf cautious_means(const std::vector<double>& sums, const std::vector<double>& counts);
+/// Half width of the 95 % confidence interval of a window's mean: the window's samples are `sums[first..]` over
+/// `counts[first..]`, e.g. of latencies in an epoch. Samples before `first` come from the same steady state; they add
+/// knowledge of the variance. NaN with fewer than five samples, or without counts in the window.
+///
+/// The deviations of the sums from mean times count are taken for a first-order autoregressive process, so that the
+/// variance of their mean is (1 + r) / (1 - r) times that of independent ones, r being the correlation of neighbours
+/// (Fishman, "Estimating sample size in computing simulation experiments", Management Science 18(1), 1971; Law & Kelton
+/// 9.5.3). At most a hundred batches of neighbouring samples are formed, so that a process with a longer memory than
+/// one sample is covered, too. docs/benchmarks.md compares the estimator with others.
+double half_width(const std::vector<double>& sums, const std::vector<double>& counts, std::size_t first = 0);
 
 /// Two-sided 95 % quantile of Student's t.
 double student_t95(std::size_t degrees);

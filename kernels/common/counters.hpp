@@ -27,6 +27,8 @@ FLITLAB_TOTALS(
     (kFlitMoves, 1, .name = "flit_moves", .unit = "flits", .help = "Crossbar traversals."),
     (kLatencySum, 1, .name = "latency_sum", .unit = "cycles",
      .help = "Creation to tail arrival, all delivered packets."),
+    (kNetworkLatencySum, 1, .name = "network_latency_sum", .unit = "cycles",
+     .help = "Head's entry to tail arrival, all delivered packets."),
     (kMeasuredCreated, 1, .name = "measured_created", .unit = "packets", .help = "Measured packets created."),
     (kMeasuredDelivered, 1, .name = "measured_delivered", .unit = "packets", .help = "Measured packets delivered."),
     (kMeasuredDropped, 1, .name = "measured_dropped", .unit = "packets", .help = "Measured packets lost."),

@@ -45,6 +45,7 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
   const u32 latency = now - packet.created, network_latency = now - packet.injected;
   count(shard, Total::kPacketsDelivered);
   count(shard, Total::kLatencySum, latency);
+  count(shard, Total::kNetworkLatencySum, network_latency);
   raise_to(shard, Total::kLastDelivery, now);
   if (measured(v, packet.created)) {
     count(shard, Total::kMeasuredDelivered);

@@ -24,6 +24,7 @@ AdaptivePlan::AdaptivePlan(const Experiment& e)
   set_ways();
   set_layout();
   facts_ = {.active_terminals = topology_.terminals};
+  facts_.batch_packets = traffic_.batch_packets();
   facts_.cost = decltype(table_)::cost;
 }
 

@@ -27,6 +27,7 @@ BlessPlan::BlessPlan(const Experiment& e)
             .longest_packet = kLongestPacket,
             .sends_to_itself = false,
             .warnings = warnings()};
+  facts_.batch_packets = traffic_.batch_packets();
   facts_.cost = decltype(table_)::cost;
 }
 

@@ -57,6 +57,7 @@ MetroPlan::MetroPlan(const Experiment& e)
             .shortest_packet = table_.source_words + table_.serial_words + table_.crc_words,
             .longest_packet = kLongestPacket,
             .knows_arrivals = false};
+  facts_.batch_packets = traffic_.batch_packets();
   facts_.cost = decltype(table_)::cost;
 }
 

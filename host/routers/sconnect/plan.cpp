@@ -86,6 +86,7 @@ SconnectPlan::SconnectPlan(const Experiment& e)
             .knows_arrivals = fabric_.host_ports == 1,
             .warnings = warnings(e),
             .waits_for_software = waits_for_software()};
+  facts_.batch_packets = traffic_.batch_packets();
   facts_.cost = decltype(table_)::cost;
 }
 

@@ -37,6 +37,7 @@ SwitchPlan::SwitchPlan(const Experiment& e)
   t.traffic = traffic_.table;
   set_layout();
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = kLongestPacket};
+  facts_.batch_packets = traffic_.batch_packets();
   facts_.cost = decltype(table_)::cost;
 }
 

@@ -26,6 +26,7 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   // A buffer must hold a whole packet unless packets move flit by flit.
   const bool by_flit = table_.flow_control == vc::FlowControl::kWormhole;
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = by_flit ? kLongestPacket : table_.buffer_flits};
+  facts_.batch_packets = traffic_.batch_packets();
   facts_.cost = vc::lanes::fits_device_lanes(table_) ? table_.cost_in_lanes : table_.cost;
   if (facts_.cost.crew && table_.ports > 5) facts_.cost.crews = table_.kCrewsOfMorePorts;
 }

@@ -1,0 +1,58 @@
+#pragma once
+/// The load of a measurement window, epoch by epoch, and what it says about saturation.
+#include <cstddef>
+#include <vector>
+
+#include "host/run/result.hpp"
+
+namespace flitlab {
+
+class WindowLoad {
+ public:
+  /// What an epoch brought; `queued`: packets in source queues at its end.
+  struct Epoch {
+    double created_flits, delivered_flits, dropped_flits, created_packets, queued;
+  };
+
+  /// Starts the window; `queued`: packets in source queues.
+  void begin(double queued) { first_queued_ = queued; }
+  void add(const Epoch& epoch);
+
+  double offered() const { return offered_; }                        ///< flits
+  const std::vector<double>& accepted() const { return accepted_; }  ///< flits, per epoch
+  std::size_t epochs() const { return accepted_.size(); }
+
+  /// kSaturated, kTooShort or kSteady. A window is saturated if one of these holds:
+  ///
+  /// - Less than 98 % of the offered load was accepted, and the shortfall exceeds three standard errors of its epochs.
+  ///   From five epochs on.
+  /// - A few sources alone cannot keep up, which the total hardly shows: the source queues rise along the window
+  ///   (`rise`), and by Little's law packets wait longer at its end, by more than a tenth of the network latency. From
+  ///   six epochs on.
+  ///
+  /// Both need source queues that are longer at the end than at the beginning. With fewer than five epochs growth
+  /// cannot be told from chance. The window is kTooShort then if source queues show that it may be saturated
+  /// (`may_be_saturated`), and kSteady if they do not.
+  ///
+  /// `cycles`: of the window. `network_latency`: mean of the window's packets, cycles.
+  Verdict verdict(double cycles, double network_latency) const;
+
+  template <class Archive, class Self>
+  static void visit(Archive& archive, Self& self) {
+    archive(self.shortfall_, self.queued_, self.accepted_, self.offered_, self.created_, self.first_queued_);
+  }
+
+ private:
+  bool may_be_saturated(double cycles, double network_latency) const;
+  bool falls_short() const;
+  bool waits_grow(double cycles, double network_latency) const;
+
+  std::vector<double> shortfall_;  ///< per epoch: flits created minus flits delivered or lost
+  std::vector<double> queued_;     ///< per epoch: packets in source queues at its end
+  std::vector<double> accepted_;   ///< per epoch: flits delivered
+  double offered_ = 0;             ///< flits created
+  double created_ = 0;             ///< packets
+  double first_queued_ = 0;        ///< packets in source queues when the window began
+};
+
+}  // namespace flitlab

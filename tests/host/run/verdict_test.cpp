@@ -1,0 +1,227 @@
+/// What a run says of its load: steady, saturated, too short to tell, not drained; and that idle time before
+/// traffic.start is no part of a measurement.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "host/config/registry.hpp"
+#include "host/run/run.hpp"
+#include "host/run/window_load.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::run_verdict_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+RawConfig with(RawConfig config, const RawConfig& more) {
+  for (const auto& [path, value] : more) config[path] = value;
+  return config;
+}
+
+Result run(const RawConfig& config) { return run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front(); }
+
+const RawConfig kMesh{{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}};
+
+/// A window of epochs with these packets in source queues at their ends, `created` packets of one flit in each.
+Verdict verdict_of(double first, const std::vector<double>& queued, double created = 100, double network_latency = 30) {
+  WindowLoad window;
+  window.begin(first);
+  double before = first;
+  for (double now : queued) {
+    window.add({created, created - (now - before), 0, created, now});
+    before = now;
+  }
+  return window.verdict(100.0 * static_cast<double>(queued.size()), network_latency);
+}
+
+/// One epoch has no standard error. Its queue grew by 1 of 100 packets, by 4, which chance may do, by 20; or it is
+/// short but for what came in before: 40 packets at one a cycle wait for 40 cycles, longer than 30 in the network.
+TEST(WindowLoad, OfFewEpochsIsTooShortWhereQueuesGrow) {
+  EXPECT_EQ(verdict_of(0, {0}), Verdict::kSteady);
+  EXPECT_EQ(verdict_of(0, {1}), Verdict::kSteady);
+  EXPECT_EQ(verdict_of(0, {4}), Verdict::kSteady);
+  EXPECT_EQ(verdict_of(0, {20}), Verdict::kTooShort);
+  EXPECT_EQ(verdict_of(40, {40}), Verdict::kTooShort);
+  EXPECT_EQ(verdict_of(0, {5, 10, 15, 20}), Verdict::kTooShort);
+  EXPECT_EQ(verdict_of(0, {5, 10, 15, 20, 25}), Verdict::kSaturated);
+}
+
+/// Five epochs whose queues grow by 2.4 and by 1.6 packets of 100; a growth in the first epoch alone is none.
+TEST(WindowLoad, FallsShortFromTwoInAHundredOn) {
+  EXPECT_EQ(verdict_of(0, {2, 5, 7, 10, 12}), Verdict::kSaturated);
+  EXPECT_EQ(verdict_of(0, {2, 3, 5, 6, 8}), Verdict::kSteady);
+  EXPECT_EQ(verdict_of(0, {12, 12, 12, 12, 12}), Verdict::kSteady);
+}
+
+/// Of 10,000 packets a cycle's worth of waiting is 100: 300 of growth are 3 cycles, a tenth of 30.
+TEST(WindowLoad, IsSaturatedWhereAFewSourcesWaitLonger) {
+  const auto rising = [](double slope) {
+    return std::vector<double>{slope, 2 * slope, 3 * slope, 4 * slope, 5 * slope, 6 * slope, 7 * slope, 8 * slope};
+  };
+  EXPECT_EQ(verdict_of(0, rising(45), 10000), Verdict::kSaturated);  // 360
+  EXPECT_EQ(verdict_of(0, rising(30), 10000), Verdict::kSteady);     // 240
+}
+
+/// Packets that fill the network at first are no shortfall: sources are empty, and delivered is less than created.
+TEST(WindowLoad, OfANetworkThatFillsIsSteady) {
+  WindowLoad window;
+  window.begin(0);
+  for (int i = 0; i < 8; ++i) window.add({100, 90, 0, 100, 0});
+  EXPECT_EQ(window.verdict(800, 30), Verdict::kSteady);
+}
+
+class ShortWindowAt : public ::testing::TestWithParam<double> {};
+
+TEST_P(ShortWindowAt, IsNotSaturated) {
+  for (std::int64_t warmup : {0, 2000})
+    for (std::int64_t cycles : {100, 500, 2500})
+      for (std::int64_t seed = 1; seed <= 20; ++seed) {
+        const Result r = run(with(kMesh, {{"traffic.load", GetParam()},
+                                          {"run.warmup_cycles", warmup},
+                                          {"run.measure_cycles", cycles},
+                                          {"run.seed", seed}}));
+        EXPECT_EQ(r.verdict, Verdict::kSteady) << warmup << " " << cycles << " " << seed;
+        EXPECT_FALSE(r.saturated);
+        EXPECT_FALSE(std::isnan(r.latency.mean));
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(Loads, ShortWindowAt, ::testing::Values(0.01, 0.05, 0.2));
+
+/// The mesh carries 0.4. One epoch cannot tell; five can.
+TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
+  for (const double load : {0.5, 0.9})
+    for (std::int64_t warmup : {0, 2000}) {
+      const RawConfig config = with(kMesh, {{"traffic.load", load}, {"run.warmup_cycles", warmup}});
+      const Result one = run(with(config, {{"run.measure_cycles", integer(500)}}));
+      EXPECT_EQ(one.verdict, Verdict::kTooShort) << load << " " << warmup;
+      EXPECT_FALSE(one.saturated);
+      EXPECT_TRUE(std::isnan(one.latency.mean));
+      const Result five = run(with(config, {{"run.measure_cycles", integer(2500)}}));
+      EXPECT_EQ(five.verdict, Verdict::kSaturated) << load << " " << warmup;
+      EXPECT_TRUE(five.saturated);
+    }
+}
+
+/// Packets that were created at the window's end are still under way when it ends, and nobody may wait for them.
+TEST(Drain, ThatIsTooShortIsNoSaturation) {
+  const Result r = run({{"traffic.load", 0.1},
+                        {"topology.channel_delay", integer(20)},
+                        {"run.measure_cycles", integer(5000)},
+                        {"run.drain_cycles", integer(0)}});
+  EXPECT_EQ(r.verdict, Verdict::kNotDrained);
+  EXPECT_FALSE(r.saturated);
+  EXPECT_TRUE(std::isnan(r.latency.mean));
+  EXPECT_GT(r.window_created, 1000u);
+  EXPECT_LT(r.window_delivered, r.window_created);
+  EXPECT_GT(r.window_delivered, r.window_created * 9 / 10);
+}
+
+class StartOf : public ::testing::TestWithParam<std::string> {
+ protected:
+  RawConfig config(const RawConfig& more) const { return with({{"router.kind", word(GetParam().c_str())}}, more); }
+};
+
+/// Windows of both kinds, and closed loops where the model has them: the load is what was asked for.
+TEST_P(StartOf, IsNoPartOfTheMeasurement) {
+  const double load = GetParam() == "bgl" ? 0.01 : 0.05;
+  for (const RawConfig& window :
+       {RawConfig{{"run.precision", 0.05}}, RawConfig{{"run.measure_cycles", integer(3000)}},
+        RawConfig{{"run.measure_cycles", integer(3000)}, {"run.warmup_cycles", integer(900)}},
+        RawConfig{{"run.measure_cycles", integer(3000)}, {"run.warmup_cycles", integer(0)}}}) {
+    const RawConfig now = with(config({{"traffic.load", load}}), window);
+    const Result at_once = run(now), later = run(with(now, {{"traffic.start", integer(30'000)}}));
+    EXPECT_EQ(later.warmup_cycles, at_once.warmup_cycles + 30'000);
+    EXPECT_EQ(later.measured_cycles, at_once.measured_cycles);
+    EXPECT_EQ(later.offered, at_once.offered);
+    EXPECT_EQ(later.window_created, at_once.window_created);
+    EXPECT_NEAR(later.latency.mean, at_once.latency.mean, 0.05 * at_once.latency.mean);
+    EXPECT_EQ(later.verdict, Verdict::kSteady);
+    EXPECT_EQ(later.cycles, later.warmup_cycles + later.measured_cycles + later.drain_cycles);
+  }
+}
+
+/// A start within an epoch: the epoch in which traffic starts is no part of the series.
+TEST_P(StartOf, MayLieWithinAnEpoch) {
+  const double load = GetParam() == "bgl" ? 0.01 : 0.05;
+  const Result r = run(config({{"traffic.load", load}, {"traffic.start", integer(29'970)}, {"run.precision", 0.05}}));
+  const Result at_once = run(config({{"traffic.load", load}, {"run.precision", 0.05}}));
+  EXPECT_NEAR(r.offered, at_once.offered, 0.2 * load);
+  EXPECT_GE(r.warmup_cycles, 30'000u + 16 * 100);
+}
+
+/// A batch ends when all of its packets have been created and have arrived. Its time is counted from traffic.start.
+TEST_P(StartOf, OfABatchIsNotItsEnd) {
+  const RawConfig batch = config({{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}});
+  const Result at_once = run(batch), later = run(with(batch, {{"traffic.start", integer(5000)}}));
+  EXPECT_EQ(at_once.created, 10u * at_once.terminals);
+  EXPECT_EQ(later.created, at_once.created);
+  EXPECT_EQ(later.delivered, later.created);
+  EXPECT_EQ(later.warmup_cycles, 5000u);
+  EXPECT_GT(later.cycles, 5000 + later.measured_cycles - 1);
+  EXPECT_EQ(later.model.at("batch_cycles"), static_cast<double>(later.measured_cycles));
+  EXPECT_NEAR(static_cast<double>(later.measured_cycles), static_cast<double>(at_once.measured_cycles),
+              0.2 * static_cast<double>(at_once.measured_cycles));
+  EXPECT_GT(later.accepted, 0.8 * at_once.accepted);
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const ModelRecord& model : models()) names.emplace_back(model.kind);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, StartOf, ::testing::ValuesIn(kinds()), [](const auto& info) { return info.param; });
+
+/// The case that ended in cycle 1 with no packet: 64 terminals of ten packets on a mesh that is idle for 5000 cycles.
+TEST(Batch, EndsAfterItHasStarted) {
+  const Result r = run(with(
+      kMesh,
+      {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}, {"traffic.start", integer(5000)}}));
+  EXPECT_EQ(r.delivered, 640u);
+  EXPECT_EQ(r.measured_cycles, 181u);
+  EXPECT_TRUE(std::isnan(r.latency.ci95));  // all packets are counted: there is no sample
+}
+
+/// One source that creates its next packet when the last has arrived: between two of them all that was created has
+/// arrived, and the batch goes on. An epoch of one cycle looks in between.
+TEST(Batch, GoesOnBetweenTwoPackets) {
+  const testing::TextFile matrix("0,5,1\n");
+  for (const RawConfig& config :
+       {RawConfig{{"router.kind", word("metro")}, {"endpoint.stalls", true}, {"endpoint.think_cycles", integer(50)}},
+        RawConfig{{"router.kind", word("bgl")}}}) {
+    const Result r = run(with(config, {{"traffic.mode", word("batch")},
+                                       {"traffic.batch_packets", integer(7)},
+                                       {"traffic.pattern", word("matrix")},
+                                       {"traffic.matrix_file", word(matrix.path.c_str())},
+                                       {"run.epoch_cycles", integer(1)}}));
+    EXPECT_EQ(r.delivered, 7u);
+  }
+}
+
+/// Bursts that recur every 8000 cycles: the warm-up lasts for one period and the window for ten, or the result says
+/// that it was capped and gives no interval.
+TEST(Bursts, AreNotTakenForSteadyTraffic) {
+  const RawConfig bursts{{"traffic.load", 0.05},
+                         {"traffic.injection", word("on_off")},
+                         {"traffic.burst_cycles", integer(1000)},
+                         {"traffic.burst_load", 0.4},
+                         {"run.precision", 0.5}};
+  const Result capped = run(bursts);
+  EXPECT_GE(capped.warmup_cycles, 8000u);
+  EXPECT_EQ(capped.measured_cycles, 20'000u);
+  EXPECT_TRUE(capped.window_capped);
+  EXPECT_TRUE(std::isnan(capped.latency.ci95));
+  const Result longer = run(with(bursts, {{"run.longest_window", integer(200'000)}}));
+  EXPECT_GE(longer.measured_cycles, 80'000u);
+  EXPECT_FALSE(longer.window_capped);
+  EXPECT_FALSE(std::isnan(longer.latency.ci95));
+}
+
+}  // namespace
+}  // namespace flitlab::run_verdict_test
