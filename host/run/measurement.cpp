@@ -102,12 +102,7 @@ void Measurement::look(const Totals& now) {
     case Phase::kMeasure: look_in_window(now); break;
     case Phase::kDrain:
       drain_cycles_ += epoch_;
-      if (settled_packets(now) == get(now, Total::kMeasuredCreated)) {
-        finish(now);
-      } else if (drain_cycles_ >= static_cast<u64>(experiment_.i64(param::run.drain_cycles))) {
-        set_verdict(Verdict::kNotDrained);
-        finish(now);
-      }
+      end_drain(now);
       break;
     case Phase::kToTheEnd: look_to_the_end(now); break;
     case Phase::kDone: break;
@@ -286,10 +281,17 @@ void Measurement::end_window(const Totals& now) {
     set_verdict(Verdict::kSaturated);
   else if (!ended_early)
     set_verdict(window_.verdict(cycles, mean_network_latency(now)));
-  if (result.verdict != Verdict::kSteady || settled_packets(now) == get(now, Total::kMeasuredCreated))
-    finish(now);
-  else
-    phase_ = Phase::kDrain;
+  phase_ = Phase::kDrain;
+  if (result.verdict != Verdict::kSteady) return finish(now);
+  end_drain(now);
+}
+
+/// Finishes when all packets of the window have arrived or been lost, or when the wait for them is over.
+void Measurement::end_drain(const Totals& now) {
+  const bool settled = settled_packets(now) == get(now, Total::kMeasuredCreated);
+  if (!settled && drain_cycles_ < static_cast<u64>(experiment_.i64(param::run.drain_cycles))) return;
+  if (!settled) set_verdict(Verdict::kNotDrained);
+  finish(now);
 }
 
 void Measurement::set_verdict(Verdict verdict) {

@@ -59,6 +59,7 @@ class Measurement {
   void give_up_if_stalled(const Totals& now);
   double half_width_of(const std::vector<double>& sums) const;
   void end_window(const Totals& now);
+  void end_drain(const Totals& now);
   void set_verdict(Verdict verdict);
   void finish(const Totals& now);
   LatencyStats stats(double sum, double half_width, const u64* histogram, u64 most) const;

@@ -14,6 +14,10 @@ constexpr double kShortfall = 0.02;       ///< of the offered load
 constexpr double kLongerWait = 0.1;       ///< of the network latency
 constexpr double kErrors = 3;             ///< standard errors that chance does not exceed
 
+/// Whether source queues that held `before` packets have grown to `after` by more than chance explains: independent
+/// queues hold a number of packets that varies about as a Poisson variable does.
+bool more_than_chance(double before, double after) { return after - before > kErrors * std::sqrt(before + after); }
+
 }  // namespace
 
 void WindowLoad::add(const Epoch& epoch) {
@@ -24,13 +28,11 @@ void WindowLoad::add(const Epoch& epoch) {
   created_ += epoch.created_packets;
 }
 
-/// Source queues grew by more than 2 % of the packets created and by more than chance explains: a number of waiting
-/// packets varies about as a Poisson variable does. Or, by Little's law, packets wait longer in them than they spend in
-/// the network.
+/// Source queues grew, or, by Little's law, packets wait longer in them than they spend in the network.
 bool WindowLoad::may_be_saturated(double cycles, double network_latency) const {
-  const double last = queued_.back(), growth = last - first_queued_;
-  return (growth > kShortfall * created_ && growth > kErrors * std::sqrt(first_queued_ + last)) ||
-         last * cycles > network_latency * created_;
+  const double last = queued_.back();
+  return more_than_chance(first_queued_, last) ||
+         (more_than_chance(0, last) && last * cycles > network_latency * created_);
 }
 
 bool WindowLoad::falls_short() const {
@@ -49,7 +51,8 @@ Verdict WindowLoad::verdict(double cycles, double network_latency) const {
   if (!epochs()) return Verdict::kSteady;
   if (epochs() < kFewestEpochs)
     return may_be_saturated(cycles, network_latency) ? Verdict::kTooShort : Verdict::kSteady;
-  const bool grew = queued_.back() > first_queued_;
+  // The epochs tell how much longer queues vary; here the packets that were added must be more than a few.
+  const bool grew = more_than_chance(0, queued_.back() - first_queued_);
   return grew && (falls_short() || waits_grow(cycles, network_latency)) ? Verdict::kSaturated : Verdict::kSteady;
 }
 

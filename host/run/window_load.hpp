@@ -30,8 +30,8 @@ class WindowLoad {
   ///   (`rise`), and by Little's law packets wait longer at its end, by more than a tenth of the network latency. From
   ///   six epochs on.
   ///
-  /// Both need source queues that are longer at the end than at the beginning. With fewer than five epochs growth
-  /// cannot be told from chance. The window is kTooShort then if source queues show that it may be saturated
+  /// Both need source queues that have grown by ten packets or more: fewer may be chance. With fewer than five epochs
+  /// growth cannot be told from chance. The window is kTooShort then if source queues show that it may be saturated
   /// (`may_be_saturated`), and kSteady if they do not.
   ///
   /// `cycles`: of the window. `network_latency`: mean of the window's packets, cycles.

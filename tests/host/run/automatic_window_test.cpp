@@ -51,7 +51,7 @@ TEST_P(AutomaticWindowOf, MeasuresWhatWasCreatedInIt) {
   config["run.measure_cycles"] = integer(static_cast<std::int64_t>(r.measured_cycles));
   config["run.epoch_cycles"] = integer(100);
   Result fixed = run(config);
-  EXPECT_GE(r.latency.ci95, fixed.latency.ci95);  // the wider of two, of which it is one
+  EXPECT_NEAR(r.latency.ci95, fixed.latency.ci95, 0.3 * r.latency.ci95);  // which knows nothing of the warm-up
   fixed.latency.ci95 = r.latency.ci95;
   expect_same(r, fixed);
   EXPECT_EQ(r.network_latency.mean, fixed.network_latency.mean);
@@ -174,7 +174,7 @@ struct Fixed {
 };
 
 /// Windows whose length is given, and the warm-up before them, are judged as before there were automatic ones; the
-/// numbers are those of flitlab then.
+/// numbers are those of flitlab then, but for the intervals.
 TEST(FixedWindow, IsAsEver) {
   const double none = kNotMeasured;
   const RawConfig mesh{{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}};
@@ -183,9 +183,9 @@ TEST(FixedWindow, IsAsEver) {
     return config;
   };
   const Fixed kRuns[] = {
-      {with(mesh, {{"traffic.load", 0.1}}), 8000, 500, 0x306098695610efa9, 36.658110882956876, 0.9338757567201882,
+      {with(mesh, {{"traffic.load", 0.1}}), 8000, 500, 0x306098695610efa9, 36.658110882956876, 0.61069537975391719,
        0.10090625},
-      {with(mesh, {{"traffic.load", 0.38}}), 8000, 500, 0x3c3572ebead2718b, 65.94469971349803, 3.0720176536873836,
+      {with(mesh, {{"traffic.load", 0.38}}), 8000, 500, 0x3c3572ebead2718b, 65.94469971349803, 3.3808002885132478,
        0.3858958333333333},
       {with(mesh, {{"traffic.load", 0.42}}), 41500, 0, 0xb090cbf61a74f284, none, none, 0.4073125},
       {{{"traffic.mode", word("request_reply")}, {"traffic.load", 0.5}},
@@ -193,21 +193,21 @@ TEST(FixedWindow, IsAsEver) {
        500,
        0x6039f103f7bd5882,
        24.603538976566238,
-       0.42112934946223046,
+       0.3201855482339091,
        0.5230833333333333},
       {{{"router.kind", word("bless")}, {"traffic.load", 0.2}},
        9000,
        500,
        0x8685fd697b17ecee,
        12.784051724137932,
-       0.24773989256243953,
+       0.15757120588662504,
        0.1930625},
       {{{"router.kind", word("t3e")}, {"topology.shape", IntList{4, 2, 2}}, {"traffic.load", 0.1}},
        8000,
        500,
        0x08ee7d55e7ef5d85,
        29.646039603960396,
-       0.41800784942967906,
+       0.34523972146936882,
        0.10064583333333334},
       {{{"router.kind", word("switch")}, {"traffic.load", 0.8}}, 100000, 0, 0xde91353aa22b1cf1, none, none, 0.718},
   };

@@ -39,23 +39,31 @@ Verdict verdict_of(double first, const std::vector<double>& queued, double creat
   return window.verdict(100.0 * static_cast<double>(queued.size()), network_latency);
 }
 
-/// One epoch has no standard error. Its queue grew by 1 of 100 packets, by 4, which chance may do, by 20; or it is
-/// short but for what came in before: 40 packets at one a cycle wait for 40 cycles, longer than 30 in the network.
+/// One epoch has no standard error. Its queues grew by 1 packet, by 9, which chance may do, by 20; or they did not
+/// grow, but 40 packets at one a cycle wait for 40 cycles, longer than 30 in the network.
 TEST(WindowLoad, OfFewEpochsIsTooShortWhereQueuesGrow) {
   EXPECT_EQ(verdict_of(0, {0}), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {1}), Verdict::kSteady);
-  EXPECT_EQ(verdict_of(0, {4}), Verdict::kSteady);
+  EXPECT_EQ(verdict_of(0, {9}), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {20}), Verdict::kTooShort);
   EXPECT_EQ(verdict_of(40, {40}), Verdict::kTooShort);
+  EXPECT_EQ(verdict_of(20, {20}), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {5, 10, 15, 20}), Verdict::kTooShort);
   EXPECT_EQ(verdict_of(0, {5, 10, 15, 20, 25}), Verdict::kSaturated);
 }
 
-/// Five epochs whose queues grow by 2.4 and by 1.6 packets of 100; a growth in the first epoch alone is none.
+/// Five epochs whose queues grow by 2.4 and by 1.6 packets of 100; a growth in the first epoch alone is none. Of 40
+/// packets an epoch, 5 that are added are 2.5 %, and may be chance.
 TEST(WindowLoad, FallsShortFromTwoInAHundredOn) {
   EXPECT_EQ(verdict_of(0, {2, 5, 7, 10, 12}), Verdict::kSaturated);
-  EXPECT_EQ(verdict_of(0, {2, 3, 5, 6, 8}), Verdict::kSteady);
+  EXPECT_EQ(verdict_of(0, {3, 6, 9, 12, 16}, 200), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {12, 12, 12, 12, 12}), Verdict::kSteady);
+  EXPECT_EQ(verdict_of(0, {1, 2, 3, 4, 5}, 40), Verdict::kSteady);
+}
+
+/// Few packets in source queues that rise by chance: at 0.2 packets a cycle one of them is a wait of five cycles.
+TEST(WindowLoad, OfAFewPacketsThatWaitIsSteady) {
+  EXPECT_EQ(verdict_of(0, {0, 0, 0, 1, 1, 1, 2, 2}, 20), Verdict::kSteady);
 }
 
 /// Of 10,000 packets a cycle's worth of waiting is 100: 300 of growth are 3 cycles, a tenth of 30.
@@ -95,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Loads, ShortWindowAt, ::testing::Values(0.01, 0.05, 0.2
 
 /// The mesh carries 0.4. One epoch cannot tell; five can.
 TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
-  for (const double load : {0.5, 0.9})
+  for (const double load : {0.45, 0.9})
     for (std::int64_t warmup : {0, 2000}) {
       const RawConfig config = with(kMesh, {{"traffic.load", load}, {"run.warmup_cycles", warmup}});
       const Result one = run(with(config, {{"run.measure_cycles", integer(500)}}));
@@ -127,22 +135,27 @@ class StartOf : public ::testing::TestWithParam<std::string> {
   RawConfig config(const RawConfig& more) const { return with({{"router.kind", word(GetParam().c_str())}}, more); }
 };
 
-/// Windows of both kinds, and closed loops where the model has them: the load is what was asked for.
+/// Windows of both kinds: the load is what was asked for. Most models do the same, so many cycles later. The software
+/// of Blue Gene/L and the routers of METRO draw by the cycle.
 TEST_P(StartOf, IsNoPartOfTheMeasurement) {
+  const bool same = GetParam() != "bgl" && GetParam() != "metro";
   const double load = GetParam() == "bgl" ? 0.01 : 0.05;
+  const RawConfig longer{{"run.measure_cycles", integer(20'000)}, {"run.epoch_cycles", integer(1000)}};
   for (const RawConfig& window :
-       {RawConfig{{"run.precision", 0.05}}, RawConfig{{"run.measure_cycles", integer(3000)}},
-        RawConfig{{"run.measure_cycles", integer(3000)}, {"run.warmup_cycles", integer(900)}},
-        RawConfig{{"run.measure_cycles", integer(3000)}, {"run.warmup_cycles", integer(0)}}}) {
+       {RawConfig{{"run.precision", 0.02}}, longer, with(longer, {{"run.warmup_cycles", integer(900)}}),
+        with(longer, {{"run.warmup_cycles", integer(0)}})}) {
     const RawConfig now = with(config({{"traffic.load", load}}), window);
     const Result at_once = run(now), later = run(with(now, {{"traffic.start", integer(30'000)}}));
-    EXPECT_EQ(later.warmup_cycles, at_once.warmup_cycles + 30'000);
-    EXPECT_EQ(later.measured_cycles, at_once.measured_cycles);
-    EXPECT_EQ(later.offered, at_once.offered);
-    EXPECT_EQ(later.window_created, at_once.window_created);
-    EXPECT_NEAR(later.latency.mean, at_once.latency.mean, 0.05 * at_once.latency.mean);
     EXPECT_EQ(later.verdict, Verdict::kSteady);
     EXPECT_EQ(later.cycles, later.warmup_cycles + later.measured_cycles + later.drain_cycles);
+    if (same) {
+      EXPECT_EQ(later.warmup_cycles, at_once.warmup_cycles + 30'000);
+      EXPECT_EQ(later.measured_cycles, at_once.measured_cycles);
+      EXPECT_EQ(later.offered, at_once.offered);
+      EXPECT_EQ(later.window_created, at_once.window_created);
+    }
+    EXPECT_NEAR(later.offered, at_once.offered, 0.1 * at_once.offered);
+    EXPECT_NEAR(later.latency.mean, at_once.latency.mean, 0.05 * at_once.latency.mean);
   }
 }
 
@@ -166,8 +179,8 @@ TEST_P(StartOf, OfABatchIsNotItsEnd) {
   EXPECT_GT(later.cycles, 5000 + later.measured_cycles - 1);
   EXPECT_EQ(later.model.at("batch_cycles"), static_cast<double>(later.measured_cycles));
   EXPECT_NEAR(static_cast<double>(later.measured_cycles), static_cast<double>(at_once.measured_cycles),
-              0.2 * static_cast<double>(at_once.measured_cycles));
-  EXPECT_GT(later.accepted, 0.8 * at_once.accepted);
+              0.3 * static_cast<double>(at_once.measured_cycles));
+  EXPECT_GT(later.accepted, 0.7 * at_once.accepted);
 }
 
 std::vector<std::string> kinds() {
@@ -188,20 +201,19 @@ TEST(Batch, EndsAfterItHasStarted) {
   EXPECT_TRUE(std::isnan(r.latency.ci95));  // all packets are counted: there is no sample
 }
 
-/// One source that creates its next packet when the last has arrived: between two of them all that was created has
-/// arrived, and the batch goes on. An epoch of one cycle looks in between.
-TEST(Batch, GoesOnBetweenTwoPackets) {
-  const testing::TextFile matrix("0,5,1\n");
-  for (const RawConfig& config :
-       {RawConfig{{"router.kind", word("metro")}, {"endpoint.stalls", true}, {"endpoint.think_cycles", integer(50)}},
-        RawConfig{{"router.kind", word("bgl")}}}) {
-    const Result r = run(with(config, {{"traffic.mode", word("batch")},
-                                       {"traffic.batch_packets", integer(7)},
-                                       {"traffic.pattern", word("matrix")},
-                                       {"traffic.matrix_file", word(matrix.path.c_str())},
-                                       {"run.epoch_cycles", integer(1)}}));
-    EXPECT_EQ(r.delivered, 7u);
-  }
+/// One source, looked at after every cycle: processors of Blue Gene/L create a packet when they can put it into a FIFO,
+/// so between two of them all packets that were created may have arrived, and the batch goes on.
+TEST_P(StartOf, OfTheNextPacketIsWaitedFor) {
+  std::string rows = "0,5,1\n";
+  const u32 terminals = make_plan(experiment(config({})))->topology().terminals;
+  for (u32 i = 1; i < terminals; ++i) rows += std::to_string(i) + ",0,0\n";
+  const testing::TextFile matrix(rows);
+  const Result r = run(config({{"traffic.mode", word("batch")},
+                               {"traffic.batch_packets", integer(7)},
+                               {"traffic.pattern", word("matrix")},
+                               {"traffic.matrix_file", word(matrix.path.c_str())},
+                               {"run.epoch_cycles", integer(1)}}));
+  EXPECT_EQ(r.delivered, 7u);
 }
 
 /// Bursts that recur every 8000 cycles: the warm-up lasts for one period and the window for ten, or the result says
