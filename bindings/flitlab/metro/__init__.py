@@ -60,6 +60,7 @@ class Hop:
     forward: int
     backward: int | None = None
     reached: bool = field(default=False, repr=False)  # the first word has come
+    opened: int | None = field(default=None, repr=False)  # cycle in which the first word can reach the end of its wire
     closed: int | None = field(default=None, repr=False)  # cycle in which the wire that follows is idle again
 
 
@@ -154,7 +155,8 @@ def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt,
         port = f"f{hop.forward}"
         if place == 0 and current:
             note(0, False, registers[f"word.{port}"])
-            note(0, True, registers[f"sent.{port}"])
+            if net.cycle > attempt.cycle + registers.get(f"turn_delay.{port}", 0):  # no answer can come before
+                note(0, True, registers[f"sent.{port}"])
         if over:
             continue
         state = STATES[registers[f"state.{port}"]]
@@ -169,13 +171,17 @@ def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt,
                 continue
             hop.backward = registers[f"out.{port}"]
         out = f"b{hop.backward}"
+        wire = registers.get(f"turn_delay.{out}", 0)
+        if hop.opened is None:  # switched one clock ago; words of the connection before are still on their way
+            hop.opened = net.cycle - 1 + stages + wire
         if hop.closed is None and not switched:  # one clock ago; what it has sent then is still on its way
-            hop.closed = net.cycle - 1 + stages + registers.get(f"turn_delay.{out}", 0)
-        if hop.closed is not None and net.cycle > hop.closed:
+            hop.closed = net.cycle - 1 + stages + wire
+        if net.cycle < hop.opened or (hop.closed is not None and net.cycle > hop.closed):
             continue
         word = registers.get(f"sent.{out}", 0)  # a faulty router may choose a port that leads nowhere
         note(place + 1, False, word)
-        note(place + 1, True, registers.get(f"word.{out}", 0))
+        if net.cycle > hop.opened + wire:  # no answer can come before
+            note(place + 1, True, registers.get(f"word.{out}", 0))
         if place + 1 == len(attempt.hops) and word >> 16 == 1:
             ends = [end for end in far_ports(net, hop.router, hop.backward)
                     if look(end[0])[f"word.f{end[1]}"] == word]

@@ -134,3 +134,21 @@ def test_what_does_not_exist_is_refused():
         metro.attempts(net, 64, 1)
     with pytest.raises(fl.ConfigError, match="cascaded router 1"):
         metro.attempts(net, 0, 1, member=1)
+
+
+@pytest.mark.parametrize("settings", [
+    {"router__pipeline_stages": 2}, {"topology__wire_delay": 3},
+    {"router__pipeline_stages": 2, "topology__wire_delay": 3},
+    {"router__header_words": 1, "topology__wire_delay": 3, "router__fast_reclaim": False}])
+@pytest.mark.parametrize("closed_by", ["source", "destination"])
+def test_words_of_the_connection_before_are_left_out(settings, closed_by):
+    """An attempt that begins at once takes wires on which words of the connection before are still on their way."""
+    busy = {"endpoint__closed_by": closed_by, "endpoint__retry": "immediate", "traffic__load": 0.9}
+    net = fl.Network(published.figure3_network(**busy, **settings))
+    over = metro.attempts(net, 3, 800)[:-1]
+    assert len(over) > 10
+    for a in over:
+        for wire in {r.wire for r in a.words}:
+            there = [r for r in a.words if r.wire == wire and not r.back]
+            assert there[0].kind == "DATA" and "DROP" not in {r.kind for r in there[:-1]}
+            assert all(r.cycle > there[0].cycle for r in a.words if r.wire == wire and r.back)
