@@ -11,7 +11,13 @@
 
 namespace flitlab::t3e {
 
-/// A message reaches a unit's register by a port.
+/// Stores a eureka for all children. It follows a completion that is still to be sent: that one ends the last round.
+FLITLAB_HD inline void send_found(BarrierRegister& r) {
+  r.send_found |= static_cast<u8>(r.children & ~r.send_done);
+  r.found_after |= static_cast<u8>(r.children & r.send_done);
+}
+
+/// Stores a message that reaches a unit's register by a port.
 FLITLAB_HD inline void take_message(BarrierRegister& r, BarrierMessage message, u32 port) {
   switch (message) {
     case BarrierMessage::kJoin:
@@ -25,16 +31,18 @@ FLITLAB_HD inline void take_message(BarrierRegister& r, BarrierMessage message, 
       return;
     case BarrierMessage::kEureka:
       if (r.parent == kNoParent)
-        r.send_found = r.children;
+        send_found(r);
       else
         r.send_eureka = 1;
       return;
     case BarrierMessage::kDone: r.send_done = r.children; return;
-    case BarrierMessage::kFound: r.send_found = r.children; return;
+    case BarrierMessage::kFound: send_found(r); return;
   }
 }
 
-/// What a register has for a port, oldest first, if anything.
+/// Takes the oldest message of a register for a port; false: there is none. Toward the parent a eureka is older than a
+/// join, because a PE joins after it has found. A child gets at most a eureka, the round's completion and the next
+/// round's eureka: the next completion needs a join that the child sends after this completion.
 FLITLAB_HD inline bool next_message(BarrierRegister& r, u32 port, BarrierMessage& message) {
   const u8 bit = static_cast<u8>(1u << port);
   if (r.parent == port && r.send_eureka) {
@@ -49,6 +57,8 @@ FLITLAB_HD inline bool next_message(BarrierRegister& r, u32 port, BarrierMessage
   } else if (r.send_done & bit) {
     message = BarrierMessage::kDone;
     r.send_done &= static_cast<u8>(~bit);
+    r.send_found |= r.found_after & bit;
+    r.found_after &= static_cast<u8>(~bit);
   } else {
     return false;
   }

@@ -31,8 +31,8 @@ struct BarrierRegister {
     (u8, send_join, "", "1: a join is to go to the parent"),
     (u8, send_eureka, "", "1: a eureka is to go to the parent"),
     (u8, send_done, "", "children that a completion is to go to"),
-    (u8, send_found, "", "children that a eureka is to go to"),
-    (u8, pad))
+    (u8, send_found, "", "children that a eureka is to go to, before any completion"),
+    (u8, found_after, "", "children that a eureka is to go to after the completion in send_done"))
 };
 static_assert(sizeof(BarrierRegister) == 8);
 inline constexpr u8 kNoParent = 7;
