@@ -103,8 +103,9 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   const double others = t.terminals / (t.terminals - 1.0), hops = distance.mean_hops * others;
   double busiest = 0;
   for (u32 k : topology_.shape) busiest = std::max(busiest, busiest_link(k, t.register_ties) * others);
-  const double chunks = traffic_.mean_flits,
-               cycles = bgl::kChunkBytes * chunks + t.overhead + (t.acks ? t.ack_cycles : 0);
+  // Packets of a link with traffic one way, and both ways: each direction then carries the other's token packets.
+  const double chunks = traffic_.mean_flits, one_way = bgl::kChunkBytes * chunks + t.overhead,
+               cycles = one_way + (t.acks ? t.ack_cycles : 0);
   const bool regular = dead_.empty() && given_.empty();
   const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen &&
                        !t.processors;  // software's time depends on what it does at the moment
@@ -119,6 +120,7 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
       {"diameter", only_if_regular(distance.diameter)},
       {"hops_mean", only_if_regular(hops)},
       {"link_cycles_per_packet", cycles},
+      {"link_cycles_one_way", one_way},
       {"head_arbiters", 2 * t.dims * (t.vcs + t.bypass) + bgl::kInjectionFifos},
       {"receiver_arbiters", 2 * t.dims},
       {"sender_arbiters", 2 * t.dims},

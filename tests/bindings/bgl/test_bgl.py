@@ -20,6 +20,22 @@ def test_configurations_can_be_planned(path):
     assert derived["state_bytes"] < 4e9  # what the largest machine may take
 
 
+@pytest.mark.parametrize(("settings", "one_way", "both_ways"), [
+    ({}, 256 + 4 + 2, 270), ({"router.acks": "charged"}, 270, 270), ({"router.ack_bytes": 0}, 262, 262),
+    ({"router.link_protocol": True}, 262, 270), ({"router.trailer_bytes": 12, "traffic.packet_flits": 4}, 142, 150)])
+def test_packets_of_a_stream_follow_each_other_in_the_time_of_the_link(settings, one_way, both_ways):
+    """Neighbours in a ring of 4 send one way, so that token packets have the other way to themselves. In a ring of 2
+    each link carries packets and the token packets of the other direction."""
+    for nodes, key, cycles in ((4, "link_cycles_one_way", one_way), (2, "link_cycles_per_packet", both_ways)):
+        stream = fl.Experiment.from_dict({"router.kind": "bgl", "topology.shape": [nodes], "traffic.mode": "batch",
+                                          "traffic.pattern": "neighbour", "traffic.batch_packets": 30,
+                                          "traffic.packet_flits": 8} | settings)
+        events = fl.Network(stream, trace=True).step(9000).events()
+        heads = [e["cycle"] for e in events
+                 if e["kind"] == "switch_granted" and e["index"] == 0 and e["out_port"] == 0][10:21]
+        assert stream.derived()[key] == cycles == (heads[-1] - heads[0]) / (len(heads) - 1)
+
+
 def test_latency_without_load_is_not_foretold_where_software_takes_time():
     """What a processor does at the moment decides how long a packet waits for it."""
     flat = {"router.kind": "bgl", "topology.shape": [4, 4, 4], "traffic.pattern": "uniform", "traffic.mode": "open"}

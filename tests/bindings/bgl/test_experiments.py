@@ -124,6 +124,15 @@ def test_a_hot_spot_is_bound_by_its_links(rows):
     assert all((20 if quantity in tried else 60) < p <= 100 for quantity, p in peaks.items())
 
 
+@pytest.mark.parametrize("acks", ["packets", "charged"])
+def test_links_into_a_hot_spot_are_busy_all_the_time_and_never_more(acks):
+    """Without software's times only its two links bind a single receiver in a ring. They carry the same load if the
+    number of nodes is odd. With 270 cycles for packets of 262 it would reach 103 % of peak."""
+    e = torus.machine((7,), traffic__mode="batch", traffic__pattern="all_to_region", traffic__hot_shape=[1],
+                      traffic__rounds=100, router__acks=acks)
+    assert 99.5 < torus.follow_batches({"hot spot": blocking.into_region(e, 100)})["hot spot"] <= 100
+
+
 def test_the_gap_fills_buffers(rows):
     lines = rows("bgl.verification")
     fuller = [r["measured"] for r in lines if r["quantity"].startswith("chunks")]

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 
-from flitlab.bgl.published.torus import FULL, HARDWARE, PAPER, PAYLOAD, times
+from flitlab.bgl.published.torus import FULL, HARDWARE, PAPER, PAYLOAD, machine, payload_part, times
 from flitlab.experiment import Experiment
 from flitlab.programs import Program
 from flitlab.reproduction import row
 from flitlab.runner import run
 
-LINK = 270  # cycles of a packet of full size, as bgl.packet measures
 MEGABYTES = 175  # a second, on a link
 FILL = f"{PAPER}, Line and plane fill"
 PROCESSOR = 4  # processor cycles in a byte time
 
 
 def fill(shape: tuple[int, ...], dimensions: list[int], packets: int, **settings) -> float:
-    """Part of the time until the last delivery that the root's links need for what they carry, in percent."""
+    """Part of the time until the last delivery that the busiest links need for what they carry, in percent: those
+    between two nodes that send on packets to each other, round the ring both ways."""
     result = run(Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape),
                                        "traffic.mode": "broadcast", "broadcast.dimensions": dimensions,
                                        "broadcast.packets": packets}
                                       | {key.replace("__", "."): value for key, value in settings.items()}))
-    return 100 * packets * LINK / result.model.batch_cycles
+    each = machine(shape, **settings).derived()["link_cycles_per_packet"]
+    return 100 * packets * each / result.model.batch_cycles
 
 
 PEAK = ("peak: the links of the sender are busy all the time; processors take 116 cycles a packet and 10 a chunk, as "
@@ -45,9 +46,10 @@ def planefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 1000) -> list[d
     free = fill(shape, [0, 1], packets)
     return [
         row("bgl.planefill", "part of peak", FILL, setting, 96, part, "%", 2, reading=reading),
-        row("bgl.planefill", "broadcast of payload", FILL, setting, None, MEGABYTES * 4 * PAYLOAD / LINK * part / 100,
-            "MB/s", 0, reading="the part of peak in other units: 585 MB/s in the paper, which multiplies with 0.87 of "
-                               f"payload, this with {PAYLOAD}/{LINK}"),
+        row("bgl.planefill", "broadcast of payload", FILL, setting, None,
+            MEGABYTES * 4 * payload_part(machine(shape)) * part / 100, "MB/s", 0,
+            reading="the part of peak in other units: 585 MB/s in the paper, which multiplies with 0.87 of payload, "
+                    f"this with {payload_part(machine(shape)):.3f}"),
         row("bgl.planefill", "part of peak, software takes no time", FILL, setting, None, free, "%", 0),
         row("bgl.planefill", "part of peak, one processor", FILL, setting, None,
             fill(shape, [0, 1], packets, **HARDWARE), "%", 0),
