@@ -83,13 +83,14 @@ FLITLAB_INLINE bool is_spoiled(const V& v, const Packet& packet, u32 flit, u32 h
   return philox(v.row->seed, t3e::stream::kChannelError, packet.src, counter).word[0] < v.t.error_threshold;
 }
 
-/// The destination's router corrects flits that were hit once (paper, section 9).
+/// The destination's router corrects all errors that routers on the way have detected (paper, section 9), on however
+/// many links a flit was hit.
 template <class V>
 FLITLAB_INLINE void correct_errors(const V& v, const Packet& packet) {
   for (u32 flit = 0; flit < packet.flits; ++flit) {
-    u32 hits = 0;
-    for (u32 hop = 0; hop < packet.hops; ++hop) hits += is_spoiled(v, packet, flit, hop);
-    if (hits) count(*v.shard, hits == 1 ? Count::kFlitsCorrected : Count::kFlitsUncorrectable);
+    bool hit = false;
+    for (u32 hop = 0; hop < packet.hops && !hit; ++hop) hit = is_spoiled(v, packet, flit, hop);
+    if (hit) count(*v.shard, Count::kFlitsCorrected);
   }
 }
 

@@ -65,7 +65,7 @@ inline constexpr struct FaultsParams {
       .min = 0,
       .max = 1,
       .unit = "per flit and link",
-      .help = "Chance that a link spoils a flit. Routers detect it; the destination's corrects flits hit once.",
+      .help = "Chance that a link spoils a flit. Routers detect the error; the destination's router corrects it.",
       .cite = "paper, section 9"};
 } faults{};
 
