@@ -64,6 +64,9 @@ class Plan {
 
   /// "" or a text that names the blocked virtual channels and shows the cycle in which they wait for each other.
   virtual std::string find_deadlock(const std::vector<std::byte>& state) const = 0;
+  /// "" or a line that names the units of a model beside its virtual channels that have stopped, and what each waits
+  /// for: no event is under way that could make them go on. `now`: the cycle that comes next.
+  virtual std::string find_stopped(const std::vector<std::byte>& /*state*/, Cycle /*now*/) const { return {}; }
   /// Says of a fault that the user's own software made, by a router's tables, what is wrong; "": none did.
   virtual std::string explain_fault(const FaultReport&, const std::vector<std::byte>& /*state*/) const { return {}; }
   virtual std::string router_name(u32 router) const = 0;

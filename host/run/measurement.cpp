@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "host/config/registry.hpp"
+#include "host/run/lost_for_ever.hpp"
 #include "host/run/params.hpp"
 #include "host/run/run.hpp"
 #include "host/run/statistics.hpp"
@@ -94,6 +95,10 @@ void Measurement::load(Loader& loader) {
 }
 
 void Measurement::look(const Totals& now) {
+  note_progress(now);
+  if (phase_ != Phase::kDone)
+    if (const std::string why = lost_for_ever(experiment_, plan_, engine_, index_, now, feed_); !why.empty())
+      throw RunError(why);
   switch (phase_) {
     case Phase::kWarmup:
       if (!before_traffic()) record_epoch(now);
@@ -142,16 +147,8 @@ bool Measurement::complete(const Totals& now) const {
 }
 
 void Measurement::look_to_the_end(const Totals& now) {
-  const u64 created = get(now, Total::kPacketsCreated), dropped = get(now, Total::kPacketsDropped);
-  const u64 settled = get(now, Total::kPacketsDelivered) + dropped;
   if (complete(now)) return finish(now);
-  if (runs_program() && created == settled && dropped)
-    throw RunError("the program cannot go on: " + std::to_string(dropped) + " packets of its messages were lost.");
-  if (feed_ && created == settled && feed_->waits_for_ever(created, get(now, Total::kLastDelivery), engine_.now()))
-    throw RunError("the trace cannot go on: " + std::to_string(feed_->packets() - created) +
-                   " packets need others that were lost (" + std::to_string(dropped) + ") or went elsewhere (" +
-                   std::to_string(get(now, Total::kPacketsMisdelivered)) + ").");
-  give_up_if_stalled(now);
+  give_up_if_stalled(now, param::run.stall_cycles, 0);
 }
 
 bool Measurement::runs_program() const { return experiment_.str(param::traffic.mode) == "program"; }
@@ -219,22 +216,26 @@ void Measurement::begin_window(const Totals& now) {
   channel_start_ = channel_flits(plan_, engine_.state(index_));
 }
 
-/// Raises an error if packets are missing and none has been created or has arrived for run.stall_cycles: something
-/// refuses or loses them, or they circle. Deadlocks are found by a search of their own.
-void Measurement::give_up_if_stalled(const Totals& now) {
-  const u64 created = get(now, Total::kPacketsCreated), expected = std::max(created, plan_.facts().batch_packets);
+/// Packets of a batch that are still to be created are missing, too.
+void Measurement::note_progress(const Totals& now) {
   const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
-  if (settled == expected || settled != settled_ || before_traffic()) progress_at_ = engine_.now();
+  const bool none_missing = settled == std::max(get(now, Total::kPacketsCreated), plan_.facts().batch_packets);
+  if (none_missing || settled != settled_ || before_traffic()) progress_at_ = engine_.now();
   settled_ = settled;
-  const u64 quiet = engine_.now() - progress_at_;
-  if (quiet < experiment_.u32_of(param::run.stall_cycles)) return;
-  const std::string not_created =
-      expected > created ? " and " + std::to_string(expected - created) + " of the batch are still to be created" : "";
+}
+
+/// Raises an error if packets are missing and none has arrived for as long as the parameter `patience` says, or for
+/// `least` cycles if these are more: something refuses or loses them, or they circle. Deadlocks are found by a search of
+/// their own.
+void Measurement::give_up_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const {
+  const u64 quiet = engine_.now() - progress_at_, created = get(now, Total::kPacketsCreated);
+  if (quiet < std::max<u64>(experiment_.u32_of(patience), least)) return;
+  const u64 expected = plan_.facts().batch_packets;
   throw RunError("no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " +
-                 std::to_string(progress_at_) + "). " + std::to_string(created - settled) + " packets are under way" +
-                 not_created +
-                 ": something refuses them, loses them or sends them in circles. If they only need more time, raise "
-                 "run.stall_cycles.");
+                 std::to_string(progress_at_) + "), " + std::to_string(created - settled_) + " are under way" +
+                 (expected > created ? ", and " + std::to_string(expected - created) + " are still to be created" : "") +
+                 ": something refuses them, loses them or sends them in circles. If they only need more time, raise " +
+                 std::string(patience.path) + ".");
 }
 
 double Measurement::half_width_of(const std::vector<double>& sums) const {
@@ -301,6 +302,11 @@ void Measurement::set_verdict(Verdict verdict) {
 
 void Measurement::finish(const Totals& c) {
   const bool batch = phase_ == Phase::kToTheEnd;
+  // A network that has stopped is not saturated, and in a closed loop, whose sources stop too, it looks idle.
+  constexpr u64 kPacketTimes = 100;  // that the longest packet may take to cross the network
+  if (!batch)
+    give_up_if_stalled(c, param::run.watchdog_cycles,
+                       std::max(measured_cycles_, kPacketTimes * plan_.facts().longest_packet));
   phase_ = Phase::kDone;
   const Topology& topology = plan_.topology();
   const std::vector<std::byte> state = engine_.state(index_);

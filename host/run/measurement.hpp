@@ -56,7 +56,8 @@ class Measurement {
   void set_window(Cycle begin, Cycle end);
   void begin_window(const Totals& now);
   bool complete(const Totals& now) const;
-  void give_up_if_stalled(const Totals& now);
+  void note_progress(const Totals& now);
+  void give_up_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const;
   double half_width_of(const std::vector<double>& sums) const;
   void end_window(const Totals& now);
   void end_drain(const Totals& now);

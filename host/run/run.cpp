@@ -23,13 +23,21 @@ namespace flitlab {
 
 void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas, u32 threads) {
   constexpr u64 kStateBytes = u64{1} << 28;  // of the states that are looked at together
-  std::vector<std::string> found(replicas.size());
+  struct Found {
+    std::string deadlock, stopped;
+  };
+  std::vector<Found> found(replicas.size());
   engine.each_state(replicas, static_cast<u32>(std::clamp<u64>(kStateBytes / engine.layout().bytes(1), 1, threads)),
-                    [&](std::size_t i, const std::vector<std::byte>& state) { found[i] = plan.find_deadlock(state); });
-  for (std::size_t i = 0; i < replicas.size(); ++i)
-    if (!found[i].empty())
-      throw RunError("deadlock (replica " + std::to_string(replicas[i]) + ", found at cycle " +
-                     std::to_string(engine.now()) + "): " + found[i]);
+                    [&](std::size_t i, const std::vector<std::byte>& state) {
+                      found[i] = {plan.find_deadlock(state), plan.find_stopped(state, engine.now())};
+                    });
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    const auto& [deadlock, stopped] = found[i];
+    if (deadlock.empty() && stopped.empty()) continue;
+    throw RunError((deadlock.empty() ? "stopped" : "deadlock") + (" (replica " + std::to_string(replicas[i])) +
+                   ", found at cycle " + std::to_string(engine.now()) +
+                   "): " + (deadlock.empty() ? stopped : deadlock));
+  }
 }
 
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {

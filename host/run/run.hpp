@@ -41,7 +41,7 @@ u32 cycles_of_epoch(const Experiment& experiment);
 /// One feed per experiment that replays a trace; none otherwise. Throws ConfigError if a file cannot be read.
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
 
-/// Throws RunError if channels of a replica wait for one another for ever.
+/// Throws RunError if channels of a replica wait for one another for ever, or other units of its model have stopped.
 void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas, u32 threads);
 
 /// The engine for a job of `replicas`: the backend that "auto" means for it, and how much memory is left beside what it

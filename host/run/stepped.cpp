@@ -1,7 +1,7 @@
 #include "host/run/stepped.hpp"
 
 #include <algorithm>
-
+#include <array>
 #include <cstdio>
 #include <sstream>
 
@@ -11,6 +11,7 @@
 #include "host/run/advance.hpp"
 #include "host/run/checkpoint.hpp"
 #include "host/run/conservation.hpp"
+#include "host/run/lost_for_ever.hpp"
 #include "host/run/run.hpp"
 #include "kernels/common/error.hpp"
 
@@ -182,6 +183,10 @@ void SteppedNetwork::check() {
   check_conservation(*engine_, *plan_, 0);
   const u32 only[] = {0};
   check_deadlock(*engine_, *plan_, only, 1);
+  const Totals totals = std::to_array(engine_->counters(0).total);
+  const TraceFeed* feed = feeds_.empty() ? nullptr : &feeds_.front();
+  if (const std::string why = lost_for_ever(experiment_, *plan_, *engine_, 0, totals, feed); !why.empty())
+    throw RunError(why);
 }
 
 std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(events_, {}); }

@@ -23,6 +23,44 @@ def test_a_batch_that_cannot_end_is_given_up(changes):
         fl.run(fl.Experiment.from_dict(BATCH | changes))
 
 
+@pytest.mark.parametrize("mode", [{"traffic.mode": "request_reply", "traffic.window": 2}, {"traffic.load": 0.1}])
+def test_a_window_in_which_nothing_arrives_is_given_up(mode):
+    """It was reported as an idle network with a load of 0 in a closed loop, and as a saturated one otherwise."""
+    with pytest.raises(fl.RunError, match=r"no packet has arrived for \d+ cycles.*are under way.*run\.watchdog_cycles"):
+        fl.run(fl.Experiment.from_dict({"router.kind": "sconnect", "host.refuses": [0]} | mode))
+
+
+def test_long_packets_are_waited_for():
+    """Packets of 4095 flits under way for longer than the window, of which none has arrived: nothing has stopped."""
+    result = fl.run({"topology.shape": [4, 4], "router.kind": "vc", "traffic.packet_flits": 4095, "traffic.load": 0.5,
+                     "run.warmup_cycles": 2000, "run.measure_cycles": 1500, "run.epoch_cycles": 100,
+                     "run.drain_cycles": 0, "run.watchdog_cycles": 100})
+    assert result.cycles < 4095 and result.packets.in_flight > 0 and result.packets.delivered == 0
+
+
+LOST = {"router.kind": "t3e", "topology.shape": [2, 2, 1], "faults.nodes": [1], "faults.cycle": 500,
+        "faults.unconnected": "warn", "faults.reroute_delay": 5000}
+
+
+@pytest.mark.filterwarnings("ignore:faults.cycle")
+def test_a_closed_loop_whose_windows_are_full_of_lost_requests_is_reported():
+    loop = fl.Experiment.from_dict(LOST | {"traffic.mode": "request_reply", "traffic.window": 2, "traffic.load": 0.5})
+    text = r"the closed loop cannot go on: 4 terminals .* have 2 requests without a reply each.*8 packets were lost"
+    with pytest.raises(fl.RunError, match=text):
+        fl.run(loop)
+    network = fl.Network(loop).step(500).check()
+    with pytest.raises(fl.RunError, match=text):
+        network.step(2000).check()
+
+
+def test_the_watch_over_a_network_knows_a_trace_that_cannot_go_on(tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("0,0,1,4\n10,1,0,4,0\n")
+    network = fl.Network(LOST | {"faults.cycle": 0, "traffic.mode": "trace", "traffic.trace_file": str(trace)})
+    with pytest.raises(fl.RunError, match="the trace cannot go on: 1 packets need others that were lost"):
+        network.step(5000).check()
+
+
 def test_patience_counts_from_the_last_arrival(tmp_path):
     """Packets that come one by one, each after most of the patience, do not end it; nor does silence at first."""
     trace = tmp_path / "trace.csv"

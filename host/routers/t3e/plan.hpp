@@ -22,6 +22,7 @@ class T3ePlan final : public Plan, public Inspector {
   void change(Engine& engine, u32 replica) const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
+  std::string find_stopped(const std::vector<std::byte>& state, Cycle now) const override;
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }

@@ -68,6 +68,30 @@ def test_barrier_trees_go_around_breaks():
     assert network.totals["barriers"] > 32 * 10
 
 
+@pytest.mark.parametrize("operation", ["OP_BAR", "OP_EUR", "OP_EUR_B"])
+def test_a_unit_that_waits_for_software_has_not_stopped(operation):
+    """Software may take any time between two operations, and some PEs may never join."""
+    network = by_hand({"topology.shape": [2, 2, 1]})
+    for pe in range(3):
+        state = t3e.Machine(network).barrier_state(pe)
+        t3e.Machine(network).barrier_operation(pe, operation if state == "S_BAR" else "OP_BAR")
+        for _ in range(50):
+            network.step(1).check()
+    network.step(10000).check()
+
+
+def test_a_run_reports_units_that_have_stopped(cli, tmp_path):
+    """A node breaks, and barrier messages over its links are lost: one line, and exit status 3."""
+    settings = {"topology.shape": [4, 4, 2], "faults.nodes": [5], "faults.cycle": 500, "barrier.units": 2,
+                "traffic.load": 0.0}
+    text = "".join(f"{path} = {value}\n" for path, value in settings.items())
+    (tmp_path / "c.toml").write_text('router.kind = "t3e"\n' + text)
+    done = cli("run", tmp_path / "c.toml")
+    assert done.returncode == 3
+    line, = done.stderr.splitlines()
+    assert "2 barrier units have stopped (0, 1): barrier unit 0: " in line and "broken link" in line
+
+
 @pytest.mark.parametrize("call, text", [
     (lambda machine: machine.barrier_operation(0, "OP_BAR"), "by_hand"),
     (lambda machine: machine.barrier_state(0, 5), "not in use"),

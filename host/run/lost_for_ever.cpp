@@ -1,0 +1,62 @@
+#include "host/run/lost_for_ever.hpp"
+
+#include <algorithm>
+
+#include "kernels/traffic/params.hpp"
+#include "kernels/traffic/terminal_state.hpp"
+
+namespace flitlab {
+namespace {
+
+template <class T>
+std::vector<T> of_terminals(const Engine& engine, u32 replica, std::string_view name) {
+  const ItemKind& terminals = engine.layout().kinds[1];
+  std::vector<T> values(terminals.count);
+  engine.get_field(replica, 1, terminals.field(name), values.data());
+  return values;
+}
+
+/// A terminal goes on if it owes a reply, or its window is open and it has another request to create.
+std::string lost_transactions(const Experiment& e, const Engine& engine, u32 replica, const std::string& lost) {
+  const auto has_loops = [](const FieldInfo& field) { return field.name == "loop"; };
+  const auto& fields = engine.layout().kinds[1].fields;
+  if (std::none_of(fields.begin(), fields.end(), has_loops)) return "";
+  const u32 window = e.u32_of(param::traffic.window);
+  const std::vector<LoopControl> loops = of_terminals<LoopControl>(engine, replica, "loop");
+  const std::vector<TerminalControl> controls = of_terminals<TerminalControl>(engine, replica, "control");
+  u32 waiting = 0, first = kNone;
+  for (u32 i = 0; i < loops.size(); ++i) {
+    const bool full = loops[i].outstanding >= window;
+    if (loops[i].replies || loops[i].promised || (!full && controls[i].next.at != kNever)) return "";
+    if (full && !waiting++) first = i;
+  }
+  if (!waiting) return "";
+  return "the closed loop cannot go on: " + std::to_string(waiting) + " terminals (terminal " + std::to_string(first) +
+         (waiting > 1 ? ", ..." : "") + ") have " + std::to_string(window) +
+         " requests without a reply each, as many as traffic.window allows, and " + lost + ".";
+}
+
+}  // namespace
+
+std::string lost_for_ever(const Experiment& e, const Plan& plan, const Engine& engine, u32 replica,
+                          const Totals& totals, const TraceFeed* feed) {
+  const u64 created = total_of(totals, Total::kPacketsCreated), dropped = total_of(totals, Total::kPacketsDropped),
+            misdelivered = total_of(totals, Total::kPacketsMisdelivered);
+  if (created != total_of(totals, Total::kPacketsDelivered) + dropped) return "";
+  const std::string& mode = e.str(param::traffic.mode);
+  if (mode == "program" && dropped && total_of(totals, Total::kProgramsFinished) < plan.topology().terminals)
+    return "the program cannot go on: " + std::to_string(dropped) + " packets of its messages were lost.";
+  if (feed && !feed->finished(created) &&
+      feed->waits_for_ever(created, total_of(totals, Total::kLastDelivery), engine.now()))
+    return "the trace cannot go on: " + std::to_string(feed->packets() - created) +
+           " packets need others that were lost (" + std::to_string(dropped) + ") or went elsewhere (" +
+           std::to_string(misdelivered) + ").";
+  // A terminal may learn of a reply in the cycle after its arrival.
+  if (mode == "request_reply" && dropped + misdelivered && engine.now() > total_of(totals, Total::kLastDelivery) + 2)
+    return lost_transactions(
+        e, engine, replica,
+        std::to_string(dropped) + " packets were lost and " + std::to_string(misdelivered) + " went elsewhere");
+  return "";
+}
+
+}  // namespace flitlab
