@@ -76,7 +76,8 @@ class Network:
         return self._core.channels()
 
     def check(self) -> Network:
-        """Raises RunError if flits have been lost or channels wait for one another for ever."""
+        """Raises RunError if the network has lost flits, or if it cannot go on: channels wait for one another for ever,
+        a T3E's barrier unit has lost a message, or a closed loop, trace or program needs packets that were lost."""
         self._core.check()
         return self
 

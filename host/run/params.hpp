@@ -83,7 +83,7 @@ inline constexpr struct RunParams {
       .unit = "cycles",
       .help =
           "Cycles until the first search for deadlock; the next are at two, four, eight times as "
-          "many, and where a run ends."};
+          "many, and where a run ends. A run with a window fails there if no packet has arrived for so long."};
   ParamRecord stall_cycles{.path = "run.stall_cycles",
                            .type = ParamType::kInt,
                            .default_value = "1000000",
