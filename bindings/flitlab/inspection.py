@@ -86,6 +86,7 @@ class VirtualChannel:
 
     stage: str  # idle, routing, waiting, head, body; or what a model calls its own
     flits: int  # in the input buffer
+    capacity: int  # flits that the input buffer holds; 0: the channel has none of its own, or one without limit
     packets: int
     left: int  # flits of the front packet still to go
     out_port: int | None
@@ -131,6 +132,8 @@ class Router:
     name: str
     cycle: int
     ports: tuple[Port, ...]
+    held: int  # places that are taken: of the buffers, or of what else fills a router of this kind
+    places: int
 
     @classmethod
     def of(cls, index: int, cycle: int, node: dict[str, Any]) -> Router:
@@ -139,10 +142,16 @@ class Router:
             port = named(part)
             vcs = tuple([VirtualChannel(**named(vc), name=vc["name"], note=vc["note"]) for vc in part["parts"]])
             ports.append(Port(part["name"], port["peer"], port["to_terminal"], vcs, part["note"]))
-        return cls(index, node["name"], cycle, tuple(ports))
+        return cls(index, node["name"], cycle, tuple(ports), **named(node))
+
+    @property
+    def fill(self) -> float:
+        """The share of its places that are taken, from 0 to 1; the router scope draws routers by it."""
+        return self.held / self.places if self.places else 0.0
 
     @property
     def flits(self) -> int:
+        """In its input buffers."""
         return sum(vc.flits for port in self.ports for vc in port.vcs)
 
     def __repr__(self) -> str:
@@ -150,20 +159,24 @@ class Router:
                           *(f"  {line}" for port in self.ports for line in repr(port).splitlines())])
 
     def plot(self, axes=None):
-        """Buffers of all ports and VCs as filled cells."""
+        """Buffers of all ports and VCs: each cell is as dark as its buffer is full. Buffers that share a pool, or have
+        no limit, are compared with the fullest of them. Returns the axes."""
         import matplotlib.pyplot as plt
         import numpy as np
 
+        vcs = max(len(port.vcs) for port in self.ports)
         if axes is None:
-            _, axes = plt.subplots(figsize=(1.2 + 0.5 * len(self.ports[0].vcs), 0.6 + 0.4 * len(self.ports)),
-                                   layout="constrained")
-        grid = np.array([[vc.flits for vc in port.vcs] for port in self.ports])
-        axes.imshow(grid, cmap="Blues", vmin=0, vmax=max(1, grid.max()), aspect="auto")
-        for (row, column), flits in np.ndenumerate(grid):
-            if flits:
-                axes.text(column, row, str(flits), ha="center", va="center",
-                          color="white" if flits > grid.max() / 2 else "black")
-        axes.set(xticks=range(grid.shape[1]), yticks=range(len(self.ports)), yticklabels=[p.name for p in self.ports],
+            _, axes = plt.subplots(figsize=(1.2 + 0.5 * vcs, 0.6 + 0.4 * len(self.ports)), layout="constrained")
+        fullest = max(1, *(vc.flits for port in self.ports for vc in port.vcs))
+        share = np.full((len(self.ports), vcs), np.nan)  # ports may differ in their number of VCs
+        for row, port in enumerate(self.ports):
+            for column, vc in enumerate(port.vcs):
+                share[row, column] = vc.flits / (vc.capacity or fullest)
+                if vc.flits:
+                    axes.text(column, row, str(vc.flits), ha="center", va="center",
+                              color="white" if share[row, column] > 0.5 else "black")
+        axes.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        axes.set(xticks=range(vcs), yticks=range(len(self.ports)), yticklabels=[p.name for p in self.ports],
                  xlabel="virtual channel", ylabel="input port")
         axes.set_title(f"flits in router {self.name}\ncycle {self.cycle}", fontsize=9)
         return axes

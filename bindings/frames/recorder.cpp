@@ -26,20 +26,19 @@ Recorder::Recorder(SteppedNetwork& network, std::vector<u32> routers, u32 window
 
 void Recorder::restart() {
   network_.take_events();  // those of the past are not this recording's
-  begun_ = network_.cycle();
   deadlock_.clear();
   words_.clear();
   state_.clear();
   frames_.clear();
-  created_.clear();
   rows_.clear();
   for (auto& [terminal, queued] : queued_) queued = 0;
+  held_.clear();
   carried_ = network_.channels();
   const auto totals = network_.totals();
   flits_created_ = totals.at("flits_created");
   flits_delivered_ = totals.at("flits_delivered");
   const Frame& first = take({});
-  first_ = {first.rows, first.queues, first.words, state_};
+  first_ = {first.rows, first.queues, first.held, first.words, state_};
 }
 
 void Recorder::put_steps(Json& json, u32 cycles) {
@@ -68,6 +67,7 @@ void Recorder::put_frames(Json& json, u32 most) const {
              {},
              std::move(known.rows),
              std::move(known.queues),
+             std::move(known.held),
              std::move(known.words),
              std::move(state)});
   for (std::size_t i = left_out + 1; i < frames_.size(); ++i) put(json, frames_[i]);
@@ -93,6 +93,18 @@ void Recorder::put_network(Json& json) const {
     json.open('[');
     for (const PortSnapshot& port : ports)
       json.open('[').put(minus_one_if_none(port.peer)).put(u32{port.to_terminal}).close(']');
+    json.close(']');
+  }
+  json.close(']').member("full", network_.fill_of()).key("places").open('[');
+  for (u32 i = 0; i < routers_.size(); ++i) json.put(network_.fill(routers_[i], routers[i]).places);
+  json.close(']').key("capacity").open('[');
+  for (const auto& ports : routers) {
+    json.open('[');
+    for (const PortSnapshot& port : ports) {
+      json.open('[');
+      for (const VcSnapshot& vc : port.vcs) json.put(vc.capacity);
+      json.close(']');
+    }
     json.close(']');
   }
   json.close(']').key("links").open('[');
@@ -160,6 +172,8 @@ void Recorder::put(Json& json, const Frame& frame) const {
   }
   json.close(']').key("q").open('[');
   for (const auto& [terminal, queued] : frame.queues) json.put(terminal).put(queued);
+  json.close(']').key("f").open('[');
+  for (const auto& [router, held] : frame.held) json.put(router).put(held);
   json.close(']');
   if (!frame.words.empty()) {
     json.key("w").open('{');
@@ -187,6 +201,7 @@ void Recorder::Known::apply(const Frame& next) {
   if (next.whole) rows = next.rows;
   for (std::size_t i = 0; i < next.places.size(); ++i) rows[next.places[i]] = next.rows[i];
   for (const auto& [terminal, queued] : next.queues) queues[terminal] = queued;
+  for (const auto& [router, full] : next.held) held[router] = full;
   for (const auto& [router, said] : next.words) words[router] = said;
   for (const Change& change : next.state) state[change.drawn][change.place] += change.more;
 }
@@ -205,11 +220,15 @@ u32 Recorder::stage(const std::string& name) {
 }
 
 /// One row for each virtual channel of the drawn routers, whose columns are those of an inspected one; none is -1.
-std::vector<Recorder::Row> Recorder::look_at_routers() {
+/// Notes in the frame how full these routers are, where that has changed.
+std::vector<Recorder::Row> Recorder::look_at_routers(Frame& frame) {
   std::vector<Row> rows;
   rows.reserve(rows_.size());
   for (const u32 router : routers_) {
     const std::vector<PortSnapshot> ports = network_.ports(router);
+    const u32 full = network_.fill(router, ports).held;
+    if (const auto [known, fresh] = held_.try_emplace(router); fresh || known->second != full)
+      frame.held[router] = known->second = full;
     for (u32 p = 0; p < ports.size(); ++p)
       for (u32 v = 0; v < ports[p].vcs.size(); ++v) {
         const VcSnapshot& vc = ports[p].vcs[v];
@@ -226,7 +245,7 @@ std::vector<Recorder::Row> Recorder::look_at_routers() {
 
 /// Rows that are not as they were; all of them if there are others than before.
 void Recorder::find_changes(Frame& frame) {
-  std::vector<Row> before = std::exchange(rows_, look_at_routers());
+  std::vector<Row> before = std::exchange(rows_, look_at_routers(frame));
   const auto same_place = [](const Row& a, const Row& b) {
     return std::equal(a.begin(), a.begin() + kPlace, b.begin());
   };
@@ -320,19 +339,11 @@ void Recorder::put_loads(Json& json) {
   flits_delivered_ = delivered;
 }
 
-/// Of packets delivered that were created since the recording began: from creation to the tail's arrival.
+/// Of each packet delivered in the cycle: from its creation, whenever that was, to its tail's arrival.
 void Recorder::put_latencies(Json& json, const std::vector<TimedEvent>& events) {
   json.key("l").open('[');
-  for (const TimedEvent& e : events) {
-    const Packet packet{e.event.src, e.event.id};
-    if (e.event.kind == EventKind::kCreated) {
-      created_[packet] = e.cycle;
-    } else if (const auto found = created_.find(packet);
-               e.event.kind == EventKind::kDelivered && found != created_.end()) {
-      json.put(e.cycle - found->second);
-      created_.erase(found);
-    }
-  }
+  for (const TimedEvent& e : events)
+    if (e.event.kind == EventKind::kDelivered) json.put(e.event.latency);
   json.close(']');
 }
 

@@ -49,14 +49,11 @@ class Recorder {
   u64 deadlocked() const { return deadlocked_; }
   u64 last() const { return cycle_; }                            ///< cycle of the last frame
   u32 kept() const { return static_cast<u32>(frames_.size()); }  ///< frames
-  /// The cycle of the first frame, whatever is kept: latencies are those of packets created since.
-  u64 begun() const { return begun_; }
   void look_for_deadlock();
 
  private:
   static constexpr std::size_t kColumns = 15, kPlace = 3;  ///< of a row, and of it what names the virtual channel
   using Row = std::array<u32, kColumns>;
-  using Packet = std::pair<u32, u32>;  ///< source terminal and number there
   /// A word of 4 bytes of a router's state that has changed.
   struct Change {
     u32 drawn;  ///< the router's place among those that are drawn
@@ -70,6 +67,7 @@ class Recorder {
     std::vector<u32> places;  ///< not whole: of the rows that have changed
     std::vector<Row> rows;
     std::map<u32, u32> queues;         ///< packets by terminal, where that has changed
+    std::map<u32, u32> held;           ///< Fill::held by router, where that has changed
     std::map<u32, std::string> words;  ///< the machine's, of its routers, in JSON, where they have changed
     std::vector<Change> state;         ///< in their order
   };
@@ -77,7 +75,7 @@ class Recorder {
   /// What is known of a frame, whatever has changed in it.
   struct Known {
     std::vector<Row> rows;
-    std::map<u32, u32> queues;
+    std::map<u32, u32> queues, held;
     std::map<u32, std::string> words;
     std::vector<std::vector<u32>> state;
 
@@ -87,7 +85,7 @@ class Recorder {
   Frame& take(const std::vector<TimedEvent>& events);
   void put(Json& json, const Frame& frame) const;
   void forget_first();
-  std::vector<Row> look_at_routers();
+  std::vector<Row> look_at_routers(Frame& frame);
   u32 stage(const std::string& name);
   void find_changes(Frame& frame);
   void look_at_queues(Frame& frame, const std::vector<TimedEvent>& events);
@@ -96,20 +94,20 @@ class Recorder {
   void put_events(Json& json, const std::vector<TimedEvent>& events) const;
   void put_use(Json& json);
   void put_loads(Json& json);
-  void put_latencies(Json& json, const std::vector<TimedEvent>& events);
+  static void put_latencies(Json& json, const std::vector<TimedEvent>& events);
 
   SteppedNetwork& network_;
   std::vector<u32> routers_;
   std::vector<bool> drawn_;  ///< by router
   u32 window_;
-  u64 begun_ = 0, cycle_ = 0;  ///< of the first frame and of the last
+  u64 cycle_ = 0;  ///< of the last frame
   std::deque<Frame> frames_;
   Known first_;                ///< of the first frame
   std::vector<Row> rows_;      ///< of the last frame
   std::map<u32, u32> queued_;  ///< there, packets by terminal of a drawn router
+  std::map<u32, u32> held_;    ///< there, Fill::held by drawn router
   std::vector<std::string> stages_;
   std::vector<ChannelUse> carried_;
-  std::map<Packet, u64> created_;  ///< cycle
   u64 flits_created_ = 0, flits_delivered_ = 0;
   bool has_words_ = false;  ///< the machine calls things by names of its own, or says something of them
   std::map<u32, std::string> words_;

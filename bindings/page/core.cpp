@@ -139,7 +139,6 @@ void put_state(Json& json) {
   json.key("stages").open('[');
   for (const std::string& stage : recorder.stages()) json.put(stage);
   json.close(']').member("deadlock", recorder.deadlock()).member("deadlocked", recorder.deadlocked());
-  json.member("begun", recorder.begun());
 }
 
 /// A recording that begins anew.

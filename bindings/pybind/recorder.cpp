@@ -50,7 +50,6 @@ void bind_recorder(py::module_& m) {
       .def_property_readonly("deadlocked", &Recorder::deadlocked)
       .def_property_readonly("kept", &Recorder::kept)
       .def_property_readonly("last", &Recorder::last)
-      .def_property_readonly("begun", &Recorder::begun)
       .def("look_for_deadlock", &Recorder::look_for_deadlock);
 }
 

@@ -12,6 +12,7 @@ InspectNode vc_node(const VcSnapshot& s) {
           s.name,
           {{"stage", s.stage, "", "what the front packet is doing; idle: there is none"},
            {"flits", s.flits, "flits", "in the input buffer"},
+           {"capacity", s.capacity, "flits", "that the input buffer holds; 0: it has none of its own, or no limit"},
            {"packets", s.packets, "packets", "in the input buffer, whole or in part"},
            {"left", s.left, "flits", "of the front packet, still to go"},
            {"out_port", none_if(s.out_port), "", "output port that the front packet asks for or holds"},
@@ -29,6 +30,17 @@ InspectNode vc_node(const VcSnapshot& s) {
 
 }  // namespace
 
+Fill Inspector::fill(const std::vector<std::byte>&, u32, const std::vector<PortSnapshot>& ports) const {
+  Fill fill;
+  for (const PortSnapshot& port : ports)
+    for (const VcSnapshot& vc : port.vcs)
+      if (vc.capacity) {
+        fill.held += vc.flits;
+        fill.places += vc.capacity;
+      }
+  return fill;
+}
+
 const Inspector& inspector_of(const Plan& plan) {
   if (const Inspector* inspector = plan.inspector()) return *inspector;
   throw ConfigError("routers of this kind cannot be looked into by ports: their plan has no inspector.");
@@ -38,7 +50,12 @@ InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u
   const Inspector& inspector = inspector_of(plan);
   std::vector<PortSnapshot> ports = inspector.inspect_router(state, router);
   inspector.describe_router(state, router, now, ports);
-  InspectNode node{"router", plan.router_name(router), {}, {}};
+  const Fill fill = inspector.fill(state, router, ports);
+  InspectNode node{"router",
+                   plan.router_name(router),
+                   {{"held", fill.held, inspector.fill_of(), "how full the router is"},
+                    {"places", fill.places, inspector.fill_of(), "at most"}},
+                   {}};
   for (const PortSnapshot& port : ports) {
     InspectNode& part = node.parts.emplace_back();
     part.kind = "port";

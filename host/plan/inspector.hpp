@@ -16,6 +16,7 @@ class Plan;
 struct VcSnapshot {
   std::string stage;  ///< idle, routing, waiting, head, body
   u32 flits = 0, packets = 0, left = 0;
+  u32 capacity = 0;  ///< flits that the input buffer holds; 0: the channel has no buffer, or one without limit
   u32 out_port = kNone, out_vc = kNone;         ///< kNone unless granted (port also while waiting)
   u32 src = kNone, id = 0, dst_router = kNone;  ///< front packet
   u32 credits = 0;                              ///< of the output VC with the same numbers
@@ -33,6 +34,11 @@ struct PortSnapshot {
   std::vector<VcSnapshot> vcs;
 };
 
+/// How full a router is. Both numbers are of one kind of thing, which Inspector::fill_of names.
+struct Fill {
+  u32 held = 0, places = 0;
+};
+
 struct TerminalSnapshot {
   u32 created = 0, sent = 0, received = 0, queued = 0, flits_left = 0, vc = 0;
   Cycle next_creation = kNever;
@@ -48,6 +54,11 @@ class Inspector {
   /// Fills in names and notes, at the beginning of cycle `now`: apart, since whoever looks at all routers needs none.
   virtual void describe_router(const std::vector<std::byte>& /*state*/, u32 /*router*/, Cycle /*now*/,
                                std::vector<PortSnapshot>&) const {}
+  /// How full a router is; `ports` are what inspect_router returns for it. Unless a model overrides it: the flits in
+  /// buffers of limited size, and the sizes of these buffers.
+  virtual Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const;
+  /// What `fill` counts: a noun phrase in the plural.
+  virtual std::string_view fill_of() const { return "flits in buffers"; }
   virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
   /// Flits sent per router-to-router channel since cycle 0, in channel order.
   virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;

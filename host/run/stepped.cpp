@@ -107,6 +107,13 @@ std::vector<PortSnapshot> SteppedNetwork::ports(u32 router) const {
   return inspector_of(*plan_).inspect_router(state(), router);
 }
 
+Fill SteppedNetwork::fill(u32 router, const std::vector<PortSnapshot>& ports) const {
+  require_router(router);
+  return inspector_of(*plan_).fill(state(), router, ports);
+}
+
+std::string_view SteppedNetwork::fill_of() const { return inspector_of(*plan_).fill_of(); }
+
 void SteppedNetwork::require_terminal(u32 index) const {
   if (index >= plan_->topology().terminals)
     throw ConfigError("terminal " + std::to_string(index) + " does not exist: terminals are numbered 0 to " +

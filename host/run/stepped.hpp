@@ -44,7 +44,10 @@ class SteppedNetwork {
   InspectNode terminal(u32 index) const;
   /// The same as plain numbers, without the machine's words: for whoever looks at all of them.
   std::vector<PortSnapshot> ports(u32 router) const;
-  u32 queued(u32 terminal) const;  ///< packets in its source queue
+  /// How full a router is; `ports` are what ports(router) returns.
+  Fill fill(u32 router, const std::vector<PortSnapshot>& ports) const;
+  std::string_view fill_of() const;  ///< what is counted there
+  u32 queued(u32 terminal) const;    ///< packets in its source queue
   const StateLayout& layout() const { return plan_->layout(); }
   /// All that an item's state consists of: one of a kind of the layout, "router" for example.
   InspectNode item(const std::string& kind, u32 index) const;

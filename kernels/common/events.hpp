@@ -16,10 +16,11 @@ struct Event {
   u8 vc;
   u8 out_port;
   u8 out_vc;
-  u8 flit;    ///< 1 head, 2 tail, 3 both, 0 body
-  u16 flits;  ///< packet length
+  u8 flit;          ///< 1 head, 2 tail, 3 both, 0 body
+  u16 flits;        ///< packet length
+  u32 latency = 0;  ///< kDelivered: cycles from the packet's creation to its tail's arrival, as totals count them
 };
-static_assert(sizeof(Event) == 16);
+static_assert(sizeof(Event) == 20);
 
 struct EventLog {
   Event* events = nullptr;  ///< [items][capacity]

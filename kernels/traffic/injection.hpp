@@ -58,7 +58,8 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
     raise_to(shard, Total::kNetworkLatencyMax, network_latency);
   }
   if constexpr (V::traced)
-    v.log.write(t.routers + index, Event{packet.src, packet.id, EventKind::kDelivered, 0, 0, 0, 0, 2, packet.flits});
+    v.log.write(t.routers + index,
+                Event{packet.src, packet.id, EventKind::kDelivered, 0, 0, 0, 0, 2, packet.flits, latency});
 }
 
 /// A packet starts to move if a virtual channel of its class has room. The caller has set its length, class, name and

@@ -28,8 +28,8 @@ DRAWN = 1024  # routers; of more a region is drawn
 WINDOW = 300  # frames that are kept; of more than KEPT routers fewer, so that a page stays below some 10 MB
 KEPT = 200
 MOST_FRAMES = 2**32 - 1
-WORDS = ("name", "note")  # not numbers: only of routers that are inspected
-COLUMNS = [f.name for f in fields(VirtualChannel) if f.name not in WORDS]  # of a row, after router, port and VC
+NOT_IN_ROWS = ("name", "note", "capacity")  # words, which only routers that are inspected have; what does not change
+COLUMNS = [f.name for f in fields(VirtualChannel) if f.name not in NOT_IN_ROWS]  # of a row, after router, port and VC
 KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"]
 
 
@@ -101,9 +101,8 @@ class Recorder:
         return self._core.inspection(router)
 
     def state(self) -> dict[str, Any]:
-        """What is known of the recording besides its frames: names of stages by number, a deadlock and its cycle, and
-        the cycle in which it began."""
-        return {name: getattr(self._core, name) for name in ("stages", "deadlock", "deadlocked", "begun")}
+        """What is known of the recording besides its frames: names of stages by number, a deadlock and its cycle."""
+        return {name: getattr(self._core, name) for name in ("stages", "deadlock", "deadlocked")}
 
     def recording(self, most: int = MOST_FRAMES) -> str:
         """The frames that are kept, the last ``most`` of them, and what they are of; in JSON."""
@@ -122,8 +121,9 @@ class Recorder:
             "seed": flat["run.seed"], "note": self._note, "window": window, "layout": layout,
             "x": [p[0] for p in places], "y": [p[1] for p in places], "planes": planes_of(found["names"]),
             "columns": COLUMNS, "kinds": [*KINDS, found["own_event"]],
-            "buffer": flat.get("router.buffer_flits"), "settings": settings_of(net),
-            **{k: found[k] for k in ("routers", "names", "ports", "peers", "links", "terminals", "state")}}
+            "settings": settings_of(net),
+            **{k: found[k] for k in ("routers", "names", "ports", "peers", "links", "terminals", "state", "full",
+                                     "places", "capacity")}}
 
 
 def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], str]:

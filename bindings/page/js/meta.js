@@ -9,7 +9,7 @@ const SETTINGS = ["topology.kind", "topology.shape", "router.vcs", "router.buffe
   "traffic.load"];
 
 function meta_of(name, begun) {
-  const { parameters, network, warnings, stages, deadlock, deadlocked, begun: first } = begun;
+  const { parameters, network, warnings, stages, deadlock, deadlocked } = begun;
   const values = Object.fromEntries(parameters.map((p) => [p.path, p.value]));
   const place = new Map(network.routers.map((r, i) => [r, i]));
   const [places, layout] = places_of(network.names, values["topology.kind"] ?? "",
@@ -20,9 +20,9 @@ function meta_of(name, begun) {
   for (const p of parameters) if (SETTINGS.includes(p.path)) settings[p.path] = p;
   return { name, kind: values["router.kind"], about: about(name, values), seed: values["run.seed"],
     note: [note, ...warnings].filter((t) => t).join(" "), window: WINDOW, layout, terminals: network.terminals, columns: COLUMNS,
-    kinds: [...KINDS, network.own_event], stages, deadlock, deadlocked, begun: first, routers: network.routers, names: network.names, x: places.map((p) => p[0]),
+    kinds: [...KINDS, network.own_event], stages, deadlock, deadlocked, routers: network.routers, names: network.names, x: places.map((p) => p[0]),
     y: places.map((p) => p[1]), planes: planes_of(network.names), ports: network.ports, peers: network.peers, links: network.links,
-    state: network.state, buffer: values["router.buffer_flits"], settings };
+    state: network.state, full: network.full, places: network.places, capacity: network.capacity, settings };
 }
 
 // As Python's repr(experiment).

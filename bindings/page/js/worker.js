@@ -49,8 +49,8 @@ class Kernel {
   }
 }
 
-function state_of({ stages, deadlock, deadlocked, begun }) {
-  return { stages, deadlock, deadlocked, begun };
+function state_of({ stages, deadlock, deadlocked }) {
+  return { stages, deadlock, deadlocked };
 }
 
 // In a worker; tests call Kernel without one.

@@ -148,6 +148,7 @@ std::vector<PortSnapshot> AdaptivePlan::inspect_router(const std::vector<std::by
   for (u32 rank = 0; rank < bit_count(wired_[index]) * t.channel_buffers + t.spare; ++rank) {
     VcSnapshot s;
     s.stage = rank < stored ? "stored" : "idle";
+    s.capacity = 1;
     if (rank < stored) {
       const Packet& packet = node.at(t.router_fields.pool, node.at(t.router_fields.order, rank));
       s.flits = s.packets = s.left = 1;

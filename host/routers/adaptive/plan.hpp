@@ -25,6 +25,7 @@ class AdaptivePlan final : public Plan, public Inspector {
   const Inspector* inspector() const override { return this; }
   /// Ports, and behind them the buffers of the router, which belong to no port.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  std::string_view fill_of() const override { return "messages in buffers"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;

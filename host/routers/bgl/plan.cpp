@@ -143,6 +143,14 @@ std::string BglPlan::port_name(u32 port) const {
   return std::string(port % 2 ? "-" : "+") + "xyz"[port / 2];
 }
 
+/// Chunks that a VC of a receiver holds, or an injection FIFO that software uses.
+u32 BglPlan::capacity(u32 port, u32 vc) const {
+  const bgl::Table& t = table_;
+  if (port < topology_.network_ports) return t.buffer[vc];
+  const bool used = vc < t.fifos || (vc >= bgl::kNormalFifos && t.priority_threshold);
+  return used && !t.infinite_fifos ? t.injection_flits : 0;
+}
+
 std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
   const bgl::Table& t = table_;
   const Item<1> node = item_of(state, layout_, 0, index);
@@ -165,6 +173,7 @@ std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& 
                 : control.arriving & me               ? "arriving"
                                                       : "idle";
       s.flits = in.held;
+      s.capacity = capacity(p, v);
       s.packets = in.packets;
       if (in.packets) {
         const Packet& packet = bgl::packet_at(view, node, queue, in.first);

@@ -23,6 +23,7 @@ class BglPlan final : public Plan, public Inspector {
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  std::string_view fill_of() const override { return "chunks in buffers and FIFOs"; }
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                        std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
@@ -40,6 +41,7 @@ class BglPlan final : public Plan, public Inspector {
   void set_parameters(const Experiment& e);
   void set_links(const Experiment& e);
   void set_layout();
+  u32 capacity(u32 port, u32 vc) const;
 
   std::vector<u32> dead_;  ///< nodes
   Topology topology_;

@@ -169,6 +169,13 @@ std::vector<PortSnapshot> BlessPlan::inspect_router(const std::vector<std::byte>
   return ports;
 }
 
+Fill BlessPlan::fill(const std::vector<std::byte>&, u32 index, const std::vector<PortSnapshot>& ports) const {
+  Fill fill{0, bit_count(wired_[index]) * table_.hop_delay};
+  for (const PortSnapshot& port : ports)
+    for (const VcSnapshot& flit : port.vcs) fill.held += flit.flits;
+  return fill;
+}
+
 TerminalSnapshot BlessPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
   return terminal_snapshot(state, layout_, table_.terminal_fields, index, 0);
 }

@@ -25,6 +25,9 @@ class BlessPlan final : public Plan, public Inspector {
   const Inspector* inspector() const override { return this; }
   /// Ports, each with the flits that are on their way to it.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  /// A router has no buffers: the flits on their way to it, of as many as its channels carry at a time.
+  Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
+  std::string_view fill_of() const override { return "flits on their way to the router"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;

@@ -181,6 +181,11 @@ std::vector<PortSnapshot> MetroPlan::inspect_router(const std::vector<std::byte>
   return ports;
 }
 
+Fill MetroPlan::fill(const std::vector<std::byte>& state, u32 index, const std::vector<PortSnapshot>&) const {
+  const metro::RouterControl& control = item_of(state, layout_, 0, index).at(table_.router_fields.control);
+  return {bit_count(control.used), table_.ports() - table_.inputs};
+}
+
 TerminalSnapshot MetroPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
   const metro::Table& t = table_;
   const Item<1> terminal = item_of(state, layout_, 1, index);

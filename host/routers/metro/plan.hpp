@@ -27,6 +27,9 @@ class MetroPlan final : public Plan, public Inspector {
   const Inspector* inspector() const override { return this; }
   /// Ports and what they do; nothing is buffered.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  /// A router holds no words: the open connections, of as many as it has backward ports.
+  Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
+  std::string_view fill_of() const override { return "open connections"; }
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                        std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;

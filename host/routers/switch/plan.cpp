@@ -100,6 +100,12 @@ std::vector<PortSnapshot> SwitchPlan::inspect_router(const std::vector<std::byte
   return ports;
 }
 
+Fill SwitchPlan::fill(const std::vector<std::byte>&, u32, const std::vector<PortSnapshot>& ports) const {
+  Fill fill{0, table_.terminals * (1 + table_.output_buffers)};
+  for (const PortSnapshot& port : ports) fill.held += port.vcs[0].packets + table_.output_buffers - port.vcs[0].credits;
+  return fill;
+}
+
 TerminalSnapshot SwitchPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
   return terminal_snapshot(state, layout_, table_.terminal_fields, index, 0);
 }

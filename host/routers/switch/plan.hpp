@@ -24,6 +24,9 @@ class SwitchPlan final : public Plan, public Inspector {
   std::string port_name(u32 port) const override { return "port " + std::to_string(port); }
   const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
+  /// The messages at the heads of input FIFOs and in output buffers; the rest of an input FIFO has no limit.
+  Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
+  std::string_view fill_of() const override { return "messages"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// There are no channels between routers.
   std::vector<u32> channel_flits(const std::vector<std::byte>&) const override { return {}; }

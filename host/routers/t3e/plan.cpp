@@ -182,6 +182,7 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
       VcSnapshot s;
       s.stage = kStages[static_cast<u32>(in.stage)];
       s.flits = in.flits;
+      if (peer.item != kNone) s.capacity = t3e::buffer_of(t, v);
       s.packets = in.packets;
       if (in.packets) {
         const Packet& packet = item.at(t.router_fields.ring, t3e::ring_start(t, p, v) + in.first);

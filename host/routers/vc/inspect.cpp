@@ -32,6 +32,7 @@ std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& s
       VcSnapshot s;
       s.stage = stage_name(in.stage);
       s.flits = in.flits;
+      if (peer.item != kNone) s.capacity = t.buffer_flits;
       s.packets = in.packets;
       s.left = in.stage >= vc::Stage::kWaiting ? in.left : 0u;
       if (in.packets) {

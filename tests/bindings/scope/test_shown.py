@@ -184,19 +184,19 @@ def check_use(page, mutant):
 
 
 def check_fill(page, mutant):
-    """The more flits a router holds, the fuller and the darker its box, from below."""
+    """A router's box is filled from below, as far as its buffers are full; the legend says what is full."""
     watched = Watched(page, mutant, cycles=12)
     for _ in range(3):
         picture = Picture(page)
         boxes = picture.boxes("fillRect", fill=picture.colours["used"])
-        flits = {r: watched.twin.router(r).flits for r in range(SIDE**2)}
-        most = 4 * 8
-        assert len(boxes) == SIDE**2 and len(set(flits.values())) > 4
-        check_ranks([(min(n, most), boxes[r]["height"]) for r, n in flits.items()])
-        check_ranks([(min(n, most), boxes[r]["alpha"]) for r, n in flits.items()])
+        routers = [watched.twin.router(r) for r in range(SIDE**2)]
+        assert len(boxes) == SIDE**2 and len({router.flits for router in routers}) > 4
         for r, box in boxes.items():
-            assert box["height"] <= picture.size + 1e-6 and (flits[r] or not box["height"])
+            wired = sum(port.peer is not None for port in routers[r].ports)
+            assert box["height"] == pytest.approx(picture.size * routers[r].flits / (wired * 2 * 8), abs=1e-3)
             assert box["y"] + box["height"] == pytest.approx(picture.places[r][1] + picture.size / 2)
+        legend = "A router fills with its flits in buffers, up to the top at all its places (48 to 80, by router)."
+        assert page.locator(".scope-scale").inner_text().startswith(legend)
         for _ in range(8):
             watched.step()
 
@@ -253,6 +253,8 @@ def check_plots(page, mutant):
             assert curve(load.locator(shown), most) == pytest.approx(expected, abs=most / 500)
         held = watched.held[: cycle + 1]
         buffers = page.locator(".scope-plots svg").nth(2)
+        places = (4 * 3 + 8 * 4 + 4 * 5) * 2 * 8  # ports that are wired, VCs, flits
+        assert buffers.get_attribute("aria-label") == f"flits in buffers: {held[-1]} of {places}"
         assert curve(buffers.locator(".scope-line"), max(held)) == pytest.approx(held, abs=max(held) / 500)
 
 
@@ -303,7 +305,9 @@ MUTANTS = {
     "dots go back": (check_flits, "const t = Math.min(1, (cycle - sent - 1 + part) / flight);",
                      "const t = 1 - Math.min(1, (cycle - sent - 1 + part) / flight);"),
     "use of another channel": (check_use, "use.get(wire.channel)", "use.get(wire.channel + 1)"),
-    "fill": (check_fill, "Math.min(1, state.flits_in(r) / most)", "1 - Math.min(1, state.flits_in(r) / most)"),
+    "fill": (check_fill, "full = this.recording.fill(cycle, r)", "full = 1 - this.recording.fill(cycle, r)"),
+    "full at a fifth": (check_fill, "this.state(cycle).held_in(router) / places",
+                        "Math.min(1, 5 * this.state(cycle).held_in(router) / places)"),
     "loads": (check_plots, "f.t[k] / terminals", "3 * f.t[1 - k] / terminals"),
     "mean latency": (check_plots, "a + b, 0) / latencies.length", "a + b, 0) * 2 / latencies.length"),
     "way": (check_way, "of way?.hops ?? []", "of []"),

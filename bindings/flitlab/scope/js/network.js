@@ -2,7 +2,19 @@
 
 const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"]; // Okabe & Ito, nearly
 const USE_WINDOW = 32; // cycles over which the use of channels is counted
+const USE_THICKEST = 5; // pixels by which a channel that is always in use is wider than one that is not in use
 const LONGEST = 300; // cycles for which a packet takes a channel that counts cycles, at most
+
+// The scales of the drawing, in words. Both are linear and begin at 0.
+function scales(meta) {
+  const places = meta.places.filter((n) => n), [least, most] = [Math.min(...places), Math.max(...places)];
+  const full = least === most ? `${most}` : `all its places (${least} to ${most}, by router)`;
+  const routers = places.length ? `A router fills with its ${meta.full}, up to the top at ${full}. ` : "";
+  if (!meta.links.length) return routers;
+  const use = meta.kind === "bgl" ? "the longer packets take it" : "the more flits it carries";
+  return `${routers}A channel is the wider and bluer ${use}: grey for none in the last ${USE_WINDOW} cycles, widest for ` +
+    (meta.kind === "bgl" ? "all of them." : "one in each of them.");
+}
 
 function packet_colour(src, id) {
   return src < 0 ? "#999999" : PALETTE[(src * 31 + (id % FIRST_REPLY) * 7) % PALETTE.length];
@@ -152,7 +164,7 @@ class NetworkView {
     Object.assign(canvas, { width: this.canvas.width, height: this.canvas.height }); // and empty
     const draw = canvas.getContext("2d");
     draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
-    const use = this.use(cycle), state = this.recording.state(cycle);
+    const use = this.use(cycle), state = this.recording.state(cycle), { meta } = this.recording;
     const stroke = (wire) => {
       draw.beginPath();
       draw.moveTo(...wire.start);
@@ -167,7 +179,7 @@ class NetworkView {
       const share = use.get(wire.channel) ?? 0;
       draw.strokeStyle = share ? used : quiet;
       draw.globalAlpha = share ? 0.35 + 0.65 * share : wire.far ? 0.35 : 0.8;
-      draw.lineWidth = share ? 1 + share * Math.min(5, this.size * 0.22) : 1;
+      draw.lineWidth = share ? 1 + share * Math.min(USE_THICKEST, this.size * 0.22) : 1;
       stroke(wire);
     }
     draw.globalAlpha = 1;
@@ -178,13 +190,13 @@ class NetworkView {
       draw.lineWidth = Math.max(3, this.size * 0.3);
       stroke(wire);
     }
-    const most = this.recording.meta.buffer ? this.recording.meta.buffer * 4 : this.recording.fullest, half = this.size / 2;
-    const refused = REFUSED.map((stage) => this.recording.meta.stages.indexOf(stage));
-    this.recording.meta.routers.forEach((r, i) => {
-      const [x, y] = this.places[i], full = Math.min(1, state.flits_in(r) / most);
+    const half = this.size / 2;
+    const refused = REFUSED.map((stage) => meta.stages.indexOf(stage));
+    meta.routers.forEach((r, i) => {
+      const [x, y] = this.places[i], full = this.recording.fill(cycle, r);
       draw.fillStyle = paper;
       draw.fillRect(x - half, y - half, this.size, this.size);
-      draw.globalAlpha = full * 0.85;
+      draw.globalAlpha = 0.85;
       draw.fillStyle = used;
       draw.fillRect(x - half, y + half - this.size * full, this.size, this.size * full);
       draw.globalAlpha = 1;
@@ -205,8 +217,8 @@ class NetworkView {
         draw.strokeStyle = paper;
         draw.lineWidth = 3;
         const left = x + this.size * 0.34, below = y + half + 10;
-        draw.strokeText(this.recording.meta.names[i], left, below);
-        draw.fillText(this.recording.meta.names[i], left, below);
+        draw.strokeText(meta.names[i], left, below);
+        draw.fillText(meta.names[i], left, below);
       }
     });
     return { now, canvas };

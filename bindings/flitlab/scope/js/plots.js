@@ -1,4 +1,4 @@
-// Pictures of what has been counted up to the shown cycle: latencies, load, buffers.
+// Pictures of what has been counted up to the shown cycle: latencies, load, and how full all routers are.
 
 function svg_part(tag, attributes = {}, text = "") {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -49,16 +49,15 @@ function draw_plots(el, recording, cycle) {
   const mean = latencies.length ? latencies.reduce((a, b) => a + b, 0) / latencies.length : null;
   if (mean !== null) histogram.append(svg_part("text", { x: wide - 4, y: 11, "text-anchor": "end", "data-mean": mean },
     `mean ${mean.toFixed(1)} of ${latencies.length}`));
-  // Packets that have been under way for longer than the recording are not known, so that at first the long ones lack.
-  histogram.append(svg_part("text", { x: left + 2, y: high - 5 }, `created since cycle ${recording.meta.begun}`));
+  histogram.append(svg_part("text", { x: left + 2, y: high - 5 }, cycles && `delivered in ${cycles}`));
   // Load.
   const loads = [0, 1].map((k) => smooth(shown.map((f) => f.t[k] / terminals), 32));
   const most = Math.max(0.05, ...loads.flat()), load = plot_frame("load: — accepted, - - offered (flits/cycle/terminal)", cycles, most.toFixed(2));
   line_of(load, loads[0], most, "scope-line scope-dashed");
   line_of(load, loads[1], most, "scope-line");
-  // Buffers.
-  const held = recording.buffered.slice(0, cycle - recording.first + 1), fullest = Math.max(10, ...held);
-  const buffers = plot_frame("flits in buffers", cycles, `${fullest}`);
-  line_of(buffers, held, fullest, "scope-line");
-  el.replaceChildren(histogram, load, buffers);
+  // Routers.
+  const held = recording.full.slice(0, cycle - recording.first + 1), fullest = Math.max(10, ...held);
+  const routers = plot_frame(`${recording.meta.full}: ${held.at(-1)} of ${recording.places}`, cycles, `${fullest}`);
+  line_of(routers, held, fullest, "scope-line");
+  el.replaceChildren(histogram, load, routers);
 }

@@ -23,6 +23,7 @@ async function unpack(text) {
 class State {
   constructor(rows, queues) {
     this.queues = queues;
+    this.held = new Map(); // how full a router is, in what meta.full names
     this.words = new Map(); // the machine's, by router
     this.behind = new Map();
     this.set_rows(rows);
@@ -40,13 +41,14 @@ class State {
   copy() {
     const copy = Object.create(State.prototype);
     return Object.assign(copy, { rows: this.rows.slice(), of_router: this.of_router, queues: new Map(this.queues),
-      behind: new Map(this.behind), words: new Map(this.words) });
+      behind: new Map(this.behind), words: new Map(this.words), held: new Map(this.held) });
   }
 
   apply(frame, meta) {
     if (frame.rows) this.set_rows(frame.rows.slice());
     for (const [i, ...values] of frame.v ?? []) this.rows[i] = [...this.rows[i].slice(0, 3), ...values];
     for (let i = 0; i < frame.q.length; i += 2) this.queues.set(frame.q[i], frame.q[i + 1]);
+    for (let i = 0; i < frame.f.length; i += 2) this.held.set(frame.f[i], frame.f[i + 1]);
     for (const [router, words] of Object.entries(frame.w ?? {})) this.words.set(Number(router), words);
     const arrived = meta.kinds.indexOf("arrived"), granted = meta.kinds.indexOf("switch_granted");
     for (const [kind, , router, port, vc, , , src, id, flit, flits] of frame.e) {
@@ -61,10 +63,8 @@ class State {
     return (this.of_router.get(router) ?? []).map((i) => this.rows[i]);
   }
 
-  flits_in(router) {
-    let sum = 0;
-    for (const i of this.of_router.get(router) ?? []) sum += this.rows[i][FLITS];
-    return sum;
+  held_in(router) {
+    return this.held.get(router) ?? 0;
   }
 
   // Whether a virtual channel of a router is in one of some stages, which are given by number.
@@ -97,8 +97,8 @@ class Recording {
     this.meta = meta;
     this.frames = [];
     this.keys = new Map(); // state by cycle
-    this.buffered = []; // flits in all buffers that are drawn, by frame
-    this.fullest = 4; // flits in a router, at most
+    this.full = []; // sum over the drawn routers of what meta.full names, by frame
+    this.places = meta.places.reduce((sum, places) => sum + places, 0);
     this.place = new Map(meta.routers.map((r, i) => [r, i]));
     this.states = new RouterStates(this);
     this.append(frames, Infinity);
@@ -122,24 +122,26 @@ class Recording {
       const next = [...this.keys.keys()].find((c) => c > this.first);
       if (next === undefined || this.last - next + 1 < window) break;
       this.keys.delete(this.first);
-      this.buffered.splice(0, next - this.first);
+      this.full.splice(0, next - this.first);
       this.states.forget(this.frames.splice(0, next - this.first));
     }
   }
 
-  // Flits in all buffers and in each router, out of what a frame changes of the one before.
+  // Called before the frame is applied to the state of the frame before it.
   count(frame) {
-    if (frame.rows) this.held = new Map();
-    let sum = frame.rows ? 0 : this.buffered[this.buffered.length - 1];
-    const add = (router, flits) => {
-      sum += flits;
-      this.held.set(router, (this.held.get(router) ?? 0) + flits);
-    };
-    for (const row of frame.rows ?? []) add(row[ROUTER], row[FLITS]);
-    for (const [i, ...values] of frame.v ?? []) add(this.tip.rows[i][ROUTER], values[FLITS - STAGE] - this.tip.rows[i][FLITS]);
-    for (const flits of this.held.values()) this.fullest = Math.max(this.fullest, flits);
-    this.buffered.push(sum);
+    let sum = this.full.at(-1) ?? 0;
+    for (let i = 0; i < frame.f.length; i += 2) sum += frame.f[i + 1] - this.tip.held_in(frame.f[i]);
+    this.full.push(sum);
   }
+
+  // The share of a router's places that are taken, from 0 to 1.
+  fill(cycle, router) {
+    const places = this.meta.places[this.place.get(router)];
+    return places ? this.state(cycle).held_in(router) / places : 0;
+  }
+
+  // The size of the buffer of a virtual channel; 0: the channel has none of its own, or it has no limit.
+  capacity(router, port, vc) { return this.meta.capacity[this.place.get(router)]?.[port]?.[vc] ?? 0; }
 
   state(cycle) {
     if (this.shown?.cycle === cycle) return this.shown.state;

@@ -75,7 +75,7 @@ function channel_row(recording, state, row, { fates }, follow, called, note) {
   return make("tr", { class: fate?.won ? "scope-won" : fate?.lost ? "scope-lost" : "", "data-vc": key, "data-flits": row[FLITS],
     "data-stage": stage, "data-credits": row[CREDITS], "data-front": row[SRC] < 0 ? "" : packet_name(row[SRC], row[ID]) },
   make("td", { class: "scope-name" }, called(row[PORT], row[VC]), note ? make("div", { class: "scope-said" }, note) : null),
-  make("td", {}, buffer_cells(state.runs(row), recording.meta.buffer, follow)),
+  make("td", {}, buffer_cells(state.runs(row), recording.capacity(row[ROUTER], row[PORT], row[VC]), follow)),
   make("td", {}, row[SRC] < 0 ? "" : packet_button(row[SRC], row[ID], follow)),
   make("td", {}, stage), make("td", {}, to), recording.has_credits ? make("td", { class: "scope-credits" }, `${row[CREDITS]}`) : null,
   make("td", { class: "scope-why" }, mark + (fate?.why ?? "")));

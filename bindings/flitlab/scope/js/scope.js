@@ -17,6 +17,7 @@ class Scope {
     this.canvas.addEventListener("click", (event) => this.click(event));
     this.panel = make("section", { class: "scope-panel", "aria-live": "off" });
     this.inside = make("section", { class: "scope-tree" });
+    this.scale = make("p", { class: "scope-scale" });
     this.plots = make("div", { class: "scope-plots" });
     this.now = make("span", { class: "scope-cycle", "aria-live": "polite" });
     this.note = make("p", { class: "scope-note", role: "status" });
@@ -24,7 +25,7 @@ class Scope {
     this.deadlock = make("pre", { class: "scope-deadlock", role: "status", hidden: true });
     const when = make("div", { class: "scope-time" }, this.now, this.controls.when);
     el.replaceChildren(this.about, this.controls.bar, when, this.settings, this.note, this.deadlock,
-      make("div", { class: "scope-body" }, make("div", {}, this.canvas, this.plots), make("div", {}, this.panel, this.inside)));
+      make("div", { class: "scope-body" }, make("div", {}, this.canvas, this.scale, this.plots), make("div", {}, this.panel, this.inside)));
     listen_to_keys(el, wish);
     this.watch = new ResizeObserver(() => this.fit());
     this.watch.observe(this.canvas);
@@ -194,8 +195,7 @@ class Scope {
       show_settings(this.settings, this.recording.meta);
     } else if (message.frames) {
       if (message.frames[0]?.c !== this.recording.last + 1) return; // of a recording that is gone
-      Object.assign(this.recording.meta, { stages: message.stages, deadlock: message.deadlock, deadlocked: message.deadlocked,
-        begun: message.begun });
+      Object.assign(this.recording.meta, { stages: message.stages, deadlock: message.deadlock, deadlocked: message.deadlocked });
       const at_the_end = !this.playing && this.cycle === this.recording.last; // whoever steps the network, it is followed
       this.recording.append(message.frames, this.recording.meta.window);
       if (this.target) this.cycle = Math.min(this.target, this.recording.last);
@@ -285,6 +285,7 @@ class Scope {
 
   say(text = "") {
     const { meta } = this.recording;
+    this.scale.textContent = scales(meta);
     this.about.textContent = `${meta.about}; seed ${meta.seed}; drawn as ${meta.layout}`;
     this.note.replaceChildren(...[meta.note, this.ask ? "" : "A replay: nothing runs behind it.", text]
       .filter((t) => t).map((t) => make("span", {}, t, " ")));
