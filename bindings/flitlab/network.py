@@ -19,7 +19,7 @@ from flitlab.inspection import packet_name as packet_name
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flitlab.scope.widget import View
+    from flitlab.scope.recorded import Recorded
 
 
 class Network:
@@ -111,28 +111,32 @@ class Network:
         return self._core.links()
 
     def events(self) -> list[dict]:
-        """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits.
+        """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits, and
+        dst of "created".
 
-        src and id name a packet: the terminal that created it, and its number there. In closed loops packets with
-        id >= 2**31 are replies. "special" is a special packet that leaves a router; its id is its ticket, 0: an SPUT.
+        dst is the terminal that the packet goes to; of a broadcast's packet, the last node that it visits. flit is
+        "head", "body", "tail", or "head+tail" of a packet of one flit. src and id name a packet: the terminal that
+        created it, and its number there. In closed loops packets with id >= 2**31 are replies. "special" is a special
+        packet that leaves a router; its id is its ticket, 0: an SPUT.
         Raises ConfigError if the network keeps none.
         """
         if not self._traced:
             raise _core.ConfigError("events(): this network keeps none. Make it with Network(..., trace=True).")
         return self._core.events()
 
-    def view(self, window: int | None = None, routers: Iterable[int] | None = None) -> View:
+    def view(self, window: int | None = None, routers: Iterable[int] | None = None) -> Recorded:
         """The router scope: this network drawn by its topology, moving, with everything in it to click.
 
         A widget for notebooks; ``net.view().step(200).save("demo.html")`` makes a page that replays without Python.
         window: cycles that are kept, to go back to; None: 300, and fewer of networks with over 200 routers. routers:
         those to draw; None: all, or of a large network the first 1024. The view takes the network's events for itself,
-        and the network goes on as a traced one. ConfigError if anywidget is not installed.
+        and the network goes on as a traced one. Without anywidget it records and saves pages, and a notebook shows a
+        replay.
         """
         try:
             from flitlab.scope.widget import View
-        except ImportError:
-            raise _core.ConfigError("view() needs anywidget: pip install 'flitlab[notebook]'.") from None
+        except ImportError:  # anywidget is not installed
+            from flitlab.scope.recorded import Recorded as View
         if not self._traced:
             traced = Network(self.experiment, trace=True).go_on_from(self)
             self._core, self._traced = traced._core, True

@@ -39,16 +39,21 @@ def parse_routers(text: str | None, routers: int) -> set[int] | None:
     return chosen
 
 
+def terminals_per_router(experiment: Experiment) -> int:
+    derived = experiment.derived()
+    return max(1, int(derived["terminals"] / derived["routers"]))
+
+
 def trace_events(experiment: Experiment, first: int, last: int, routers: set[int] | None = None) -> Iterator[dict]:
     """Events of cycles first..last-1, of the chosen routers and their terminals, in the order of cycles."""
-    concentration = max(1, int(experiment.derived()["terminals"] / experiment.derived()["routers"]))
+    per_router = terminals_per_router(experiment)
     traced = Network(experiment, trace=True)
     if first:  # the fast engine runs up to the window
         traced.go_on_from(Network(experiment).step(first))
     while traced.cycle < last:
         traced.step(min(64, last - traced.cycle))
         for event in traced.events():
-            router = event["index"] // concentration if event["item"] == "terminal" else event["index"]
+            router = event["index"] // per_router if event["item"] == "terminal" else event["index"]
             if routers is None or router in routers:
                 yield event
 
@@ -81,8 +86,8 @@ def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], wi
 def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
                    routers: set[int] | None = None) -> int:
     """Chrome trace format (ui.perfetto.dev): a process per router, a track per input VC, a span per packet from the
-    arrival of its head to the departure of its tail, named source#number, and source#rnumber for replies. One
-    microsecond on screen is one cycle."""
+    arrival of its head to the departure of its tail, named source#number, and source#rnumber for replies. The creation
+    of a packet has its destination and length. One microsecond on screen is one cycle."""
     spans: list[dict] = []
     open_at: dict[tuple, tuple[int, int]] = {}
     tracks: set[tuple[int, int]] = set()
@@ -92,8 +97,10 @@ def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict],
         count += 1
         name = packet_name(e["src"], e["id"])
         if e["item"] == "terminal":
-            spans.append({"name": f"{e['kind']} {name}", "ph": "i", "s": "t", "ts": e["cycle"], "pid": 1_000_000,
-                          "tid": e["index"]})
+            instant = {"name": f"{e['kind']} {name}", "ph": "i", "s": "t", "ts": e["cycle"], "pid": 1_000_000,
+                       "tid": e["index"]}
+            to = {"args": {"dst": e["dst"], "flits": e["flits"]}} if e["kind"] == "created" else {}
+            spans.append(instant | to)
             continue
         key = (e["index"], e["port"], e["vc"], e["src"], e["id"])
         track = e["port"] * vcs + e["vc"]
@@ -133,7 +140,7 @@ def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], wind
               routers: set[int] | None = None) -> int:
     """Value change dump (GTKWave): per router and output port, which input port and VC sends (one clock wide), and
     per input VC, the packet whose head arrived last, as source and number (32 bits each; replies of closed loops have
-    the top bit of the number set).
+    the top bit of the number set). Per terminal, the packet that it created last, as destination and number.
 
     Events come in the order of cycles and are written as they come; so all variables are declared beforehand, those
     of ports without a channel too."""
@@ -150,6 +157,14 @@ def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], wind
             names[router, variable] = vcd_name(len(names))
             file.write(f"$var wire {width} {names[router, variable]} {variable} $end\n")
         file.write("$upscope $end\n")
+    per_router = terminals_per_router(experiment)
+    file.write("$scope module terminals $end\n")
+    for terminal in range(int(derived["terminals"])):
+        if routers is None or terminal // per_router in routers:
+            variable = f"terminal{terminal}_created"
+            names[terminal, variable] = vcd_name(len(names))
+            file.write(f"$var wire 64 {names[terminal, variable]} {variable} $end\n")
+    file.write("$upscope $end\n")
     file.write(f"$enddefinitions $end\n#{window[0]}\n$dumpvars\n")
     file.writelines(f"bx {name}\n" for name in names.values())
     file.write("$end\n")
@@ -173,6 +188,8 @@ def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], wind
             if e["kind"] == "switch_granted":
                 sent.add((e["index"], f"out{e['out_port']}_sends"))
                 changes[e["index"], f"out{e['out_port']}_sends"] = format(e["port"] << 8 | e["vc"], "b")
+            elif e["kind"] == "created":
+                changes[e["index"], f"terminal{e['index']}_created"] = format(e["dst"] << 32 | e["id"], "b")
             elif e["kind"] == "arrived":
                 changes[e["index"], f"in{e['port']}_vc{e['vc']}_packet"] = format(e["src"] << 32 | e["id"], "b")
         write(cycle, changes)

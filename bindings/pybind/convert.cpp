@@ -217,6 +217,7 @@ py::list events_to_list(const std::vector<TimedEvent>& events, std::string_view 
     d["id"] = e.event.id;
     d["flit"] = kFlits[e.event.flit & 3];
     d["flits"] = e.event.flits;
+    if (e.event.kind == EventKind::kCreated) d["dst"] = e.event.dst;
     list.append(d);
   }
   return list;

@@ -16,11 +16,19 @@ struct Event {
   u8 vc;
   u8 out_port;
   u8 out_vc;
-  u8 flit;          ///< 1 head, 2 tail, 3 both, 0 body
+  u8 flit;          ///< kHeadFlit and kTailFlit; 0: body
   u16 flits;        ///< packet length
+  u32 dst = kNone;  ///< kCreated: terminal that the packet goes to
   u32 latency = 0;  ///< kDelivered: cycles from the packet's creation to its tail's arrival, as totals count them
 };
-static_assert(sizeof(Event) == 20);
+static_assert(sizeof(Event) == 24);
+
+inline constexpr u8 kHeadFlit = 1, kTailFlit = 2;
+
+/// Event::flit of the first flit of a packet, which is the only one of a packet of one flit.
+FLITLAB_HD inline u8 head_of(u32 flits) { return flits == 1 ? kHeadFlit | kTailFlit : kHeadFlit; }
+/// Event::flit of the last flit of a packet.
+FLITLAB_HD inline u8 tail_of(u32 flits) { return flits == 1 ? kHeadFlit | kTailFlit : kTailFlit; }
 
 struct EventLog {
   Event* events = nullptr;  ///< [items][capacity]

@@ -21,7 +21,8 @@ FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 ind
     while (terminal.at(t.terminal_fields.transaction, tag).id != kNone) ++tag;
     const u32 id = control.next.index;
     terminal.at(t.terminal_fields.transaction, tag) = Transaction{id, now};
-    count_creation(v, index, id, now, packet_flits(t.traffic, *v.row, index, id));
+    count_creation(v, index, id, now, packet_flits(t.traffic, *v.row, index, id),
+                   [&] { return packet_destination(t.traffic, *v.row, index, id); });
     ++loop.outstanding;
     ++control.created;
     next_creation(t.traffic, *v.row, index, control.next);
@@ -91,7 +92,7 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
     const QueuedReply& reply = terminal.at(v.t.terminal_fields.reply, (loop.reply_first + loop.created) % size);
     if (static_cast<i32>(now - reply.created) < 0) return;
     const u32 number = loop.replies_sent + loop.created;
-    count_creation(v, index, kReplyId | number, reply.created, reply_flits(v, index, number));
+    count_creation(v, index, kReplyId | number, reply.created, reply_flits(v, index, number), [&] { return reply.to; });
   }
 }
 

@@ -24,14 +24,15 @@ FLITLAB_INLINE bool measured(const V& v, Cycle created) {
   return created - v.row->window_begin < v.row->window_end - v.row->window_begin;
 }
 
-/// A packet enters the source queue.
-template <class V>
-FLITLAB_INLINE void count_creation(const V& v, u32 index, u32 id, Cycle created, u32 flits) {
+/// A packet enters the source queue. `destination()` is called for traces only: an untraced run computes it later.
+template <class V, class Destination>
+FLITLAB_INLINE void count_creation(const V& v, u32 index, u32 id, Cycle created, u32 flits, Destination destination) {
   count(*v.shard, Total::kPacketsCreated);
   count(*v.shard, Total::kFlitsCreated, flits);
   if (measured(v, created)) count(*v.shard, Total::kMeasuredCreated);
   if constexpr (V::traced)
-    v.log.write(v.t.routers + index, Event{index, id, EventKind::kCreated, 0, 0, 0, 0, 1, u16(flits)});
+    v.log.write(v.t.routers + index,
+                Event{index, id, EventKind::kCreated, 0, 0, 0, 0, head_of(flits), u16(flits), destination()});
 }
 
 /// A packet's tail has arrived.
@@ -58,8 +59,8 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
     raise_to(shard, Total::kNetworkLatencyMax, network_latency);
   }
   if constexpr (V::traced)
-    v.log.write(t.routers + index,
-                Event{packet.src, packet.id, EventKind::kDelivered, 0, 0, 0, 0, 2, packet.flits, latency});
+    v.log.write(t.routers + index, Event{packet.src, packet.id, EventKind::kDelivered, 0, 0, 0, 0,
+                                         tail_of(packet.flits), packet.flits, kNone, latency});
 }
 
 /// A packet starts to move if a virtual channel of its class has room. The caller has set its length, class, name and
@@ -88,7 +89,7 @@ FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index,
   count(*v.shard, Total::kPacketsInjected);
   if constexpr (V::traced)
     v.log.write(t.routers + index, Event{packet.src, packet.id, EventKind::kInjected, u8(injection_port(v, index)),
-                                         u8(vc), 0, 0, 1, packet.flits});
+                                         u8(vc), 0, 0, head_of(packet.flits), packet.flits});
   return true;
 }
 

@@ -17,7 +17,7 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
     trace.last_created = entry.cycle;
     ++trace.created;
     ++control.created;
-    count_creation(v, index, entry.id, entry.cycle, entry.flits);
+    count_creation(v, index, entry.id, entry.cycle, entry.flits, [&] { return entry.destination; });
   }
 }
 

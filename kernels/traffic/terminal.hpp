@@ -53,7 +53,8 @@ FLITLAB_INLINE void create_packets(const V& v, u32 index, TerminalControl& contr
   }
   while (control.next.at <= now) {
     count_creation(v, index, control.next.index, control.next.at,
-                   packet_flits(t.traffic, *v.row, index, control.next.index));
+                   packet_flits(t.traffic, *v.row, index, control.next.index),
+                   [&] { return packet_destination(t.traffic, *v.row, index, control.next.index); });
     ++control.created;
     next_creation(t.traffic, *v.row, index, control.next);
   }

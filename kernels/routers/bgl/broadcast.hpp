@@ -20,6 +20,16 @@ FLITLAB_HD inline u32 direction_of(const T& t, u32 colour, u32 leg) {
   return 2 * t.fill_dim[colour / 2 ^ other] + colour % 2;
 }
 
+/// Whether a packet of a leg visits all nodes of a line, up to the node before its sender; else only the next node.
+FLITLAB_HD inline bool is_line(u32 leg) { return leg < 2; }
+
+/// The last node that a packet of a leg visits.
+template <class T>
+FLITLAB_HD inline u32 end_of_leg(const T& t, u32 index, u32 colour, u32 leg) {
+  const u32 direction = direction_of(t, colour, leg);
+  return t.peers[index * t.ports + (is_line(leg) ? direction ^ 1 : direction)].item;
+}
+
 /// What a packet is part of.
 FLITLAB_HD inline u8 broadcast_tag(u32 colour, u32 leg) { return static_cast<u8>(3 * colour + leg); }
 
@@ -46,9 +56,9 @@ FLITLAB_INLINE bool send_leg(const V& v, const Item<W>& terminal, u32 index, Sof
   const bool room = has_room(v, terminal, direction) && !(used >> direction & 1);
   if (!room || !has_come(software.next_put, now)) return false;
   if (!(injection_at_hand(v, terminal) >> direction & 1)) return false;
-  const bool line = leg < 2;  // round to the node before this one; else only to the next
+  const bool line = is_line(leg);
   Packet packet{};
-  packet.dst = t.address[t.peers[index * t.ports + (line ? direction ^ 1 : direction)].item];
+  packet.dst = t.address[end_of_leg(t, index, colour, leg)];
   packet.src = index;
   packet.created = created;
   packet.id = id;
@@ -99,7 +109,7 @@ FLITLAB_INLINE bool send_on(const V& v, const Item<W>& terminal, u32 index, Term
   const u32 colour = packet.tag / 3, leg = packet.tag % 3;
   if (!goes_on(t, index, packet)) return true;
   if (!send_leg(v, terminal, index, software, colour, leg + 1, packet.id, now, used, now)) return false;
-  count_creation(v, index, packet.id, now, kFullPacket);
+  count_creation(v, index, packet.id, now, kFullPacket, [&] { return end_of_leg(t, index, colour, leg + 1); });
   ++control.created;
   ++control.sent;
   return true;

@@ -128,7 +128,7 @@ FLITLAB_INLINE void put_of_program(const V& v, const Item<W>& terminal, u32 inde
     packet.id = next.slot;
     packet.flits = static_cast<u16>(next.flits);
     set_route(packet, first_route(v, index, control.created, next.destination, next.flits));
-    count_creation(v, index, next.slot, now, next.flits);
+    count_creation(v, index, next.slot, now, next.flits, [&] { return next.destination; });
     ++control.created;
     ++control.sent;
     put(v, terminal, index, fifo, packet, now);
@@ -235,7 +235,7 @@ FLITLAB_INLINE void go_on_with_broadcast(const V& v, const Item<W>& terminal, u3
   if (index == t.fill_root) {
     if (!control.created)
       for (u32 id = 0; id < colours(t) * t.fill_packets; ++id, ++control.created)
-        count_creation(v, index, id, now, kFullPacket);
+        count_creation(v, index, id, now, kFullPacket, [&] { return end_of_leg(t, index, id % colours(t), 0); });
     send_colours(v, terminal, index, control, software, used, now);
   }
   // Without room there is nothing to try before some has come free.

@@ -24,7 +24,8 @@ struct EndpointPhase {
     if (control.next.at == kNever || control.next.at > now) return;
     if (!t.stalls) return create_packets(v, index, control, now);
     count_creation(v, index, control.next.index, control.next.at,
-                   packet_flits(t.traffic, *v.row, index, control.next.index));
+                   packet_flits(t.traffic, *v.row, index, control.next.index),
+                   [&] { return packet_destination(t.traffic, *v.row, index, control.next.index); });
     ++control.created;
     control.oldest = control.next;
     control.next.at = kNever;

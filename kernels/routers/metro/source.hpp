@@ -69,7 +69,7 @@ struct SourceCycle {
     count(*v.shard, Total::kPacketsInjected);
     count(*v.shard, Total::kFlitsInjected, s.body);
     if constexpr (V::traced)
-      v.log.write(t.routers + index, Event{index, s.id, EventKind::kInjected, 0, 0, 0, 0, 1, s.body});
+      v.log.write(t.routers + index, Event{index, s.id, EventKind::kInjected, 0, 0, 0, 0, head_of(s.body), s.body});
   }
 
   FLITLAB_INLINE bool begin_attempt() {

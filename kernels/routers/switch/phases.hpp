@@ -81,7 +81,8 @@ struct SwitchCycle {
     if (in.since < ready) in.since = ready;
     output(in.output).wanted |= u64{1} << i;
     if constexpr (V::traced)
-      v.log.write(0, Event{i, in.id, EventKind::kArrived, u8(i), 0, 0, 0, 1, static_cast<u16>(in.flits)});
+      v.log.write(0,
+                  Event{i, in.id, EventKind::kArrived, u8(i), 0, 0, 0, head_of(in.flits), static_cast<u16>(in.flits)});
   }
 
   /// The head of an input gets its output.
@@ -107,7 +108,8 @@ struct SwitchCycle {
     count(*v.shard, Total::kFlitsInjected, in.flits);
     count(*v.shard, Total::kFlitMoves, in.flits);
     if constexpr (V::traced) {
-      v.log.write(t.routers + i, Event{i, in.id, EventKind::kInjected, u8(i), 0, 0, 0, 1, packet.flits});
+      v.log.write(t.routers + i,
+                  Event{i, in.id, EventKind::kInjected, u8(i), 0, 0, 0, head_of(packet.flits), packet.flits});
       v.log.write(0, Event{i, in.id, EventKind::kSwitchGranted, u8(i), 0, u8(o), 0, 3, packet.flits});
     }
     in.since = t.release_by_tail ? now + in.flits : now + 1;

@@ -31,8 +31,8 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
     in.allowed = route.allowed;
     if constexpr (V::traced) {
       if (in.stage == Stage::kRouting)
-        v.log.write(
-            index, Event{packet.src, packet.id, EventKind::kRouted, u8(port), u8(vc), in.out_port, 0, 0, packet.flits});
+        v.log.write(index, Event{packet.src, packet.id, EventKind::kRouted, u8(port), u8(vc), in.out_port, 0,
+                                 head_of(packet.flits), packet.flits});
     }
     if (in.stage == Stage::kRouting) in.left = packet.flits;
     in.stage = Stage::kWaiting;
@@ -65,8 +65,8 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
     word.granted |= bit;
   if constexpr (V::traced) {
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-    v.log.write(index, Event{packet.src, packet.id, EventKind::kVcGranted, u8(port), u8(in_vc), in.out_port, u8(vc), 0,
-                             packet.flits});
+    v.log.write(index, Event{packet.src, packet.id, EventKind::kVcGranted, u8(port), u8(in_vc), in.out_port, u8(vc),
+                             head_of(packet.flits), packet.flits});
   }
 }
 

@@ -64,7 +64,8 @@ FLITLAB_INLINE void create_packets(const V& v, const State<C, S>& s, u32 index, 
   if (traffic.injection == Injection::kAllAtOnce) return flitlab::create_packets(v, index, control, now);
   do {
     count_creation(v, index, control.next.index, control.next.at,
-                   packet_flits(traffic, *v.row, index, control.next.index));
+                   packet_flits(traffic, *v.row, index, control.next.index),
+                   [&] { return packet_destination(traffic, *v.row, index, control.next.index); });
     ++control.created;
     advance(v, s, index, control.next);
   } while (control.next.at <= now);
