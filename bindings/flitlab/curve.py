@@ -49,9 +49,9 @@ class Curve:
     """Rows of a sweep in the order asked for; ``.frame`` is a pandas DataFrame, one row per point and seed.
 
     Columns: the keys that were varied, run.seed, those of ``COLUMNS``, and ``model.*``, what is special to the router
-    or the traffic. ``mode`` is the traffic.mode of its runs, "mixed" if they differ: loads of closed loops count
-    replies too. ``kind`` is their router.kind, "" if they differ. ``configs``: of each row, the parameters that were
-    not varied; empty if nobody knows them.
+    or the traffic. :class:`flitlab.result.Latency` says how exact percentiles are. ``mode`` is the traffic.mode of its
+    runs, "mixed" if they differ: loads of closed loops count replies too. ``kind`` is their router.kind, "" if they
+    differ. ``configs``: of each row, the parameters that were not varied; empty if nobody knows them.
     """
 
     def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = "", mode: str = "open",

@@ -225,17 +225,18 @@ void Measurement::note_progress(const Totals& now) {
 }
 
 /// Raises an error if packets are missing and none has arrived for as long as the parameter `patience` says, or for
-/// `least` cycles if these are more: something refuses or loses them, or they circle. Deadlocks are found by a search of
-/// their own.
+/// `least` cycles if these are more: something refuses or loses them, or they circle. Deadlocks are found by a search
+/// of their own.
 void Measurement::give_up_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const {
   const u64 quiet = engine_.now() - progress_at_, created = get(now, Total::kPacketsCreated);
   if (quiet < std::max<u64>(experiment_.u32_of(patience), least)) return;
   const u64 expected = plan_.facts().batch_packets;
-  throw RunError("no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " +
-                 std::to_string(progress_at_) + "), " + std::to_string(created - settled_) + " are under way" +
-                 (expected > created ? ", and " + std::to_string(expected - created) + " are still to be created" : "") +
-                 ": something refuses them, loses them or sends them in circles. If they only need more time, raise " +
-                 std::string(patience.path) + ".");
+  throw RunError(
+      "no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " + std::to_string(progress_at_) +
+      "), " + std::to_string(created - settled_) + " are under way" +
+      (expected > created ? ", and " + std::to_string(expected - created) + " are still to be created" : "") +
+      ": something refuses them, loses them or sends them in circles. If they only need more time, raise " +
+      std::string(patience.path) + ".");
 }
 
 double Measurement::half_width_of(const std::vector<double>& sums) const {
@@ -350,9 +351,9 @@ void Measurement::finish(const Totals& c) {
   const double measured = static_cast<double>(get(c, Total::kMeasuredDelivered));
   if (measured > 0) r.hops_mean = static_cast<double>(get(c, Total::kMeasuredHops)) / measured;
   if (r.verdict == Verdict::kSteady && measured > 0) {
-    r.latency = stats(number(c, Total::kMeasuredLatencySum), half_width_, counters.latency, get(c, Total::kLatencyMax));
-    r.network_latency = stats(number(c, Total::kMeasuredNetworkLatencySum), network_half_width_,
-                              counters.network_latency, get(c, Total::kNetworkLatencyMax));
+    r.latency = stats(get(c, Total::kMeasuredLatencySum), half_width_, counters.latency, get(c, Total::kLatencyMax));
+    r.network_latency = stats(get(c, Total::kMeasuredNetworkLatencySum), network_half_width_, counters.network_latency,
+                              get(c, Total::kNetworkLatencyMax));
   }
   const Inspector* inspector = plan_.inspector();
   for (const TotalRecord& total : model_of(experiment_.kind()).totals)
@@ -384,15 +385,11 @@ void Measurement::finish(const Totals& c) {
 }
 
 /// `sum`: of all packets of the histogram, cycles.
-LatencyStats Measurement::stats(double sum, double half_width, const u64* histogram, u64 most) const {
-  const double largest = static_cast<double>(most);
+LatencyStats Measurement::stats(u64 sum, double half_width, const u64* histogram, u64 most) const {
+  const auto quantile = [&](double q) { return histogram_quantile(histogram, q, sum, most); };
   const double packets = static_cast<double>(std::accumulate(histogram, histogram + kHistogramBins, u64{0}));
-  return {sum / packets,
-          std::min(largest, histogram_quantile(histogram, 0.50)),
-          std::min(largest, histogram_quantile(histogram, 0.95)),
-          std::min(largest, histogram_quantile(histogram, 0.99)),
-          largest,
-          half_width};
+  return {static_cast<double>(sum) / packets, quantile(0.50), quantile(0.95), quantile(0.99),
+          static_cast<double>(most),          half_width};
 }
 
 }  // namespace flitlab

@@ -63,7 +63,7 @@ class Measurement {
   void end_drain(const Totals& now);
   void set_verdict(Verdict verdict);
   void finish(const Totals& now);
-  LatencyStats stats(double sum, double half_width, const u64* histogram, u64 most) const;
+  LatencyStats stats(u64 sum, double half_width, const u64* histogram, u64 most) const;
 
   const Experiment& experiment_;
   u32 index_;

@@ -76,6 +76,13 @@ double histogram_quantile(const u64* bins, double q) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+double histogram_quantile(const u64* bins, double q, u64 sum, u64 largest) {
+  u64 total = 0;
+  for (u32 i = 0; i < kHistogramBins; ++i) total += bins[i];
+  if (total && sum == total * largest) return static_cast<double>(largest);
+  return std::min(histogram_quantile(bins, q), static_cast<double>(largest));  // NaN, if it is first, stays NaN
+}
+
 double student_t95(std::size_t degrees) {
   static constexpr double kTable[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
                                       2.201, 2.179,  2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};

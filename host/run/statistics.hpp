@@ -10,6 +10,9 @@ namespace flitlab {
 /// Smallest value v such that a part `q` of the counts is at most v; interpolated inside a bin, exact below 128.
 double histogram_quantile(const u64* bins, double q);
 
+/// The same of values whose sum and largest are known: it is exact if all values are equal, and at most `largest`.
+double histogram_quantile(const u64* bins, double q, u64 sum, u64 largest);
+
 /// Half width of the 95 % confidence interval of a window's mean: the window's samples are `sums[first..]` over
 /// `counts[first..]`, e.g. of latencies in an epoch. Samples before `first` come from the same steady state; they add
 /// knowledge of the variance. NaN with fewer than five samples, or without counts in the window.

@@ -86,6 +86,18 @@ TEST(Quantiles, AreThoseOfTheDistribution) {
   }
 }
 
+/// Packets of 336 flits that never meet all take 346 cycles. Bins of latencies from 256 on hold four cycles each.
+TEST(Quantiles, AreExactIfAllPacketsTakeTheSameTime) {
+  std::string text;
+  for (u32 n = 0; n < 100; ++n) text += std::to_string(1000 * n) + ",0,1,336\n";
+  const testing::TextFile trace(text);
+  const Result r = run({{"topology.kind", word("mesh")},
+                        {"traffic.mode", word("trace")},
+                        {"traffic.trace_file", word(trace.path.c_str())}});
+  for (const LatencyStats& latency : {r.latency, r.network_latency})
+    for (const double percentile : {latency.p50, latency.p95, latency.p99, latency.max}) EXPECT_EQ(percentile, 346);
+}
+
 /// Of two packets created in the same cycle at one source the second waits there until the first has left: the network
 /// takes as long for both. Deliveries are at terminals of several threads, whose histograms are summed.
 TEST(Quantiles, OfTheNetworkLeaveOutTheWaitAtTheSource) {

@@ -29,6 +29,29 @@ TEST(Quantiles, AreWithinABinForLargeOnes) {
     EXPECT_NEAR(histogram_quantile(bins.data(), q), values[static_cast<std::size_t>(q * 20000) - 1], 100000.0 / 64);
 }
 
+/// Above 127 a bin holds several values, so that the middle of a bin would be a value that never occurred.
+TEST(Quantiles, AreExactIfAllValuesAreEqual) {
+  for (u32 value : {5u, 127u, 128u, 346u, 100001u, 4000000000u}) {
+    std::vector<u64> bins(kHistogramBins, 0);
+    bins[histogram_bin(value)] = 1000;
+    for (double q : {0.01, 0.5, 0.95, 0.99})
+      EXPECT_EQ(histogram_quantile(bins.data(), q, u64{value} * 1000, value), value) << q;
+  }
+}
+
+/// Otherwise a quantile is at most 1/64 away, and never above the largest value.
+TEST(Quantiles, AreAtMostTheLargestValue) {
+  std::vector<u64> bins(kHistogramBins, 0);
+  bins[histogram_bin(344)] = bins[histogram_bin(600)] = 1;
+  EXPECT_EQ(histogram_quantile(bins.data(), 1.0, 944, 600), 600);
+  EXPECT_NEAR(histogram_quantile(bins.data(), 0.5, 944, 600), 344, 344.0 / 64);
+}
+
+TEST(Quantiles, OfNothingAreNotANumber) {
+  const std::vector<u64> bins(kHistogramBins, 0);
+  EXPECT_TRUE(std::isnan(histogram_quantile(bins.data(), 0.5, 0, 0)));
+}
+
 /// The tail beyond the table, to the second decimal of printed tables of Student's t.
 TEST(StudentT, IsThatOfPrintedTables) {
   EXPECT_EQ(student_t95(1), 12.706);
