@@ -90,6 +90,9 @@ def common_totals() -> list[dict[str, Any]]:
 def parameters() -> list[dict[str, Any]]:
     """One record per configuration parameter."""
 
+def nearest(word: str, candidates: Sequence[str]) -> str:
+    """The candidate that a word probably means, whatever the case of its letters; "" if none is near."""
+
 def program_calls(text: bytes, name: str, ranks: int) -> list[list[tuple[str, int, int, int]]]:
     """What every rank of a program does: (call, peer, amount, slot), collectives expanded and sends matched."""
 

@@ -238,6 +238,8 @@ PYBIND11_MODULE(_core, m) {
   m.def(
       "common_totals", [] { return totals_to_list(kCommonTotalTable); },
       "common_totals() -> list[dict]: what networks of all kinds count.");
+  m.def("nearest", &nearest, py::arg("word"), py::arg("candidates"),
+        "nearest(word, candidates) -> str: the candidate that a word probably means; \"\" if none is near.");
   m.def("backends", &backends, "backends() -> dict: what this build can run on.");
   m.def("run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
         py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0, py::arg("channels") = false,

@@ -11,16 +11,17 @@
 namespace flitlab {
 namespace {
 
+/// Letters left out, put in, replaced or exchanged with their neighbour, between two words.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before, above, row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before = std::move(above);
+    above = row;
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -78,21 +79,18 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The candidate with the least distance, the first of equals.
-template <class Distance>
-std::string closest(const std::vector<std::string>& candidates, Distance distance) {
-  std::string best;
-  std::size_t least = ~std::size_t{0};
-  for (const std::string& candidate : candidates) {
-    const std::size_t d = distance(candidate);
-    if (d >= least) continue;
-    least = d;
-    best = candidate;
-  }
-  return best;
+constexpr std::size_t kTooFar = ~std::size_t{0};
+
+/// The edit distance of two words, or kTooFar if one cannot be a slip of the other.
+std::size_t slips(const std::string& word, const std::string& candidate) {
+  constexpr std::size_t kShortestBeginning = 3;
+  const std::size_t d = edit_distance(word, candidate), common = std::min(word.size(), candidate.size());
+  const bool begins = common >= kShortestBeginning && word.compare(0, common, candidate, 0, common) == 0;
+  return begins || d <= (word.size() + 2) / 3 ? d : kTooFar;
 }
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+std::string section(const std::string& path) { return path.substr(0, path.size() - last_name(path).size()); }
 
 }  // namespace
 
@@ -113,15 +111,19 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
-  return closest(candidates, [&](const std::string& c) { return edit_distance(lower(word), lower(c)); });
+  std::string best;
+  std::size_t least = kTooFar;
+  for (const std::string& candidate : candidates) {
+    std::size_t d = slips(lower(last_name(word)), lower(last_name(candidate)));
+    if (d != kTooFar) d += lower(section(word)) != lower(section(candidate));
+    if (d >= least) continue;  // the first of equals
+    least = d;
+    best = candidate;
+  }
+  return best;
 }
 
-std::string nearest_path(const std::string& path, const std::vector<std::string>& candidates) {
-  return closest(candidates, [&](const std::string& c) {
-    return std::min(edit_distance(lower(path), lower(c)),
-                    edit_distance(lower(last_name(path)), lower(last_name(c))) + 1);
-  });
-}
+std::string did_you_mean(const std::string& best) { return best.empty() ? "." : ": did you mean " + best + "?"; }
 
 Value default_value(const ParamRecord& r) {
   const std::string text(r.default_value);
@@ -170,8 +172,9 @@ Value check_value(const ParamRecord& r, const Value& v) {
       if (!word) wrong_type(r, v);
       const std::vector<std::string> choices = split_words(r.choices);
       if (std::find(choices.begin(), choices.end(), *word) != choices.end()) return v;
-      throw ConfigError(std::string(r.path) + " = " + shown(v) + " is not known: did you mean \"" +
-                        nearest(*word, choices) + "\"? Allowed are " + listed(choices) + ".");
+      const std::string best = nearest(*word, choices);
+      throw ConfigError(std::string(r.path) + " = " + shown(v) + " is not known" +
+                        did_you_mean(best.empty() ? best : '"' + best + '"') + " Allowed are " + listed(choices) + ".");
     }
     case ParamType::kIntList: {
       IntList list;
@@ -227,13 +230,12 @@ void unknown_key(const std::string& path, const Value& value, std::string_view k
   }
   if (!owners.empty())
     throw ConfigError(path + " = " + shown(value) + " belongs to router.kind = " + owners + ", and it is \"" +
-                      std::string(kind) + "\": remove the key or change router.kind.");
+                      std::string(kind) + "\": remove the key (--unset " + path + ") or change router.kind.");
   std::vector<std::string> known;
   for (const ParamRecord* record : parameters_of(kind)) known.emplace_back(record->path);
   const std::string name = to_text(Value{path});  // a quoted TOML key may hold anything
   throw ConfigError("unknown key " + (name.size() == path.size() + 2 ? path : name) + " = " + shown(value) +
-                    ": did you mean " + nearest_path(path, known) +
-                    "? `flitlab inspect` lists all keys of a configuration.");
+                    did_you_mean(nearest(path, known)) + " `flitlab inspect` lists all keys of a configuration.");
 }
 
 }  // namespace flitlab

@@ -15,11 +15,13 @@ std::vector<std::string> split_words(std::string_view words, char separator = '|
 /// Words with commas between them.
 std::string listed(const std::vector<std::string>& words);
 
-/// The candidate nearest to a word by edit distance, whatever the case of its letters.
+/// The candidate that a word probably means, whatever the case of its letters; "" if none is near. A candidate is near
+/// if the edit distance is at most a third of the word's length, or if one of the two begins with the other, which has
+/// three letters or more. Of dotted paths the last names are compared; a wrong section counts as one slip more.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
-/// The dotted path nearest to what was given. A right name in a wrong section counts as one slip.
-std::string nearest_path(const std::string& path, const std::vector<std::string>& candidates);
+/// The end of a message about an unknown word: `: did you mean BEST?`, or `.` if `best` is "".
+std::string did_you_mean(const std::string& best);
 
 /// The default of a record as a value of its type.
 Value default_value(const ParamRecord& record);

@@ -94,7 +94,7 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
     if (hindrance(*record, e)) {
       if (mine != given.end())
         throw ConfigError(path + " = " + shown(mine->second) + " has no effect here: it " +
-                          why_not(*record, e, records) + ". Remove it or change the other key.");
+                          why_not(*record, e, records) + ". Remove it (--unset " + path + ") or change the other key.");
       continue;
     }
     Value value = mine == given.end() ? default_for(*record, e) : check_value(*record, mine->second);

@@ -22,8 +22,24 @@ class MemoryStream final : std::streambuf, public std::istream {
 
 }  // namespace
 
+void skip_mark(std::istream& in, const std::string& what) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  char first[kMark.size()];
+  in.read(first, kMark.size());
+  const std::size_t n = static_cast<std::size_t>(in.gcount());
+  if (n >= 2 && (std::memcmp(first, "\xFF\xFE", 2) == 0 || std::memcmp(first, "\xFE\xFF", 2) == 0))
+    throw ConfigError(what + " cannot be read: it begins with the byte-order mark of UTF-16. Save it as UTF-8.");
+  if (std::string_view(first, n) == kMark) return;
+  in.clear();
+  for (std::size_t i = 0; i < n; ++i) in.unget();
+}
+
 std::unique_ptr<std::istream> TextSource::open(const std::string& key) const {
-  if (shared_.owner) return std::make_unique<MemoryStream>(shared_.text);
+  if (shared_.owner) {
+    auto memory = std::make_unique<MemoryStream>(shared_.text);
+    skip_mark(*memory, key + ": " + path_);
+    return memory;
+  }
   auto file = std::make_unique<std::ifstream>(path_, std::ios::binary);
   const int opened = errno;
   std::error_code unknown;
@@ -31,7 +47,9 @@ std::unique_ptr<std::istream> TextSource::open(const std::string& key) const {
   if (!*file || folder)
     throw ConfigError(key + " = " + to_text(Value{path_}) +
                       " cannot be read: " + std::strerror(folder ? EISDIR : opened) +
-                      ". Give the name of a file, relative to the configuration's folder.");
+                      ". Give the name of a file, in a configuration relative to its folder, in --set or set() to the "
+                      "current one.");
+  skip_mark(*file, key + ": " + path_);
   return file;
 }
 

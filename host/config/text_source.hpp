@@ -17,6 +17,10 @@ struct SharedText {
 /// By the parameter that would name the file.
 using SharedTexts = std::map<std::string, SharedText>;
 
+/// Skips the byte-order mark that editors may write in front of UTF-8 text. ConfigError if the mark is of UTF-16;
+/// `what` is the parameter and the file.
+void skip_mark(std::istream& in, const std::string& what);
+
 class TextSource {
  public:
   /// The text is `shared`, or in the file `path`; either way messages call it `path`.

@@ -167,8 +167,8 @@ class Reader {
       list += (list.empty() ? "" : ", ") + names.back();
     }
     file_.fail(name.empty() ? "a line is rank,call[,arguments]; calls are " + list + "."
-                            : "there is no call " + shown(Value{name}) + ": did you mean " + nearest(name, names) +
-                                  "? Calls are " + list + ".");
+                            : "there is no call " + shown(Value{name}) + did_you_mean(nearest(name, names)) +
+                                  " Calls are " + list + ".");
   }
 
   Arguments read_arguments(const Form& form) const {

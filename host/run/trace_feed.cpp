@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "host/config/text_source.hpp"
 #include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
 
@@ -35,6 +36,7 @@ void TraceFeed::open() {
     throw ConfigError("traffic.trace_file = \"" + path_ +
                       "\" cannot be read: " + std::strerror(errno ? errno : EISDIR) + ".");
   size_ = static_cast<u64>(size);
+  skip_mark(file_, "traffic.trace_file: " + path_);
 }
 
 void TraceFeed::fail(const std::string& what) const {
@@ -51,28 +53,29 @@ bool TraceFeed::read_line() {
       return false;
     }
     ++line_;
-    if (file_.eof() && !text_.empty())
-      fail("the file ends in the middle of a line; if it is whole, end its last line with a newline.");
     if (!text_.empty() && text_.back() == '\r') text_.pop_back();
     if (!text_.empty() && text_[0] != '#') break;
   }
-  constexpr const char* kForm = "a line is cycle,source,destination,flits[,needs], whole numbers from 0.";
+  const auto fail_form = [&] {
+    fail(std::string("a line is cycle,source,destination,flits[,needs], whole numbers from 0.") +
+         (file_.eof() ? " The file ends in the middle of a line." : ""));
+  };
   u64 numbers[5];
   u32 count = 0;
   const char* at = text_.data();
   const char* end = at + text_.size();
   for (;;) {
     while (at < end && *at == ' ') ++at;
-    if (count == 5) fail(kForm);
+    if (count == 5) fail_form();
     const auto [next, error] = std::from_chars(at, end, numbers[count]);
-    if (error != std::errc{}) fail(kForm);
+    if (error != std::errc{}) fail_form();
     ++count;
     at = next;
     while (at < end && *at == ' ') ++at;
     if (at == end) break;
-    if (*at++ != ',') fail(kForm);
+    if (*at++ != ',') fail_form();
   }
-  if (count < 4) fail(kForm);
+  if (count < 4) fail_form();
   if (numbers[0] < last_cycle_)
     fail("time goes backwards: the line before is at cycle " + std::to_string(last_cycle_) +
          ". Sort the file by cycle.");
@@ -207,6 +210,7 @@ void TraceFeed::load(Loader& loader) {
   Loader::require(sound);
   file_.clear();
   file_.seekg(static_cast<std::streamoff>(offset));
+  if (!offset) skip_mark(file_, "traffic.trace_file: " + path_);
   at_end_ = pending_ = false;
 }
 

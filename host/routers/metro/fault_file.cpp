@@ -88,8 +88,8 @@ class FaultReader {
       if (what == name) return file_.check_form("cycle," + what + "," + places);
       known.emplace_back(name);
     }
-    file_.fail("nothing that happens is " + shown(Value{what}) + ": did you mean " + nearest(what, known) +
-               "? What happens is " + listed(known) + ".");
+    file_.fail("nothing that happens is " + shown(Value{what}) + did_you_mean(nearest(what, known)) +
+               " What happens is " + listed(known) + ".");
   }
 
   double part() {

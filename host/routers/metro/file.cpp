@@ -72,8 +72,8 @@ class Reader {
 
   [[noreturn]] void unknown() const {
     const std::string word(file_.field(0));
-    file_.fail("there is no line " + shown(Value{word}) + ": did you mean " + nearest(word, {"router", "wire"}) +
-               "? A line is " + kRouterForm + " or " + kWireForm + ".");
+    file_.fail("there is no line " + shown(Value{word}) + did_you_mean(nearest(word, {"router", "wire"})) +
+               " A line is " + kRouterForm + " or " + kWireForm + ".");
   }
 
   void router() {

@@ -34,7 +34,8 @@ sconnect::ChannelDefect defect_of(const std::string& name) {
   static_assert(sconnect::kChannelDefects == 9);
   for (u32 i = 0; i < kDefects.size(); ++i)
     if (kDefects[i] == name) return static_cast<sconnect::ChannelDefect>(i);
-  throw ConfigError("defect = \"" + name + "\" is not known; the nearest is \"" + nearest(name, kDefects) + "\".");
+  throw ConfigError("defect = \"" + name + "\" is not known" + did_you_mean(nearest(name, kDefects)) + " Defects are " +
+                    listed({kDefects.begin() + 1, kDefects.end()}) + ".");
 }
 
 /// One value for each end of a channel.

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "host/config/text_source.hpp"
 #include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
 
@@ -94,6 +95,7 @@ void load_registers(const std::string& path, u32 nodes,
                     const std::function<void(u32, const std::string&, u64)>& write) {
   std::ifstream file(path);
   if (!file) throw ConfigError("registers.file: cannot read " + path + ".");
+  skip_mark(file, "registers.file: " + path);
   std::string line;
   for (u64 number = 1; std::getline(file, line); ++number) {
     line.erase(std::remove_if(line.begin(), line.end(), [](unsigned char c) { return std::isspace(c); }), line.end());

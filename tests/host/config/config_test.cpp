@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
+#include <memory>
 
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
+#include "host/config/text_source.hpp"
 #include "host/routers/vc/plan.hpp"
 #include "host/run/params.hpp"
 #include "host/topology/params.hpp"
@@ -27,6 +30,51 @@ struct Wrong {
   RawConfig changes;
   std::vector<std::string> said;
 };
+
+/// A suggestion helps only if the word can be a slip of it.
+TEST(Nearest, NeedsALikeness) {
+  const std::vector<std::string> kinds{"mesh", "torus", "ring", "hypercube", "graph"};
+  EXPECT_EQ(nearest("torsu", kinds), "torus");
+  EXPECT_EQ(nearest("Tor", kinds), "torus");
+  EXPECT_EQ(nearest("hyper", kinds), "hypercube");
+  EXPECT_EQ(nearest("mesh3d", kinds), "mesh");
+  for (const char* word : {"dragonfly", "fat_tree", "clos", "xyz", "m", ""})
+    EXPECT_EQ(nearest(word, kinds), "") << word;
+}
+
+TEST(Nearest, PathGoesByItsName) {
+  const std::vector<std::string> paths{"router.vcs", "traffic.load", "traffic.mode", "topology.shape"};
+  EXPECT_EQ(nearest("traffic.laod", paths), "traffic.load");
+  EXPECT_EQ(nearest("load", paths), "traffic.load");
+  EXPECT_EQ(nearest("network.load", paths), "traffic.load");
+  EXPECT_EQ(nearest("trafic.load", paths), "traffic.load");
+  for (const char* path : {"traffic.priority", "router.stages", "traffic"}) EXPECT_EQ(nearest(path, paths), "");
+}
+
+/// Editors put a mark in front of UTF-8 text; what lies behind it is the text.
+TEST(Text, MayBeginWithAByteOrderMark) {
+  const auto read = [](std::string text) {
+    const auto owner = std::make_shared<const std::string>(std::move(text));
+    const auto in = TextSource("x.csv", {owner, *owner}).open("some.file");
+    return std::string(std::istreambuf_iterator<char>(*in), {});
+  };
+  EXPECT_EQ(read("\xEF\xBB\xBF"
+                 "0,1\n"),
+            "0,1\n");
+  for (const char* text : {"", "0", "0,", "0,1",
+                           "\xEF\xBB"
+                           "0,1"})
+    EXPECT_EQ(read(text), text);
+  for (const std::string mark : {"\xFF\xFE", "\xFE\xFF"}) {
+    try {
+      read(mark + "0");
+      ADD_FAILURE();
+    } catch (const ConfigError& error) {
+      EXPECT_STREQ(error.what(),
+                   "some.file: x.csv cannot be read: it begins with the byte-order mark of UTF-16. Save it as UTF-8.");
+    }
+  }
+}
 
 class BadInput : public ::testing::TestWithParam<Wrong> {};
 
@@ -53,6 +101,14 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"load", {{"traffic.load", 1.5}}, {"traffic.load = 1.5", "0 to 1 flits/cycle/terminal"}},
         Wrong{
             "choice", {{"traffic.pattern", word("tornadoo")}}, {"\"tornadoo\"", "did you mean \"tornado\"", "uniform"}},
+        Wrong{"unlike_choice",
+              {{"topology.kind", word("dragonfly")}},
+              {"topology.kind = \"dragonfly\" is not known. Allowed are mesh, torus, ring"}},
+        Wrong{
+            "unlike_key", {{"traffic.priority", integer(1)}}, {"unknown key traffic.priority = 1. `flitlab inspect`"}},
+        Wrong{"no_effect",
+              {{"traffic.mode", word("batch")}, {"traffic.load", 0.2}},
+              {"traffic.load = 0.2 has no effect here", "Remove it (--unset traffic.load) or change"}},
         Wrong{"zero_radix", {{"topology.shape", IntList{4, 0}}}, {"topology.shape = [4, 0]", "1 to 65535"}},
         Wrong{"negative_radix", {{"topology.shape", IntList{-4, 4}}}, {"topology.shape = [-4, 4]", "1 to 65535"}},
         Wrong{"no_shape", {{"topology.shape", IntList{}}}, {"topology.shape", "empty"}},

@@ -31,7 +31,7 @@ std::string write_trace(const std::string& text) {
   return path;
 }
 
-std::string write_trace(const std::vector<Line>& lines) {
+std::string text_of(const std::vector<Line>& lines) {
   std::string text = "# cycle,source,destination,flits,needs\n";
   for (const Line& l : lines) {
     text += std::to_string(l.cycle) + "," + std::to_string(l.source) + "," + std::to_string(l.destination) + "," +
@@ -39,8 +39,10 @@ std::string write_trace(const std::vector<Line>& lines) {
     if (l.needs != kNone) text += "," + std::to_string(l.needs);
     text += "\n";
   }
-  return write_trace(text);
+  return text;
 }
+
+std::string write_trace(const std::vector<Line>& lines) { return write_trace(text_of(lines)); }
 
 /// Random packets between 16 terminals; every other one needs an earlier packet that arrives at its source.
 std::vector<Line> random_lines(u32 count, u32 spacing, u64 seed) {
@@ -83,10 +85,14 @@ std::vector<u64> creations(const std::vector<Line>& lines, const std::vector<u64
 void expect_naive_creations(const std::vector<Line>& lines) {
   SteppedNetwork net(replay(write_trace(lines)), "cpu", 1, true);
   std::vector<u64> arrived(lines.size(), 0);
-  u64 delivered = 0;
+  u64 delivered = 0, created_events = 0;
   for (int i = 0; delivered < lines.size() && i < 2000; ++i) {
     net.step(37);
     for (const TimedEvent& e : net.take_events()) {
+      if (e.event.kind == EventKind::kCreated) {
+        EXPECT_EQ(e.event.dst, lines[e.event.id].destination);
+        ++created_events;
+      }
       if (e.event.kind != EventKind::kDelivered) continue;
       EXPECT_EQ(e.event.src, lines[e.event.id].source);
       EXPECT_EQ(e.index, lines[e.event.id].destination);
@@ -97,6 +103,7 @@ void expect_naive_creations(const std::vector<Line>& lines) {
     }
   }
   ASSERT_EQ(delivered, lines.size());
+  EXPECT_EQ(created_events, lines.size());
   const std::vector<u64> created = creations(lines, arrived);
   u64 latency = 0;
   for (std::size_t n = 0; n < lines.size(); ++n) latency += arrived[n] - created[n];
@@ -214,6 +221,27 @@ TEST(Trace, GoesBackFromItsEnd) {
   EXPECT_EQ(net.totals(), totals);
 }
 
+/// A text as a whole, without its last newline and behind a byte-order mark is the same trace, from a checkpoint at the
+/// beginning, in the middle and behind the last line too.
+TEST(Trace, EndsWithoutANewlineAndBeginsWithAMark) {
+  const std::string text = text_of(random_lines(200, 4, 6));
+  std::string end;
+  for (const std::string& form : {text, text.substr(0, text.size() - 1), "\xEF\xBB\xBF" + text}) {
+    const Experiment e = replay(write_trace(form));
+    const std::string checkpoint = testing::temporary(".checkpoint");
+    for (const u64 before : {0u, 100u, 500u, 2000u}) {
+      SteppedNetwork first(e, "cpu", 1, false), second(e, "cpu", 1, false);
+      first.step(before);
+      first.save(checkpoint);
+      second.load(checkpoint);
+      second.step(4000 - before);
+      EXPECT_EQ(second.totals()["packets_delivered"], 200u);
+      if (end.empty()) end = second.state_hash();
+      EXPECT_EQ(second.state_hash(), end) << before;
+    }
+  }
+}
+
 TEST(Trace, BadFilesAreNamed) {
   const auto has = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -225,7 +253,10 @@ TEST(Trace, BadFilesAreNamed) {
   has(message_of("5,0,1,1\n4,0,1,1\n"), "time goes backwards: the line before is at cycle 5");
   has(message_of("0,0,1\n"), "a line is cycle,source,destination,flits[,needs]");
   has(message_of("0,0,1,1,0,0\n"), "a line is");
-  has(message_of("0,0,1,1\n0,0,1"), "the file ends in the middle of a line");
+  has(message_of("0,0,1,1\n0,0,1"), "The file ends in the middle of a line.");
+  has(message_of("\xFF\xFE"
+                 "0"),
+      "it begins with the byte-order mark of UTF-16. Save it as UTF-8.");
   has(message_of("0,0,x,1\n"), "a line is");
   has(message_of("0,0,-1,1\n"), "a line is");
   has(message_of("0,0,1.5,1\n"), "a line is");
