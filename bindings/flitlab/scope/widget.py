@@ -8,7 +8,6 @@ does so where a notebook is saved with its widgets' state.
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -17,22 +16,19 @@ import anywidget
 import traitlets
 
 from flitlab._core import ConfigError, RunError
-from flitlab.arguments import check_path, is_whole, shown
 from flitlab.scope import module_text, style_text
 from flitlab.scope.output import output_of
-from flitlab.scope.page import write_page
+from flitlab.scope.recorded import MOST_AT_ONCE, Recorded
 from flitlab.scope.recorder import Recorder, packed
 
 if TYPE_CHECKING:
     from flitlab.network import Network
 
-MOST_AT_ONCE = 200  # frames of one answer
 MOST_SECONDS = 0.5  # of one answer that goes on without frames: how soon a user can stop
-RECORDED_TO_SAVE = 100  # cycles, where there are none
 SETTINGS = ("traffic.load", "traffic.pattern", "routing.algorithm")
 
 
-class View(anywidget.AnyWidget):
+class View(Recorded, anywidget.AnyWidget):
     """What :meth:`flitlab.Network.view` returns. ``network`` is the network that is shown; a change of load, pattern or
     routing makes a new one of the same seed."""
 
@@ -42,46 +38,11 @@ class View(anywidget.AnyWidget):
     _css = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, network: Network, window: int | None = None, routers: Iterable[int] | None = None):
-        if window is not None and not (is_whole(window) and 2 <= window <= 100_000):
-            raise ConfigError(f"window = {shown(window)}: a recording keeps 2 to 100000 cycles, a whole number.")
-        if routers is not None and not (isinstance(routers, Iterable) and all(map(is_whole, routers := list(routers)))):
-            raise ConfigError(f"routers = {shown(routers)}: it must be a list of routers' numbers.")
-        self._window = window
-        self._chosen = None if routers is None else list(routers)
-        self._recorder = Recorder(network, window, self._chosen)
+        Recorded.__init__(self, network, window, routers)
         self._displayed = False
-        super().__init__(_esm=module_text(), _css=style_text(), replay=uuid.uuid4().hex)
+        anywidget.AnyWidget.__init__(self, _esm=module_text(), _css=style_text(), replay=uuid.uuid4().hex)
         self.keep()
         self.on_msg(self._answer)
-
-    @property
-    def network(self) -> Network:
-        return self._recorder.network
-
-    @property
-    def cycle(self) -> int:
-        return self.network.cycle
-
-    def step(self, cycles: int = 1) -> View:
-        """Advances the network and records it; what is shown follows."""
-        if not is_whole(cycles) or cycles < 0:
-            raise ConfigError(f"step({shown(cycles)}): the number of cycles must be whole, and not negative.")
-        in_step = self._recorder.in_step()
-        frames = self._recorder.step(cycles)
-        if not in_step or cycles > MOST_AT_ONCE:  # in_step: nobody else has stepped the network in between
-            self._send_anew()
-        else:
-            self._send_frames(frames)
-        self.keep()
-        return self
-
-    def inspect(self, router: int) -> View:
-        """Records the whole state of a router too from now on, so that a saved page shows it."""
-        self.network.router(router)  # refuses one that there is not
-        if router not in self._recorder.routers:
-            raise ConfigError(f"inspect({router}): this router is not drawn; view(routers=...) chooses others.")
-        self._recorder.inspected |= {router}
-        return self
 
     def keep(self) -> None:
         """Puts the recording into the widget's state and into the outputs that show the view: a notebook saves them."""
@@ -89,13 +50,12 @@ class View(anywidget.AnyWidget):
         if self._displayed:
             self._display_replay(update=True)
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records. If nothing has been
-        recorded, the network goes on by 100 cycles that are. Raises ConfigError if the file cannot be written."""
-        check_path(f"save({shown(path)})", path, "an HTML file")
-        if self._recorder.kept == 1:
-            self.step(RECORDED_TO_SAVE)
-        write_page(self.network.experiment.name, self._recorder.recording(), path)
+    def _follow(self, frames: str | None) -> None:
+        if frames is None:
+            self._send_anew()
+        else:
+            self._send_frames(frames)
+        self.keep()
 
     def _ipython_display_(self) -> None:
         """The widget, and a replay that the notebook keeps."""

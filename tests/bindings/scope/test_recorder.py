@@ -130,11 +130,19 @@ def test_a_machine_keeps_its_console_and_its_registers():
     assert machine.read_register(3, "R_VCSEL0") == 5
 
 
-def test_without_anywidget_it_says_what_to_install(monkeypatch):
+def test_without_anywidget_it_records_and_saves_pages(monkeypatch, tmp_path, capsys):
+    with_widget = fl.Network("vc-mesh-8x8").view().step(20).inspect(3)
+    with_widget.save(tmp_path / "with.html")
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "flitlab.scope.widget", raising=False)
-    with pytest.raises(fl.ConfigError, match="pip install"):
-        fl.Network("vc-mesh-8x8").view()
+    view = fl.Network("vc-mesh-8x8").view().step(20).inspect(3)
+    assert view.cycle == 20 and not hasattr(view, "recording")
+    view.save(tmp_path / "without.html")
+    assert (tmp_path / "without.html").read_text() == (tmp_path / "with.html").read_text()
+    view._ipython_display_()
+    assert "needs anywidget (pip install 'flitlab[notebook]'); this is a replay" in capsys.readouterr().out
+    with pytest.raises(fl.ConfigError, match="window = 1: a recording keeps 2 to 100000 cycles"):
+        fl.Network("vc-mesh-8x8").view(window=1)
 
 
 def test_of_a_large_network_a_region_is_drawn():

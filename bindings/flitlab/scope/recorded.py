@@ -1,0 +1,79 @@
+"""A network that is recorded cycle by cycle and saved as a page. It needs no widget; widget.py shows it live."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from flitlab._core import ConfigError
+from flitlab.arguments import check_path, is_whole, shown
+from flitlab.scope.output import output_of
+from flitlab.scope.page import write_page
+from flitlab.scope.recorder import Recorder, packed
+
+if TYPE_CHECKING:
+    from typing import Self  # Python 3.11
+
+    from flitlab.network import Network
+
+MOST_AT_ONCE = 200  # frames of one answer
+RECORDED_TO_SAVE = 100  # cycles, where there are none
+
+
+class Recorded:
+    """What :meth:`flitlab.Network.view` returns where anywidget is not installed: it records and saves pages, and a
+    notebook shows a replay."""
+
+    def __init__(self, network: Network, window: int | None = None, routers: Iterable[int] | None = None):
+        if window is not None and not (is_whole(window) and 2 <= window <= 100_000):
+            raise ConfigError(f"window = {shown(window)}: a recording keeps 2 to 100000 cycles, a whole number.")
+        if routers is not None and not (isinstance(routers, Iterable) and all(map(is_whole, routers := list(routers)))):
+            raise ConfigError(f"routers = {shown(routers)}: it must be a list of routers' numbers.")
+        self._window = window
+        self._chosen = None if routers is None else list(routers)
+        self._recorder = Recorder(network, window, self._chosen)
+
+    @property
+    def network(self) -> Network:
+        return self._recorder.network
+
+    @property
+    def cycle(self) -> int:
+        return self.network.cycle
+
+    def step(self, cycles: int = 1) -> Self:
+        """Advances the network and records it; what is shown follows."""
+        if not is_whole(cycles) or cycles < 0:
+            raise ConfigError(f"step({shown(cycles)}): the number of cycles must be whole, and not negative.")
+        in_step = self._recorder.in_step()
+        frames = self._recorder.step(cycles)
+        # in_step: nobody else has stepped the network in between
+        self._follow(frames if in_step and cycles <= MOST_AT_ONCE else None)
+        return self
+
+    def inspect(self, router: int) -> Self:
+        """Records the whole state of a router too from now on, so that a saved page shows it."""
+        self.network.router(router)  # refuses one that there is not
+        if router not in self._recorder.routers:
+            raise ConfigError(f"inspect({router}): this router is not drawn; view(routers=...) chooses others.")
+        self._recorder.inspected |= {router}
+        return self
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records. If nothing has been
+        recorded, the network goes on by 100 cycles that are. Raises ConfigError if the file cannot be written."""
+        check_path(f"save({shown(path)})", path, "an HTML file")
+        if self._recorder.kept == 1:
+            self.step(RECORDED_TO_SAVE)
+        write_page(self.network.experiment.name, self._recorder.recording(), path)
+
+    def _follow(self, frames: str | None) -> None:
+        """Shows the new frames; None: the recording as a whole."""
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        print("The live view needs anywidget (pip install 'flitlab[notebook]'); this is a replay.")
+        display(output_of(self._recorder, packed(self._recorder.recording()), uuid.uuid4().hex), raw=True)
