@@ -1,15 +1,32 @@
-"""The configurations that come with flitlab."""
+"""The configurations and notebooks that come with flitlab."""
 
 from __future__ import annotations
 
+import shutil
 from itertools import takewhile
 from pathlib import Path
 
+from flitlab._core import ConfigError
+from flitlab.arguments import writing
 
-def folder() -> Path:
-    """Where they are: in the package, or beside it in a checkout of the sources."""
-    installed = Path(__file__).parent / "configs"
-    return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / "configs"
+
+def folder(kind: str = "configs") -> Path:
+    """Where they are, "configs" or "notebooks": in the package, or beside it in a checkout of the sources."""
+    installed = Path(__file__).parent / kind
+    return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / kind
+
+
+def copy_notebooks(to: Path) -> list[Path]:
+    """Copies the notebooks into a folder, which is made if it is not there. Raises ConfigError, and copies nothing, if
+    one of their names is taken."""
+    files = sorted(folder("notebooks").glob("*.ipynb"))
+    for file in files:
+        if (to / file.name).exists():
+            raise ConfigError(f"{to / file.name} exists already: move it away, or choose another folder, as in "
+                              "`flitlab notebooks my-notebooks`.")
+    with writing("notebooks", to, "a folder"):
+        to.mkdir(parents=True, exist_ok=True)
+        return [Path(shutil.copyfile(file, to / file.name)) for file in files]
 
 
 def configs() -> list[str]:

@@ -1,17 +1,20 @@
-"""Makes .venv, builds a wheel of flitlab and installs it there: `install.py package` for use, `install.py tests` with
-what the tests need. For use a wheel that was built from these very sources will do: nothing is compiled then."""
+"""Makes .venv, builds a wheel of flitlab and installs it there: `install.py package` for use, with JupyterLab;
+`install.py tests` with what the tests need. For use a wheel that was built from these very sources will do: nothing is
+compiled then."""
 
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 WHEELS = ROOT / "build" / "wheel"  # what others may install: tests/tools/test_wheel.py
-SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "kernels", "host", "bindings", "configs")
+SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "kernels", "host", "bindings", "configs",
+           "notebooks")
 
 
 def fail(message: str) -> None:
@@ -52,6 +55,17 @@ def wheel_of(stamp: str) -> str | None:
     return str(*wheels) if len(wheels) == 1 and known.exists() and known.read_text() == stamp else None
 
 
+def build_wheel(stamp: str, build: Callable[[Path], None]) -> str:
+    """Puts the wheel that `build(folder)` makes into WHEELS. The old one stays if there is no new one."""
+    fresh = WHEELS.with_name(f"{WHEELS.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    build(fresh)
+    (fresh / "built_from").write_text(stamp)
+    shutil.rmtree(WHEELS, ignore_errors=True)
+    fresh.rename(WHEELS)
+    return str(*WHEELS.glob("flitlab-*.whl"))
+
+
 def main(what: str) -> None:
     if sys.version_info < (3, 10):
         fail(f"Python 3.10 or newer is needed, and python3 is {sys.version.split()[0]}.")
@@ -68,15 +82,14 @@ def main(what: str) -> None:
     if wheel is None:
         check_compiler()
         print(f"building and installing flitlab ({what})", flush=True)
-        shutil.rmtree(WHEELS, ignore_errors=True)
-        call(*pip, "wheel", "--no-deps", "--wheel-dir", str(WHEELS), ".", *(settings_for_tests() if for_tests else []))
-        wheel = str(*WHEELS.glob("flitlab-*.whl"))
-        (WHEELS / "built_from").write_text(stamp)
+        settings = settings_for_tests() if for_tests else []
+        wheel = build_wheel(stamp, lambda folder: call(*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), ".",
+                                                       *settings))
     else:
         print("installing the flitlab that has been built from these sources", flush=True)
     install = (*pip, "install", "--no-compile")  # of Python's files: most are never imported
     call(*install, "--force-reinstall", "--no-deps", wheel)  # a new build has the version of the old one
-    call(*install, f"{wheel}[test]" if for_tests else wheel)
+    call(*install, f"{wheel}[{'test' if for_tests else 'notebook'}]")
 
 
 def call(*command: str) -> None:

@@ -45,6 +45,25 @@ def test_a_first_curve_needs_no_compiler(installed):
     assert done.returncode == 0 and "curve/curve.png" in done.stdout, done.stderr
 
 
+def test_the_line_of_the_readme_installs_its_extra(installed, tmp_path):
+    """Without what it depends on, which needs the network: the requirement itself is what was an error."""
+    line = 'install --no-deps --dry-run "$(echo {}/flitlab-*.whl)[notebook]"'
+    readme = (WHEELS[0].parents[2] / "README.md").read_text(encoding="utf-8")
+    assert line.replace(" --no-deps --dry-run", "").format("build/wheel") in readme
+    done = subprocess.run(["sh", "-c", f"{sys.executable} -m pip --disable-pip-version-check "
+                                       + line.format(WHEELS[0].parent)], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_brings_the_notebooks(installed):
+    done = installed("flitlab", "notebooks", "taken")
+    assert done.returncode == 0, done.stderr
+    listed = installed("python", "-c", "import glob; print(len(glob.glob('taken/*.ipynb')))").stdout
+    assert int(listed) >= 9 and f"{int(listed)} notebooks are in taken" in done.stdout
+    again = installed("flitlab", "notebooks", "taken")
+    assert again.returncode == 2 and "taken/00_quickstart.ipynb exists already" in again.stderr
+
+
 def test_its_results_are_those_of_the_package_that_is_tested(installed):
     import flitlab as fl
 
@@ -78,3 +97,24 @@ def test_a_wheel_is_used_again_until_a_source_changes(tmp_path, monkeypatch):
     (tmp_path / "kernels/common/b.hpp").unlink()
     monkeypatch.setenv("CMAKE_ARGS", "-DFLITLAB_CUDA=OFF")
     assert install.wheel_of(install.built_from(tmp_path)) is None
+
+
+def test_the_old_wheel_stays_until_there_is_a_new_one(tmp_path, monkeypatch):
+    wheels = tmp_path / "build" / "wheel"
+    monkeypatch.setattr(install, "WHEELS", wheels)
+
+    def build(folder):
+        folder.mkdir(parents=True)
+        (folder / "flitlab-2-any.whl").write_text("new")
+        assert not wheels.exists() or install.wheel_of("old")
+
+    def fail(folder):
+        (folder / "part").mkdir(parents=True)
+        raise SystemExit("make: pip wheel failed")
+
+    assert install.build_wheel("old", build) == install.wheel_of("old") == str(wheels / "flitlab-2-any.whl")
+    with pytest.raises(SystemExit):
+        install.build_wheel("new", fail)
+    assert install.wheel_of("old") and install.wheel_of("new") is None
+    install.build_wheel("new", build)
+    assert install.wheel_of("new") and install.wheel_of("old") is None
