@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
-from difflib import get_close_matches
 from numbers import Real
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
+from flitlab import _core
 from flitlab._core import ConfigError
 
 Backend: TypeAlias = Literal["auto", "cpu", "cuda"]
@@ -37,11 +37,11 @@ def shown(value: Any) -> str:
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    """`` did you mean ...?`` if something that is known is like the word, or nothing."""
+    """`` Did you mean ...?`` if something that is known is like the word, or nothing."""
     if not isinstance(word, str):
         return f" It must be a string, not {type(word).__name__}."
-    close = get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
-    return f" Did you mean {close[0]}?" if close else ""
+    close = _core.nearest(word, list(known))
+    return f" Did you mean {close}?" if close else ""
 
 
 def whole(value: Any) -> int | None:
@@ -110,10 +110,10 @@ def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> 
     if not isinstance(over, Mapping):
         raise ConfigError(f"{named('over', over)}: it must be a dictionary of dotted paths and lists of values, such "
                           'as {"traffic.load": [0.1, 0.2]}.')
-    if not is_whole(seeds) or seeds < 1:
-        raise ConfigError(f"{named('seeds', seeds)}: it must be a whole number; at least one seed is needed.")
+    listed = seeds_from(seeds, 0)
+    count = whole(seeds) or len(listed)  # len() of a very long range fails
     sizes = [len(v) for v in over.values() if isinstance(v, Sized) and not isinstance(v, (str, Mapping))]
-    check_points(max(1, math.prod(sizes)) * seeds)  # before they are listed
+    check_points(max(1, math.prod(sizes)) * count)  # before they are listed
     if out is not None:
         check_path(named("out", out), out, "a folder")
     elif resume:
@@ -121,6 +121,20 @@ def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> 
         raise ConfigError(f"{given} goes on from what is in a folder: give it as {named('out')}.")
     if executor is not None:
         check_executor(executor)
+
+
+def seeds_from(seeds: Any, first: int) -> Sequence[int]:
+    """The seeds of a sweep: so many from ``first`` on, or those of a list."""
+    if (number := whole(seeds)) is not None:
+        listed: Sequence[int | None] = range(first, first + number)
+    elif isinstance(seeds, (str, Mapping)) or not isinstance(seeds, Sized) or not isinstance(seeds, Iterable):
+        listed = []
+    else:
+        listed = [whole(s) for s in seeds]
+    if not listed or (number is None and (None in listed or len(set(listed)) < len(listed))):
+        raise ConfigError(f"{named('seeds', seeds)}: it must be a whole number, or a list of different seeds; at least "
+                          "one seed is needed.")
+    return cast("Sequence[int]", listed)
 
 
 def check_points(points: int) -> None:

@@ -8,8 +8,9 @@ import time
 
 from flitlab import _core
 from flitlab._core import ConfigError
-from flitlab.experiment import Experiment, load, parse_setting
+from flitlab.experiment import Experiment, load
 from flitlab.runner import run_job
+from flitlab.settings import settings_of
 
 
 def measure(experiment: Experiment, backend: str, threads: int, cycles: int = 0) -> dict:
@@ -52,7 +53,7 @@ def main(args) -> int:
                           "run.measure_cycles instead.")
     if not 0 <= args.cycles <= 1_000_000_000:
         raise ConfigError(f"--cycles {args.cycles}: it must be 1 to 1000000000, or 0 for about a second.")
-    settings = dict(parse_setting(s) for s in args.set or [])
+    settings = settings_of(args.set, args.unset)
     if args.config:
         experiment = load(args.config)
     else:
@@ -62,7 +63,7 @@ def main(args) -> int:
         raise ConfigError(f'bench needs traffic that goes on, and traffic.mode = "{experiment["traffic.mode"]}" '
                           'ends; set traffic.mode to "open" or "request_reply".')
     most = experiment.derived().get("saturation_load_bound")
-    if "traffic.load" in settings:
+    if settings.get("traffic.load") is not None:
         loads = [settings["traffic.load"]]
     else:  # a model that knows what its links allow is run at parts of that
         loads = [float(f"{part * most:.3g}") for part in (0.25, 0.5, 0.85)] if most else [0.05, 0.25, 0.45]

@@ -18,10 +18,11 @@ from flitlab.cli_words import Parser
 
 
 def _experiment(args):
-    from flitlab.experiment import load, parse_setting
+    from flitlab.experiment import load
+    from flitlab.settings import settings_of
 
     experiment = load(args.config)
-    settings = dict(parse_setting(s) for s in args.set or [])
+    settings = settings_of(args.set, args.unset)
     if getattr(args, "seed", None) is not None:
         settings["run.seed"] = args.seed
     return experiment.set(settings) if settings else experiment
@@ -145,6 +146,19 @@ def _configs(args) -> int:
     return 0
 
 
+def _notebooks(args) -> int:
+    from importlib.util import find_spec
+
+    from flitlab import shipped
+
+    files = shipped.copy_notebooks(Path(args.dir))
+    print(f"{len(files)} notebooks are in {args.dir}. Open the first one:\n")
+    if find_spec("jupyterlab") is None:
+        print("    pip install 'flitlab[notebook]'")
+    print(f"    jupyter lab {files[0]}")
+    return 0
+
+
 def _reference(args: argparse.Namespace) -> int:
     from flitlab.reference import page
 
@@ -157,14 +171,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"flitlab {_core.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
+    def changes(sub):
+        sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                         help="change a parameter, e.g. traffic.load=0.3 (repeatable); a relative file name starts in "
+                              "the current directory")
+        sub.add_argument("--unset", action="append", default=[], metavar="KEY",
+                         help="remove a parameter from the configuration, e.g. traffic.load for a batch (repeatable)")
+
     def command(name, function, help_text, config=True, engine=False):
         sub = commands.add_parser(name, help=help_text, description=help_text)
         sub.set_defaults(function=function)
         if config:
             sub.add_argument("config", metavar="CONFIG",
                              help="configuration: a TOML file, or the name of one that `flitlab configs` lists")
-            sub.add_argument("--set", action="append", metavar="KEY=VALUE",
-                             help="change a parameter, e.g. traffic.load=0.3 (repeatable)")
+            changes(sub)
         if engine:
             sub.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto",
                              help="engine (auto: the one that a run is likely to be faster on, by its size)")
@@ -225,8 +245,7 @@ def _parser() -> argparse.ArgumentParser:
                               description="Measure router-cycles per second.")
     sub.set_defaults(function=_bench)
     sub.add_argument("config", nargs="?", metavar="CONFIG", help="configuration, a TOML file (default: an 8x8x8 torus)")
-    sub.add_argument("--set", action="append", metavar="KEY=VALUE",
-                     help="change a parameter, e.g. traffic.load=0.3 (repeatable)")
+    changes(sub)
     sub.add_argument("--cycles", type=int, default=0, metavar="N", help="cycles per measurement (default: about 1 s)")
     sub.add_argument("--sweep", type=int, nargs="?", const=64, default=0, metavar="RUNS",
                      help="time a whole sweep of RUNS runs (default 64) from start to results, all that the host does "
@@ -235,6 +254,8 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = command("configs", _configs, "List the configurations that come with flitlab, or print one.", config=False)
     sub.add_argument("name", nargs="?", metavar="NAME", help="print this one, to make a file of it")
+    sub = command("notebooks", _notebooks, "Copy the notebooks that come with flitlab into a folder.", config=False)
+    sub.add_argument("dir", nargs="?", default="notebooks", metavar="DIR", help="the folder (default notebooks)")
     command("reference", _reference, "Print every parameter, total and operation of every model as a Markdown page.",
             config=False)
     command("doctor", _doctor, "Show the version, the backends and the devices.", config=False)

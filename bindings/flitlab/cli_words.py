@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from difflib import get_close_matches
 
+from flitlab import _core
 from flitlab.arguments import did_you_mean
 
 
@@ -14,6 +14,8 @@ class Parser(argparse.ArgumentParser):
     words: list[str] = []  # of the whole command line
 
     def error(self, message: str):
+        from flitlab.vocabulary import about_key
+
         known = {option for parser in _parsers(self) for option in parser._option_string_actions}
         commands = [name for parser in _parsers(self) for name in parser.commands()]
         for word, following in zip(self.words, [*self.words, "--"][1:], strict=True):
@@ -22,14 +24,15 @@ class Parser(argparse.ArgumentParser):
                 continue
             value = value if equals else "VALUE" if following.startswith("--") else following
             name = option.lstrip("-").replace("-", "_")
-            if path := _parameter_called(name):
-                from flitlab.booksim import MORE
-
+            if called := _parameter_called(name):
+                path, more = called
                 how = "--over" if self.words[0] == "sweep" and any(c in value for c in ",:") else "--set"
-                message = (f"{option} is no option: {path} is a parameter{MORE.get(name, '')}, so write "
+                message = (f"{option} is no option: {path} is a parameter{more}, so write "
                            f"{how} {path}={value}")
             elif any(longer.startswith(option) for longer in known):
                 continue  # an option in short
+            elif about := about_key(name):
+                message = f"{option} is no option. {about[0].upper()}{about[1:]}"
             elif close := _close_parameter(name):
                 message = f"{option} is no option. Did you mean the parameter {close}, as in --set {close}={value}?"
             break
@@ -59,16 +62,13 @@ def _close_parameter(word: str) -> str | None:
     """The parameter that is called like a word, whole or by its last part."""
     from flitlab.experiment import known_paths
 
-    paths = {path.rpartition(".")[2]: path for path in sorted(known_paths(), reverse=True)}
-    paths |= {path: path for path in paths.values()}
-    close = get_close_matches(word, paths, n=1, cutoff=0.7)
-    return paths[close[0]] if close else None
+    return _core.nearest(word, sorted(known_paths())) or None
 
 
-def _parameter_called(word: str) -> str | None:
-    """The dotted path of the only parameter whose last part is a word, or that BookSim calls so."""
-    from flitlab.booksim import KEYS
+def _parameter_called(word: str) -> tuple[str, str] | None:
+    """The dotted path of the only parameter whose last part is a word, or that others call so, and how it differs."""
     from flitlab.experiment import known_paths
+    from flitlab.vocabulary import key_of
 
     paths = [path for path in known_paths() if path == word or path.rpartition(".")[2] == word]
-    return paths[0] if len(paths) == 1 else KEYS.get(word)
+    return (paths[0], "") if len(paths) == 1 else key_of(word)

@@ -14,7 +14,7 @@ from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, named
-from flitlab.toml import tomllib
+from flitlab.toml import read_toml
 
 # kind -> package and class that start workers
 KINDS = {
@@ -36,15 +36,7 @@ CLOSES_QUIETLY = "import logging; logging.getLogger('distributed.worker.state_ma
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise ConfigError(f"{named('cluster', str(path))} cannot be read: {why}.") from None
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {error}.") from None
+    given = read_toml(path, named("cluster", str(path)))
     for key in given:
         if key not in KEYS:
             raise ConfigError(f"{path}: {key} is no key of a cluster.{did_you_mean(key, KEYS)} There are "

@@ -63,7 +63,7 @@ def _config_of(row: dict[str, Any], keys: list[str], candidates: list[dict[str, 
 def _read_csv(path: Path, name: str) -> Curve:
     rows = []
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:  # Excel writes a mark
             lines = csv.DictReader(file, strict=True)
             columns = list(lines.fieldnames or ())
             _check_columns(path, columns)

@@ -12,48 +12,22 @@ from typing import Any, TypeAlias
 from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, shown, writing
-from flitlab.booksim import check_words, theirs
 from flitlab.compiled import GRAPH, MATRIX, TABLE, Graph, Pattern, Routes
+from flitlab.foreign_files import about_text
 from flitlab.programs import program_text
 from flitlab.records import applies, parameters_of
-from flitlab.toml import tomllib
-
-
-def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables to dotted paths: ``{"a": {"b": 1}}`` becomes ``{"a.b": 1}``."""
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        path = f"{prefix}{key}"
-        if isinstance(value, Mapping):
-            flat.update(flatten(value, path + "."))
-        else:
-            flat[path] = plain(value)
-    return flat
-
-
-def plain(value: Any) -> Any:
-    """NumPy scalars and arrays as Python numbers and lists."""
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def parse_value(text: str) -> Any:
-    """A value as in a TOML file; a bare word is a string."""
-    try:
-        return tomllib.loads(f"x = {text}")["x"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def parse_setting(setting: str) -> tuple[str, Any]:
-    """``KEY=VALUE`` of the command line. Raises ConfigError if there is no ``=``."""
-    key, equals, text = setting.partition("=")
-    if not equals or not key.strip():
-        raise ConfigError(f"--set {setting}: it must be KEY=VALUE, for example traffic.load=0.3.")
-    return key.strip(), parse_value(text.strip())
-
+from flitlab.settings import flatten, plain
+from flitlab.toml import read_toml
+from flitlab.vocabulary import about_key, check_words
 
 _PROGRAM = "traffic.program_file"
 _OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")  # fit no other graph
+
+
+@cache
+def file_paths() -> set[str]:
+    """Dotted paths of the parameters that name files."""
+    return {p["path"] for p in _core.parameters() if p["type"] == "string"}
 
 
 @cache
@@ -73,12 +47,10 @@ class Experiment:
                  texts: Mapping[str, bytes] | None = None):
         _check_given("Experiment", given)
         for key in given:
-            if not isinstance(key, str):
-                raise ConfigError(f"unknown key {shown(key)}: a key is a dotted path, a string such as "
-                                  '"traffic.load".')
+            check_is_path(key)
         if base_dir != "":  # os.path.dirname's word for the current one
             check_path(f"base_dir = {shown(base_dir)}", base_dir, "a folder")
-        self._given = dict(given)
+        self._given = {path: plain(value) for path, value in given.items()}
         self._texts = dict(texts or {})  # of files that are in memory, by the parameter that names them
         self.base_dir = os.path.abspath(base_dir)
         self.name = name
@@ -101,10 +73,24 @@ class Experiment:
         return cls(flatten(tree), base_dir, name)
 
     def set(self, key: str | Mapping[str, Any], value: Any = None) -> Experiment:
-        """A copy with one dotted path changed, or with all paths of a mapping changed."""
+        """A copy with one dotted path changed, or with all paths of a mapping changed.
+
+        None removes a path from the configuration, so that its default holds, or nothing if it does not apply. The
+        relative name of a file starts in the current directory.
+
+        >>> import flitlab as fl
+        >>> fl.load("vc-mesh-8x8").set({"traffic.load": None, "traffic.mode": "batch"})["traffic.mode"]
+        'batch'
+        """
         changes = flatten(key) if isinstance(key, Mapping) else {key: plain(value)}
+        for path, new in changes.items():
+            if new is None:
+                check_key(path)
+            elif path in file_paths() and isinstance(new, str) and new:
+                changes[path] = os.path.abspath(new)
         texts = {path: text for path, text in self._texts.items() if path not in changes}
-        given = {**self._given, **changes}
+        given = {path: new for path, new in {**self._given, **changes}.items() if new is not None}
+        changes = {path: new for path, new in changes.items() if new is not None}
         if texts and changes.keys() <= known_paths():  # what was compiled goes with what it was compiled for
             values = {**self.flat(), **changes}
             records = parameters_of(values["router.kind"])
@@ -196,7 +182,8 @@ class Experiment:
                 raise KeyError(f"{path} does not apply to this configuration.")
             if of_it := [known for known in values if known.startswith(f"{path}.")]:
                 raise KeyError(f"{path} is no parameter, but has {len(of_it)}: {', '.join(of_it)}.")
-            raise KeyError(f"there is no {path}.{theirs(path) or did_you_mean(path, values)}")
+            about = about_key(path)
+            raise KeyError(f"there is no {path}.{' ' + about if about else did_you_mean(path, values)}")
         return values[path]
 
     def __contains__(self, path: object) -> bool:
@@ -299,6 +286,19 @@ def _toml(value: Any) -> str:
     return repr(value)
 
 
+def check_is_path(key: Any) -> None:
+    if not isinstance(key, str):
+        raise ConfigError(f'unknown key {shown(key)}: a key is a dotted path, a string such as "traffic.load".')
+
+
+def check_key(key: Any) -> None:
+    """Raises ConfigError for a key that is to be removed and that no model has."""
+    check_is_path(key)
+    if key not in known_paths():
+        about = about_key(key)
+        raise ConfigError(f"unknown key {key}.{' ' + about if about else did_you_mean(key, sorted(known_paths()))}")
+
+
 def _check_given(call: str, given: Any) -> None:
     if not isinstance(given, Mapping):
         instead = f"fl.load({given!r})" if isinstance(given, (str, os.PathLike)) else "fl.load"
@@ -320,15 +320,7 @@ def load(path: str | os.PathLike) -> Experiment:
                               f"with flitlab.{did_you_mean(path.stem, shipped.configs())} `flitlab configs` lists "
                               "them.")
         path = known
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"{path} cannot be read: {reason}.") from None
-    try:
-        tree = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}.") from None
+    tree = read_toml(path, str(path), lambda text: about_text(str(path), path.suffix, text))
     return Experiment.from_dict(tree, str(path.parent), path.stem)
 
 

@@ -13,7 +13,7 @@ from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.arguments import shown, writing
 from flitlab.expressions import Expression
-from flitlab.toml import tomllib
+from flitlab.toml import read_toml
 
 # Arguments of each call, in the order of a file's line, and how many of them must be given.
 CALLS = {
@@ -282,13 +282,7 @@ def _steps(steps: Any, prefix: str, names: frozenset[str]) -> list[_Step]:
 
 class _TomlProgram:
     def __init__(self, path: Path, terminals: int):
-        try:
-            tree = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise ConfigError(f"traffic.program_file: {path} cannot be read: {reason}.") from None
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"traffic.program_file: {path} is not valid TOML: {error}.") from None
+        tree = read_toml(path, f"traffic.program_file: {path}")
         self.taken = 0
         try:
             ranks = tree.pop("ranks", terminals)

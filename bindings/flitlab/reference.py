@@ -9,9 +9,10 @@ from itertools import groupby
 
 from flitlab import _core
 from flitlab.console import Operation, tools
-from flitlab.experiment import Experiment, parse_value
+from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.records import common_parameters
+from flitlab.settings import parse_value
 
 INTRODUCTION = """# Reference
 

@@ -56,7 +56,8 @@ def experiments() -> dict[str, tuple]:
 
 
 def chosen(names: tuple[str, ...], full: bool, keep: str | Path) -> dict[str, Callable[[], list[dict]]]:
-    """The experiments whose names start with any of ``names`` (all without)."""
+    """The experiments that ``names`` select (all without): a whole name selects that one, the beginning of names all
+    of these."""
     known = experiments()
     check_path(named("keep", keep), keep, "a folder")
     machines = list(dict.fromkeys(e.partition(".")[0] for e in known))
@@ -66,11 +67,13 @@ def chosen(names: tuple[str, ...], full: bool, keep: str | Path) -> dict[str, Ca
                               f"{did_you_mean(name, [*machines, *known])} `flitlab reproduce --list` lists all, "
                               f"of {', '.join(machines)}.")
     return {e: partial(larger[0], Path(keep) / e) if full and larger else run
-            for e, (_, run, *larger) in known.items() if not names or any(e.startswith(n) for n in names)}
+            for e, (_, run, *larger) in known.items()
+            if not names or any(e == n if n in known else e.startswith(n) for n in names)}
 
 
 def reproduce(*names: str, full: bool = False, keep: str | Path = "out/reproduce") -> list[dict]:
-    """Runs the experiments whose names start with any of ``names`` (all without) and returns their rows.
+    """Runs the experiments that ``names`` select (all without) and returns their rows. The whole name of an experiment
+    selects that one; the beginning of names, such as a machine's, selects all of these.
 
     full: in the paper's size where that does not fit a small machine in minutes; these print the time that they will
     take, and keep what they have done below ``keep``, so that they go on when started again.

@@ -48,6 +48,7 @@ def run(
     checkpoint: str | os.PathLike | None = None,
     every: float = 60.0,
     progress: bool = True,
+    seed: int | None = None,
 ) -> Result:
     """Runs one experiment: warm-up, measurement, drain.
 
@@ -55,8 +56,11 @@ def run(
     backend: "auto" (by the size of the run), "cpu" or "cuda"; threads: CPU threads, at most 1024; 0 for one per core.
     checkpoint: a file to go on from if it exists; saved every ``every`` seconds and when the run is interrupted,
     removed at the end. progress: a bar on stderr if the run takes longer than a second.
+    seed: instead of the experiment's run.seed.
     Raises ConfigError (bad input) or RunError (deadlock, broken conservation).
     """
+    if seed is not None:
+        experiment = experiment_of(experiment).set("run.seed", seed)
     result = run_keeping(experiment, backend, threads, checkpoint, every, progress)
     if checkpoint:
         Path(checkpoint).unlink(missing_ok=True)

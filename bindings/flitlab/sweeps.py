@@ -19,10 +19,11 @@ from flitlab import _core, arguments
 from flitlab.arguments import Backend, check_backend, check_sweep, check_threads, named, on_command_line, shown
 from flitlab.curve import Curve, is_result
 from flitlab.executors import digest_of, key_of, points_per_job, run_on
-from flitlab.experiment import Experiment, Given, experiment_of, parse_value, plain
+from flitlab.experiment import Experiment, Given, experiment_of
 from flitlab.journal import entry_of, line_of, write_anew
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
+from flitlab.settings import parse_value, plain
 from flitlab.under_way import UnderWay, kept_in, writing
 
 # Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
@@ -191,7 +192,7 @@ def _of_point(setting: Mapping[str, Any]) -> Iterator[None]:
 def sweep(
     experiment: Given,
     over: Mapping[str, Iterable[Any] | Adaptive],
-    seeds: int = 1,
+    seeds: int | Iterable[int] = 1,
     out: str | os.PathLike | None = None,
     resume: bool = False,
     backend: Backend = "auto",
@@ -203,8 +204,9 @@ def sweep(
 
     experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
     over: dotted path -> list of values; ``traffic.load`` may have :func:`flitlab.adaptive`, which finds where it
-    saturates. seeds: seeds run.seed, run.seed + 1, ... per point. out: folder for points.jsonl (every finished point,
-    at once), curve.csv, curve.png and experiment.toml. resume: keep the points of an interrupted sweep in ``out``.
+    saturates. seeds: per point their number (run.seed, run.seed + 1, ...) or a list of them. out: folder for
+    points.jsonl (every finished point, at once), curve.csv, curve.png and experiment.toml. resume: keep the points of
+    an interrupted sweep in ``out``.
     executor: anything with ``submit`` (concurrent.futures, a Dask client, what :func:`flitlab.cluster` gives); without
     one, this machine's GPU or cores. It is given several jobs for each that it runs at a time (a job a point if it does
     not say how many), of one CPU thread each unless ``threads`` says otherwise. Ctrl-C keeps, in ``out``, the finished
@@ -217,11 +219,11 @@ def sweep(
     keys = list(over)
     if not keys:
         raise _core.ConfigError(f"a sweep needs something to vary: {named('over')} names no parameter.")
-    if "run.seed" in keys and seeds > 1:
+    own_seeds = () if "run.seed" in keys else arguments.seeds_from(seeds, experiment["run.seed"])
+    if "run.seed" in keys and arguments.whole(seeds) != 1:
         raise _core.ConfigError(f"{named('over')} run.seed and {named('seeds')} both choose seeds; use one.")
-    own_seeds = range(experiment["run.seed"], experiment["run.seed"] + (0 if "run.seed" in keys else seeds))
     values = {k: _values(k, v) for k, v in over.items()}
-    arguments.check_points(math.prod(map(len, values.values())) * seeds)
+    arguments.check_points(math.prod(map(len, values.values())) * max(1, len(own_seeds)))
     settings = _settings(values, own_seeds)
     points = _Points(experiment, settings)  # everything is checked before anything runs
     if executor is None:  # workers may have more memory than who gives them work

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import flitlab as fl
-from flitlab import _core, booksim, shipped
-from flitlab.experiment import known_paths
+from flitlab import shipped
 from flitlab.machines import machines
+from flitlab.reproduction import chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 FAST = {"run.warmup_cycles": 200, "run.measure_cycles": 400, "run.epoch_cycles": 100}
@@ -116,7 +116,7 @@ SLIPS = {
     "run(exp, every='x')": r"every = 'x': it must be a positive number of seconds\.",
     "run(exp, checkpoint=3)": r"checkpoint = 3: it must be the path of a file",
     "run(exp, backend=np.array(['cpu', 'auto']))": r"backend = array\(\['cpu', 'auto'\].*: there is none of that name",
-    "sweep(exp, over, seeds=None)": r"seeds = None: it must be a whole number; at least one",
+    "sweep(exp, over, seeds=None)": r"seeds = None: it must be a whole number, or a list of different seeds;",
     "sweep(exp, over, seeds='2')": r"seeds = '2': it must be a whole number",
     "sweep(exp, over, seeds=1.5)": r"seeds = 1\.5: it must be a whole number",
     "sweep(exp, over, seeds=float('nan'))": r"seeds = nan: it must be a whole number",
@@ -252,44 +252,6 @@ def test_names_that_are_not_there_suggest_others(small):
             result[name]
 
 
-@pytest.mark.parametrize(("given", "says"), [
-    ({"num_vcs": 4}, r"num_vcs = 4 is BookSim's word: here it is router\.vcs\."),
-    ({"router.vc_buf_size": 8}, r"here it is router\.buffer_flits\."),
-    ({"injection_rate": 0.1}, r"traffic\.load, in flits/cycle/terminal, whatever"),
-    ({"routing.algorithm": "xy"}, 'here it is called "dimension_order"'),
-    ({"routing.algorithm": "XY"}, 'here it is called "dimension_order"'),
-    ({"routing.algorithm": "dor_torus"}, 'here it is called "dimension_order"'),
-    ({"traffic.pattern": "bitcomp"}, 'here it is called "bit_complement"'),
-])
-def test_words_of_booksim_are_translated(given, says):
-    with pytest.raises(fl.ConfigError, match=says):
-        fl.Experiment.from_dict(given)
-
-
-def test_what_words_are_translated_into_is_there():
-    assert set(booksim.KEYS.values()) | set(booksim.VALUES) <= known_paths()
-    choices = {}
-    for record in _core.parameters():
-        choices.setdefault(record["path"], set()).update(record["choices"])
-    for path, words in booksim.VALUES.items():
-        assert set(words.values()) <= choices[path] and not set(words) & choices[path]
-
-
-@pytest.mark.parametrize(("words", "says"), [
-    (("--load", "0.3"), "--load is no option: traffic.load is a parameter, so write --set traffic.load=0.3"),
-    (("--num-vcs=4",), "--num-vcs is no option: router.vcs is a parameter, so write --set router.vcs=4"),
-    (("--lod", "0.3"), "Did you mean the parameter traffic.load, as in --set traffic.load=0.3?"),
-    (("--k=8",), "topology.shape is a parameter, a number of routers for each dimension, as in [8, 8], so write"),
-    (("--injection-rate", "1"), "traffic.load is a parameter, in flits/cycle/terminal, whatever the packets' length"),
-    (("--set", "traffic.load", "0.3"), ". Did you mean --set traffic.load=0.3?"),
-    (("--thread", "1", "--nonsense"), "unrecognized arguments: --nonsense"),
-])
-def test_parameters_are_no_options(cli, words, says):
-    for order in (("vc-torus-8x8", *words), (*words, "vc-torus-8x8")):
-        done = cli("run", *order)
-        assert done.returncode == 2 and says in done.stderr
-
-
 def test_what_else_is_missing_does_not_hide_that(cli):
     assert "so write --over traffic.load=0.1,0.2" in cli("sweep", "vc-torus-8x8", "--load", "0.1,0.2").stderr
     assert "Did you mean run?" in cli("runn", "vc-torus-8x8").stderr
@@ -305,12 +267,6 @@ def test_a_command_line_without_a_command_says_that_one_is_needed(cli):
 def test_experiments_are_listed_by_the_beginnings_of_their_names(cli):
     listed = cli("reproduce", "--list", "t3e").stdout.splitlines()
     assert len(listed) > 5 and all(line.startswith("t3e.") for line in listed)
-
-
-@pytest.mark.parametrize("path", ["injection_rate", "traffic.injection_rate"])
-def test_words_of_booksim_are_asked_for_in_vain(path):
-    with pytest.raises(KeyError, match=r"It is BookSim's word for traffic\.load, in flits"):
-        fl.load("vc-mesh-8x8")[path]
 
 
 def test_a_part_of_a_path_says_what_it_has():
@@ -331,3 +287,16 @@ def test_an_experiment_that_is_misspelt(cli, name, said):
     done = cli("reproduce", name)
     assert done.returncode == 2 and f"reproduce {name}: " in done.stderr and said in done.stderr
     assert len(done.stderr) < 200
+
+
+def test_an_exact_name_selects_one_experiment(cli):
+    known = cli("reproduce", "--list").stdout.split("\n")
+    names = [line.split()[0] for line in known if line]
+    longer = [name for name in names if any(name != other and name.startswith(other) for other in names)]
+    assert "sconnect.figure18" in longer  # sconnect.figure1 is an experiment too
+    for name in names:
+        assert list(chosen((name,), False, "out")) == [name]
+    assert list(chosen(("sconnect.figure1", "sconnect.figure18"), False, "out")) == ["sconnect.figure1",
+                                                                                   "sconnect.figure18"]
+    assert len(chosen(("sconnect.figure",), False, "out")) >= 5
+    assert cli("reproduce", "--list", "sconnect.figure1").stdout.count("\n") == 1

@@ -1,0 +1,298 @@
+"""Words of other simulators and of the literature: the key or value that flitlab has for each, or that it has none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from flitlab._core import ConfigError
+from flitlab.arguments import shown
+from flitlab.records import parameters_of
+
+
+class Lack(str):
+    """What flitlab does not have, and after a semicolon what to use instead."""
+
+
+_SHAPE = ", a number of routers for each dimension, as in [8, 8]"
+_FLITS = ", in flits/cycle/terminal, whatever the packets' length"
+_PAIRS = ", a length, or pairs of a length and its weight"
+_PRIORITIES = Lack("priorities of packets in its canonical router")
+_SPEEDUP = Lack("speedup of a switch")
+_SHARED = Lack("buffers that virtual channels share; router.buffer_flits are those of one virtual channel")
+_OUTPUT = Lack("output queues in its canonical router")
+_POWER = Lack("model of power or area")
+_SENSING = Lack("measure of congestion to choose: minimal_adaptive routing counts credits")
+_THRESHOLD = Lack("limit of latency that makes a run saturated; a test of the source queues decides")
+_WATCH = Lack("list of packets to watch; `flitlab trace` writes all events of chosen routers")
+
+# Simulator -> its word for a parameter -> flitlab's dotted path and how it differs, or what flitlab lacks.
+KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
+    "BookSim": {
+        "num_vcs": ("router.vcs", ""), "vc_buf_size": ("router.buffer_flits", ""),
+        "vc_allocator": ("router.vc_allocator", ""), "sw_allocator": ("router.switch_allocator", ""),
+        "alloc_iters": ("router.allocator_iterations", ""), "arb_type": ("router.arbiter", ""),
+        "routing_delay": ("router.routing_delay", ""), "vc_alloc_delay": ("router.vc_allocation_delay", ""),
+        "sw_alloc_delay": ("router.switch_allocation_delay", ""),
+        "st_final_delay": ("router.switch_traversal_delay", ""),
+        "st_prepare_delay": ("router.switch_traversal_delay", ""),
+        "credit_delay": ("router.credit_delay", ", which has the channel's delay in it"),
+        "speculative": ("router.speculative", ""), "vct": ("router.flow_control", ', as "virtual_cut_through"'),
+        "routing_function": ("routing.algorithm", ""), "topology": ("topology.kind", ""),
+        "k": ("topology.shape", _SHAPE), "n": ("topology.shape", _SHAPE), "c": ("topology.concentration", ""),
+        "network_file": ("topology.file", ""), "use_noc_latency": ("topology.channel_delay", ", in cycles"),
+        "traffic": ("traffic.pattern", ""), "injection_rate": ("traffic.load", _FLITS),
+        "injection_rate_uses_flits": ("traffic.load", ", always in flits/cycle/terminal"),
+        "injection_process": ("traffic.injection", ""), "burst_alpha": ("traffic.burst_cycles", ", in cycles"),
+        "burst_beta": ("traffic.burst_load", ""), "burst_r1": ("traffic.burst_load", ""),
+        "packet_size": ("traffic.packet_flits", ""), "packet_size_rate": ("traffic.packet_flits", _PAIRS),
+        "use_read_write": ("traffic.mode", ', as "request_reply"'), "sim_type": ("traffic.mode", ""),
+        "read_reply_size": ("traffic.reply_flits", ""), "write_request_size": ("traffic.packet_flits", ""),
+        "read_request_size": ("traffic.packet_flits", ""), "write_reply_size": ("traffic.reply_flits", ""),
+        "max_outstanding_requests": ("traffic.window", ""), "batch_size": ("traffic.batch_packets", ""),
+        "warmup_periods": ("run.warmup_cycles", ", in cycles, or auto"), "sample_period": ("run.measure_cycles", ""),
+        "max_samples": ("run.longest_window", ", in cycles"), "stopping_thres": ("run.precision", ""),
+        "warmup_thres": ("run.precision", ""), "acc_stopping_thres": ("run.precision", ""),
+        "deadlock_warn_timeout": ("run.watchdog_cycles", ""), "seed": ("run.seed", ""), "perm_seed": ("run.seed", ""),
+        "latency_thres": _THRESHOLD, "batch_count": Lack("series of batches; a sweep over run.seed repeats one"),
+        "priority": _PRIORITIES, "class_priority": _PRIORITIES, "classes": Lack(
+            "traffic classes with loads of their own; traffic.message_classes separates requests and replies"),
+        "subnets": Lack("parallel subnetworks"), "link_failures": Lack("broken channels in its canonical router"),
+        "input_speedup": _SPEEDUP, "output_speedup": _SPEEDUP, "internal_speedup": _SPEEDUP,
+        "buf_size": _SHARED, "buffer_policy": _SHARED, "private_bufs": _SHARED, "private_buf_size": _SHARED,
+        "output_buffer_size": _OUTPUT, "noq": Lack("next-hop output queueing"),
+        "wait_for_tail_credit": Lack("wait for a tail's credit before a virtual channel is used again"),
+        "vc_busy_when_full": Lack("virtual channels that count as busy when they are full"),
+        "hold_switch_for_packet": Lack("switch that is held for a whole packet"),
+        "sim_power": _POWER, "tech_file": _POWER, "channel_width": _POWER,
+        "watch_file": _WATCH, "watch_flits": _WATCH, "watch_packets": _WATCH, "watch_out": _WATCH,
+        "x": Lack("concentrated mesh with express channels; topology.concentration puts terminals at a router"),
+        "xr": Lack("concentrated mesh with express channels; topology.concentration puts terminals at a router"),
+    },
+    "Garnet": {
+        "vcs_per_vnet": ("router.vcs", ", of all message classes together"),
+        "buffers_per_data_vc": ("router.buffer_flits", ""), "buffers_per_ctrl_vc": ("router.buffer_flits", ""),
+        "synthetic": ("traffic.pattern", ""), "injectionrate": ("traffic.load", _FLITS),
+        "link_latency": ("topology.channel_delay", ""), "router_latency": ("router.routing_delay",
+            ", the first of four delays that make up a router's"),
+        "mesh_rows": ("topology.shape", _SHAPE), "num_rows": ("topology.shape", _SHAPE),
+        "num_cpus": ("topology.shape", _SHAPE), "garnet_deadlock_threshold": ("run.watchdog_cycles", ""),
+        "sim_cycles": ("run.measure_cycles", ""), "num_packets_max": ("traffic.batch_packets", ""),
+        "virtual_networks": ("traffic.message_classes", ""), "num_vnets": ("traffic.message_classes", ""),
+        "inj_vnet": Lack("traffic classes with loads of their own; traffic.message_classes separates requests and "
+                         "replies"),
+        "link_width_bits": Lack("width of a channel in bits; a channel carries one flit a cycle"),
+        "ni_flit_size": Lack("size of a flit in bits for synthetic traffic; traffic.flit_bytes is that of programs"),
+    },
+    "Noxim": {
+        "n_virtual_channels": ("router.vcs", ""), "buffer_depth": ("router.buffer_flits", ""),
+        "mesh_dim_x": ("topology.shape", _SHAPE), "mesh_dim_y": ("topology.shape", _SHAPE),
+        "packet_injection_rate": ("traffic.load", _FLITS), "pir": ("traffic.load", _FLITS),
+        "traffic_distribution": ("traffic.pattern", ""), "traffic_table_filename": ("traffic.matrix_file", ""),
+        "min_packet_size": ("traffic.packet_flits", _PAIRS), "max_packet_size": ("traffic.packet_flits", _PAIRS),
+        "routing_algorithm": ("routing.algorithm", ""), "routing_table_filename": ("routing.table_file", ""),
+        "simulation_time": ("run.measure_cycles", ", in cycles"), "reset_time": ("run.warmup_cycles", ""),
+        "stats_warm_up_time": ("run.warmup_cycles", ", in cycles"), "rnd_generator_seed": ("run.seed", ""),
+        "selection_strategy": _SENSING, "use_winoc": Lack("wireless channels"), "winoc": Lack("wireless channels"),
+        "use_powermanager": _POWER, 
+        "flit_size": Lack("size of a flit in bits for synthetic traffic; traffic.flit_bytes is that of programs"),
+        "clock_period_ps": Lack("length of a cycle; all times are in cycles"),
+    },
+    "SuperSim": {
+        "dimension_widths": ("topology.shape", _SHAPE), "dimension_weights": Lack(
+            "channels of different widths; a graph may have parallel edges"),
+        "architecture": ("router.kind", ""), "input_queue_depth": ("router.buffer_flits", ""),
+        "vc_scheduler": ("router.vc_allocator", ""), "crossbar_scheduler": ("router.switch_allocator", ""),
+        "random_seed": ("run.seed", ""), "message_size_distribution": ("traffic.packet_flits", _PAIRS),
+        "traffic_pattern": ("traffic.pattern", ""), "channel_latency": ("topology.channel_delay", ""),
+        "num_transactions": ("traffic.batch_packets", ""), "protocol_classes": ("traffic.message_classes", ""),
+        "warmup_interval": ("run.warmup_cycles", ""), "output_queue_depth": _OUTPUT, "congestion_sensor": _SENSING,
+    },
+    "CAMINOS": {
+        "sides": ("topology.shape", _SHAPE), "servers_per_router": ("topology.concentration", ""),
+        "virtual_channels": ("router.vcs", ""), "buffer_size": ("router.buffer_flits", ", in flits"),
+        "message_size": ("traffic.packet_flits", ""), "maximum_packet_size": ("traffic.packet_flits", ""),
+        "warmup": ("run.warmup_cycles", ""), "measured": ("run.measure_cycles", ""),
+        "crossbar_delay": ("router.switch_traversal_delay", ""), "link_classes": ("topology.channel_delay", ""),
+        "flit_bubble": Lack("bubble flow control in its canonical router; router.kind = \"bgl\" has it"),
+        "bubble": Lack("bubble flow control in its canonical router; router.kind = \"bgl\" has it"),
+        "intransit_priority": Lack("priority of packets in transit; router.arbiter = \"oldest_first\" is by age"),
+        "virtual_channel_policies": _SENSING,
+    },
+    "the literature": {
+        "offered_load": ("traffic.load", _FLITS), "arrival_rate": ("traffic.load", _FLITS),
+        "dims": ("topology.shape", _SHAPE), "link_delay": ("topology.channel_delay", ""),
+        "switching": ("router.flow_control", ""),
+    },
+}
+
+_GRAPH = '; a graph can be one (topology.kind = "graph", or Experiment.with_topology)'
+_TABLE = '; a function or a table can give oblivious routes (Experiment.with_routes, or routing.algorithm = "table")'
+_PATTERN = '; a function or a matrix can give destinations (Experiment.with_pattern, or traffic.pattern = "matrix")'
+_CLOS = Lack("fat tree of its canonical routers; router.kind = \"metro\" has one, and a graph can be one")
+_STAGES = Lack(f"butterfly{_GRAPH}")
+_HYPERX = Lack(f"HyperX or flattened butterfly{_GRAPH}")
+_DRAGONFLY = Lack(f"dragonfly{_GRAPH}")
+_CMESH = Lack("concentrated mesh with express channels; topology.concentration puts several terminals at a router")
+_FULL = Lack(f"fully connected network{_GRAPH}")
+_UGAL = Lack("global adaptive routing (UGAL); minimal_adaptive adapts on minimal routes")
+_TURNS = Lack(f"routing by turn models{_TABLE}")
+_MINIMAL = Lack("routing called minimal; dimension_order is minimal on a mesh or torus, table on a graph")
+_TREES = Lack(f"routing for trees or multistage networks{_TABLE}")
+
+
+def _lacks(*names: str, what: str = "{}") -> dict[str, str | Lack]:
+    return {name: Lack(what.format(name)) for name in names}
+
+
+# Dotted path -> others' word for a value -> flitlab's word, or what flitlab lacks. Words are compared without case,
+# blanks, hyphens and underscores.
+VALUES: dict[str, dict[str, str | Lack]] = {
+    "topology.kind": {
+        "anynet": "graph", "custom": "graph", "mesh_xy": "mesh", "mesh_westfirst": "mesh",
+        "mesh2d": "mesh", "2dmesh": "mesh", "3dmesh": "mesh", "grid": "mesh", "torus2d": "torus", "2dtorus": "torus",
+        "3dtorus": "torus", "karyncube": "torus", "folded_torus": "torus", "ncube": "hypercube", "cube": "hypercube",
+        "fat_tree": _CLOS, "tree4": _CLOS, "qtree": _CLOS, "folded_clos": _CLOS, "clos": _CLOS, "xgft": _CLOS,
+        "karyntree": _CLOS, "leaf_spine": _CLOS, "butterfly": _STAGES, "fly": _STAGES, "karynfly": _STAGES,
+        "omega": _STAGES, "delta": _STAGES, "baseline": _STAGES, "banyan": _STAGES, "benes": _STAGES,
+        "flatfly": _HYPERX, "flattened_butterfly": _HYPERX, "hyperx": _HYPERX, "hamming": _HYPERX,
+        "dragonfly": _DRAGONFLY, "dragonflynew": _DRAGONFLY, "canonic_dragonfly": _DRAGONFLY,
+        "megafly": Lack(f"megafly (Dragonfly+){_GRAPH}"), "dragonflyplus": Lack(f"megafly (Dragonfly+){_GRAPH}"),
+        "cmesh": _CMESH, "concentrated_mesh": _CMESH, "full_mesh": _FULL, "fully_connected": _FULL,
+        "all_to_all": _FULL, "pt2pt": _FULL, "complete": _FULL,
+        "crossbar": Lack('crossbar as a topology; router.kind = "switch" is a single switch'),
+        "single_router": Lack('single router as a topology; router.kind = "switch" is a single switch'),
+        "chiplet_mesh": Lack("chiplets"), "chiplet_torus": Lack("chiplets"), "chiplet": Lack("chiplets"),
+        "random_regular_graph": Lack(f"Jellyfish{_GRAPH}"),
+        **_lacks("slim_fly", "polarfly", "polarstar", "jellyfish", "projective", "spidergon", "star", "tree",
+                 what="{}" + _GRAPH),
+    },
+    "routing.algorithm": {
+        "dor": "dimension_order", "xy": "dimension_order", "xyz": "dimension_order", "dim_order": "dimension_order",
+        "dimension_ordered": "dimension_order", "e_cube": "dimension_order", "deterministic": "dimension_order",
+        "xy_yx": "o1turn", "val": "valiant", "vlb": "valiant", "min_adapt": "minimal_adaptive",
+        "adaptive": "minimal_adaptive", "duato": "minimal_adaptive", "fully_adaptive": "minimal_adaptive",
+        "table_based": "table", "minimal": _MINIMAL, "min": _MINIMAL, "shortest": _MINIMAL,
+        "ugal": _UGAL, "ugal_l": _UGAL, "ugal_g": _UGAL, "ugal_pni": _UGAL, "ugal_xyyx": _UGAL, "par": _UGAL,
+        "west_first": _TURNS, "north_last": _TURNS, "negative_first": _TURNS, "odd_even": _TURNS,
+        "general_turn": _TURNS, "nca": _TREES, "anca": _TREES, "nearest_common_ancestor": _TREES, "dest_tag": _TREES,
+        "destination_tag": _TREES, "up_down": _TREES, "common_ancestor": _TREES,
+        "xyyx": _HYPERX, "adaptive_xyyx": _HYPERX, "ran_min": _HYPERX, "dal": _HYPERX, "dimwar": _HYPERX,
+        "omniwar": _HYPERX, "omni_dimensional": _HYPERX,
+        **_lacks("dyad", "planar_adapt", "chaos", "polarized", "stubborn", "least_congested_queue", what="{} routing"),
+    },
+    "traffic.pattern": {
+        "bitcomp": "bit_complement", "bitrev": "bit_reverse", "bit_reversal": "bit_reverse", "neighbor": "neighbour",
+        "nearest_neighbor": "neighbour", "hotspot": "hot_spot", "hotspots": "hot_spot",
+        "randperm": "random_permutation", "uniform_random": "uniform", "random": "uniform", "ur": "uniform",
+        "traffic_random": "uniform", "traffic_transpose1": "transpose", "traffic_transpose2": "transpose",
+        "transpose1": "transpose", "transpose2": "transpose", "traffic_hotspot": "hot_spot",
+        "traffic_bit_reversal": "bit_reverse", "traffic_shuffle": "shuffle", "traffic_table_based": "matrix",
+        "table_based": "matrix", "perfect_shuffle": "shuffle", "alltoall": "all_to_all",
+        "bad_dragon": Lack(f"worst case of a dragonfly{_PATTERN}"), "badperm_yarc": Lack(f"worst case of a "
+                                                                                         f"Clos{_PATTERN}"),
+        **_lacks("bit_rotation", "taper64", "diagonal", "asymmetric", "butterfly", "traffic_butterfly", "worst_case",
+                 "stencil", "nearest_group", what="pattern {}" + _PATTERN),
+    },
+    "traffic.injection": {
+        "onoff": "on_off", "burst": "on_off", "bursty": "on_off", "poisson": "bernoulli", "exponential": "bernoulli",
+        "random": "bernoulli", "constant": "periodic", "deterministic": "periodic",
+    },
+    "router.flow_control": {
+        "vct": "virtual_cut_through", "cut_through": "virtual_cut_through", "saf": "store_and_forward",
+        "packet_buffer": "virtual_cut_through", "flit_buffer": "wormhole", "virtual_channel": "wormhole",
+        "credit": "wormhole",
+        "bubble": Lack('bubble flow control in its canonical router; router.kind = "bgl" has it'),
+        "circuit": Lack('circuits in its canonical router; router.kind = "metro" is circuit-switched'),
+    },
+    "router.arbiter": {
+        "rr": "round_robin", "age": "oldest_first", "oldest": "oldest_first", "age_based": "oldest_first",
+        **_lacks("lru", "lslp", "tree", "priority", "random", "random_priority", "comparing", what="{} arbiter"),
+    },
+    "router.kind": {
+        "iq": "vc", "input_queued": "vc", "canonical": "vc", "wormhole": "vc", "basic": "vc", "garnet": "vc",
+        "crossbar": "switch",
+        "oq": _OUTPUT, "ioq": _OUTPUT, "output_queued": _OUTPUT, "input_output_queued": _OUTPUT,
+        **_lacks("chaos", "event", what="{} router"),
+    },
+}
+for _path in ("router.vc_allocator", "router.switch_allocator"):
+    VALUES[_path] = {
+        "separable": "separable_input_first", "r_separable": "separable_input_first", "rc_separable":
+        "separable_input_first", "cr_separable": "separable_output_first",
+        "rr_wavefront": "wavefront",
+        **_lacks("pim", "loa", "max_size", "select", "random", "label_reduction", what="{} allocator"),
+    }
+
+
+_OF_TOPOLOGY = re.compile("_(mesh|torus|cmesh|fly|fattree|flatfly|anynet|dragonflynew|tree4|qtree)$")
+DEFAULT_KIND = "vc"
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", word.lower())
+
+
+_KEYS = {_bare(word): (simulator, meaning) for simulator, words in reversed(KEYS.items())
+         for word, meaning in words.items()}
+_VALUES = {path: {_bare(word): meaning for word, meaning in words.items()} for path, words in VALUES.items()}
+
+
+def about_key(path: Any) -> str:
+    """A sentence about a key that is none of flitlab's: ``It is BookSim's word for ...``, ``flitlab has no ...``, or
+    nothing."""
+    simulator, meaning = _of_key(path) if isinstance(path, str) else ("", None)
+    if isinstance(meaning, Lack):
+        return f"flitlab has no {meaning}."
+    return f"It is {simulator}'s word for {meaning[0]}{meaning[1]}." if meaning else ""
+
+
+def key_of(word: str) -> tuple[str, str] | None:
+    """The dotted path that others call so, and how it differs; None: there is none."""
+    meaning = _of_key(word)[1]
+    return None if isinstance(meaning, Lack) else meaning
+
+
+def _of_key(path: str) -> tuple[str, tuple[str, str] | Lack | None]:
+    return _KEYS.get(_bare(path.rpartition(".")[2]), ("", None))
+
+
+def check_words(given: Mapping[str, Any], known: set[str]) -> None:
+    """Raises ConfigError for a key or a value that others have and flitlab does not."""
+    for path, value in given.items():
+        simulator, key = _of_key(path) if path not in known else ("", None)
+        if isinstance(key, Lack):
+            raise ConfigError(f"{path} = {shown(value)}: flitlab has no {key}.")
+        if key:
+            raise ConfigError(f"{path} = {shown(value)} is {simulator}'s word: here it is {key[0]}{key[1]}.")
+        meaning = _meaning(path, value) if isinstance(value, str) else None
+        if meaning in (None, value):
+            continue
+        kind = DEFAULT_KIND if path == "router.kind" else given.get("router.kind", DEFAULT_KIND)
+        choices = _choices(path, kind) if isinstance(kind, str) else []
+        if value in choices:
+            continue
+        if isinstance(meaning, Lack) and choices:
+            raise ConfigError(f'{path} = "{value}": flitlab has no {meaning}. Allowed are {", ".join(choices)}.')
+        if meaning in choices:
+            raise ConfigError(f'{path} = "{value}": here it is called "{meaning}".')
+
+
+@cache
+def _choices(path: str, kind: str) -> list[str]:
+    """The words that a parameter may have for a router kind; none if one of the two is unknown."""
+    try:
+        return parameters_of(kind).get(path, {"choices": []})["choices"]
+    except ConfigError:  # the configuration is checked later
+        return []
+
+
+def _meaning(path: str, value: str) -> str | None:
+    """What others' word for a value means. BookSim's routing functions end in the topology that they are for, as in
+    dor_mesh."""
+    words = _VALUES.get(path, {})
+    if (found := words.get(_bare(value))) or path != "routing.algorithm":
+        return found
+    return words.get(_bare(_OF_TOPOLOGY.sub("", value.lower())))

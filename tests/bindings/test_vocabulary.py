@@ -1,0 +1,106 @@
+"""Words of other simulators and of the literature are translated, or flitlab has no such thing."""
+
+import pytest
+
+import flitlab as fl
+from flitlab import _core, vocabulary
+from flitlab.experiment import known_paths
+
+
+@pytest.mark.parametrize(("given", "says"), [
+    ({"num_vcs": 4}, r"num_vcs = 4 is BookSim's word: here it is router\.vcs\."),
+    ({"router.vc_buf_size": 8}, r"here it is router\.buffer_flits\."),
+    ({"injection_rate": 0.1}, r"traffic\.load, in flits/cycle/terminal, whatever"),
+    ({"routing.algorithm": "xy"}, 'here it is called "dimension_order"'),
+    ({"routing.algorithm": "XY"}, 'here it is called "dimension_order"'),
+    ({"routing.algorithm": "dor_torus"}, 'here it is called "dimension_order"'),
+    ({"traffic.pattern": "bitcomp"}, 'here it is called "bit_complement"'),
+])
+def test_words_of_booksim_are_translated(given, says):
+    with pytest.raises(fl.ConfigError, match=says):
+        fl.Experiment.from_dict(given)
+
+
+@pytest.mark.parametrize(("given", "says"), [
+    ({"vcs_per_vnet": 4}, r"vcs_per_vnet = 4 is Garnet's word: here it is router\.vcs, of all message classes"),
+    ({"traffic.synthetic": "x"}, r"is Garnet's word: here it is traffic\.pattern\."),
+    ({"mesh_dim_x": 8}, r"is Noxim's word: here it is topology\.shape, a number of routers for each dimension"),
+    ({"topology.dimension_widths": [8, 8]}, r"is SuperSim's word: here it is topology\.shape"),
+    ({"servers_per_router": 2}, r"is CAMINOS's word: here it is topology\.concentration"),
+    ({"traffic.pattern": "uniform_random"}, 'here it is called "uniform"'),
+    ({"topology.kind": "Mesh_XY"}, 'here it is called "mesh"'),
+    ({"router.flow_control": "vct"}, 'here it is called "virtual_cut_through"'),
+    ({"router.internal_speedup": 2}, r"router\.internal_speedup = 2: flitlab has no speedup of a switch\."),
+    ({"sim_power": 1}, r"sim_power = 1: flitlab has no model of power"),
+    ({"router.congestion_sensor": "x"}, r"flitlab has no measure of congestion"),
+    ({"topology.kind": "dragonfly"}, r'topology\.kind = "dragonfly": flitlab has no dragonfly; a graph can be one '
+                                     r".* Allowed are mesh, torus, ring"),
+    ({"topology.kind": "dragonflynew"}, "flitlab has no dragonfly;"),
+    ({"topology.kind": "flatfly"}, "flitlab has no HyperX or flattened butterfly;"),
+    ({"topology.kind": "fat tree"}, "flitlab has no fat tree"), ({"topology.kind": "FatTree"}, "no fat tree"),
+    ({"topology.kind": "fat-tree"}, "flitlab has no fat tree"), ({"topology.kind": "slim_fly"}, "no slim_fly;"),
+    ({"routing.algorithm": "ugal_dragonflynew"}, "flitlab has no global adaptive routing"),
+    ({"routing.algorithm": "ODD_EVEN"}, "flitlab has no routing by turn models"),
+    ({"routing.algorithm": "west_first"}, "flitlab has no routing by turn models"),
+    ({"traffic.pattern": "taper64"}, "flitlab has no pattern taper64; a function or a matrix"),
+    ({"router.switch_allocator": "loa"}, "flitlab has no loa allocator"),
+    ({"router.kind": "ioq"}, "flitlab has no output queues"),
+    ({"topology.kind": "moebius"}, r'"moebius" is not known\. Allowed are'),  # nothing is near
+    ({"traffic.zest": 1}, r"unknown key traffic\.zest = 1\. `flitlab inspect`"),
+])
+def test_words_of_others_are_translated_or_flitlab_has_no_such_thing(given, says):
+    with pytest.raises(fl.ConfigError, match=says) as raised:
+        fl.Experiment.from_dict(given)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_machine_that_has_what_the_canonical_router_lacks_is_let_be():
+    assert fl.Experiment({"router.kind": "metro", "topology.kind": "fat_tree"})["topology.kind"] == "fat_tree"
+    with pytest.raises(fl.ConfigError, match=r'"dragonfly": flitlab has no dragonfly.* Allowed are multibutterfly'):
+        fl.Experiment({"router.kind": "metro", "topology.kind": "dragonfly"})
+
+
+def test_what_words_are_translated_into_is_there():
+    meanings = [m for words in vocabulary.KEYS.values() for m in words.values()]
+    paths = {m[0] for m in meanings if not isinstance(m, vocabulary.Lack)}
+    assert paths | set(vocabulary.VALUES) <= known_paths()
+    choices = {}
+    for record in _core.parameters():
+        choices.setdefault(record["path"], set()).update(record["choices"])
+    for path, words in vocabulary.VALUES.items():
+        assert {w for w in words.values() if not isinstance(w, vocabulary.Lack)} <= choices[path]
+        taken = [word for word, meaning in words.items() if word in choices[path] and not isinstance(
+            meaning, vocabulary.Lack)]
+        assert taken == []
+
+
+def test_a_word_means_one_thing():
+    """Two simulators may have the same word for the same thing only."""
+    meanings = {}
+    for words in vocabulary.KEYS.values():
+        for word, meaning in words.items():
+            bare = word.replace("_", "")
+            assert meanings.setdefault(bare, meaning) == meaning, word
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (("--load", "0.3"), "--load is no option: traffic.load is a parameter, so write --set traffic.load=0.3"),
+    (("--num-vcs=4",), "--num-vcs is no option: router.vcs is a parameter, so write --set router.vcs=4"),
+    (("--lod", "0.3"), "Did you mean the parameter traffic.load, as in --set traffic.load=0.3?"),
+    (("--k=8",), "topology.shape is a parameter, a number of routers for each dimension, as in [8, 8], so write"),
+    (("--injection-rate", "1"), "traffic.load is a parameter, in flits/cycle/terminal, whatever the packets' length"),
+    (("--vcs-per-vnet", "4"), "router.vcs is a parameter, of all message classes together, so write --set router.vcs"),
+    (("--priority=age",), "--priority is no option. Flitlab has no priorities of packets"),
+    (("--set", "traffic.load", "0.3"), ". Did you mean --set traffic.load=0.3?"),
+    (("--thread", "1", "--nonsense"), "unrecognized arguments: --nonsense"),
+])
+def test_parameters_are_no_options(cli, words, says):
+    for order in (("vc-torus-8x8", *words), (*words, "vc-torus-8x8")):
+        done = cli("run", *order)
+        assert done.returncode == 2 and says in done.stderr
+
+
+@pytest.mark.parametrize("path", ["injection_rate", "traffic.injection_rate"])
+def test_words_of_booksim_are_asked_for_in_vain(path):
+    with pytest.raises(KeyError, match=r"It is BookSim's word for traffic\.load, in flits"):
+        fl.load("vc-mesh-8x8")[path]
