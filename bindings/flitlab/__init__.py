@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flitlab.curve import Curve
     from flitlab.experiment import Experiment, load
     from flitlab.network import Network
+    from flitlab.plots import plot
     from flitlab.programs import Program
     from flitlab.refinement import adaptive
     from flitlab.reproduction import reproduce
@@ -42,6 +43,7 @@ _WHERE = {
     "cluster": "clusters",
     "Curve": "curve",
     "style": "styles",
+    "plot": "plots",
     "Network": "network",
     "Program": "programs",
     "reproduce": "reproduction",
@@ -49,7 +51,7 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "adaptive", "cluster", "Curve", "style", "Network", "Program", "reproduce",
+    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "Network", "Program", "reproduce",
 ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from flitlab import _core
 from flitlab._core import ConfigError
-from flitlab.arguments import shown
+from flitlab.picture import Picture, one_axes
 from flitlab.scope.places import places_of
 from flitlab.styles import NARROW
 
@@ -78,10 +78,10 @@ class Channels:
     def _repr_html_(self) -> str:
         return f"<p>{self._summary()}</p>{self.frame.nlargest(10, 'use').to_html(index=False, border=0)}"
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Any = None) -> Picture:
         """Arrows coloured by use. Networks with coordinates are drawn by them, dimensions from the third on as planes
         in rows; channels that wrap around, or lead to another plane, are stubs. Stages are columns; others are laid
-        out by their channels (by networkx; without it, on a circle). Returns the axes.
+        out by their channels (by networkx; without it, on a circle). Returns a picture of one panel.
 
         Raises ConfigError if there are more than 20000 channels, or none.
         """
@@ -91,7 +91,7 @@ class Channels:
         shape = _shape(self._experiment)
         places = _grid(shape) if shape else self._places()
         starts, ways = _arrows(self.links, places, shape)
-        return _draw(axes, places, starts, ways, self.use, shape)
+        return Picture([_draw(axes, places, starts, ways, self.use, shape)], ["channels"])
 
 
 def _shape(experiment: Experiment) -> list[int]:
@@ -152,9 +152,7 @@ def _draw(axes: Any, places: np.ndarray, starts: np.ndarray, ways: np.ndarray, u
         width = width if width < NARROW else min(7.0, max(4.0, 0.6 * across + 0.9))
         axes = plt.subplots(figsize=(width, min(max((width - 0.9) * up / across, 0.8), 1.3 * width) + 0.7),
                             layout="constrained")[1]
-    if not hasattr(axes, "quiver"):
-        raise ConfigError(f"channels.plot(axes={shown(axes)}): it must be axes, such as "
-                          "matplotlib.pyplot.subplots()[1].")
+    axes = one_axes("channels.plot", axes)
     figure = axes.figure
     points = 60 * min((figure.get_figwidth() - 0.9) / across, figure.get_figheight() / up)  # to a unit, about
     arrows = axes.quiver(starts[:, 0], starts[:, 1], ways[:, 0], ways[:, 1], use, cmap="viridis_r", angles="xy",

@@ -58,7 +58,7 @@ def _sweep(args) -> int:
         over[key] = values
     with _executor(args.cluster) as executor:
         curve = sweep(_experiment(args), over, args.seeds, args.out, args.resume, args.backend, args.threads, executor)
-    print(curve.table())
+    print(curve)
     for line in curve.summary():
         print(line)
     if args.out:
@@ -69,7 +69,7 @@ def _sweep(args) -> int:
 
 def _plot(args) -> int:
     from flitlab.curve import Curve
-    from flitlab.plot import save_curves
+    from flitlab.plots import save_curves
     from flitlab.styles import style
 
     labels = args.labels.split(",") if args.labels else args.dirs

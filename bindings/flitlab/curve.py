@@ -7,14 +7,20 @@ import html
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from flitlab.arguments import writing
+from flitlab._core import ConfigError
+from flitlab.arguments import did_you_mean, is_number, shown, writing
+from flitlab.over_seeds import by_point, mean_and_half
+from flitlab.rows import Rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from flitlab.picture import Picture
+    from flitlab.result import Result
 
 COLUMNS = [
     "offered", "accepted", "saturated", "latency_mean", "latency_ci95", "latency_p50", "latency_p95",
@@ -51,34 +57,33 @@ class Curve:
     Columns: the keys that were varied, run.seed, those of ``COLUMNS``, and ``model.*``, what is special to the router
     or the traffic. :class:`flitlab.result.Latency` says how exact percentiles are. ``mode`` is the traffic.mode of its
     runs, "mixed" if they differ: loads of closed loops count replies too. ``kind`` is their router.kind, "" if they
-    differ. ``configs``: of each row, the parameters that were not varied; empty if nobody knows them.
+    differ. ``configs``: of each row, the parameters that were not varied; empty if nobody knows them. ``rows`` is read
+    as a list of dictionaries; ``results`` has the whole result of each row.
     """
 
-    def __init__(self, keys: list[str], rows: list[dict[str, Any]], name: str = "", mode: str = "open",
+    def __init__(self, keys: list[str], rows: Iterable[Mapping[str, Any]], name: str = "", mode: str = "open",
                  kind: str = "", configs: Sequence[dict[str, Any]] = ()):
         self.keys = keys
-        self.rows = rows
+        self.rows = Rows.of(rows)
         self.name = name
         self.mode = mode
         self.kind = kind
         self.configs = configs
+        self._results: Sequence[Result] | None = None
         self._frame: pd.DataFrame | None = None
 
     @classmethod
     def from_results(cls, keys: Iterable[str], settings: Iterable[Mapping[str, Any]],
                      results: Iterable[dict[str, Any]], name: str = "") -> Curve:
         """``results`` may be made one by one: what is not in a row is not kept."""
-        rows, configs = [], []
-        known: dict[str, dict[str, Any]] = {}  # rows share what they have in common
+        rows, configs, alike = Rows(), [], Alike()
         for setting, result in zip(settings, results, strict=True):
             rows.append(_row(dict(setting), result))
-            config = {path: value for path, value in result["config"].items() if path not in setting}
-            configs.append(known.setdefault(json.dumps(config, sort_keys=True), config))
+            configs.append(alike({path: value for path, value in result["config"].items() if path not in setting}))
         return cls.of_rows(list(keys), rows, name, configs)
 
     @classmethod
-    def of_rows(cls, keys: list[str], rows: list[dict[str, Any]], name: str,
-                configs: Sequence[dict[str, Any]]) -> Curve:
+    def of_rows(cls, keys: list[str], rows: Rows, name: str, configs: Sequence[dict[str, Any]]) -> Curve:
         """Mode and kind are those of the rows and configurations."""
         return cls(keys, rows, name, _only(configs, rows, "traffic.mode", "mixed" if configs else "open"),
                    _only(configs, rows, "router.kind", ""), configs)
@@ -99,13 +104,28 @@ class Curve:
         """The key on the horizontal axis of the picture: the load if it was varied, else the first key."""
         return "traffic.load" if "traffic.load" in self.keys else self.keys[0]
 
-    def groups(self) -> dict[str, list[dict[str, Any]]]:
+    @property
+    def results(self) -> Sequence[Result]:
+        """The whole result of each row, with what the table does not have: ``curve.results[0].config``. It is read from
+        the sweep's folder, or its temporary file, when it is asked for. Raises ConfigError for a curve that was read
+        from a table alone."""
+        if self._results is None:
+            raise ConfigError("curve.results: this curve is a table without results. They are in points.jsonl of the "
+                              "sweep's folder; read the folder with fl.Curve.read.")
+        return self._results
+
+    @results.setter
+    def results(self, results: Sequence[Result]) -> None:
+        self._results = results
+
+    def groups(self) -> dict[str, Rows]:
         """Label -> rows, for each setting of the keys other than the one on the axis; one group is labelled ""."""
         others = [k for k in self.keys if k != self.axis]
-        groups: dict[str, list[dict[str, Any]]] = {}
-        for row in self.rows:
-            groups.setdefault(", ".join(f"{k.split('.')[-1]} {row[k]}" for k in others), []).append(row)
-        return groups
+        groups: dict[str, list[int]] = {}
+        for i, values in enumerate(self.rows.pick(*others)):
+            label = ", ".join(f"{k.split('.')[-1]} {v}" for k, v in zip(others, values, strict=True))
+            groups.setdefault(label, []).append(i)
+        return {label: self.rows.take(places) for label, places in groups.items()}
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -113,7 +133,7 @@ class Curve:
         if self._frame is None:
             import pandas as pd
 
-            self._frame = pd.DataFrame(self.rows)
+            self._frame = pd.DataFrame({name: self.rows.column(name) for name in self.rows.names})
             for column in COLUMNS:
                 if column.startswith("latency") or column in ("network_latency_mean", "hops_mean"):
                     self._frame[column] = self._frame[column].astype(float)
@@ -148,29 +168,43 @@ class Curve:
                          "flits/cycle/terminal")
         return lines
 
-    def table_rows(self, configuration: bool = False) -> list[dict[str, Any]]:
-        """The rows; with the configuration, a column for every parameter that was not varied is behind the others."""
-        if not configuration or not self.configs:
-            return self.rows
-        columns = dict.fromkeys(name for row in self.rows for name in row)  # rows may differ in model.* columns
-        return [{**dict.fromkeys(columns), **row, **{p: _cell(v) for p, v in config.items()}}
-                for row, config in zip(self.rows, self.configs, strict=True)]
+    def table_rows(self, configuration: bool = False) -> Iterator[dict[str, Any]]:
+        """The rows, each with a cell for each column; with the configuration, a column for every parameter that was not
+        varied is behind the others."""
+        columns = dict.fromkeys(self.table_columns(configuration))
+        for i, row in enumerate(self.rows):
+            config = self.configs[i] if configuration and self.configs else {}
+            yield {**columns, **row, **{p: _cell(v) for p, v in config.items()}}
+
+    def table_columns(self, configuration: bool = False) -> list[str]:
+        """The columns of :meth:`table_rows`; rows may differ in model.* columns and in parameters."""
+        names = dict.fromkeys(self.rows.names)
+        for config in {id(c): c for c in self.configs}.values() if configuration else ():
+            names.update(dict.fromkeys(config))
+        return list(names)
+
+    def cells(self, name: str) -> list[Any]:
+        """A column of :meth:`table_rows` with the configuration."""
+        if name in self.rows.names:
+            return [value for (value,) in self.rows.pick(name)]
+        return [_cell(config.get(name)) for config in self.configs]
 
     def csv_text(self, configuration: bool = False) -> str:
         """The table as CSV, with the whole configuration if asked for."""
         text = io.StringIO()
-        rows = self.table_rows(configuration)
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        writer = csv.DictWriter(text, fieldnames=names, restval="", lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: "" if v is None else repr(v) if isinstance(v, float) else v for k, v in row.items()})
+        self._write_csv(text, configuration)
         return text.getvalue()
+
+    def _write_csv(self, file: TextIO, configuration: bool) -> None:
+        writer = csv.DictWriter(file, self.table_columns(configuration), lineterminator="\n")
+        writer.writeheader()
+        for row in self.table_rows(configuration):
+            writer.writerow({k: "" if v is None else repr(v) if isinstance(v, float) else v for k, v in row.items()})
 
     def to_csv(self, path: str | os.PathLike, configuration: bool = True) -> None:
         """Writes the table, and behind it a column for every parameter of the configuration that was not varied."""
-        with writing("to_csv", path):
-            Path(path).write_text(self.csv_text(configuration), encoding="utf-8")
+        with writing("to_csv", path), Path(path).open("w", encoding="utf-8", newline="") as file:
+            self._write_csv(file, configuration)
 
     def to_parquet(self, path: str | os.PathLike) -> None:
         """As :meth:`to_csv`, with types kept. Needs pyarrow (``pip install 'flitlab[results]'``)."""
@@ -185,21 +219,24 @@ class Curve:
 
         return dataset(self)
 
-    def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Latency and accepted load against offered load; returns the two axes, into which other curves can go."""
-        from flitlab.plot import plot_curve
+    def plot(self, axes: Any = None, label: str | None = None, panels: str | Sequence[str] | None = None,
+             width: str | float | None = None) -> Picture:
+        """Latency and accepted load against offered load, or other panels of :func:`flitlab.plot`. Returns a
+        :class:`flitlab.picture.Picture`, into which other curves can go: ``left, right = picture = curve.plot()``,
+        ``other.plot(picture)``."""
+        from flitlab.plots import plot_curve
 
-        return plot_curve(self, axes, label)
+        return plot_curve(self, axes, label, panels, width)
 
     def save_plot(self, path: str | os.PathLike) -> None:
         """Draws the curve into a file: PNG, SVG or PDF, by its ending. :class:`flitlab.style` makes it fit a paper."""
-        from flitlab.plot import save_curve
+        from flitlab.plots import save_curve
 
         save_curve(self, path)
 
     def _cells(self) -> list[list[str]]:
         """The main columns as text, the head first."""
-        seeds = {r["run.seed"] for r in self.rows}
+        seeds = {seed for (seed,) in self.rows.pick("run.seed")}
         keys = [*self.keys, *(["run.seed"] if len(seeds) > 1 and "run.seed" not in self.keys else [])]
         lines = [[*keys, "accepted", "latency", "+-", "p99", ""]]
         for r in self.rows:
@@ -211,15 +248,43 @@ class Curve:
             ])
         return lines
 
-    def table(self) -> str:
-        """The main columns as text."""
+    def table(self, *columns: str) -> pd.DataFrame:
+        """pandas.DataFrame, one row per point: means over its seeds, and with ``_ci95`` behind the name half of the
+        95 % confidence interval of each mean.
+
+        columns: of ``.frame``, numbers; without any, accepted load, mean latency, its 99th percentile and hops.
+        ``seeds``: how many. ``saturated``: how many of them saturated; what a saturated run does not have is NaN. The
+        interval is Student's t over the seeds; with one seed mean latency has that of the run, and others have NaN.
+        """
+        import pandas as pd
+
+        keys = [key for key in self.keys if key != "run.seed"]
+        for name in columns:
+            if not isinstance(name, str) or not self._is_number(name):
+                numbers = [c for c in self.rows.names if self._is_number(c)]
+                raise ConfigError(f"table({shown(name)}): the curve has no such column of numbers. There are "
+                                  f"{', '.join(numbers)}.{did_you_mean(name, numbers)}")
+        wanted = columns or ("accepted", "latency_mean", "latency_p99", "hops_mean")
+        picked = self.rows.pick(*keys, "saturated", "latency_ci95", *wanted)
+        lines = []
+        for point, seeds in by_point(picked, len(keys)):
+            saturated, own, *cells = zip(*seeds, strict=True)
+            line = dict(zip(keys, point, strict=True)) | {"seeds": len(seeds), "saturated": sum(saturated)}
+            for name, values in zip(wanted, cells, strict=True):
+                line[name], line[f"{name}_ci95"] = mean_and_half(values, own[0] if name == "latency_mean" else None)
+            lines.append(line)
+        return pd.DataFrame(lines)
+
+    def _is_number(self, name: str) -> bool:
+        return (name in self.rows.names and name not in (*self.keys, "run.seed", "state_hash")
+                and all(value is None or is_number(value) for (value,) in self.rows.pick(name)))
+
+    def __repr__(self) -> str:
+        """The main columns, a line for each run."""
         lines = self._cells()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         padded = [[cell.rjust(w) for cell, w in zip(line, widths, strict=True)] for line in lines]
         return "\n".join("  ".join(line).rstrip() for line in padded)
-
-    def __repr__(self) -> str:
-        return self.table()
 
     def _repr_html_(self) -> str:
         """The main columns, at most ``SHOWN`` rows of them, and what there is to say of the whole."""
@@ -243,18 +308,30 @@ def _cell(value: Any) -> Any:
     return str(value) if isinstance(value, (list, tuple)) else value
 
 
-def _only(configs: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]], path: str, otherwise: str) -> str:
+class Alike:
+    """Dictionaries of the same contents as one dictionary, which rows then share."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, Any]] = {}
+
+    def __call__(self, config: dict[str, Any]) -> dict[str, Any]:
+        return self._known.setdefault(json.dumps(config, sort_keys=True, default=str), config)
+
+
+def _only(configs: Iterable[Mapping[str, Any]], rows: Rows, path: str, otherwise: str) -> str:
     """The value of a parameter in all of the runs; ``otherwise`` if they differ."""
-    values = {c[path] for c in configs if path in c} | {r[path] for r in rows if path in r}
+    values = {c[path] for c in {id(c): c for c in configs}.values() if path in c}
+    values |= {value for (value,) in rows.pick(path)} if path in rows.names else set()
     return values.pop() if len(values) == 1 else otherwise
 
 
-def _saturation(rows: list[dict[str, Any]]) -> float | None:
-    return min((r["traffic.load"] for r in rows if r["saturated"] and "traffic.load" in r), default=None)
+def _saturation(rows: Rows) -> float | None:
+    picked = rows.pick("traffic.load", "saturated")
+    return min((load for load, saturated in picked if saturated and load is not None), default=None)
 
 
-def _throughput(rows: list[dict[str, Any]]) -> float:
-    return max(r["accepted"] for r in rows)
+def _throughput(rows: Rows) -> float:
+    return max(accepted for (accepted,) in rows.pick("accepted"))
 
 
 def _number(x: float | None) -> str:

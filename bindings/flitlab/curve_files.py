@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import re
+from array import array
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from flitlab._core import ConfigError, __version__
 from flitlab.arguments import check_path, is_number, shown, writing
-from flitlab.curve import COLUMNS, Curve, is_result
+from flitlab.curve import COLUMNS, Alike, Curve, is_result
 from flitlab.journal import entry_of
+from flitlab.kept import InFolder, Results, lines_of
 from flitlab.records import parameters_of
+from flitlab.rows import Rows
 
 UNITS = {name: "flits/cycle/terminal" for name in ("offered", "accepted")} | {
     name: "cycles" for name in COLUMNS if "latency" in name or name == "cycles"} | {
@@ -43,40 +48,46 @@ def _read_folder(folder: Path) -> Curve:
         raise ConfigError(f"{folder} has no curve.csv" + (
             ": its sweep has not come to an end; go on with resume." if found else ", as the folder of a sweep has."))
     curve = _read_csv(folder / "curve.csv", folder.resolve().name)
-    by_hash: dict[str, list[dict[str, Any]]] = {}
-    journal = folder / "points.jsonl"
-    for line in journal.open(encoding="utf-8", errors="replace") if journal.exists() else ():
-        if (entry := entry_of(line, is_result)) and isinstance(entry[1].get("config"), dict):
-            by_hash.setdefault(entry[1]["state_hash"], []).append(entry[1]["config"])
-    if all(row["state_hash"] in by_hash for row in curve.rows):
-        configs = [_config_of(row, curve.keys, by_hash[row["state_hash"]]) for row in curve.rows]
-        curve = Curve.of_rows(curve.keys, curve.rows, curve.name, configs)
+    journal, alike = folder.resolve() / "points.jsonl", Alike()
+    by_hash: dict[str, list[tuple[int, list[str], dict[str, Any]]]] = {}
+    for place, line in lines_of(journal) if journal.exists() else ():
+        if (entry := entry_of(line, is_result)) and isinstance(config := entry[1].get("config"), dict):
+            varied = [str(config.get(key)) for key in curve.keys]
+            fixed = alike({path: value for path, value in config.items() if path not in (*curve.keys, "run.seed")})
+            by_hash.setdefault(entry[1]["state_hash"], []).append((place, varied, fixed))
+    if all(state in by_hash for (state,) in curve.rows.pick("state_hash")):
+        found = [_fitting(row, curve.keys, by_hash[row["state_hash"]]) for row in curve.rows]
+        curve = Curve.of_rows(curve.keys, curve.rows, curve.name, [fixed for _, _, fixed in found])
+        curve.results = Results(InFolder(journal), array("q", (place for place, _, _ in found)), curve.rows)
     return curve
 
 
-def _config_of(row: dict[str, Any], keys: list[str], candidates: list[dict[str, Any]]) -> dict[str, Any]:
-    """What was not varied, of the candidate that fits the row best."""
-    config = min(candidates, key=lambda c: sum(str(c.get(key)) != str(row[key]) for key in keys))
-    return {path: value for path, value in config.items() if path not in row}
+def _fitting(row: dict[str, Any], keys: list[str],
+             candidates: list[tuple[int, list[str], dict[str, Any]]]) -> tuple[int, list[str], dict[str, Any]]:
+    """The candidate whose varied parameters fit the row best."""
+    return min(candidates, key=lambda c: sum(have != str(row[key]) for key, have in zip(keys, c[1], strict=True)))
 
 
 def _read_csv(path: Path, name: str) -> Curve:
-    rows = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:  # Excel writes a mark
             lines = csv.DictReader(file, strict=True)
             columns = list(lines.fieldnames or ())
             _check_columns(path, columns)
-            for line in lines:
-                where = f"{path}:{lines.line_num}"
-                if None in line or None in line.values():  # what is too much and what is missing
-                    raise ConfigError(f"{where} is damaged: it has not one cell for each of {len(columns)} columns.")
-                rows.append({name: text if name == "state_hash" else _value(text) for name, text in line.items()})
-                _check_row(where, rows[-1])
+            return _curve(path, columns, _csv_rows(path, lines, len(columns)), name, _keys_of(columns))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it is not a CSV file ({error})"
         raise ConfigError(f"{path} cannot be read: {reason}.") from None
-    return _curve(path, columns, rows, name, _keys_of(columns))
+
+
+def _csv_rows(path: Path, lines: csv.DictReader, columns: int) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        where = f"{path}:{lines.line_num}"
+        if None in line or None in line.values():  # what is too much and what is missing
+            raise ConfigError(f"{where} is damaged: it has not one cell for each of {columns} columns.")
+        row = {name: text if name == "state_hash" else _value(text) for name, text in line.items()}
+        _check_row(where, row)
+        yield row
 
 
 def _check_columns(path: Path, columns: list[str]) -> None:
@@ -112,15 +123,18 @@ def _keys_of(columns: list[str]) -> list[str]:
     return [key for key in _varied(columns) if key != "run.seed"] or ["run.seed"]
 
 
-def _curve(path: Path, columns: list[str], rows: list[dict[str, Any]], name: str, keys: list[str]) -> Curve:
+def _curve(path: Path, columns: list[str], table: Iterable[dict[str, Any]], name: str, keys: list[str]) -> Curve:
     """Of a table's rows, in which a column behind the results is of the configuration."""
+    of_config = {c for c in columns[columns.index(COLUMNS[-1]) + 1 :] if not c.startswith("model.")}
+    rows, configs, alike = Rows(), [], Alike()
+    for row in table:
+        rows.append({c: value for c, value in row.items()
+                     if c not in of_config and not (c.startswith("model.") and value is None)})
+        if of_config:
+            configs.append(alike({c: row[c] for c in columns if c in of_config and row[c] is not None}))
     if not rows:
         raise ConfigError(f"{path} has the head of a sweep's table and no rows.")
-    of_config = [c for c in columns[columns.index(COLUMNS[-1]) + 1 :] if not c.startswith("model.")]
-    results = [c for c in columns if c not in of_config]
-    configs = [{c: row[c] for c in of_config if row[c] is not None} for row in rows] if of_config else []
-    kept = [{c: row[c] for c in results if not (c.startswith("model.") and row[c] is None)} for row in rows]
-    return Curve.of_rows(keys, kept, name, configs)
+    return Curve.of_rows(keys, rows, name, configs)
 
 
 def _value(text: str) -> Any:
@@ -148,10 +162,9 @@ def _wanted(name: str, what: str) -> Any:
 def write_parquet(curve: Curve, path: str | os.PathLike) -> None:
     """``Curve.to_parquet``."""
     arrow, parquet = _wanted("pyarrow", "to_parquet"), _wanted("pyarrow.parquet", "to_parquet")
-    rows = curve.table_rows(configuration=True)
     columns = {}
-    for name in dict.fromkeys(name for row in rows for name in row):
-        cells = [row.get(name) for row in rows]
+    for name in curve.table_columns(configuration=True):
+        cells = curve.cells(name)
         kinds = {type(c) for c in cells if c is not None}
         if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1:
             cells = [None if c is None else str(c) for c in cells]  # a number, and "auto"
@@ -170,13 +183,18 @@ def _read_parquet(path: Path) -> Curve:
         table = parquet.read_table(path)
     except (OSError, arrow.ArrowException) as error:
         raise ConfigError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
-    columns, rows = table.column_names, table.to_pylist()
+    columns = table.column_names
     _check_columns(path, columns)
-    for number, row in enumerate(rows, 1):
-        _check_row(f"{path}, row {number},", row)
     about = _about(table.schema.metadata or {})
     keys = [key for key in about.get("keys", ()) if key in columns]
-    return _curve(path, columns, rows, about.get("name", path.stem), keys or _keys_of(columns))
+    return _curve(path, columns, _parquet_rows(path, table), about.get("name", path.stem), keys or _keys_of(columns))
+
+
+def _parquet_rows(path: Path, table: Any) -> Iterator[dict[str, Any]]:
+    batches = (batch.to_pylist() for batch in table.to_batches(max_chunksize=1000))
+    for number, row in enumerate(itertools.chain.from_iterable(batches), 1):
+        _check_row(f"{path}, row {number},", row)
+        yield row
 
 
 def _about(metadata: dict[bytes, bytes]) -> dict[str, Any]:
@@ -199,6 +217,7 @@ def dataset(curve: Curve) -> Any:
         if unit := {**units, **UNITS}.get(str(name)):
             data[name].attrs["units"] = unit
     first = dict(curve.configs[0]) if curve.configs else {}
+    distinct = list({id(c): c for c in curve.configs}.values())
     data.attrs = {"name": curve.name, "flitlab": __version__} | {
-        path: str(value) for path, value in first.items() if all(c.get(path) == value for c in curve.configs)}
+        path: str(value) for path, value in first.items() if all(c.get(path) == value for c in distinct)}
     return data

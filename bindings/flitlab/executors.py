@@ -86,7 +86,7 @@ def _checked(version: str, pickled: bytes, digests: list[bytes]) -> list[Experim
     return experiments
 
 
-def run_on(executor: Any, jobs: Sequence[Sequence[Experiment]], backend: str, threads: int,
+def run_on(executor: Any, jobs: Iterable[Sequence[Experiment]], backend: str, threads: int,
            finished: Callable[[int, int, dict], None]) -> None:
     """Runs jobs on an executor; ``finished(job, point of the job, result)`` as they end. ``threads``: CPU threads of a
     job; 0: one, as an executor runs several jobs at a time.

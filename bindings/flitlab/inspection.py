@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from flitlab.picture import Picture, one_axes
+
 FIRST_REPLY = 1 << 31  # closed loops: requests of a terminal are numbered from 0, its replies from here
 
 
@@ -158,15 +160,16 @@ class Router:
         return "\n".join([f"router {self.name} at cycle {self.cycle}: {self.flits} flits",
                           *(f"  {line}" for port in self.ports for line in repr(port).splitlines())])
 
-    def plot(self, axes=None):
+    def plot(self, axes=None) -> Picture:
         """Buffers of all ports and VCs: each cell is as dark as its buffer is full. Buffers that share a pool, or have
-        no limit, are compared with the fullest of them. Returns the axes."""
+        no limit, are compared with the fullest of them. Returns a picture of one panel."""
         import matplotlib.pyplot as plt
         import numpy as np
 
         vcs = max(len(port.vcs) for port in self.ports)
         if axes is None:
             _, axes = plt.subplots(figsize=(1.2 + 0.5 * vcs, 0.6 + 0.4 * len(self.ports)), layout="constrained")
+        axes = one_axes("router.plot", axes)
         fullest = max(1, *(vc.flits for port in self.ports for vc in port.vcs))
         share = np.full((len(self.ports), vcs), np.nan)  # ports may differ in their number of VCs
         for row, port in enumerate(self.ports):
@@ -179,7 +182,7 @@ class Router:
         axes.set(xticks=range(vcs), yticks=range(len(self.ports)), yticklabels=[p.name for p in self.ports],
                  xlabel="virtual channel", ylabel="input port")
         axes.set_title(f"flits in router {self.name}\ncycle {self.cycle}", fontsize=9)
-        return axes
+        return Picture([axes], ["buffers"])
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,8 @@ def refined(loads: Adaptive, settings: Sequence[Mapping[str, Any]],
     seeds: dict[str, dict[str, Mapping[str, Any]]] = {}
     for setting, result in zip(settings, results, strict=True):
         line = json.dumps({k: v for k, v in setting.items() if k not in ("traffic.load", "run.seed")}, default=str)
-        lines.setdefault(line, {}).setdefault(setting["traffic.load"], []).append(result)
+        lines.setdefault(line, {}).setdefault(setting["traffic.load"], []).append(
+            {"saturated": result["saturated"], "latency_cycles": {"mean": result["latency_cycles"]["mean"]}})
         seeds.setdefault(line, {}).setdefault(str(setting["run.seed"]), setting)
     return [{**of_seed, "traffic.load": load} for line, measured in lines.items() for load in loads.next(measured)
             for of_seed in seeds[line].values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.arguments import did_you_mean, named
+from flitlab.arguments import did_you_mean, is_number, named
 
 # Colours of Okabe and Ito, which most people can tell apart; markers and dashes do for print without colour.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00"]
@@ -33,7 +33,20 @@ def _ieee() -> dict[str, Any]:
 
 
 _STYLES = {"ieee": _ieee}
-NARROW = 5  # inches: figures less wide have one picture above the other
+NARROW = 5  # inches: figures less wide have one panel above the other
+WIDTHS = {"single": 3.5, "double": 7.16}  # inches: IEEE's one and two columns
+
+
+def inches(width: Any) -> float | None:
+    """A figure's width: a word of ``WIDTHS`` or inches; None: the style's. Raises ConfigError for anything else."""
+    if width is None:
+        return None
+    if isinstance(width, str) and width in WIDTHS:
+        return WIDTHS[width]
+    if is_number(width) and 1 <= width <= 100:
+        return float(width)
+    raise ConfigError(f"{named('width', width)}: it must be {' or '.join(map(repr, WIDTHS))}, or 1 to 100 inches."
+                      f"{did_you_mean(width, WIDTHS) if isinstance(width, str) else ''}")
 
 
 class style:

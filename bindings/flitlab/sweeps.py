@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import os
-import shutil
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,10 +16,10 @@ from typing import Any
 
 from flitlab import _core, arguments
 from flitlab.arguments import Backend, check_backend, check_sweep, check_threads, named, on_command_line, shown
-from flitlab.curve import Curve, is_result
+from flitlab.curve import Curve
 from flitlab.executors import digest_of, key_of, points_per_job, run_on
 from flitlab.experiment import Experiment, Given, experiment_of
-from flitlab.journal import entry_of, line_of, write_anew
+from flitlab.kept import Finished
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 from flitlab.settings import parse_value, plain
@@ -82,64 +81,6 @@ def _values(key: str, values: Any) -> list[Any]:
     if not listed or any(isinstance(value, Mapping) for value in listed):
         raise _core.ConfigError(f"over {key} = {shown(values)}: it must be a list of values, at least one.")
     return listed
-
-
-class _Journal:
-    """Finished points, a line of the journal each, appended as they come. A line cut short by a crash, damaged or of
-    another schema is not believed: a warning names it, and its point runs again.
-
-    A sweep may have 100,000 points: of each a hash of its key and its result as text stay in memory."""
-
-    def __init__(self, path: Path | None, resume: bool):
-        self.path = path
-        self._results: dict[bytes, str] = {}
-        if path is None:
-            return
-        if resume and path.exists() and not self._read(path):
-            kept = path.with_suffix(".old")
-            kept.unlink(missing_ok=True)
-            shutil.copyfile(path, kept)
-            warnings.warn(f"{path} as it was is kept as {kept}.", stacklevel=2)
-        write_anew(path, self._believed(path) if resume and path.exists() else ())
-
-    def __contains__(self, digest: bytes) -> bool:
-        return digest in self._results
-
-    def result(self, digest: bytes) -> dict:
-        """Of a point by the digest of its key."""
-        return json.loads(self._results[digest])
-
-    def _believed(self, path: Path) -> Iterator[str]:
-        """Lines of the file that are to be kept: the last one of each point."""
-        with path.open(encoding="utf-8", errors="replace") as file:
-            for line in file:
-                entry = entry_of(line, is_result)
-                if entry and json.dumps(entry[1]) == self._results.get(digest_of(entry[0])):
-                    yield line
-
-    def _read(self, path: Path) -> bool:
-        """Whether all lines are believed, but for a last one that is cut short."""
-        whole = True
-        with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                if line == "\n":
-                    continue
-                if entry := entry_of(line, is_result):
-                    self._results[digest_of(entry[0])] = json.dumps(entry[1])
-                    continue
-                cut = not line.endswith("\n")
-                what = "is cut short" if cut else "is damaged, or of another version of flitlab"
-                whole = whole and cut
-                warnings.warn(f"{path}:{number} {what}; its point runs again.", stacklevel=2)
-        return whole
-
-    def add(self, key: str, result: dict) -> None:
-        self._results[digest_of(key)] = json.dumps(result)
-        if self.path is not None:
-            with writing(self.path.parent), self.path.open("a", encoding="utf-8") as file:
-                file.write(line_of(key, result))
-                file.flush()
-                os.fsync(file.fileno())
 
 
 class _Points:
@@ -240,7 +181,7 @@ def sweep(
                 f"{named('resume') if on_command_line.get() else 'resume=True'}, or choose another folder."
             )
     with writing(folder):
-        journal = _Journal(folder / "points.jsonl" if folder else None, resume)
+        journal = Finished(folder / "points.jsonl" if folder else None, resume)
     try:
         _run_missing(points, journal, backend, threads, executor, progress)
         if isinstance(loads := over.get("traffic.load"), Adaptive):
@@ -254,6 +195,7 @@ def sweep(
         order = in_order(settings, keys)
         settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
     curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment.name)
+    curve.results = journal.results(points.digests, curve.rows)
     if folder:
         with writing(folder):
             curve.to_csv(folder / "curve.csv", configuration=False)  # experiment.toml has it
@@ -270,7 +212,7 @@ def _settings(values: Mapping[str, list[Any]], own_seeds: Sequence[int]) -> list
     return settings
 
 
-def _groups(points: _Points, done: _Journal, executor: Any) -> list[list[int]]:
+def _groups(points: _Points, done: Finished, executor: Any) -> list[list[int]]:
     """Indices of the points still to run, one list per job."""
     by_structure: dict[int, list[int]] = {}
     seen = set()
@@ -284,7 +226,7 @@ def _groups(points: _Points, done: _Journal, executor: Any) -> list[list[int]]:
     return [group[start : start + size] for group in by_structure.values() for start in range(0, len(group), size)]
 
 
-def _run_missing(points: _Points, journal: _Journal, backend, threads, executor, progress) -> None:
+def _run_missing(points: _Points, journal: Finished, backend, threads, executor, progress) -> None:
     from tqdm.auto import tqdm
 
     groups = _groups(points, journal, executor)
@@ -295,7 +237,7 @@ def _run_missing(points: _Points, journal: _Journal, backend, threads, executor,
 
         def finished(index: int, result: dict) -> None:
             if points.digests[index] not in journal:
-                journal.add(key_of(points[index]), result)
+                journal.add(points.digests[index], key_of(points[index]), result)
                 bar.update()
 
         def advanced(cycle: int) -> None:
@@ -308,7 +250,7 @@ def _run_missing(points: _Points, journal: _Journal, backend, threads, executor,
                 for group in _begun(under_way, points, groups):
                     _run_group(under_way, points, group, backend, threads, finished, advanced)
                 return
-            run_on(executor, [[points[i] for i in group] for group in groups], backend, threads,
+            run_on(executor, ([points[i] for i in group] for group in groups), backend, threads,
                    lambda job, point, result: finished(groups[job][point], result))
 
 

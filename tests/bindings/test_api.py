@@ -82,7 +82,7 @@ def test_curves_know_saturation_and_draw(small, tmp_path):
         assert "flits/cycle/terminal" in axis.get_xlabel()
     assert "cycles" in axes[0].get_ylabel()
     assert (tmp_path / "curve.png").stat().st_size > 10000
-    assert "saturated" in curve.table()
+    assert "saturated" in repr(curve)
 
 
 def test_saturation_by_bisection(small):
@@ -102,7 +102,7 @@ def test_a_warm_up_that_was_given_up_is_said(small, tmp_path):
     assert not result.warmup_steady and "WARNING: not steady" in repr(result)
     assert fl.run(small).warmup_steady and "WARNING" not in repr(fl.run(small))
     curve = fl.sweep(growing, {"run.seed": [2]}, progress=False)
-    assert "not steady" in curve.table() and not curve.rows[0]["warmup_steady"]
+    assert "not steady" in repr(curve) and not curve.rows[0]["warmup_steady"]
 
 
 @st.composite
@@ -166,20 +166,21 @@ def test_swept_seeds_are_the_seeds_that_run(small):
     for row in curve.rows:
         alone = fl.run(small.set({"traffic.load": 0.1, "run.seed": row["run.seed"]}))
         assert alone.state_hash == row["state_hash"]
-    assert curve.table().splitlines()[0].split().count("run.seed") == 1
+    assert repr(curve).splitlines()[0].split().count("run.seed") == 1
     assert curve.csv_text().splitlines()[0].split(",").count("run.seed") == 1
     with pytest.raises(fl.ConfigError, match=r"over run\.seed and seeds both choose seeds; use one"):
         fl.sweep(small, {"run.seed": [5, 6]}, seeds=2, progress=False)
 
 
 def test_bands_over_seeds_are_student_s():
-    from flitlab.plot import points, student
+    from flitlab.over_seeds import student
+    from flitlab.plots import points
 
     exact = {1: 12.706, 2: 4.303, 10: 2.228, 11: 2.201, 15: 2.131, 20: 2.086, 30: 2.042, 120: 1.980}
     for freedom, quantile in exact.items():
         assert student(freedom) == pytest.approx(quantile, abs=0.0025)
     rows = [{"x": 1, "saturated": False, "accepted": 0.1, "latency_mean": m, "latency_ci95": 9.0} for m in (1, 2, 3)]
-    ((_, mean, half, *_),) = points(rows, "x", "accepted")
+    ((_, mean, half, *_),) = points(rows, "x", "latency_mean", steady=True)
     assert mean == 2 and half == pytest.approx(4.303 / 3**0.5)
 
 

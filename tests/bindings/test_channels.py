@@ -75,7 +75,7 @@ def arrows(axes):
 
 def test_the_drawing_of_a_mesh_has_each_channel_in_its_place():
     result = fl.run(KINDS["mesh"])
-    axes = result.channels.plot()
+    (axes,) = result.channels.plot()
     quiver, table = arrows(axes), result.channels.frame
     assert list(quiver.get_array()) == list(table["use"])
     for (x, y), u, v, a, b in zip(quiver.get_offsets(), quiver.U, quiver.V, table["router"], table["to_router"],
@@ -92,7 +92,7 @@ def test_the_drawing_of_a_mesh_has_each_channel_in_its_place():
 
 def test_channels_around_are_stubs_that_leave_the_picture():
     torus = experiment(topology__shape=[4, 4])
-    axes = fl.run(torus).channels.plot()
+    (axes,) = fl.run(torus).channels.plot()
     quiver = arrows(axes)
     links = fl.Network(torus).links()
     around = next(i for i, (a, _, b, _) in enumerate(links) if (a, b) == (3, 0))
@@ -108,7 +108,7 @@ def test_planes_of_three_dimensions_do_not_touch():
     planes = places.reshape(5, 12, 2)
     for plane in planes:
         assert (plane - plane[0] == planes[0] - planes[0][0]).all()
-    named = fl.run(experiment("t3e", topology__shape=[4, 2, 2], traffic__load=0.1)).channels.plot()
+    (named,) = fl.run(experiment("t3e", topology__shape=[4, 2, 2], traffic__load=0.1)).channels.plot()
     assert [t.get_text() for t in named.texts] == ["z = 0", "z = 1"]
 
 

@@ -163,7 +163,7 @@ def test_points_that_cannot_be_written_name_their_folder(small, tmp_path, monkey
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("flitlab.sweeps.line_of", full)
+    monkeypatch.setattr("flitlab.kept.line_of", full)
     for there in (None, Here()):
         with pytest.raises(fl.ConfigError, match=r"out = '.*full' cannot be written: No space left on device"):
             fl.sweep(small, {"traffic.load": [0.1]}, executor=there, out=tmp_path / "full", resume=True, progress=False)

@@ -1,5 +1,6 @@
 """Pictures of curves: bands over seeds, overlays, and figures that fit a column of a paper."""
 
+import math
 import re
 import statistics
 import subprocess
@@ -9,7 +10,7 @@ import matplotlib
 import pytest
 
 import flitlab as fl
-from flitlab.plot import overlay, points
+from flitlab.plots import points
 
 matplotlib.use("Agg")
 
@@ -46,13 +47,14 @@ def test_bands_are_over_seeds():
     """Student's t for two degrees of freedom is 4.303."""
     latencies, accepted = [20.0, 22.0, 27.0], [0.2, 0.21, 0.19]
     rows = [row(0.2, s, x, a) for s, (x, a) in enumerate(zip(latencies, accepted, strict=True))]
-    (p,) = points(rows, "traffic.load", "accepted")
-    assert p.latency == 23 and p.half == pytest.approx(4.303 * statistics.stdev(latencies) / 3**0.5)
-    assert p.right == pytest.approx(0.2) and p.right_half == pytest.approx(4.303 * statistics.stdev(accepted) / 3**0.5)
-    (alone,) = points(rows[:1], "traffic.load", "accepted")
-    assert (alone.half, alone.right_half) == (0.5, 0)
+    (slow,) = points(rows, "traffic.load", "latency_mean", steady=True)
+    (fast,) = points(rows, "traffic.load", "accepted")
+    assert slow.y == 23 and slow.half == pytest.approx(4.303 * statistics.stdev(latencies) / 3**0.5)
+    assert fast.y == pytest.approx(0.2) and fast.half == pytest.approx(4.303 * statistics.stdev(accepted) / 3**0.5)
+    (alone,) = points(rows[:1], "traffic.load", "latency_mean")
+    assert alone.half == 0.5 and math.isnan(next(points(rows[:1], "traffic.load", "accepted")).half)
     left, right = curve(rows + [row(0.4, s, 30) for s in range(3)]).plot()
-    for axis, half in ((left, p.half), (right, p.right_half)):
+    for axis, half in ((left, slow.half), (right, fast.half)):
         (band,) = axis.collections
         ys = [y for x, y in band.get_paths()[0].vertices if x == 0.2]
         assert max(ys) - min(ys) == pytest.approx(2 * half)
@@ -67,20 +69,20 @@ def test_numbers_among_words_are_words():
 def test_an_overlay_shows_all_of_every_curve():
     low = curve([row(0.1, latency=20), row(0.2, latency=30)], "low")
     high = curve([row(0.1, latency=90), row(0.9, latency=400), row(1.0, accepted=0.95, saturated=True)], "high")
-    left, right = overlay([low, high], ["low", "high"])
+    left, right = fl.plot([low, high], labels=["low", "high"])
     assert left.get_ylim()[0] == right.get_ylim()[0] == 0
     assert left.get_ylim()[1] > 400 and right.get_ylim()[1] > 0.95
     assert [t.get_text() for t in left.get_legend().get_texts()] == ["low", "high"]
     labels = [t.get_text() for t in right.get_legend().get_texts()]
     assert sorted(labels) == ["accepted = offered", "high", "low"]
     with pytest.raises(fl.ConfigError, match=r"over traffic\.load and router\.vcs"):
-        overlay([low, curve([row(0.1) | {"router.vcs": 2}], keys=["router.vcs"])])
+        fl.plot([low, curve([row(0.1) | {"router.vcs": 2}], keys=["router.vcs"])])
 
 
 def test_a_paper_gets_a_column():
     lines = [curve([row(0.1), row(0.2, accepted=0.15, saturated=True)], n) for n in ("a", "b")]
     with fl.style("ieee"):
-        left, right = overlay(lines, ["a", "b"])
+        left, right = fl.plot(lines, labels=["a", "b"])
     figure = left.figure
     figure.canvas.draw()
     assert figure.get_figwidth() == 3.5

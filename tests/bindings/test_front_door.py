@@ -150,7 +150,7 @@ SLIPS = {
     "sweep(exp, over).save_plot(None)": r"save_plot\(None\): it must be the path of a picture: \.png, \.svg or \.pdf",
     "run(exp).channels.plot(3)": r"channels\.plot\(axes=3\): it must be axes, such as matplotlib\.pyplot\.subplots",
     "Program('a')": r"ranks = 'a': it must be a whole number, 1 to",
-    "sweep(exp, over).plot(3)": r"plot\(axes=3\): it must be two axes, for latency and for throughput, such as",
+    "sweep(exp, over).plot(3)": r"plot\(axes=3\): it must be two axes, for latency and for accepted, such as",
     "Program(4).save(3)": r"Program\.save\(3\): it must be the path of a file",
     "reproduce('t3e.sizes', keep=3)": r"keep = 3: it must be the path of a folder",
     "reproduce(3)": r"reproduce 3: no experiment has a name that begins so\. It must be a string, not int",

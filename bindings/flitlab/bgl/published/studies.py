@@ -13,7 +13,7 @@ from flitlab.bgl.published.torus import CHUNK, FULL, PAPER, SIMULATOR, links_int
 from flitlab.courses import Course, Sample, follow
 from flitlab.experiment import Experiment
 from flitlab.network import Network
-from flitlab.plot import student
+from flitlab.over_seeds import student
 from flitlab.reproduction import row
 
 RANDOM = {"router__jsq": False, "router__slq": 0.0}  # arbitration of the early studies

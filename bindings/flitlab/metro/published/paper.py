@@ -15,7 +15,7 @@ from flitlab._core import RunError
 from flitlab.experiment import Experiment
 from flitlab.metro.published.networks import BYTES, NETWORK3, PAPER, TABLE3, alone, figure1_network, figure3_network
 from flitlab.network import Network
-from flitlab.plot import student
+from flitlab.over_seeds import student
 from flitlab.reproduction import row
 from flitlab.runner import run
 from flitlab.sweeps import sweep

@@ -13,7 +13,7 @@ from pathlib import Path
 from flitlab import t3e
 from flitlab.experiment import Experiment
 from flitlab.network import Network
-from flitlab.plot import student
+from flitlab.over_seeds import student
 from flitlab.reproduction import row
 from flitlab.runner import run
 from flitlab.sweeps import sweep

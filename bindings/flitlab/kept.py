@@ -1,0 +1,185 @@
+"""Where the results of a sweep are while it runs and afterwards: in points.jsonl of its folder, or without a folder in
+a temporary file. In memory a result takes a number: its place in the file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import warnings
+import zlib
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from flitlab import _core
+from flitlab.curve import is_result
+from flitlab.executors import digest_of
+from flitlab.journal import entry_of, line_of, write_anew
+from flitlab.result import Result
+from flitlab.rows import Rows
+from flitlab.under_way import writing
+
+IN_MEMORY = 4 << 20  # bytes of a temporary file; a larger one goes to the disk
+
+
+class InFolder:
+    """Lines of points.jsonl by their places, bytes from its beginning."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def add(self, key: str, result: dict[str, Any]) -> int:
+        """Appends a line and waits until the disk has it; its place."""
+        line = line_of(key, result).encode()
+        with writing(self.path.parent), self.path.open("ab") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+            return file.tell() - len(line)
+
+    def get(self, place: int) -> dict[str, Any]:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(place)
+                return json.loads(file.readline())["result"]
+        except (OSError, ValueError, LookupError, TypeError):
+            raise self.changed() from None
+
+    def changed(self) -> _core.ConfigError:
+        return _core.ConfigError(f"{self.path} was moved or changed after the sweep read it, so results cannot be read "
+                                 "from it. Read the folder anew with Curve.read.")
+
+
+class InTemporary:
+    """A temporary file that nobody else sees, gone with the last curve that reads it. Results of a sweep have most of
+    their text in common, so each is compressed with the first one as its dictionary."""
+
+    def __init__(self) -> None:
+        # It is closed with this object.
+        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+        self._first = b""
+
+    def add(self, _: str, result: dict[str, Any]) -> int:
+        text = json.dumps(result).encode()
+        self._first = self._first or text
+        packer = zlib.compressobj(zdict=self._first)
+        packed = packer.compress(text) + packer.flush()
+        try:
+            place = self._file.seek(0, os.SEEK_END)
+            self._file.write(len(packed).to_bytes(4, "little") + packed)
+        except OSError as error:
+            raise _core.ConfigError(f"the temporary file of the sweep, in {tempfile.gettempdir()}, cannot be written: "
+                                    f"{error.strerror or error}. Give the sweep a folder (out), or set TMPDIR."
+                                    ) from None
+        return place
+
+    def get(self, place: int) -> dict[str, Any]:
+        self._file.seek(place)
+        size = int.from_bytes(self._file.read(4), "little")
+        return json.loads(zlib.decompressobj(zdict=self._first).decompress(self._file.read(size)))
+
+    def __getstate__(self) -> tuple[bytes, bytes]:
+        self._file.seek(0)
+        return self._first, self._file.read()
+
+    def __setstate__(self, state: tuple[bytes, bytes]) -> None:
+        self.__init__()  # type: ignore[misc]
+        self._first = state[0]
+        self._file.write(state[1])
+
+
+class Results(Sequence[Result]):
+    """The whole result of each row of a curve, read from its file on access."""
+
+    def __init__(self, kept: InFolder | InTemporary, places: array[int], rows: Rows):
+        self._kept, self._places, self._rows = kept, places, rows
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, index: Any) -> Any:
+        """The result, or of a slice a list of results."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        result = self._kept.get(self._places[index])
+        if isinstance(self._kept, InFolder) and result["state_hash"] != self._rows[index]["state_hash"]:
+            raise self._kept.changed()
+        return Result(result)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} results>"
+
+
+class Finished:
+    """Finished points of a sweep. A line of points.jsonl that a crash cut short, that is damaged or that has another
+    schema does not count: a warning names it, and its point runs again.
+
+    In memory each point takes the digest of its key and the place of its result."""
+
+    def __init__(self, path: Path | None, resume: bool):
+        self._places: dict[bytes, int] = {}
+        self.kept = InFolder(path) if path else InTemporary()
+        self.path = path
+        if path is None:
+            return
+        whole = self._read(path) if resume and path.exists() else True
+        if not whole:
+            old = path.with_suffix(".old")
+            old.unlink(missing_ok=True)
+            shutil.copyfile(path, old)
+            warnings.warn(f"{path} as it was is kept as {old}.", stacklevel=3)
+        self._write_anew(path)
+
+    def __contains__(self, digest: bytes) -> bool:
+        return digest in self._places
+
+    def result(self, digest: bytes) -> dict[str, Any]:
+        return self.kept.get(self._places[digest])
+
+    def results(self, digests: Sequence[bytes], rows: Rows) -> Results:
+        return Results(self.kept, array("q", (self._places[digest] for digest in digests)), rows)
+
+    def add(self, digest: bytes, key: str, result: dict[str, Any]) -> None:
+        self._places[digest] = self.kept.add(key, result)
+
+    def _read(self, path: Path) -> bool:
+        """Takes the places of sound lines. Returns whether all lines are sound, except a last one that is cut short."""
+        whole = True
+        for number, (place, line) in enumerate(lines_of(path), 1):
+            if line == "\n":
+                continue
+            if entry := entry_of(line, is_result):
+                self._places[digest_of(entry[0])] = place  # the last one of each point
+                continue
+            cut = not line.endswith("\n")
+            what = "is cut short" if cut else "is damaged, or of another version of flitlab"
+            whole = whole and cut
+            warnings.warn(f"{path}:{number} {what}; its point runs again.", stacklevel=4)
+        return whole
+
+    def _write_anew(self, path: Path) -> None:
+        """Writes the sound lines, the last one of each point, and takes their new places."""
+        places: dict[int, int] = {}  # before -> now
+
+        def sound() -> Iterator[str]:
+            wanted, written = set(self._places.values()), 0
+            for place, line in lines_of(path) if wanted else ():
+                if place in wanted:
+                    places[place] = written
+                    written += len(line.encode())
+                    yield line
+
+        write_anew(path, sound())
+        self._places = {digest: places[place] for digest, place in self._places.items()}
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines of a file and their places."""
+    place = 0
+    with path.open("rb") as file:
+        for line in file:
+            yield place, line.decode(errors="replace")
+            place += len(line)

@@ -1,0 +1,269 @@
+"""Pictures of curves. Everything is drawn from the rows of a Curve, so a kept curve.csv can be drawn again."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flitlab._core import ConfigError
+from flitlab.arguments import did_you_mean, shown
+from flitlab.over_seeds import by_point, mean_and_half
+from flitlab.picture import Picture, picture_ending
+from flitlab.records import parameters_of
+from flitlab.rows import Rows
+from flitlab.styles import NARROW, inches
+
+if TYPE_CHECKING:
+    from flitlab.curve import Curve
+
+_DIAGONAL = "accepted = offered"
+_FINISH = ("model.batch_cycles", "model.trace_cycles")  # cycles to the end of a batch or a trace
+
+
+class Panel(NamedTuple):
+    """What a panel shows."""
+
+    columns: tuple[str, ...]  # a line each
+    ylabel: str
+    title: str
+    steady: bool = False  # whether a saturated run has no value
+    words: tuple[str, ...] = ()  # names of the lines, if there are several
+
+
+PANELS = {
+    "latency": Panel(("latency_mean",), "packet latency (cycles)", "latency", True),
+    "accepted": Panel(("accepted",), "accepted load (flits/cycle/terminal)", "throughput (squares: saturated)"),
+    "percentiles": Panel(("latency_p50", "latency_p95", "latency_p99"), "packet latency (cycles)",
+                         "percentiles of latency", True, ("p50", "p95", "p99")),
+    "network_latency": Panel(("network_latency_mean",), "network latency (cycles)", "latency from injection", True),
+    "hops": Panel(("hops_mean",), "hops", "hops of a packet"),
+    "channel_use": Panel(("channel_use_mean", "channel_use_max"), "channel use (flits/cycle)", "channel use",
+                         words=("mean", "busiest")),
+    "finish": Panel(_FINISH, "time to finish (cycles)", "time to finish"),
+}
+_DASHES: tuple[Any, ...] = ("-", "--", ":")  # of the lines of a curve in one panel
+
+
+class Point(NamedTuple):
+    """A place on the axis."""
+
+    x: Any
+    y: float  # mean over the seeds; NaN where there is none
+    half: float  # of its 95 % confidence interval; NaN where that is not known
+    saturated: bool
+
+
+def points(rows: Iterable[Mapping[str, Any]], axis: str, column: str, steady: bool = False) -> Iterator[Point]:
+    """Means over the seeds per place on the axis, rising, with their intervals (Student's t); with one seed mean
+    latency has the interval of its run. steady: without a value where a seed saturated."""
+    own = "latency_ci95" if column == "latency_mean" else ""
+    by_x = dict(by_point(Rows.of(rows).pick(axis, "saturated", column, own), 1))
+    numbers = all(isinstance(x, (int, float)) for (x,) in by_x)
+    for (x,) in sorted(by_x) if numbers else by_x:
+        seeds = by_x[x,]
+        saturated = any(seed[0] for seed in seeds)
+        values = [None] if steady and saturated else [seed[1] for seed in seeds]
+        yield Point(x, *mean_and_half(values, seeds[0][2]), saturated)
+
+
+def _finish(curve: Curve) -> str:
+    """The column with the cycles to the end, if all runs of the curve have one, as batches and traces do; else ""."""
+    return next((c for c in _FINISH if curve.rows and curve.rows.has(c)), "")
+
+
+def _named(panels: Any, curves: Sequence[Curve]) -> list[str]:
+    """Names of panels as given; without any, latency and accepted load, or the time to finish."""
+    if panels is None:
+        return ["latency", "finish" if all(map(_finish, curves)) else "accepted"]
+    names = [panels] if isinstance(panels, str) or not isinstance(panels, Iterable) else list(panels)
+    there_are = f"there are {', '.join(PANELS)}."
+    for name in names or [None]:
+        if not isinstance(name, str) or name not in PANELS:
+            raise ConfigError(f"panels = {shown(panels)}: {shown(name)} is no panel; {there_are}"
+                              f"{did_you_mean(name, PANELS) if isinstance(name, str) else ''}")
+    for curve in curves if "finish" in names else ():
+        if not _finish(curve):
+            raise ConfigError(f"panels = {shown(panels)}: only batches and traces have a time to finish, and the runs "
+                              f"of {curve.name or 'a curve'} are others; {there_are}")
+    return names
+
+
+def _new_axes(count: int, width: float | None) -> Any:
+    """Axes two in a row; in a narrow figure one above the other."""
+    import matplotlib.pyplot as plt
+
+    across, height = plt.rcParams["figure.figsize"]
+    if (width or across) < NARROW:
+        size = (width or across, count * (0.6 * width if width else 0.875 * height))
+        return plt.subplots(count, 1, figsize=size, layout="constrained", sharex=True, squeeze=False)[1].ravel()
+    columns = min(count, 2)
+    rows = math.ceil(count / columns)
+    size = (width, rows * min(0.72 * width / columns, 3.4)) if width else (5 * columns, 4 * rows)
+    axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1].ravel()
+    for unused in axes[count:]:
+        unused.remove()
+    return axes[:count]
+
+
+def _given(axes: Any, panels: list[str]) -> list[Any]:
+    """Axes of the user's, one for each panel; an array or a tuple of them is fine."""
+    given = list(axes) if isinstance(axes, Iterable) else [axes]
+    if len(given) != len(panels) or not all(hasattr(a, "fill_between") for a in given):
+        number = {1: "one axes", 2: "two axes"}.get(len(panels), f"{len(panels)} axes")
+        raise ConfigError(f"plot(axes={shown(axes)}): it must be {number}, for {' and for '.join(panels)}, such as "
+                          f"matplotlib.pyplot.subplots(1, {len(panels)})[1], or what another plot() returned.")
+    return given
+
+
+def plot_curve(curve: Curve, axes: Any = None, label: str | None = None, panels: Any = None,
+               width: Any = None) -> Picture:
+    """Panels against offered load, or against the first key of a sweep over something else. Without ``panels``:
+    latency, and accepted load or, of batches and traces, the time to finish.
+
+    Bands are 95 % confidence intervals of the mean: with several seeds from the spread of their means (Student's t);
+    with one seed mean latency has the band of its run."""
+    if panels is None and isinstance(axes, Picture) and set(axes.panels) <= set(PANELS):
+        panels = axes.panels
+    names = _named(panels, [curve])
+    across = inches(width)
+    picture = Picture(_new_axes(len(names), across) if axes is None else _given(axes, names), names)
+    for group_label, rows in curve.groups().items():
+        name = " ".join(str(part) for part in (label, group_label) if part not in (None, "")) or curve.name
+        look: dict[str, Any] = {}
+        for axis, panel in zip(picture, names, strict=True):
+            columns = (_finish(curve),) if panel == "finish" else PANELS[panel].columns
+            look = _draw_lines(axis, rows, curve.axis, columns, PANELS[panel], name, look)
+    for_paper = across is not None or picture.figure.get_figwidth() < NARROW
+    for axis, panel in zip(picture, names, strict=True):
+        if panel == "accepted" and curve.axis == "traffic.load" and curve.mode == "open" and all(
+                line.get_label() != _DIAGONAL for line in axis.lines):
+            axis.axline((0, 0), slope=1, color="0.5", ls=":", lw=1, marker="", label=_DIAGONAL)
+        axis.autoscale(axis="y")
+        axis.set_ylim(bottom=0)
+        axis.grid(alpha=0.3)
+    _name_axes(picture, curve, for_paper)
+    _legends(picture, for_paper)
+    return picture
+
+
+def _draw_lines(axis: Any, rows: Rows, key: str, columns: Sequence[str], panel: Panel, label: str,
+                look: dict[str, Any]) -> dict[str, Any]:
+    """The lines of a curve in a panel and their bands; hollow squares, and a dashed line, for what is saturated.
+    Returns the look of the curve, which it has in all panels; without one, the next of the figure's style."""
+    import matplotlib.pyplot as plt
+
+    looks = look or ({} if "marker" in plt.rcParams["axes.prop_cycle"].keys else {"marker": "o", "ms": 4})
+    for n, column in enumerate(columns):
+        drawn = list(points(rows, key, column, panel.steady))
+        words = any(isinstance(p.x, (bool, str)) for p in drawn)  # a number among them is a word, too
+        xs = [str(p.x) if words else p.x for p in drawn]
+        dashes = {"ls": _DASHES[n]} if n else {}
+        said = " ".join([label, *panel.words[n : n + 1]])
+        (line,) = axis.plot(xs, [p.y for p in drawn], label=said, **(looks | dashes))
+        if n == 0:
+            looks = {"color": line.get_color(), "marker": line.get_marker(), "ms": line.get_markersize(),
+                     "ls": line.get_linestyle()}
+        if len(columns) > 1 and n == 0:
+            line.set_linestyle(_DASHES[0])
+        low, high = ([p.y + sign * p.half for p in drawn] for sign in (-1, 1))
+        axis.fill_between(xs, low, high, color=looks["color"], alpha=0.2, lw=0)
+        saturated = [(x, p.y) for x, p in zip(xs, drawn, strict=True) if p.saturated]
+        if saturated and not panel.steady:
+            axis.plot(*zip(*saturated, strict=True), "s", ms=2 * looks["ms"], mfc="none", color=looks["color"])
+        elif saturated and n == 0 and key == "traffic.load":
+            axis.axvline(saturated[0][0], color=looks["color"], ls="--", lw=0.7 * line.get_linewidth())
+    return looks
+
+
+def _name_axes(picture: Picture, curve: Curve, for_paper: bool) -> None:
+    """Names of the axes with their units; and titles, except for a paper, whose figures have captions."""
+    key, over_load = curve.axis, curve.axis == "traffic.load"
+    unit = parameters_of(curve.kind).get(key, {}).get("unit", "") if curve.kind else ""
+    load = {"open": "offered load", "request_reply": "request load"}.get(curve.mode, "load")
+    xlabel = f"{load} (flits/cycle/terminal)" if over_load else f"{key} ({unit})" if unit else key
+    narrow = picture.figure.get_figwidth() < NARROW
+    for axis, name in zip(picture, picture.panels, strict=True):
+        panel = PANELS[name]
+        # What is accepted of a closed loop is requests and replies; the load on the axis is requests alone.
+        replies = name == "accepted" and curve.mode == "request_reply"
+        ylabel = panel.ylabel.replace("load", "with replies") if replies else panel.ylabel
+        axis.set(xlabel="" if narrow and axis is not picture[-1] else xlabel,
+                 ylabel=ylabel.replace(" (", "\n(") if for_paper and len(ylabel) > 30 else ylabel)
+        if not for_paper:
+            note = " (dashed: first saturated load)" if panel.steady and over_load else ""
+            axis.set_title(panel.title + note, fontsize=10)
+
+
+def _legends(picture: Picture, for_paper: bool) -> None:
+    """For a paper the lines are named once, above the panels, with what dashes and squares mean."""
+    if not for_paper:
+        for axis in picture:
+            axis.legend(fontsize=8)
+        return
+    from matplotlib.lines import Line2D
+
+    lines = [line for axis in picture for line in axis.lines]
+    named = {line.get_label(): line for line in lines if not line.get_label().startswith("_")}
+    notes = [named.pop(_DIAGONAL)] if _DIAGONAL in named else []
+    if any(len(line.get_xdata()) == 2 and line.get_xdata()[0] == line.get_xdata()[1] for line in lines):
+        notes.append(Line2D([], [], ls="--", lw=0.7, marker="", color="0.3", label="first saturated load"))
+    if any(line.get_markerfacecolor() == "none" for line in lines):
+        notes.append(Line2D([], [], ls="", marker="s", mfc="none", color="0.3", ms=6, label="saturated"))
+    figure = picture.figure
+    for legend in figure.legends[:]:
+        legend.remove()
+    figure.legend(handles=[*named.values(), *notes], loc="outside upper center",
+                  ncols=2 if figure.get_figwidth() < NARROW else 4)
+
+
+def plot(curves: Curve | Sequence[Curve], panels: str | Sequence[str] | None = None,
+         width: str | float | None = None, labels: Sequence[str] | None = None) -> Picture:
+    """Draws a curve, or several in one figure; returns the :class:`flitlab.picture.Picture`.
+
+    panels: a word or a list of them: latency, accepted, percentiles, network_latency, hops, channel_use, finish (of
+    batches and traces). Without: latency, and accepted or finish. width: "single" or "double", as wide as one or two
+    columns of a paper (3.5 and 7.16 inches), or inches; the legend then is above the panels, which have no titles.
+    Without: that of the style. labels: a name for each curve instead of its own. Raises ConfigError for what there is
+    not, and for curves over different keys.
+    """
+    from flitlab.curve import Curve
+
+    listed = [curves] if isinstance(curves, Curve) else curves
+    if isinstance(listed, str) or not isinstance(listed, Iterable) or not (
+            listed := list(listed)) or not all(isinstance(c, Curve) for c in listed):
+        raise ConfigError(f"plot({shown(curves)}): it must be a curve, or a list of curves, as fl.sweep and "
+                          "fl.Curve.read return them.")
+    if labels is not None and (isinstance(labels, str) or len(labels) != len(listed)):
+        raise ConfigError(f"labels = {shown(labels)}: it must be a list of {len(listed)} names, one for each curve.")
+    axes_keys = list(dict.fromkeys(c.axis for c in listed))
+    if len(axes_keys) > 1:
+        raise ConfigError(f"one picture cannot show curves over {' and '.join(axes_keys)}: they have different axes.")
+    names, picture = _named(panels, listed), None
+    for curve, label in zip(listed, labels or [c.name for c in listed], strict=True):
+        picture = plot_curve(curve, picture, label if labels or len(listed) > 1 else None, names, width)
+    assert picture is not None
+    return picture
+
+
+def save_curves(curves: Sequence[Curve], path: str | os.PathLike, labels: Sequence[str] | None = None,
+                title: str = "") -> None:
+    """Draws curves into a file, whose ending chooses the format, without touching the interactive backend."""
+    import matplotlib
+
+    matplotlib.use("Agg", force=False)
+    import matplotlib.pyplot as plt
+
+    picture_ending("save_plot", path)
+    picture = plot(curves, labels=labels)
+    if title and picture.figure.get_figwidth() >= NARROW:  # a paper's figure has a caption
+        picture.figure.suptitle(title)
+    try:
+        picture.savefig(path)
+    finally:
+        plt.close(picture.figure)
+
+
+def save_curve(curve: Curve, path: str | os.PathLike) -> None:
+    save_curves([curve], path, title=curve.name)
