@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -97,6 +98,21 @@ def _out_of_reach_of_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def _closing_quietly() -> Iterator[None]:
+    """Warnings of Dask are not shown inside: it warns of each worker that has to be killed because it is in the middle
+    of a run, and of an event loop that a busy machine lets wait."""
+    handlers = logging.getLogger("distributed").handlers[:]
+    levels = [handler.level for handler in handlers]
+    for handler in handlers:
+        handler.setLevel(max(handler.level, logging.ERROR))
+    try:
+        yield
+    finally:
+        for handler, level in zip(handlers, levels, strict=True):
+            handler.setLevel(level)
+
+
 def start(path: str | os.PathLike) -> Any:
     """The cluster of a file, started; of a running scheduler None. Raises ConfigError."""
     path = Path(path)
@@ -143,7 +159,8 @@ def cluster(path: str | os.PathLike) -> Iterator[Any]:
             yield client
     finally:
         if started is not None:
-            started.close()
+            with _closing_quietly():
+                started.close()
 
 
 def _client(client_of: Any, path: Path) -> Any:

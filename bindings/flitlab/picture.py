@@ -41,7 +41,10 @@ class Picture(tuple["Axes", ...]):
         ending = picture_ending("savefig", path)
         no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
         resolution = {} if self.figure.get_figwidth() < NARROW else {"dpi": 130}
-        with writing("savefig", path):
+        import matplotlib
+
+        # A long line is drawn piece by piece: as a whole, one of 20,000 points takes 130 MB.
+        with writing("savefig", path), matplotlib.rc_context({"agg.path.chunksize": 1000}):
             self.figure.savefig(path, **({"metadata": no_date} | resolution | options))
 
     def __reduce__(self) -> Any:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, shown
@@ -43,6 +46,7 @@ PANELS = {
                          words=("mean", "busiest")),
     "finish": Panel(_FINISH, "time to finish (cycles)", "time to finish"),
 }
+MOST_BANDED = 2000  # points of a line; with more, bands and markers would cover one another
 _DASHES: tuple[Any, ...] = ("-", "--", ":")  # of the lines of a curve in one panel
 
 
@@ -156,25 +160,37 @@ def _draw_lines(axis: Any, rows: Rows, key: str, columns: Sequence[str], panel: 
 
     looks = look or ({} if "marker" in plt.rcParams["axes.prop_cycle"].keys else {"marker": "o", "ms": 4})
     for n, column in enumerate(columns):
-        drawn = list(points(rows, key, column, panel.steady))
-        words = any(isinstance(p.x, (bool, str)) for p in drawn)  # a number among them is a word, too
-        xs = [str(p.x) if words else p.x for p in drawn]
+        xs, ys, halves, saturated = _arrays(points(rows, key, column, panel.steady))
         dashes = {"ls": _DASHES[n]} if n else {}
         said = " ".join([label, *panel.words[n : n + 1]])
-        (line,) = axis.plot(xs, [p.y for p in drawn], label=said, **(looks | dashes))
+        (line,) = axis.plot(xs, ys, label=said, **(looks | dashes))
         if n == 0:
             looks = {"color": line.get_color(), "marker": line.get_marker(), "ms": line.get_markersize(),
                      "ls": line.get_linestyle()}
         if len(columns) > 1 and n == 0:
             line.set_linestyle(_DASHES[0])
-        low, high = ([p.y + sign * p.half for p in drawn] for sign in (-1, 1))
-        axis.fill_between(xs, low, high, color=looks["color"], alpha=0.2, lw=0)
-        saturated = [(x, p.y) for x, p in zip(xs, drawn, strict=True) if p.saturated]
+        if len(xs) <= MOST_BANDED:
+            axis.fill_between(xs, ys - halves, ys + halves, color=looks["color"], alpha=0.2, lw=0)
         if saturated and not panel.steady:
-            axis.plot(*zip(*saturated, strict=True), "s", ms=2 * looks["ms"], mfc="none", color=looks["color"])
+            axis.plot([xs[i] for i in saturated], ys[saturated], "s", ms=2 * looks["ms"], mfc="none",
+                      color=looks["color"])
         elif saturated and n == 0 and key == "traffic.load":
-            axis.axvline(saturated[0][0], color=looks["color"], ls="--", lw=0.7 * line.get_linewidth())
+            axis.axvline(xs[saturated[0]], color=looks["color"], ls="--", lw=0.7 * line.get_linewidth())
     return looks
+
+
+def _arrays(drawn: Iterable[Point]) -> tuple[list[Any], np.ndarray, np.ndarray, list[int]]:
+    """Places, values and half intervals of points, and which of them are saturated."""
+    xs, ys, halves, saturated = [], array("d"), array("d"), []
+    for i, p in enumerate(drawn):
+        xs.append(p.x)
+        ys.append(p.y)
+        halves.append(p.half)
+        if p.saturated:
+            saturated.append(i)
+    if any(isinstance(x, (bool, str)) for x in xs):  # a number among words is a word, too
+        xs = [str(x) for x in xs]
+    return xs, np.array(ys), np.array(halves), saturated
 
 
 def _name_axes(picture: Picture, curve: Curve, for_paper: bool) -> None:

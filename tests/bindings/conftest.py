@@ -29,7 +29,7 @@ def cli(tmp_path):
 
     def call(*args, **kwargs):
         return subprocess.run([sys.executable, "-m", "flitlab", *map(str, args)], capture_output=True, text=True,
-                              cwd=tmp_path, timeout=300, **kwargs)
+                              cwd=tmp_path, timeout=1800, **kwargs)
 
     return call
 

@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from interrupted import interrupted
 
 SMALL = ["--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=1000"]
 
@@ -64,18 +64,11 @@ def test_an_interrupted_sweep_resumes_to_the_same_table(cli, config, tmp_path):
     args = ["sweep", config("vc-torus-8x8"), "--over", "router.vcs=2,3,4,5,6,7,8", "--over", "traffic.load=0.1,0.2",
             "--set", "run.warmup_cycles=2000", "--set", "run.measure_cycles=20000"]
     assert cli(*args, "--out", "whole").returncode == 0
-    process = subprocess.Popen([sys.executable, "-m", "flitlab", *map(str, args), "--out", "part"], cwd=tmp_path,
-                               stderr=subprocess.PIPE, text=True)
+    stopped = interrupted([*args, "--out", "part"], tmp_path, signal.SIGTERM, points=2)
+    assert stopped.returncode == 130, stopped.stderr
+    assert "--resume" in stopped.stderr and "Traceback" not in stopped.stderr
     journal = tmp_path / "part" / "points.jsonl"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (journal.exists() and journal.read_text().count("\n") >= 2):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGTERM)
-    message = process.communicate(timeout=60)[1]
-    assert process.returncode == 130, message
-    assert "--resume" in message and "Traceback" not in message
-    kept = journal.read_text().count("\n")
-    assert 2 <= kept < 14
+    assert journal.read_text().count("\n") == 2
     journal.write_text(journal.read_text() + '{"key": "cut sh')  # a crash in the middle of a line
     assert cli(*args, "--out", "part", "--resume").returncode == 0
     assert (tmp_path / "part" / "curve.csv").read_bytes() == (tmp_path / "whole" / "curve.csv").read_bytes()
@@ -272,14 +265,9 @@ def _same_run(one: dict, other: dict) -> bool:
 def test_a_terminated_run_goes_on_from_its_checkpoint(cli, config, tmp_path):
     run = ["run", config("vc-mesh-8x8"), "--json", "--set", "run.measure_cycles=300000", "--threads", 1]
     whole = json.loads(cli(*run).stdout)
-    command = [sys.executable, "-m", "flitlab", *map(str, run), "--checkpoint", "c", "--every", "0.05"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "c").exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130 and "goes on from there" in errors, errors
+    stopped = interrupted([*run, "--checkpoint", "c", "--every", "0.000001"], tmp_path, signal.SIGTERM,
+                          condition="Path('c').exists()")
+    assert stopped.returncode == 130 and "goes on from there" in stopped.stderr, stopped.stderr
     other = cli("run", config("vc-torus-8x8"), "--checkpoint", "c")
     assert other.returncode == 2 and "belongs to another configuration" in other.stderr
     done = cli(*run, "--checkpoint", "c")

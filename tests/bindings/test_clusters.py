@@ -4,9 +4,6 @@ import json
 import os
 import pickle
 import signal
-import subprocess
-import sys
-import time
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -15,9 +12,10 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+from interrupted import interrupted
 
 import flitlab as fl
-from flitlab import executors
+from flitlab import clusters, executors
 
 OVER = {"router.vcs": [2, 4], "traffic.load": [0.1, 0.2, 0.3, 0.4]}
 ROOT = Path(__file__).parents[2]
@@ -282,19 +280,31 @@ def test_the_command_line_takes_a_cluster(cli, cluster_file, tmp_path):
 
 
 def test_ctrl_c_ends_a_sweep_on_a_cluster_as_any_other(cluster_file, tmp_path):
-    """A terminal interrupts the workers' processes too: they say nothing, and one line tells what is kept."""
+    """A terminal interrupts the workers' processes too: they say nothing, and one line tells what is kept. One worker
+    has a point that takes hours."""
     pytest.importorskip("distributed")
     cluster_file(LOCAL)
-    words = ("sweep", "vc-torus-8x8", "--over", "traffic.load=0.05,0.1,0.15,0.2", "--cluster", "cluster.toml", "--set",
-             "run.warmup_cycles=500", "--set", "run.measure_cycles=600000", "--out", "part")
-    process = subprocess.Popen([sys.executable, "-m", "flitlab", *words], cwd=tmp_path, stderr=subprocess.PIPE,
-                               text=True, start_new_session=True)
-    journal, deadline = tmp_path / "part" / "points.jsonl", time.monotonic() + 120
-    while time.monotonic() < deadline and not (journal.exists() and journal.read_text()):
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
-    lines = [line for line in said.splitlines() if "points [" not in line]  # but for a bar
-    assert len(lines) == 1 and lines[0].startswith("flitlab: interrupted. Finished points: "), said
-    assert lines[0].endswith(", in part; go on with --resume.")
+    words = ("sweep", "vc-torus-8x8", "--over", "run.measure_cycles=1000,1000000000", "--cluster", "cluster.toml",
+             "--set", "run.warmup_cycles=500", "--out", "part")
+    done = interrupted(words, tmp_path, signal.SIGINT, points=1, whole_group=True)
+    assert done.returncode == 130, done.stderr
+    bar = [line for line in done.stderr.splitlines() if "points [" in line]  # there may be one, on a slow machine
+    lines = [line for line in done.stderr.splitlines() if line.strip() and line not in bar]
+    assert lines == ["flitlab: interrupted. Finished points: 1, in part; go on with --resume."], done.stderr
+
+
+def test_workers_that_are_still_busy_are_ended_without_a_warning():
+    """Dask warns of each process that has to be killed, which a worker in the middle of a long run has to be."""
+    logging = pytest.importorskip("distributed").nanny.logging
+    logger, told = logging.getLogger("distributed.nanny"), []
+    handler = logging.Handler()
+    handler.emit = told.append
+    logging.getLogger("distributed").addHandler(handler)
+    try:
+        with clusters._closing_quietly():
+            logger.warning("Worker process still alive after 4.0 seconds, killing")
+            logger.error("something else")
+        logger.warning("later")
+    finally:
+        logging.getLogger("distributed").removeHandler(handler)
+    assert [record.getMessage() for record in told] == ["something else", "later"]

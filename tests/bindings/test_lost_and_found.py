@@ -7,9 +7,9 @@ import random
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+from interrupted import interrupted
 
 import flitlab as fl
 from flitlab.journal import line_of
@@ -42,15 +42,10 @@ def stopped(tmp_path):
     e = fl.load("vc-torus-8x8").set({"run.warmup_cycles": 500, "run.measure_cycles": 2_000_000})
     over = {"traffic.load": [0.05, 0.1]}
     words = ["--over", "traffic.load=0.05,0.1", "--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=2000000"]
-    process = subprocess.Popen([sys.executable, "-m", "flitlab", "sweep", "vc-torus-8x8", *words, "--out", "part"],
-                               cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (tmp_path / "part" / "job.json").exists():
-        time.sleep(0.01)
-    time.sleep(1)  # some cycles
-    process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=60)[1]
-    assert process.returncode == 130 and "Finished points: 0, in part, and what was under way" in said, said
+    done = interrupted(["sweep", "vc-torus-8x8", *words, "--out", "part"], tmp_path, signal.SIGINT,
+                       condition="progress['cycle'] > 10000")
+    assert done.returncode == 130, done.stderr
+    assert "Finished points: 0, in part, and what was under way" in done.stderr, done.stderr
     short = e.set("run.measure_cycles", 20_000)
     return e, short, over, tmp_path / "part"
 
@@ -192,7 +187,7 @@ def test_links_in_place_of_our_own_files_are_not_followed(journal, tmp_path):
 
 def run_with(stdout, config, tmp_path, *more):
     command = [sys.executable, "-m", "flitlab", *map(str, more)]
-    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=300)
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=1800)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

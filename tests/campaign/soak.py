@@ -29,7 +29,8 @@ SMALL = {"vc": {"topology.shape": [2, 2]}, "adaptive": {"topology.shape": [2, 2]
          "sconnect": {"topology.kind": "mesh", "topology.shape": [2, 1]}}
 PIECES = 20
 MOST_GROWTH = 64 << 20  # bytes, from the second piece to the last
-MOST_A_POINT = 8 << 10  # bytes that a point of a sweep may take
+MOST_A_POINT = 1536  # bytes that a point of a sweep may take
+MOST_OF_A_SWEEP = 200 << 20  # bytes of 100,000 points, with what a sweep of a few takes
 ALLOWED_CYCLES = 1_900_000_000  # emulated time ends a little later
 
 
@@ -72,15 +73,20 @@ def sweep(points: int) -> dict:
     e = fl.Experiment.from_dict({"router.kind": "vc", "topology.shape": [2, 2], "traffic.load": 0.1,
                                  "run.warmup_cycles": 0, "run.measure_cycles": 100, "run.epoch_cycles": 50})
     before = resident()
+    with tempfile.TemporaryDirectory() as folder:  # what a sweep needs however many points it has
+        fl.sweep(e, {"run.seed": range(1, 11)}, out=folder, backend="cpu", progress=False)
+    of_a_few = resident()
     with tempfile.TemporaryDirectory() as folder:
         curve = fl.sweep(e, {"run.seed": range(1, points + 1)}, out=folder, backend="cpu", progress=False)
         written = sum(1 for _ in (Path(folder) / "points.jsonl").open())
     if len(curve.rows) != points or written != points:
         raise fl.RunError(f"sweep: {points} points asked for, {len(curve.rows)} in the table, {written} in the file")
-    taken = (resident() - before) / points
+    taken, all_in_all = (resident() - of_a_few) / points, resident() - before
     if points >= 10000 and taken > MOST_A_POINT:
         raise fl.RunError(f"sweep: a point took {taken:.0f} bytes")
-    return {"points": points, "bytes a point": round(taken)}
+    if points <= 100_000 and all_in_all > MOST_OF_A_SWEEP:
+        raise fl.RunError(f"sweep: {points} points took {all_in_all >> 20} MB")
+    return {"points": points, "bytes a point": round(taken), "MB in all": all_in_all >> 20}
 
 
 def part(what: str, amount: int) -> dict:

@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def run(*arguments, env=None):
-    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=900, env=env)
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=3600, env=env)
 
 
 def test_nothing_falls(tmp_path):

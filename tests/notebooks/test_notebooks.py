@@ -28,7 +28,7 @@ def test_runs(path, monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in sys.path if p))
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()
+    NotebookClient(notebook, timeout=1800, kernel_name="python3", resources=where).execute()
     keep = os.environ.get("FLITLAB_KEEP_NOTEBOOKS")  # a folder: to look at the figures
     if keep:
         nbformat.write(notebook, Path(keep) / path.name)

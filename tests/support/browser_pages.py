@@ -31,7 +31,7 @@ def page(browser):
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda r: r.url.startswith(("file:", "about:", "blob:", "data:")) or wrong.append(r.url))
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(600_000)  # the machine may be busy
     yield page
     page.close()
     assert not wrong

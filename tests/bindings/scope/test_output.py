@@ -12,7 +12,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 def executed(*cells):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in cells])
-    NotebookClient(notebook, timeout=120, kernel_name="python3", store_widget_state=False).execute()
+    NotebookClient(notebook, timeout=1800, kernel_name="python3", store_widget_state=False).execute()
     return notebook
 
 

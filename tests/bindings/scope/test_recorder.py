@@ -195,7 +195,7 @@ def test_places():
 def test_a_notebook_keeps_a_replay():
     code = "import flitlab as fl\nfl.Network('vc-mesh-8x8').view().step(12)"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=1800, kernel_name="python3").execute()
     assert "application/vnd.jupyter.widget-view+json" in notebook.cells[0].outputs[0]["data"]
     states = notebook.metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"].values()
     recording = next(s["state"]["recording"] for s in states if "recording" in s["state"])
