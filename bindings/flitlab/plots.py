@@ -148,6 +148,8 @@ def plot_curve(curve: Curve, axes: Any = None, label: str | None = None, panels:
         axis.set_ylim(bottom=0)
         axis.grid(alpha=0.3)
     _name_axes(picture, curve, for_paper)
+    if across is not None:
+        _small_text(picture)
     _legends(picture, for_paper)
     return picture
 
@@ -162,8 +164,7 @@ def _draw_lines(axis: Any, rows: Rows, key: str, columns: Sequence[str], panel: 
     for n, column in enumerate(columns):
         xs, ys, halves, saturated = _arrays(points(rows, key, column, panel.steady))
         dashes = {"ls": _DASHES[n]} if n else {}
-        said = " ".join([label, *panel.words[n : n + 1]])
-        (line,) = axis.plot(xs, ys, label=said, **(looks | dashes))
+        (line,) = axis.plot(xs, ys, label="_" if n else label, **(looks | dashes))
         if n == 0:
             looks = {"color": line.get_color(), "marker": line.get_marker(), "ms": line.get_markersize(),
                      "ls": line.get_linestyle()}
@@ -212,14 +213,27 @@ def _name_axes(picture: Picture, curve: Curve, for_paper: bool) -> None:
             axis.set_title(panel.title + note, fontsize=10)
 
 
+def _small_text(picture: Picture) -> None:
+    """8 points, and 7 for ticks, as in a paper; a style's own sizes if they are smaller."""
+    for axis in picture:
+        for label in (axis.xaxis.label, axis.yaxis.label):
+            label.set_size(min(8, label.get_size()))
+        for direction in (axis.xaxis, axis.yaxis):
+            ticks = direction.get_ticklabels()
+            direction.set_tick_params(labelsize=min([7, *(tick.get_size() for tick in ticks)]))
+
+
 def _legends(picture: Picture, for_paper: bool) -> None:
-    """For a paper the lines are named once, above the panels, with what dashes and squares mean."""
-    if not for_paper:
-        for axis in picture:
-            axis.legend(fontsize=8)
-        return
+    """Names of the curves, and what the dashes of a panel mean. For a paper they stand once, above the panels, with
+    what dashed lines and squares mean."""
     from matplotlib.lines import Line2D
 
+    dashes = {name: [Line2D([], [], ls=ls, marker="", color="0.3", label=word)
+                     for word, ls in zip(PANELS[name].words, _DASHES, strict=False)] for name in picture.panels}
+    if not for_paper:
+        for axis, name in zip(picture, picture.panels, strict=True):
+            axis.legend(handles=[*axis.get_legend_handles_labels()[0], *dashes[name]], fontsize=8)
+        return
     lines = [line for axis in picture for line in axis.lines]
     named = {line.get_label(): line for line in lines if not line.get_label().startswith("_")}
     notes = [named.pop(_DIAGONAL)] if _DIAGONAL in named else []
@@ -230,8 +244,9 @@ def _legends(picture: Picture, for_paper: bool) -> None:
     figure = picture.figure
     for legend in figure.legends[:]:
         legend.remove()
-    figure.legend(handles=[*named.values(), *notes], loc="outside upper center",
-                  ncols=2 if figure.get_figwidth() < NARROW else 4)
+    handles = [*named.values(), *notes, *(line for name in picture.panels for line in dashes[name])]
+    figure.legend(handles=handles, loc="outside upper center", ncols=2 if figure.get_figwidth() < NARROW else 4,
+                  fontsize=7)
 
 
 def plot(curves: Curve | Sequence[Curve], panels: str | Sequence[str] | None = None,
