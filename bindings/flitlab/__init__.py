@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flitlab.plots import plot
     from flitlab.programs import Program
     from flitlab.refinement import adaptive
-    from flitlab.reproduction import reproduce
+    from flitlab.reproduction import published, reproduce
     from flitlab.result import Result
     from flitlab.runner import run
     from flitlab.saturation import find_saturation
@@ -46,12 +46,13 @@ _WHERE = {
     "plot": "plots",
     "Network": "network",
     "Program": "programs",
+    "published": "reproduction",
     "reproduce": "reproduction",
 }
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "Network", "Program", "reproduce",
+    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "Network", "Program", "published", "reproduce",
 ]
 
 

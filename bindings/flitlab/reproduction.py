@@ -8,22 +8,38 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from contextvars import ContextVar
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from flitlab import _core
 from flitlab._core import ConfigError, __version__
-from flitlab.arguments import check_path, did_you_mean, named
+from flitlab.arguments import check_path, did_you_mean, named, shown
 from flitlab.machines import parts
 from flitlab.runner import TerminateAsInterrupt
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Timed = tuple[list[dict], float]  # an experiment's rows, and the seconds it took
 
 
-def row(experiment: str, quantity: str, source: str, setting: str, published: float | None, measured: float,
-        unit: str, tolerance: float, lower_is_better: bool = False, higher_is_better: bool = False,
-        reading: str = "", check: bool = False, uncertainty: float = 0) -> dict:
-    """One line of an experiment, of one of three kinds.
+COLUMNS = ("experiment", "setting", "quantity", "published", "unit", "tolerance", "source")  # of `published`
+_unmeasured: ContextVar[bool] = ContextVar("unmeasured", default=False)
+
+
+def once(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Callable[[], Any]:
+    """A measurement that is made when a row needs it: a function that calls the other one the first time."""
+    return cache(lambda: function(*arguments, **settings))
+
+
+def row(experiment: str, quantity: str, source: str, setting: str, published: float | None,
+        measured: float | Callable[[], float], unit: str, tolerance: float, lower_is_better: bool = False,
+        higher_is_better: bool = False, reading: str | Callable[[], str] = "", check: bool = False,
+        uncertainty: float | Callable[[], float] = 0) -> dict:
+    """One line of an experiment, of one of three kinds. measured, reading and uncertainty may be functions of nothing,
+    as :func:`once` makes them: :func:`published` then knows the row without a run.
 
     published: the source prints the number, or the relation; it is compared with what running the emulator gave.
     Verdict match, better or out.
@@ -32,6 +48,11 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
     context (published None): the source gives nothing to compare with. Verdict context.
     tolerance: absolute, in the unit. uncertainty: of the measured value; it is better only if it is by more.
     """
+    if _unmeasured.get():
+        kind = "context" if published is None else "check" if check else "published"
+        return {"experiment": experiment, "kind": kind, "quantity": quantity, "source": source, "setting": setting,
+                "published": published, "unit": unit, "tolerance": tolerance}
+    measured, uncertainty, reading = (part() if callable(part) else part for part in (measured, uncertainty, reading))
     difference = measured - (published or 0)
     inside = abs(difference) <= tolerance * (1 + 1e-9)  # 0.0625 is 0.063 in three decimals
     better = (lower_is_better and difference < -uncertainty) or (higher_is_better and difference > uncertainty)
@@ -81,6 +102,31 @@ def reproduce(*names: str, full: bool = False, keep: str | Path = "out/reproduce
     must be), measured, unit, tolerance, verdict, reading.
     """
     return [line for run in chosen(names, full, keep).values() for line in run()]
+
+
+def published(name: str) -> pd.DataFrame:
+    """The numbers that the sources of published experiments print: pandas.DataFrame, one row per number.
+
+    name: an experiment, or the beginning of several, as of :func:`reproduce`, whose rows these are. Columns:
+    experiment; setting (what varies, such as the size of the machine); quantity; published (the number, in ``unit``);
+    tolerance (within which a measured value matches, same unit); source (title and section). Relations that a source
+    prints without a number have their bound, such as 1 for a ratio. Some experiments are run for it, which takes as
+    long as :func:`reproduce`.
+
+    Raises ConfigError for an unknown name, and for experiments whose sources print no number.
+    """
+    import pandas as pd
+
+    runs = chosen((name,), False, "out/reproduce")
+    before = _unmeasured.set(True)
+    try:
+        rows = [line for run in runs.values() for line in run() if line["kind"] == "published"]
+    finally:
+        _unmeasured.reset(before)
+    if not rows:
+        raise ConfigError(f"published({shown(name)}): the source prints no number of it; what flitlab measures is in "
+                          f"fl.reproduce({shown(name)}).")
+    return pd.DataFrame(rows)[list(COLUMNS)]
 
 
 def timed(run: Callable[[], list[dict]]) -> Timed:

@@ -14,8 +14,8 @@ import statistics
 import flitlab as fl
 from flitlab.runner import run_job
 
-POINTS = [("mesh", "8x8", 0.02), ("mesh", "8x8", 0.05), ("mesh", "8x8", 0.1), ("mesh", "8x8", 0.3), ("mesh", "8x8", 0.36),
-          ("mesh", "8x8", 0.38), ("torus", "8x8", 0.4), ("torus", "8x8", 0.48), ("torus", "8x8x8", 0.1)]
+POINTS = [("mesh", "8x8", 0.02), ("mesh", "8x8", 0.05), ("mesh", "8x8", 0.1), ("mesh", "8x8", 0.3),
+          ("mesh", "8x8", 0.36), ("mesh", "8x8", 0.38), ("torus", "8x8", 0.4), ("torus", "8x8", 0.48), ("torus", "8x8x8", 0.1)]
 
 
 def steady_results(experiment: fl.Experiment, runs: int) -> list[dict]:
@@ -32,8 +32,8 @@ def main() -> None:
           "| within a factor of 2 | interval holds the mean |")
     print("|---|---|---|---|---|---|---|---|---|")
     for kind, shape, load in options.point or POINTS:
-        experiment = fl.Experiment.from_dict({"topology.kind": kind, "topology.shape": [int(k) for k in shape.split("x")],
-                                              "traffic.load": float(load)})
+        experiment = fl.Experiment.from_dict({
+            "topology.kind": kind, "topology.shape": [int(k) for k in shape.split("x")], "traffic.load": float(load)})
         steady = steady_results(experiment, options.runs)
         length = round(statistics.mean(r["measured_cycles"] for r in steady) / 100) * 100
         fixed = steady_results(experiment.set({"run.measure_cycles": length, "run.epoch_cycles": 100,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from flitlab.bgl.published.torus import (
 )
 from flitlab.courses import Course, follow
 from flitlab.network import Network
-from flitlab.reproduction import row
+from flitlab.reproduction import once, row
 
 
 def packet(packets: int = 40) -> list[dict]:
@@ -78,13 +79,13 @@ def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 
         "32-way, short": all_to_all((4, 4, 2), 1, **HARDWARE),
         "32-way, long": all_to_all((4, 4, 2), rounds=10 * long, **HARDWARE),
     }
-    measured = follow_batches(runs)
+    measured = once(follow_batches, runs)
     source, setting = f"{PAPER}, Alltoall and Figure 11", times(shape)
 
     def line(quantity: str, name: str, published: float | None, tolerance: float, reading: str,
              setting: str = setting, more: bool = False) -> dict:
-        return row("bgl.alltoall-512", quantity, source, setting, published, measured[name], "% of peak", tolerance,
-                   higher_is_better=more, reading=reading)
+        return row("bgl.alltoall-512", quantity, source, setting, published, lambda: measured()[name], "% of peak",
+                   tolerance,                   higher_is_better=more, reading=reading)
 
     turns = "a node sends all packets of a message before the next destination's turn"
     order = ("percent of peak: least time of the busiest links over time to the last delivery; every node in a random "
@@ -118,31 +119,34 @@ def alltoall_32k(shape: tuple[int, ...] = (16, 16, 16), windows: int = 12, keep:
     rounds = math.ceil(windows * 10000 / all_to_all(shape)[1]) + 1  # so that the middle is long enough
     courses = {name: Course(all_to_all(shape, rounds=rounds, **SIMULATOR, **share)[0].experiment, 10000, windows)
                for name, share in shares.items()}
-    samples = follow(courses, keep)
-    use = {name: link_use(c.experiment, samples[name][windows // 2 - 1], samples[name][-1])
-           for name, c in courses.items()}
-    best, last = use["two dynamic VCs"], samples["two dynamic VCs"][-1]
+    samples = once(follow, courses, keep)
+    use = once(lambda: {name: link_use(c.experiment, samples()[name][windows // 2 - 1], samples()[name][-1])
+                        for name, c in courses.items()})
+    two = "two dynamic VCs"
     source = f"{PAPER}, Figure 6"
     setting = f"{times(shape)}, cycles {windows // 2 * 10000} to {windows * 10000}"
-    rows = [row("bgl.alltoall-32k", f"link utilisation in the middle, {name}", source, setting, None, u, "%", 0,
+    rows = [row("bgl.alltoall-32k", f"link utilisation in the middle, {name}", source, setting, None,
+                partial(lambda name: use()[name], name), "%", 0,
                 reading="a part of an all-to-all is run, with infinite FIFOs, in random order")
-            for name, u in use.items()]
-    average = follow_batches({"whole": all_to_all(whole, **SIMULATOR)}, keep and keep / "whole")["whole"]
+            for name in courses]
+    average = once(lambda: follow_batches({"whole": all_to_all(whole, **SIMULATOR)}, keep and keep / "whole")["whole"])
     rows += [
         row("bgl.alltoall-32k", "link utilisation", source, f"{times(whole)}, a packet to each", 98, average, "%", 1,
             reading="two dynamic VCs, the average until the last delivery; published for 32x32x32. The paper does not "
                     "say what its average is taken over: in the middle of the pattern alone the links are fuller"),
         row("bgl.alltoall-32k", "payload of the links", source, f"{times(whole)}, a packet to each", None,
-            average * payload_part(machine(whole)), "%", 0,
+            lambda: average() * payload_part(machine(whole)), "%", 0,
             reading="link utilisation times 240 of 270 bytes; 87 % in the paper"),
         row("bgl.alltoall-32k", "dynamic over deterministic routing", source, setting, 1,
-            use["one dynamic VC"] / use["deterministic"], "times", 0, higher_is_better=True,
+            lambda: use()["one dynamic VC"] / use()["deterministic"], "times", 0, higher_is_better=True,
             reading="the paper shows that it is better, the figure's numbers are lost"),
         row("bgl.alltoall-32k", "gain of the second dynamic VC", source, setting, 0.5,
-            (best - use["one dynamic VC"]) / (best - use["deterministic"]), "of that of both", 0, lower_is_better=True,
+            lambda: (use()[two] - use()["one dynamic VC"]) / (use()[two] - use()["deterministic"]), "of that of both", 0,
+            lower_is_better=True,
             reading="marginal, says the paper: less than that of the first"),
         row("bgl.alltoall-32k", "packets that use the escape VC", source, setting, None,
-            100 * last["vc2_flits"] / last["flit_moves"], "%", 0, reading="a very low percentage, says the paper"),
+            lambda: 100 * samples()[two][-1]["vc2_flits"] / samples()[two][-1]["flit_moves"], "%", 0,
+            reading="a very low percentage, says the paper"),
     ]
     return rows
 
@@ -157,7 +161,7 @@ def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, ke
         "paced": all_to_all(shape, rounds=rounds, injection__put_interval=pace),
         "deterministic": all_to_all(shape, rounds=rounds, routing__dynamic=0.0, **SIMULATOR),
     }
-    peak = follow_batches(runs, keep)
+    peak = once(follow_batches, runs, keep)
     most = most_link_use(e)
     source, setting = f"{PAPER}, Alltoall", f"{times(shape)}, {rounds} packet{'s' * (rounds > 1)} to each"
     published = "" if shape == (32, 16, 16) else "; published for 32x16x16"
@@ -165,15 +169,16 @@ def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, ke
     largest = machine((64, 32, 32))
     bound = most_link_use(largest)
     rows = [
-        row("bgl.alltoall-asymmetric", "of peak, simulated", source, setting, 74, peak["simulator"], "% of peak", 3,
-            reading=alone + published),
+        row("bgl.alltoall-asymmetric", "of peak, simulated", source, setting, 74, lambda: peak()["simulator"],
+            "% of peak", 3, reading=alone + published),
         row("bgl.alltoall-asymmetric", "link utilisation, simulated", source, setting, None,
-            peak["simulator"] * most / 100, "%", 0, reading="of peak, times the bound; 49 % in the paper"),
+            lambda: peak()["simulator"] * most / 100, "%", 0, reading="of peak, times the bound; 49 % in the paper"),
         row("bgl.alltoall-asymmetric", "payload of the links, simulated", source, setting, None,
-            peak["simulator"] * most / 100 * payload_part(e), "%", 0, reading="the same once more; 44 % in the paper"),
+            lambda: peak()["simulator"] * most / 100 * payload_part(e), "%", 0,
+            reading="the same once more; 44 % in the paper"),
     ]
-    rows += [row("bgl.alltoall-asymmetric", f"of peak, {what}", source, setting, None, peak[name], "% of peak", 0,
-                 reading=reading)
+    rows += [row("bgl.alltoall-asymmetric", f"of peak, {what}", source, setting, None,
+                 partial(lambda name: peak()[name], name), "% of peak", 0, reading=reading)
              for what, name, reading in (
                  ("FIFOs of 1 KB", "real", "software fills them as soon as there is room"),
                  (f"FIFOs of 1 KB, a chunk in {pace} cycles", "paced",

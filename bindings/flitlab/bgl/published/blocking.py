@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 import statistics
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from flitlab._core import RunError
@@ -25,7 +26,7 @@ from flitlab.bgl.published.torus import (
 from flitlab.courses import Course, all_delivered, follow
 from flitlab.experiment import Experiment
 from flitlab.network import Network
-from flitlab.reproduction import row
+from flitlab.reproduction import once, row
 from flitlab.runner import run
 
 # What the paper does not say of a hot region's senders and receivers.
@@ -65,18 +66,22 @@ def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 
                 for name, settings in TRIED.items():
                     tried = e.set({"traffic.rounds": 1, "traffic.in_a_row": each} if name == IN_A_ROW else settings)
                     runs[f"{times(extent)} {each}, {name}"] = into_region(tried, each)
-    measured = follow_batches(runs)
+    measured = once(follow_batches, runs)
+
+    def of(name: str) -> Callable[[], float]:
+        return lambda: measured()[name]
+
     reading = ("the paper does not say how many packets; the more, the less beginning and end cost; FIFOs of 1 KB, "
                "receivers in random order; nothing leaves the region, so links into it carry no token packets, and a "
                f"packet takes {machine(shape).derived()['link_cycles_one_way']:.0f} byte times of them")
     rows = [row("bgl.hotspot", f"receivers {times(extent)}, {each} packets to each", f"{PAPER}, Hot region",
-                times(shape), wanted, measured[f"{times(extent)} {each}"], "% of peak", 2,
+                times(shape), wanted, of(f"{times(extent)} {each}"), "% of peak", 2,
                 reading=reading if wanted else f"the hardware reached 92 %; software's times are those of "
                                                f"bgl.alltoall-512, and bind a single receiver; {reading}")
             for extent, wanted in published.items() for each in packets]
     return rows + [row("bgl.hotspot", f"receivers {times(extent)}, {packets[0]} packets to each, {name}",
                        f"{PAPER}, Hot region", times(shape), None,
-                       measured[f"{times(extent)} {packets[0]}, {name}"], "% of peak", 0,
+                       of(f"{times(extent)} {packets[0]}, {name}"), "% of peak", 0,
                        reading="what the paper leaves open, one thing at a time")
                    for extent, wanted in published.items() if wanted for name in TRIED]
 
@@ -94,19 +99,23 @@ def regimes(shape: tuple[int, ...], seeds: tuple[int, ...] = (1, 2)) -> list[dic
             for gap in (False, True)}
     courses = {str(key): Course(course.experiment, max(100, round(least / 40)), 4000, all_delivered, held_chunks)
                for key, (course, least) in runs.items()}
-    samples = dict(zip(runs, follow(courses).values(), strict=True))
+    samples = once(lambda: dict(zip(runs, follow(courses).values(), strict=True)))
+
+    def ratio(of: str, begin: float, end: float) -> float:
+        parts = {key: s[int(begin * len(s)):int(end * len(s))] for key, s in samples().items()}
+        found = {key: link_use(courses[str(key)].experiment, part[0], part[-1]) if of == "use" else
+                 statistics.mean(s["held"] for s in part) for key, part in parts.items()}
+        return statistics.mean(found[seed, True] / found[seed, False] for seed in seeds)
+
     rows = []
     for name, begin, end in (("first quarter", 0, 0.25), ("middle half", 0.25, 0.75)):
-        parts = {key: s[int(begin * len(s)):int(end * len(s))] for key, s in samples.items()}
-        use = {key: link_use(courses[str(key)].experiment, part[0], part[-1]) for key, part in parts.items()}
-        held = {key: statistics.mean(s["held"] for s in part) for key, part in parts.items()}
         common = {"experiment": "bgl.verification", "source": f"{PAPER}, Performance verification", "published": None,
                   "setting": f"{times(shape)}, one packet to each, its {name}", "unit": "times", "tolerance": 0}
         rows += [row(quantity=quantity,
-                     measured=statistics.mean(of[seed, True] / of[seed, False] for seed in seeds),
+                     measured=partial(ratio, of, begin, end),
                      reading=f"FIFOs full at once, mean of {len(seeds)} seeds", **common)
-                 for quantity, of in (("link utilisation with it, over without", use),
-                                      ("chunks in the VCs with it, over without", held))]
+                 for quantity, of in (("link utilisation with it, over without", "use"),
+                                      ("chunks in the VCs with it, over without", "held"))]
     return rows
 
 
@@ -126,28 +135,37 @@ def verification(shapes: dict[tuple[int, ...], tuple[int, ...]] | None = None, r
                                            router__arbitration_gap=gap)
                 courses[shape, pace, gap] = Course(course.experiment, max(500, round(least / 100)), 2000,
                                                    all_delivered, held_chunks)
-    samples = dict(zip(courses, follow({str(key): c for key, c in courses.items()}).values(), strict=True))
+    samples = once(lambda: dict(zip(courses, follow({str(key): c for key, c in courses.items()}).values(),
+                                    strict=True)))
+
+    def use(shape: tuple[int, ...], pace: int, gap: bool) -> float:
+        mine = samples()[shape, pace, gap]
+        middle = mine[len(mine) // 4:-(len(mine) // 4)]
+        return link_use(courses[shape, pace, gap].experiment, middle[0], middle[-1])
+
+    def held(shape: tuple[int, ...], pace: int, gap: bool) -> float:
+        mine = samples()[shape, pace, gap]
+        middle = mine[len(mine) // 4:-(len(mine) // 4)]
+        return statistics.mean(s["held"] for s in middle) / courses[shape, pace, gap].experiment.derived()["channels"]
+
+    def ratio(of: Callable[..., float], shape: tuple[int, ...], pace: int) -> float:
+        return of(shape, pace, True) / of(shape, pace, False)
+
     source, rows = f"{PAPER}, Performance verification", []
     for shape, paces in shapes.items():
         for pace in paces:
-            use, held = {}, {}
-            for gap in (False, True):
-                run_of, mine = courses[shape, pace, gap], samples[shape, pace, gap]
-                quarter = len(mine) // 4
-                middle = mine[quarter:-quarter]
-                use[gap] = link_use(run_of.experiment, middle[0], middle[-1])
-                held[gap] = statistics.mean(s["held"] for s in middle) / run_of.experiment.derived()["channels"]
             published = 1 if pace in (paces[0], 0) else None
             setting = f"{times(shape)}, {f'a chunk in {pace} cycles' if pace else 'FIFOs always full'}"
             reading = ("the paper does not say what load its workload drivers offer" if pace else
                        "the paper does not say what load its drivers offer; with FIFOs that are always full the gap "
                        "gives way to so many packets that the network chokes")
             rows += [
-                row("bgl.verification", "link utilisation without the gap", source, setting, None, use[False], "%", 0),
+                row("bgl.verification", "link utilisation without the gap", source, setting, None,
+                    partial(use, shape, pace, False), "%", 0),
                 row("bgl.verification", "link utilisation with it, over without", source, setting, published,
-                    use[True] / use[False], "times", 0.02, reading=reading),
+                    partial(ratio, use, shape, pace), "times", 0.02, reading=reading),
                 row("bgl.verification", "chunks in the VCs with it, over without", source, setting, published,
-                    held[True] / held[False], "times", 0, higher_is_better=True,
+                    partial(ratio, held, shape, pace), "times", 0, higher_is_better=True,
                     reading="the paper says that they are fuller, not by how much"),
             ]
         rows += regimes(shape)
@@ -175,6 +193,18 @@ def deadlock_of(e: Experiment) -> str:
     return ""
 
 
+def deadlocks(e: Experiment, seeds: int) -> list[str]:
+    """What runs with seeds 1, 2, ... say of their deadlocks."""
+    found = [deadlock_of(e.set("run.seed", seed)) for seed in range(1, seeds + 1)]
+    return [text for text in found if text]
+
+
+def first_of(stuck: Callable[[], list[str]], acks: str) -> str:
+    """How rings are read, with the first deadlock."""
+    return (f"{acks}; the paper says that it can happen, not how often; the first one: {stuck()[0]}" if stuck() else
+            f"{acks}; the same runs with the same seeds")
+
+
 # Rings of packets of one and of eight chunks: router.acks, nodes, cycles that they are loaded, whether they are judged.
 # That it can happen takes one ring to show; of 48 settings with token packets that were tried this one of five did it.
 RINGS = (("packets", 5, 1_000_000, True), ("packets", 8, 1_000_000, False), ("charged", 8, 400_000, True))
@@ -194,15 +224,11 @@ def bubble_deadlock(seeds: int = 10, rings: Iterable[tuple[str, int, int, bool]]
                          run__watchdog_cycles=10000, router__acks=acks)
         for packets, rule in rules.items():
             earlier = rule == "actual_size"
-            found = [deadlock_of(loaded.set({"router.bubble_rule": rule, "run.seed": seed}))
-                     for seed in range(1, seeds + 1)]
-            stuck = [text for text in found if text]
+            stuck = once(deadlocks, loaded.set("router.bubble_rule", rule), seeds)
             setting = f"loaded ring of {nodes}, {million(cycles)}" + ", charged" * (acks == "charged")
             rows.append(row("bgl.bubble-deadlock", f"runs that deadlock, packets {packets}", source, setting,
-                            int(earlier) if is_judged else None, len(stuck), f"of {seeds}", 0,
-                            higher_is_better=earlier,
-                            reading=f"{ACKS[acks]}; the paper says that it can happen, not how often; the first one: "
-                                    f"{stuck[0]}" if stuck else f"{ACKS[acks]}; the same runs with the same seeds"))
+                            int(earlier) if is_judged else None, partial(lambda stuck: len(stuck()), stuck),
+                            f"of {seeds}", 0, higher_is_better=earlier, reading=partial(first_of, stuck, ACKS[acks])))
     return rows + fragmented(rules)
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
+from functools import cache, partial
 from itertools import pairwise
+from operator import truediv
 from pathlib import Path
 
 from flitlab.bgl.published.torus import CHUNK, FULL, PAPER, SIMULATOR, links_into, machine, million, times
@@ -14,7 +16,7 @@ from flitlab.courses import Course, Sample, follow
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.over_seeds import student
-from flitlab.reproduction import row
+from flitlab.reproduction import once, row
 
 RANDOM = {"router__jsq": False, "router__slq": 0.0}  # arbitration of the early studies
 EARLY = "random arbitration, infinite FIFOs; packets in the network before those in injection FIFOs"
@@ -52,32 +54,46 @@ def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5,
     seeds_at = {use: range(1, 1 + (seeds if use == uses[0] else 1)) for use in uses}
     courses = {f"{name}, {use}, seed {seed}": response(shape, use, *design, **RANDOM, run__seed=seed)
                for use in uses for name, design in designs.items() for seed in seeds_at[use]}
-    samples = follow(courses, keep)
+    samples = once(follow, courses, keep)
+
+    def time(name: str, use: float) -> list[float]:
+        return [response_time(samples()[f"{name}, {use}, seed {seed}"]) for seed in seeds_at[use]]
+
+    def ratios(of: Callable[..., float], names: tuple[str, ...], use: float) -> list[float]:
+        return [of(*values) for values in zip(*(time(name, use) for name in names), strict=True)]
+
     source, rows = f"{PAPER}, Figure 2", []
     for use in uses:
-        time = {name: [response_time(samples[f"{name}, {use}, seed {seed}"]) for seed in seeds_at[use]]
-                for name in designs}
         setting = f"{times(shape)}, use {use:g}"
-        rows += [row("bgl.response", f"response time, {name}", source, setting, None, statistics.mean(t), "cycles", 0,
+        rows += [row("bgl.response", f"response time, {name}", source, setting, None,
+                     partial(lambda name, use: statistics.mean(time(name, use)), name, use), "cycles", 0,
                      reading=f"{EARLY}; cycles 60000 to 140000; what the links cannot carry waits, and its time grows")
-                 for name, t in time.items()]
-        small, large = time["2 VCs, 2 paths"], time["4 VCs, 4 paths"]
-        for quantity, published, ratios, better, said in (
-                ("deterministic over dynamic with 1 VC", 1,
-                 [a / b for a, b in zip(time["deterministic"], time["1 VC, 1 path"], strict=True)],
+                 for name in designs]
+        for quantity, published, of, names, better, said in (
+                ("deterministic over dynamic with 1 VC", 1, truediv, ("deterministic", "1 VC, 1 path"),
                  {"higher_is_better": True}, "a clear benefit"),
-                ("4 VCs with 1 path over 2 VCs with 2 paths", 1,
-                 [a / b for a, b in zip(time["4 VCs, 1 path"], small, strict=True)],
+                ("4 VCs with 1 path over 2 VCs with 2 paths", 1, truediv, ("4 VCs, 1 path", "2 VCs, 2 paths"),
                  {"higher_is_better": True}, "more VCs do little unless there are more paths"),
                 ("saved by 4 VCs and paths instead of 2, over saved by 2 instead of 1", 0.5,
-                 [(b - c) / (a - b) for a, b, c in zip(time["1 VC, 1 path"], small, large, strict=True)],
+                 lambda a, b, c: (b - c) / (a - b), ("1 VC, 1 path", "2 VCs, 2 paths", "4 VCs, 4 paths"),
                  {"lower_is_better": True}, "a marginal benefit")):
-            mean, half = interval(ratios)
-            over = (f"; {len(ratios)} seeds, 95 % interval {mean - half:.3f} to {mean + half:.3f}, which must lie on "
-                    "that side" if half else "")
-            rows.append(row("bgl.response", quantity, source, setting, published, mean, "times", 0, uncertainty=half,
-                            reading=f"the paper: {said}{over}", **better))
+            rows.append(over_seeds(partial(ratios, of, names, use), quantity, source, setting, published, said, better))
     return rows
+
+
+def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, setting: str, published: float, said: str,
+               better: dict) -> dict:
+    """A row of a mean over seeds, with its interval."""
+    found = once(lambda: interval(ratios()))
+
+    def reading() -> str:
+        mean, half = found()
+        over = (f"; {len(ratios())} seeds, 95 % interval {mean - half:.3f} to {mean + half:.3f}, which must lie on "
+                "that side" if half else "")
+        return f"the paper: {said}{over}"
+
+    return row("bgl.response", quantity, source, setting, published, lambda: found()[0], "times", 0,
+               uncertainty=lambda: found()[1], reading=reading, **better)
 
 
 def hot_region(shape: tuple[int, ...], flits: int, **settings) -> Experiment:
@@ -141,32 +157,41 @@ def figure_3(shape: tuple[int, ...] = HOT_16, cycles: int = 1500, windows: int =
     sizes = {"2 KB": 64, "1 KB": 32, "512 B": 16}
     courses = {name: Course(hot_region(shape, flits, **RANDOM), cycles, windows, observe=entering(shape))
                for name, flits in sizes.items()}
-    samples = follow(courses, keep)
-    curve = {name: throughput(c, samples[name]) for name, c in courses.items()}
-    ended = {name: decline(values, half_way(values)) for name, values in curve.items()}
+    samples = once(follow, courses, keep)
+
+    @cache
+    def curve(name: str) -> list[float]:
+        return throughput(courses[name], samples()[name])
+
+    def ended(name: str) -> int:
+        return decline(curve(name), half_way(curve(name)))
+
+    def use(name: str) -> float:
+        middle, end = samples()[name][2 * windows // 3 - 1], samples()[name][-1]
+        return 100 * (end["entering"] - middle["entering"]) / (end["cycle"] - middle["cycle"])
+
     source, setting = f"{PAPER}, Figure 3", f"{times(shape)}, {million(cycles * windows)}"
     rows = []
-    use = {}
-    for name, values in curve.items():
-        middle, end = samples[name][2 * windows // 3 - 1], samples[name][-1]
-        use[name] = 100 * (end["entering"] - middle["entering"]) / (end["cycle"] - middle["cycle"])
+    for name in sizes:
         rows += [
             row("bgl.hotregion", f"throughput at first over its peak, {name}", source, setting, None,
-                values[0] / max(values), "times", 0,
+                partial(lambda name: curve(name)[0] / max(curve(name)), name), "times", 0,
                 reading=f"{EARLY}; the paper: it rises, as it must from an empty network"),
             row("bgl.hotregion", f"cycles until the decline, {name}", source, setting, None,
-                cycles * ended[name], "cycles", 0,
+                partial(lambda name: cycles * ended(name), name), "cycles", 0,
                 reading="until throughput is half-way between its peak and the level of the last third"),
-            row("bgl.hotregion", f"links into the region, {name}", source, setting, None, use[name], "%", 0),
+            row("bgl.hotregion", f"links into the region, {name}", source, setting, None,
+                partial(use, name), "%", 0),
         ]
     rows.append(row("bgl.hotregion", "links into the region, mean of the three", source, setting, 95,
-                    statistics.mean(use.values()), "%", 2,
+                    lambda: statistics.mean(map(use, sizes)), "%", 2,
                     reading="mean use in the last third; the paper, for all sizes: generally around 95 %"))
     rows += [row("bgl.hotregion", f"decline, {large} over {small}", source, setting, 1,
-                 ended[large] / ended[small], "times", 0, higher_is_better=True,
+                 partial(lambda large, small: ended(large) / ended(small), large, small), "times", 0,
+                 higher_is_better=True,
                  reading="the paper: sooner for smaller buffers") for large, small in pairwise(sizes)]
     rows += [row("bgl.hotregion", f"level, {name} over 2 KB", source, setting, 1,
-                 level(curve[name]) / level(curve["2 KB"]), "times", 0.05,
+                 partial(lambda name: level(curve(name)) / level(curve("2 KB")), name), "times", 0.05,
                  reading="the paper: approximately equal; mean of the last third") for name in ("1 KB", "512 B")]
     return rows
 
@@ -181,10 +206,12 @@ def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8,
              for use in (0.8, 0.95) for first in (0.0, 1.0) for name, policy in POLICIES.items()}
     heavy = {name: Course(hot_region(hot, 64, **policy), cycles, windows) for name, policy in POLICIES.items()}
     names = {", ".join(map(str, key)): key for key in light} | {f"hot region, {name}": name for name in heavy}
-    samples = {names[n]: s for n, s in follow({n: (light | heavy)[key] for n, key in names.items()}, keep).items()}
+    samples = once(lambda: {
+        names[n]: s for n, s in follow({n: (light | heavy)[key] for n, key in names.items()}, keep).items()})
 
-    def saved(name: str, use: float, first: float) -> float:
-        return 100 - 100 * response_time(samples[name, use, first]) / response_time(samples["base", use, first])
+    def saved(name: str, use: float, first: float) -> Callable[[], float]:
+        return lambda: 100 - 100 * (response_time(samples()[name, use, first])
+                                    / response_time(samples()["base", use, first]))
 
     equal = "senders choose at random between the network and injection FIFOs, as random arbitration has it"
     favour = "senders favour packets in the network, as in the studies of hot regions"
@@ -201,17 +228,24 @@ def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8,
         row("bgl.arbitration", "response time saved by SLQ", source, setting + "0.95", None, saved("SLQ", 0.95, 0.0),
             "%", 0, reading="the paper has no number"),
     ]
-    curve = {name: throughput(c, samples[name]) for name, c in heavy.items()}
-    ended = {name: decline(values, half_way(curve["base"])) for name, values in curve.items()}
+
+    @cache
+    def curve(name: str) -> list[float]:
+        return throughput(heavy[name], samples()[name])
+
+    def ended(name: str) -> int:
+        return decline(curve(name), half_way(curve("base")))
+
     source, setting = f"{PAPER}, Figure 5", f"{times(hot)}, {million(cycles * windows)}"
     for name, published in (("SLQ", 1), ("JSQ", None)):
         rows += [
             row("bgl.arbitration", f"time to the decline, {name} over base", source, setting, published,
-                ended[name] / ended["base"], "times", 0, higher_is_better=True,
+                partial(lambda name: ended(name) / ended("base"), name), "times", 0, higher_is_better=True,
                 reading="to below half-way between peak and level of base; the paper: slowest with SLQ, little benefit "
                         "of JSQ"),
             row("bgl.arbitration", f"level, {name} over base", source, setting, 1,
-                level(curve[name]) / level(curve["base"]), "times", 0.05, reading="mean of the last third"),
+                partial(lambda name: level(curve(name)) / level(curve("base")), name), "times", 0.05,
+                reading="mean of the last third"),
         ]
     return rows
 
@@ -226,50 +260,65 @@ def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycle
                        **RANDOM), cycles, windows)
         for kind in ("dateline", "bubble") for order in orders
     }
-    samples = follow(courses, keep)
-    curve = {name: throughput(c, samples[name]) for name, c in courses.items()}
+    samples = once(follow, courses, keep)
     source = f"{PAPER}, Figures 7 to 9"
     setting = f"{times(shape)}, {flits * CHUNK} B a VC, {million(cycles * windows)}"
     wild, calm = (f"{kind}, dimension order" for kind in ("dateline", "bubble"))
 
-    def line(quantity: str, published: float | None, measured: float, unit: str, reading: str = "",
+    later = slice(windows // 20, None)  # after throughput has risen
+
+    @cache
+    def curve(name: str) -> list[float]:
+        return throughput(courses[name], samples()[name])
+
+    @cache
+    def unblocked(name: str) -> dict[str, list[float]]:
+        return unblocking(samples()[name][windows // 20 - 1:])
+
+    def on_escape(name: str) -> float:
+        last, vcs = samples()[name][-1], (2, 3) if name.startswith("dateline") else (2,)
+        return 100 * sum(last[f"vc{vc}_flits"] for vc in vcs) / last["flit_moves"]
+
+    def least(name: str) -> float:
+        values = curve(name)
+        return min(values[values.index(max(values)):]) / max(values)
+
+    def line(quantity: str, published: float | None, measured: Callable[[], float], unit: str, reading: str = "",
              at_most: bool = False) -> dict:
         return row("bgl.escape", quantity, source, setting, published, measured, unit, 0, higher_is_better=not at_most,
                    lower_is_better=at_most, reading=reading)
 
     rows = []
-    for name, values in curve.items():
-        last = samples[name][-1]
+    for name in courses:
         rows += [
-            line(f"steep declines, {name}", {wild: 2, calm: 1}.get(name), falls(values), "",
+            line(f"steep declines, {name}", {wild: 2, calm: 1}.get(name),
+                 partial(lambda name: falls(curve(name)), name), "",
                  f"{EARLY}; falls of throughput in {cycles} cycles by 15 % and more, with rises in between; the paper: "
                  "a steep decline, a rise and another decline with the dimension-ordered dateline pair", name == calm),
-            line(f"least throughput after the peak, {name}", None,
-                 min(values[values.index(max(values)):]) / max(values), "of the peak"),
-            line(f"hops on escape VCs, {name}", None,
-                 100 * sum(last[f"vc{vc}_flits"] for vc in ((2, 3) if name.startswith("dateline") else (2,)))
-                 / last["flit_moves"], "%", "an appreciable fraction with the dateline pair, says the paper"),
+            line(f"least throughput after the peak, {name}", None, partial(least, name), "of the peak"),
+            line(f"hops on escape VCs, {name}", None, partial(on_escape, name), "%",
+                 "an appreciable fraction with the dateline pair, says the paper"),
         ]
-    later = slice(windows // 20, None)  # after throughput has risen
-    unblocked = {name: unblocking(samples[name][windows // 20 - 1:]) for name in courses}
     rows += [
         line("variation of throughput, dateline pair over bubble", 1,
-             variation(curve[wild][windows // 4:]) / variation(curve[calm][windows // 4:]), "times",
+             lambda: variation(curve(wild)[windows // 4:]) / variation(curve(calm)[windows // 4:]), "times",
              "standard deviation over mean after the first quarter, dimension order"),
         line("unblocking and throughput, dateline pair", 0,
-             statistics.correlation(unblocked[wild]["probability"], curve[wild][later]), "correlation",
+             lambda: statistics.correlation(unblocked(wild)["probability"], curve(wild)[later]), "correlation",
              "the paper: they rise and fall together. Unblocking probability: of the token messages to a node where "
              "the head of a receiver's queue can enter no VC, those that let one move"),
         line("variation of unblocking, dateline pair over bubble", 1,
-             variation(unblocked[wild]["probability"]) / variation(unblocked[calm]["probability"]), "times",
+             lambda: variation(unblocked(wild)["probability"]) / variation(unblocked(calm)["probability"]), "times",
              "the paper: relatively constant for the bubble"),
     ]
     for what, name in (("dateline pair", wild), ("bubble", calm)):
-        rows += [line(f"unblocking probability, {what}", None, statistics.mean(unblocked[name]["probability"]), "",
+        rows += [line(f"unblocking probability, {what}", None,
+                      partial(lambda name: statistics.mean(unblocked(name)["probability"]), name), "",
                       "mean after the rise of throughput")]
     for reading in ("per cycle", "of all token messages"):
         rows += [line(f"unblocking {reading} and throughput, dateline pair", None,
-                      statistics.correlation(unblocked[wild][reading], curve[wild][later]), "correlation",
+                      partial(lambda of: statistics.correlation(unblocked(wild)[of], curve(wild)[later]), reading),
+                      "correlation",
                       "other ways to read the paper: freeing messages in a time, or over all messages, one for every "
                       "hop of a packet; the more are blocked, the more of all messages free one")]
     return rows

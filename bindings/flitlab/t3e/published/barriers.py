@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable
+from functools import partial
 
 from flitlab import t3e
 from flitlab.network import Network
-from flitlab.reproduction import row
+from flitlab.reproduction import once, row
 from flitlab.runner import run
 from flitlab.t3e.published.paper import GAP, PAPER, _latencies, _machine
 
@@ -36,20 +38,27 @@ def barrier(each: int = 1, cycles: int = 20000) -> list[dict]:
     farthest = 4 + 8 * (4 + 8 * 4)
     get = t3e.OPERATIONS["get"]
     others = range(farthest % each or each, nodes, each)
-    ways = reference(shape, others)
-    idle = of_a_barrier(shape, cycles, traffic__load=0.0)
-    rows = [("idle", "the farthest", idle, ways[farthest]), ("idle", "the mean", idle, statistics.mean(ways.values()))]
+    ways = once(reference, shape, others)
+    idle = once(of_a_barrier, shape, cycles, traffic__load=0.0)
+    rows = [("idle", "the farthest", idle, lambda: ways()[farthest]),
+            ("idle", "the mean", idle, lambda: statistics.mean(ways().values()))]
     for load in (0.1, 1.0):
         gets = {"traffic__mode": "request_reply", "traffic__packet_flits": get.request_flits, "traffic__window": 16,
                 "traffic__reply_flits": get.response_flits, "traffic__load": load}
         windows = {"run__warmup_cycles": 1000, "run__measure_cycles": 2000}
-        loaded = run(_machine(shape, barrier__units=1, **windows, **gets)).model.round_trip_cycles_mean
-        rows.append((f"Gets, load {load:g}", "the mean", of_a_barrier(shape, cycles // 2, **gets), loaded))
+        rows.append((f"Gets, load {load:g}", "the mean", once(of_a_barrier, shape, cycles // 2, **gets),
+                     once(round_trip, shape, **windows, **gets)))
     judged = [row("t3e.barrier", f"barrier over remote reference, {which}", f"{PAPER}, section 6",
-                  f"{nodes} PEs, {name}", 1, clocks / reference, "times", 0, lower_is_better=True,
-                  reading=f"{clocks:.1f} and {reference:.1f} clocks; {READING_BARRIER}")
-              for name, which, clocks, reference in rows]
+                  f"{nodes} PEs, {name}", 1, partial(lambda a, b: a() / b(), clocks, way), "times", 0,
+                  lower_is_better=True,
+                  reading=partial(lambda a, b: f"{a():.1f} and {b():.1f} clocks; {READING_BARRIER}", clocks, way))
+              for name, which, clocks, way in rows]
     return judged + tried(others, cycles)
+
+
+def round_trip(shape: tuple[int, int, int], **settings) -> float:
+    """Mean clocks of a Get where all PEs issue them."""
+    return run(_machine(shape, barrier__units=1, **settings)).model.round_trip_cycles_mean
 
 
 def from_the_last_join(shape: tuple[int, int, int], last: list[int]) -> list[int]:
@@ -72,22 +81,23 @@ def from_the_last_join(shape: tuple[int, int, int], last: list[int]) -> list[int
 
 def tried(others: range, cycles: int) -> list[dict]:
     """What could make the mean reference of an idle machine the longer one."""
-    def line(setting: str, quantity: str, clocks: float, ways: dict[int, int]) -> dict:
+    def line(setting: str, quantity: str, clocks: Callable[[], float], ways: Callable[[], dict[int, int]]) -> dict:
         return row("t3e.barrier", f"barrier over {quantity}", f"{PAPER}, section 6", f"{setting}, idle", None,
-                   clocks / statistics.mean(ways.values()), "times", 0,
+                   lambda: clocks() / statistics.mean(ways().values()), "times", 0,
                    reading="what could explain the mean reference: other operations and sizes, and what is counted")
 
     shape = t3e.SHAPES[512]
-    gets, clocks = reference(shape, others), of_a_barrier(shape, cycles, traffic__load=0.0)
-    with_memory = {pe: way + MEMORY for pe, way in gets.items()}
-    rows = [line("512 PEs", f"the mean {name}", clocks, reference(shape, others, name))
+    gets, clocks = once(reference, shape, others), once(of_a_barrier, shape, cycles, traffic__load=0.0)
+    rows = [line("512 PEs", f"the mean {name}", clocks, once(reference, shape, others, name))
             for name in ("vector get", "put", "vector put")]
-    rows.append(line("512 PEs", f"the mean get with {MEMORY} clocks of memory", clocks, with_memory))
+    rows.append(line("512 PEs", f"the mean get with {MEMORY} clocks of memory", clocks,
+                     lambda: {pe: way + MEMORY for pe, way in gets().items()}))
     last = list(others)[::max(1, len(others) // LAST)]
     rows.append(line("512 PEs", f"the mean get, from the last PE's join until it knows, {len(last)} PEs",
-                     statistics.mean(from_the_last_join(shape, last)), gets))
-    return rows + [line(f"{nodes} PEs", "the mean get", of_a_barrier(t3e.SHAPES[nodes], cycles, traffic__load=0.0),
-                        reference(t3e.SHAPES[nodes], range(1, nodes))) for nodes in (64, 128, 256)]
+                     lambda: statistics.mean(from_the_last_join(shape, last)), gets))
+    return rows + [line(f"{nodes} PEs", "the mean get",
+                        once(of_a_barrier, t3e.SHAPES[nodes], cycles, traffic__load=0.0),
+                        once(reference, t3e.SHAPES[nodes], range(1, nodes))) for nodes in (64, 128, 256)]
 
 
 MEMORY = 8  # clocks, 107 ns

@@ -7,6 +7,7 @@ import statistics
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from flitlab import t3e
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.over_seeds import student
-from flitlab.reproduction import row
+from flitlab.reproduction import once, row
 from flitlab.runner import run
 from flitlab.sweeps import sweep
 
@@ -220,40 +221,51 @@ COLLAPSE = (
 def figure8(sizes: Iterable[int] = tuple(t3e.SHAPES), cycles: int = 2500) -> list[dict]:
     """Global bandwidth of a PE: what port and links allow, and how much of it uniform traffic reaches. cycles: of
     warm-up, and of measurement, at each load."""
-    rows = []
-    source = f"{PAPER}, section 11, Figure 8"
-    for nodes in sizes:
-        shape, setting = t3e.SHAPES[nodes], f"{nodes} PEs"
-        half = bisection(shape)
-        port = t3e.LINK_MB_PER_S * nodes / (nodes - 1)  # 1 / nodes of uniform traffic stays at home
-        bound = min(port, 2000 * half / nodes)
-        rows += [
-            row("t3e.figure8", "bisection bandwidth", source, setting, 153.6 if nodes >= 512 else None, half, "GB/s",
-                0.01 * 153.6, reading="all PEs beside the narrowest cut send across it; published for 512 and more"),
-            # The paper says of machines of 128 to 512 PEs alone what their links allow. That of 512 is the bisection
-            # above in other units.
-            row("t3e.figure8", "bandwidth per PE, computed", source, setting, 600 if 128 <= nodes < 512 else None,
-                bound, "MB/s", 6,
-                reading="N / (N - 1) of the port or twice the measured bisection over N, whichever is less; "
-                        "the curve is lost, the published values follow from the text"),
-        ]
-        machine = _machine(shape, traffic__packet_flits=10, run__warmup_cycles=cycles, run__measure_cycles=cycles,
-                           run__drain_cycles=0)
-        most = bound / port  # as a load of what leaves a PE
+    return [line for nodes in sizes for line in bandwidth(nodes, cycles)]
+
+
+def bandwidth(nodes: int, cycles: int) -> list[dict]:
+    """Figure 8's rows of one size."""
+    source, shape, setting = f"{PAPER}, section 11, Figure 8", t3e.SHAPES[nodes], f"{nodes} PEs"
+    half = once(bisection, shape)
+    port = t3e.LINK_MB_PER_S * nodes / (nodes - 1)  # 1 / nodes of uniform traffic stays at home
+    bound = once(lambda: min(port, 2000 * half() / nodes))
+    rows = [
+        row("t3e.figure8", "bisection bandwidth", source, setting, 153.6 if nodes >= 512 else None, half, "GB/s",
+            0.01 * 153.6, reading="all PEs beside the narrowest cut send across it; published for 512 and more"),
+        # The paper says of machines of 128 to 512 PEs alone what their links allow. That of 512 is the bisection
+        # above in other units.
+        row("t3e.figure8", "bandwidth per PE, computed", source, setting, 600 if 128 <= nodes < 512 else None,
+            bound, "MB/s", 6,
+            reading="N / (N - 1) of the port or twice the measured bisection over N, whichever is less; "
+                    "the curve is lost, the published values follow from the text"),
+    ]
+    machine = _machine(shape, traffic__packet_flits=10, run__warmup_cycles=cycles, run__measure_cycles=cycles,
+                       run__drain_cycles=0)
+    most = once(lambda: bound() / port)  # as a load of what leaves a PE
+
+    def uniform() -> tuple[dict, dict]:
         parts = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0)
-        loads = sweep(machine, over={"traffic.load": [round(most * p, 4) for p in parts]}, progress=False).rows
-        best, last = max(loads, key=lambda r: r["accepted"]), loads[-1]
-        rows += [row("t3e.figure8", f"uniform traffic, {what}", source, setting, None, r["accepted"] / most, "of it", 0,
-                     reading=f"at a load of {r['traffic.load']}; the paper gives no number" + note)
-                 for what, r, note in (("most of all loads", best, ""),
-                                       ("at the bound", last, f"; {COLLAPSE}" if nodes > 512 else ""))]
-        if nodes > 512:
-            loop = machine.set(t3e.OPERATIONS["vector put"].settings() | {"traffic.load": 1.0})
-            best = max(sweep(loop, over={"traffic.window": [3, 4, 5, 6]}, progress=False).rows,
-                       key=lambda r: r["accepted"])
-            rows.append(row("t3e.figure8", "vector puts, few at a time", source, setting, None,
-                            best["accepted"] / most, "of it", 0,
-                            reading=f"at most {best['traffic.window']} outstanding; requests and responses"))
+        loads = sweep(machine, over={"traffic.load": [round(most() * p, 4) for p in parts]}, progress=False).rows
+        return max(loads, key=lambda r: r["accepted"]), loads[-1]
+
+    def few() -> dict:
+        loop = machine.set(t3e.OPERATIONS["vector put"].settings() | {"traffic.load": 1.0})
+        return max(sweep(loop, over={"traffic.window": [3, 4, 5, 6]}, progress=False).rows, key=lambda r: r["accepted"])
+
+    both, few_of = once(uniform), once(few)
+
+    def reading(i: int, note: str) -> str:
+        return f"at a load of {both()[i]['traffic.load']}; the paper gives no number{note}"
+
+    for i, (what, note) in enumerate((("most of all loads", ""), ("at the bound", f"; {COLLAPSE}" * (nodes > 512)))):
+        rows.append(row("t3e.figure8", f"uniform traffic, {what}", source, setting, None,
+                        partial(lambda i: both()[i]["accepted"] / most(), i), "of it", 0,
+                        reading=partial(reading, i, note)))
+    if nodes > 512:
+        rows.append(row("t3e.figure8", "vector puts, few at a time", source, setting, None,
+                        lambda: few_of()["accepted"] / most(), "of it", 0, reading=lambda: (
+                            f"at most {few_of()['traffic.window']} outstanding; requests and responses")))
     return rows
 
 
@@ -281,18 +293,19 @@ def adaptive(large: tuple[int, int, int] = (8, 8, 4), small: tuple[int, int, int
     """Sustained throughput of ways to build and use the router, as ratios over several seeds. large: for what the paper
     says; small: for what it does not."""
     def ratio(what, shape, pattern, ours, others, published, reading):
-        mean, half = gain(ours, others)
+        both = once(lambda: gain(ours(), others()))
         return row("t3e.adaptive", f"throughput, {what}", f"{PAPER}, sections 4 and 5",
-                   f"{math.prod(shape)} PEs, {pattern}", published, mean, "times", 0, higher_is_better=True,
-                   uncertainty=half, reading=f"{reading}; {seeds} seeds, 95 % interval +- {half:.3f}: it rises only if "
-                                             "all of the interval is above 1")
+                   f"{math.prod(shape)} PEs, {pattern}", published, lambda: both()[0], "times", 0,
+                   higher_is_better=True, uncertainty=lambda: both()[1],
+                   reading=lambda: f"{reading}; {seeds} seeds, 95 % interval +- {both()[1]:.3f}: it rises only if all "
+                                   "of the interval is above 1")
 
     rows = []
     for pattern in ("uniform", "transpose"):
-        ours = sustained(large, pattern, seeds, cycles)
+        ours = once(sustained, large, pattern, seeds, cycles)
         for what, other in (("adaptive over deterministic", {"routing__adaptive": False}),
                             ("optimised VCs over time of crossing", {"routing__vc_select": "time_of_crossing"})):
-            rows.append(ratio(what, large, pattern, ours, sustained(large, pattern, seeds, cycles, **other), 1,
+            rows.append(ratio(what, large, pattern, ours, once(sustained, large, pattern, seeds, cycles, **other), 1,
                               "the paper says that it rises, not by how much"))
     choices = {
         "adaptive over deterministic": ({}, {"routing__adaptive": False}),
@@ -303,7 +316,7 @@ def adaptive(large: tuple[int, int, int] = (8, 8, 4), small: tuple[int, int, int
     }
     for pattern, chosen in (("tornado", tuple(choices)[:1]), ("uniform", tuple(choices)[1:])):
         for what in chosen:
-            ours, others = (sustained(small, pattern, seeds, cycles, **s) for s in choices[what])
+            ours, others = (once(sustained, small, pattern, seeds, cycles, **s) for s in choices[what])
             rows.append(ratio(what, small, pattern, ours, others, None, "the paper gives no number"))
     return rows
 
