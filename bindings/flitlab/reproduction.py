@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import sys
 import time
@@ -35,11 +36,11 @@ def once(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Call
 
 
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None,
-        measured: float | Callable[[], float], unit: str, tolerance: float, lower_is_better: bool = False,
-        higher_is_better: bool = False, reading: str | Callable[[], str] = "", check: bool = False,
-        uncertainty: float | Callable[[], float] = 0) -> dict:
-    """One line of an experiment, of one of three kinds. measured, reading and uncertainty may be functions of nothing,
-    as :func:`once` makes them: :func:`published` then knows the row without a run.
+        measured: float | Callable[[], float], unit: str, tolerance: float | Callable[[], float],
+        lower_is_better: bool = False, higher_is_better: bool = False, reading: str | Callable[[], str] = "",
+        check: bool = False, uncertainty: float | Callable[[], float] = 0) -> dict:
+    """One line of an experiment, of one of three kinds. measured, reading, tolerance and uncertainty may be functions
+    of nothing, as :func:`once` makes them: :func:`published` then knows the row without a run.
 
     published: the source prints the number, or the relation; it is compared with what running the emulator gave.
     Verdict match, better or out.
@@ -51,8 +52,9 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
     if _unmeasured.get():
         kind = "context" if published is None else "check" if check else "published"
         return {"experiment": experiment, "kind": kind, "quantity": quantity, "source": source, "setting": setting,
-                "published": published, "unit": unit, "tolerance": tolerance}
-    measured, uncertainty, reading = (part() if callable(part) else part for part in (measured, uncertainty, reading))
+                "published": published, "unit": unit, "tolerance": math.nan if callable(tolerance) else tolerance}
+    measured, tolerance, uncertainty, reading = (
+        part() if callable(part) else part for part in (measured, tolerance, uncertainty, reading))
     difference = measured - (published or 0)
     inside = abs(difference) <= tolerance * (1 + 1e-9)  # 0.0625 is 0.063 in three decimals
     better = (lower_is_better and difference < -uncertainty) or (higher_is_better and difference > uncertainty)
@@ -109,15 +111,16 @@ def published(name: str) -> pd.DataFrame:
 
     name: an experiment, or the beginning of several, as of :func:`reproduce`, whose rows these are. Columns:
     experiment; setting (what varies, such as the size of the machine); quantity; published (the number, in ``unit``);
-    tolerance (within which a measured value matches, same unit); source (title and section). Relations that a source
-    prints without a number have their bound, such as 1 for a ratio. Some experiments are run for it, which takes as
-    long as :func:`reproduce`.
+    tolerance (within which a measured value matches, same unit; NaN where it is measured itself); source (title and
+    section). A relation that a source prints without a number has its bound, such as 1 for a ratio. Most experiments
+    need no run for this; sconnect.figure3 and sconnect.priority take as long as with :func:`reproduce`.
 
     Raises ConfigError for an unknown name, and for experiments whose sources print no number.
     """
     import pandas as pd
 
     runs = chosen((name,), False, "out/reproduce")
+    runs = {name: runs[name]} if name in runs else runs
     before = _unmeasured.set(True)
     try:
         rows = [line for run in runs.values() for line in run() if line["kind"] == "published"]

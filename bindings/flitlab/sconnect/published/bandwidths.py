@@ -6,11 +6,13 @@ from __future__ import annotations
 import statistics
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from flitlab.experiment import Experiment
 from flitlab.network import Network
-from flitlab.reproduction import row
+from flitlab.reproduction import once, row
 from flitlab.runner import run
 from flitlab.sconnect.published.fabrics import CLOCKS, DATA, PAPER, TIC, dotted, fabric
 
@@ -157,54 +159,81 @@ READING_LOG = (
     "of a square.")
 
 
-def waiting(kind: str, nodes: int, bound: float, cycles: int = 2000) -> list[dict]:
+def waiting(kind: str, nodes: int, p: Callable[[], Point], cycles: int = 2000) -> list[dict]:
     """What a fabric accepts whose hosts wait for replies, by the number of requests that a port may have without."""
     loops = {window: loaded(kind, nodes, cycles, traffic__mode="request_reply", traffic__window=window)
              for window in WINDOWS}
     return [row(experiment="sconnect.figure18", source=f"{PAPER}, 4.2, Figure 18", setting=f"{kind}, {nodes} nodes",
                 quantity=f"accepted of the bound, each port has up to {window} requests without a reply",
-                published=None, measured=run(offered(e, 1)).accepted / bound, unit="", tolerance=0,
-                reading=READING_WAITING)
+                published=None, unit="", tolerance=0, reading=READING_WAITING,
+                measured=partial(lambda e: run(offered(e, 1)).accepted / p().bound, e))
             for window, e in loops.items()]
+
+
+Measured = Callable[[], Point]
+
+
+def of(p: Measured, name: str) -> Callable[[], float]:
+    """A number of a point, which is measured when a row needs it."""
+    return lambda: getattr(p(), name)
+
+
+def over(a: Measured, b: Measured, name: str) -> Callable[[], float]:
+    return lambda: getattr(a(), name) / getattr(b(), name)
+
+
+def growth(three: list[Measured]) -> float:
+    """Of the mean distance, from the second size to the third over from the first to the second."""
+    first, second, third = (p().distance for p in three)
+    return (third - second) / (second - first)
+
+
+def part_of_bound(p: Measured, cycles: int, settings: dict) -> float:
+    """What the fabric that collapses accepts of its bound, with other settings."""
+    bound = p().bound
+    return run(offered(loaded(*COLLAPSES, cycles, **settings), bound)).accepted / bound
 
 
 def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 2000) -> list[dict]:
     """Bandwidth and latency of meshes and random graphs by size."""
-    points = {(kind, n): point(kind, n, cycles) for kind, listed in sizes.items() for n in listed}
-    held_back = {key: point(*key, cycles, **HELD_BACK) for key in points}
+    points = {(kind, n): once(point, kind, n, cycles) for kind, listed in sizes.items() for n in listed}
+    held_back = {key: once(point, *key, cycles, **HELD_BACK) for key in points}
     common = {"experiment": "sconnect.figure18", "source": f"{PAPER}, 4.2, Figure 18"}
     rows = []
     for (kind, n), p in points.items():
         mine = common | {"setting": f"{kind}, {n} nodes", "reading": READING_18, "tolerance": 0}
-        rows += [row(quantity="bisection bandwidth, as the paper has it", published=None, measured=p.paper, unit="MB/s",
-                     **mine),
-                 row(quantity="bandwidth sustained across it", published=None, measured=p.sustained, unit="MB/s",
-                     **mine),
-                 row(quantity="bound of loads", published=None, measured=2 * p.bound, unit="messages/cycle/node",
-                     **mine),
+        rows += [row(quantity="bisection bandwidth, as the paper has it", published=None, unit="MB/s",
+                     measured=of(p, "paper"), **mine),
+                 row(quantity="bandwidth sustained across it", published=None, unit="MB/s",
+                     measured=of(p, "sustained"), **mine),
+                 row(quantity="bound of loads", published=None, unit="messages/cycle/node",
+                     measured=partial(lambda p: 2 * p().bound, p), **mine),
                  row(quantity="sustained / what the paper would have there", published=1,
-                     measured=p.sustained / p.paper, unit="times", higher_is_better=True,
+                     measured=partial(lambda p: p().sustained / p().paper, p), unit="times", higher_is_better=True,
                      **mine | {"tolerance": 1e-9}),
-                 row(quantity="latency at almost no load", published=None, measured=p.latency, unit="us", **mine),
-                 row(quantity="diameter", published=None, measured=p.diameter, unit="channels", **mine),
-                 row(quantity="distance, mean", published=None, measured=p.distance, unit="channels", **mine)]
+                 row(quantity="latency at almost no load", published=None, measured=of(p, "latency"), unit="us",
+                     **mine),
+                 row(quantity="diameter", published=None, measured=of(p, "diameter"), unit="channels", **mine),
+                 row(quantity="distance, mean", published=None, measured=of(p, "distance"), unit="channels",
+                     **mine)]
         for name, q, reading in (("", p, READING_FULL), (", hosts held back", held_back[kind, n], READING_HELD_BACK)):
-            rows += [row(quantity=f"{quantity}, of the bound{name}", published=None, measured=measured, unit="",
+            rows += [row(quantity=f"{quantity}, of the bound{name}", published=None, measured=of(q, found), unit="",
                          **mine | {"reading": reading})
-                     for quantity, measured in (("highest load kept up with", q.kept_up),
-                                                ("accepted when the bound is offered", q.at_bound))]
+                     for quantity, found in (("highest load kept up with", "kept_up"),
+                                             ("accepted when the bound is offered", "at_bound"))]
         if kind.startswith("random"):
             rows.append(row(quantity="load of channels by all shortest ways, mean over busiest", published=None,
-                            measured=mean_over_busiest(fabric(figure18_fabric(kind, n))), unit="", **mine))
+                            unit="", **mine,
+                            measured=partial(lambda kind, n: mean_over_busiest(fabric(figure18_fabric(kind, n))),
+                                             kind, n)))
     if COLLAPSES in points:
-        bound = points[COLLAPSES].bound
         rows += [row(quantity=f"accepted when the bound is offered, of the bound, {name}", published=None, unit="",
-                     measured=run(offered(loaded(*COLLAPSES, cycles, **settings), bound)).accepted / bound,
+                     measured=once(part_of_bound, points[COLLAPSES], cycles, settings),
                      setting=", ".join(map(str, COLLAPSES)) + " nodes", tolerance=0, reading=READING_FULL, **common)
                  for name, settings in TRIED.items()]
     for (kind, n), p in points.items():
         if n == WAITING_NODES:
-            rows += waiting(kind, n, p.bound, cycles)
+            rows += waiting(kind, n, p, cycles)
     for mesh, graph in (("2D mesh", "random, degree 4"), ("4D mesh", "random, degree 8")):
         for n in sizes.get(mesh, ()):
             if n < 64 or (graph, n) not in points:
@@ -212,19 +241,19 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 2000) -> l
             a, b = points[graph, n], points[mesh, n]
             mine = {"source": f"{PAPER}, 6", "experiment": "sconnect.figure18", "reading": READING_RANDOM,
                     "setting": f"{graph} over {mesh}, {n} nodes", "published": 1, "unit": "times", "tolerance": 0}
-            rows += [row(quantity="latency at almost no load", measured=a.latency / b.latency, lower_is_better=True,
+            rows += [row(quantity="latency at almost no load", measured=over(a, b, "latency"), lower_is_better=True,
                          **mine),
-                     row(quantity="diameter", measured=a.diameter / b.diameter, lower_is_better=True, check=True,
+                     row(quantity="diameter", measured=over(a, b, "diameter"), lower_is_better=True, check=True,
                          **mine),
-                     row(quantity="bisection bandwidth", measured=a.raw / b.raw, higher_is_better=True, check=True,
+                     row(quantity="bisection bandwidth", measured=over(a, b, "raw"), higher_is_better=True, check=True,
                          **mine),
-                     row(quantity="bandwidth sustained across it", measured=a.sustained / b.sustained,
+                     row(quantity="bandwidth sustained across it", measured=over(a, b, "sustained"),
                          higher_is_better=True, **mine)]
     for kind, published in (("random, degree 4", 1), ("2D mesh", None)):
         if all((kind, n) in points for n in (64, 256, 1024)):
-            first, second, third = (points[kind, n].distance for n in (64, 256, 1024))
+            three = [points[kind, n] for n in (64, 256, 1024)]
             rows.append(row(quantity="growth of distance, 256 to 1024 over 64 to 256", setting=kind,
-                            published=published, measured=(third - second) / (second - first), unit="times",
+                            published=published, measured=partial(growth, three), unit="times",
                             tolerance=0.1, reading=READING_LOG, check=published is not None,
                             **common | {"source": f"{PAPER}, 6"}))
     return rows

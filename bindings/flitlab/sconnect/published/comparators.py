@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from flitlab.experiment import Experiment
-from flitlab.reproduction import row
+from flitlab.reproduction import once, row
 from flitlab.runner import run_job
 from flitlab.sweeps import sweep
 
@@ -52,6 +52,13 @@ def full(e: Experiment, seeds: int = 4) -> float:
     return sum(r["accepted"] for r in results) / seeds
 
 
+def latencies(law: str, messages: int) -> list[tuple[float, ...]]:
+    """Mean latency of each organisation at each load, cycles."""
+    return list(zip(*([p["latency_mean"] for p in sweep(
+        switch(law, router__organisation=kind, **in_messages(MESSAGE, messages)), {"traffic.load": LOADS1[law]},
+        progress=False).rows] for kind in ORGANISATIONS), strict=True))
+
+
 def figure1(messages: int = 20000) -> list[dict]:
     """Saturation and latency of the crossbar and of the buffer pool."""
     common = {"experiment": "sconnect.figure1", "source": f"{PAPER}, 2, Figure 1", "reading": READING1}
@@ -60,32 +67,30 @@ def figure1(messages: int = 20000) -> list[dict]:
     for law, published in SATURATION.items():
         for kind in ORGANISATIONS:
             e = switch(law, router__organisation=kind, **in_messages(MESSAGE, messages))
-            saturation[kind] = full(e, seeds=16)
+            saturation[kind] = once(full, e, seeds=16)
             rows.append(row(quantity="saturation throughput", setting=f"{kind}, {law}", published=published,
                             measured=saturation[kind], unit="of capacity", tolerance=0.005, **common))
         rows.append(row(quantity="saturation, pool less crossbar", setting=law, published=0,
-                        measured=saturation["buffer_pool"] - saturation["crossbar"], unit="of capacity",
+                        measured=lambda: saturation["buffer_pool"]() - saturation["crossbar"](), unit="of capacity",
                         tolerance=0.005, check=True, **common | {"reading": READING_POOL}))
-        latency = {
-            kind: [p["latency_mean"] for p in sweep(
-                switch(law, router__organisation=kind, **in_messages(MESSAGE, messages // 2)),
-                {"traffic.load": LOADS1[law]}, progress=False).rows]
-            for kind in ORGANISATIONS}
-        pairs = list(zip(LOADS1[law], latency["crossbar"], latency["buffer_pool"], strict=True))
+        pairs = once(latencies, law, messages // 2)
         rows.append(row(quantity="loads at which the pool's latency is not below the crossbar's", setting=law,
-                        published=0, measured=sum(not pool < crossbar for _, crossbar, pool in pairs), unit="loads",
-                        tolerance=0, check=True, **common | {"reading": READING_POOL}))
-        rows += [row(quantity="latency", setting=f"{kind}, {law}, load {load:g}", published=None, measured=t / MESSAGE,
-                     unit="messages", tolerance=0, **common)
-                 for load, *both in pairs for kind, t in zip(ORGANISATIONS, both, strict=True)]
+                        published=0, unit="loads", tolerance=0,
+                        measured=partial(lambda pairs: sum(not pool < bar for bar, pool in pairs()), pairs), check=True,
+                        **common | {"reading": READING_POOL}))
+        rows += [row(quantity="latency", setting=f"{kind}, {law}, load {load:g}", published=None,
+                     measured=partial(lambda pairs, i, k: pairs()[i][k] / MESSAGE, pairs, i, k), unit="messages",
+                     tolerance=0, **common)
+                 for i, load in enumerate(LOADS1[law]) for k, kind in enumerate(ORGANISATIONS)]
         rows += [row(quantity="saturation throughput", setting=f"{law}, {flits} flits", published=None,
-                     measured=full(switch(law, flits, **in_messages(flits, messages))), unit="of capacity", tolerance=0,
-                     **common)
+                     measured=once(full, switch(law, flits, **in_messages(flits, messages))), unit="of capacity",
+                     tolerance=0, **common)
                  for flits in (4, 20, 250)]
         rows.append(row(quantity="saturation, inputs carrying one message at a time", setting=law, published=None,
-                        measured=full(switch(law, router__input_release="tail", **in_messages(MESSAGE, messages))),
+                        measured=once(full, switch(law, router__input_release="tail",
+                                                   **in_messages(MESSAGE, messages))),
                         unit="of capacity", tolerance=0, **common))
-    slots = full(switch("fixed", 1, **in_messages(1, 100000)))
+    slots = once(full, switch("fixed", 1, **in_messages(1, 100000)))
     rows.append(row("sconnect.figure1", "saturation throughput", "Karol, Hluchyj, Morgan 1987, Table I",
                     "messages of one slot", 0.6184, slots, "of capacity", 0.003, reading=READING1))
     return rows
@@ -210,13 +215,15 @@ def figure2(traffics: tuple[str, ...] = tuple(TRAFFIC), cycles: int = 4000) -> l
     common = {"experiment": "sconnect.figure2", "source": f"{PAPER}, 2.1, Figure 2", "reading": READING2}
     rows = []
     for traffic in traffics:
-        at = saturation(traffic, "wormhole", cycles)
+        at = once(saturation, traffic, "wormhole", cycles)
         # A traffic that cannot load the network so much says nothing of the router.
         judged = 0.4 if ideal(traffic) > 0.4 * ideal("random") else None
         rows += [row(quantity="wormhole, saturation throughput", setting=traffic, published=judged,
-                     measured=at / ideal("random"), unit="of capacity", tolerance=0, lower_is_better=True, **common),
+                     measured=partial(lambda at: at() / ideal("random"), at),
+                     unit="of capacity", tolerance=0, lower_is_better=True, **common),
                  row(quantity="wormhole, saturation throughput", setting=traffic, published=None,
-                     measured=at / ideal(traffic), unit="of this traffic's limit", tolerance=0, **common)]
+                     measured=partial(lambda at, traffic: at() / ideal(traffic), at, traffic),
+                     unit="of this traffic's limit", tolerance=0, **common)]
     return rows
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from flitlab.experiment import Experiment
 from flitlab.network import Network
-from flitlab.reproduction import row
+from flitlab.reproduction import once, row
 from flitlab.sweeps import sweep
 
 PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
@@ -67,12 +69,12 @@ def latencies(assignment: str) -> list[Sample]:
     return [Sample([r["latency_mean"] for r in rows if r["traffic.load"] == load]) for load in LOADS]
 
 
-def apart(first: Sample, second: Sample) -> dict:
+def apart(first: Callable[[], Sample], second: Callable[[], Sample]) -> dict:
     """How far two samples are apart, in per cent of the second, and half of the 95 % interval of that: what is inside
     is no difference. MOST: intervals may not be so wide that everything is."""
-    interval = 100 * math.hypot(first.error, second.error) / second.mean
-    return {"published": 0, "measured": 100 * (first.mean / second.mean - 1), "unit": "%",
-            "tolerance": min(interval, MOST), "uncertainty": interval}
+    interval = once(lambda: 100 * math.hypot(first().error, second().error) / second().mean)
+    return {"published": 0, "measured": lambda: 100 * (first().mean / second().mean - 1), "unit": "%",
+            "tolerance": lambda: min(interval(), MOST), "uncertainty": interval}
 
 
 MOST = 1  # %
@@ -96,47 +98,56 @@ def figure5() -> list[dict]:
     common = {"experiment": "sconnect.figure5", "source": f"{PAPER}, 2.2, Figures 4 and 5"}
     rows = []
 
-    full = {a: [saturated({"router.assignment": a}, seed) for seed in range(1, SEEDS + 1)] for a in ASSIGNMENTS}
-    through = {a: Sample([s.throughput for s in full[a]]) for a in ASSIGNMENTS}
+    full = {a: once(lambda a: [saturated({"router.assignment": a}, seed) for seed in range(1, SEEDS + 1)], a)
+            for a in ASSIGNMENTS}
+    through = {a: once(lambda a: Sample([s.throughput for s in full[a]()]), a) for a in ASSIGNMENTS}
     for a in ASSIGNMENTS:
         rows.append(row(quantity=f"throughput at saturation, {a}", setting="64 nodes", published=None,
-                        measured=through[a].mean, unit="messages/cycle/node", tolerance=0, reading=NODES, **common))
+                        measured=partial(lambda a: through[a]().mean, a), unit="messages/cycle/node",
+                        tolerance=0, reading=NODES, **common))
     rows.append(row(quantity="throughput at saturation, greedy against optimal", setting="64 nodes", reading=SAME,
                     higher_is_better=True, **apart(through["greedy"], through["optimal"]), **common))
     rows.append(row(quantity="throughput at saturation, fixed against greedy", setting="64 nodes", published=None,
-                    measured=100 * (through["fixed"].mean / through["greedy"].mean - 1), unit="%", tolerance=0,
+                    measured=lambda: 100 * (through["fixed"]().mean / through["greedy"]().mean - 1), unit="%",
+                    tolerance=0,
                     **common))
 
-    latency = {a: latencies(a) for a in ASSIGNMENTS}
+    latency = {a: once(latencies, a) for a in ASSIGNMENTS}
+
+    def at(a: str, i: int) -> Sample:
+        return latency[a]()[i]
+
     for i, load in enumerate(LOADS):
         setting = f"64 nodes, load {2 * load:g}"
-        rows += [row(quantity=f"latency, {a}", setting=setting, published=None, measured=latency[a][i].mean,
-                     unit="routing cycles", tolerance=0, **common) for a in ASSIGNMENTS]
+        rows += [row(quantity=f"latency, {a}", setting=setting, published=None, unit="routing cycles",
+                     measured=partial(lambda a, i: at(a, i).mean, a, i), tolerance=0, **common) for a in ASSIGNMENTS]
         rows.append(row(quantity="latency, greedy against optimal", setting=setting, reading=SAME,
-                        lower_is_better=True, **apart(latency["greedy"][i], latency["optimal"][i]), **common))
+                        lower_is_better=True, **apart(partial(at, "greedy", i), partial(at, "optimal", i)), **common))
 
-    def misrouting(setting: str, name: str, s: Saturated, published: float | None = None) -> None:
+    def misrouting(setting: str, name: str, s: Callable[[], Saturated], published: float | None = None) -> None:
         rows.append(row(quantity=f"misrouted at saturation, {name}", setting=setting, published=published,
-                        measured=s.misrouted, unit="%", tolerance=0.5, reading=MISROUTED,
+                        measured=lambda: s().misrouted, unit="%", tolerance=0.5, reading=MISROUTED,
                         **common))
 
-    sent = Sample([s.misrouted for s in full["greedy"]])
+    sent = once(lambda: Sample([s.misrouted for s in full["greedy"]()]))
     rows.append(row(quantity="misrouted at saturation, of all sent", setting="64 nodes", published=None,
-                    measured=sent.mean, unit="%", tolerance=0, reading=MISROUTED, **common))
+                    measured=lambda: sent().mean, unit="%", tolerance=0, reading=MISROUTED, **common))
     for dimensions, cycles in ((8, 1000), (10, 400)):
-        large = saturated({"topology.dimensions": dimensions}, warmup=600, cycles=cycles)
+        large = once(saturated, {"topology.dimensions": dimensions}, warmup=600, cycles=cycles)
         misrouting(f"{2**dimensions} nodes", "of all sent", large, published=1)
         rows.append(row(quantity="misrouted at saturation, of all delivered", setting=f"{2**dimensions} nodes",
-                        published=None, measured=large.misrouted_per_message, unit="%", tolerance=0, **common))
+                        published=None, unit="%", tolerance=0, **common,
+                        measured=partial(lambda large: large().misrouted_per_message, large)))
     for setting, settings in (
             ("256 nodes, hosts take all", {"topology.dimensions": 8, "topology.concentration": 4,
                                            "router.ejection": 0}),
             ("64 nodes, 64 spare buffers", {"router.spare_buffers": 64}),
             ("64 nodes, 4 buffers in all", {"router.channel_buffers": 0})):
-        s = saturated(settings)
+        s = once(saturated, settings)
         misrouting(setting, "of all sent", s)
         rows.append(row(quantity="throughput at saturation, greedy", setting=setting, published=None,
-                        measured=s.throughput, unit="messages/cycle/node", tolerance=0, **common))
+                        measured=partial(lambda s: s().throughput, s), unit="messages/cycle/node", tolerance=0,
+                        **common))
     return rows
 
 
