@@ -1,6 +1,9 @@
 """Pictures of curves: bands over seeds, overlays, and figures that fit a column of a paper."""
 
+import contextlib
+import itertools
 import math
+import pickle
 import re
 import statistics
 import subprocess
@@ -10,6 +13,7 @@ import matplotlib
 import pytest
 
 import flitlab as fl
+from flitlab.picture import Picture
 from flitlab.plots import points
 
 matplotlib.use("Agg")
@@ -145,3 +149,110 @@ def test_the_command_line_overlays_folders(folders):
                        (["one", "two", "--labels", "x"], "1 names are not one for each of 2")):
         done = plot(*args)
         assert done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1
+
+
+def full(load, seed=1, saturated=False):
+    return row(load, seed, 20 + load, saturated=saturated) | {
+        "latency_p50": None if saturated else 18.0, "latency_p95": None if saturated else 30.0,
+        "latency_p99": None if saturated else 40.0, "network_latency_mean": None if saturated else 15.0,
+        "hops_mean": 5.25, "channel_use_mean": 0.1, "channel_use_max": 0.3, "warmup_steady": True,
+        "window_capped": False}
+
+
+TWO = [curve([full(0.1), full(0.2), full(0.9, saturated=True)], "a"), curve([full(0.1), full(0.3)], "b")]
+
+
+@pytest.mark.parametrize(("panels", "labels", "lines"), [
+    ("latency", ["packet latency (cycles)"], [1]),
+    (["hops"], ["hops"], [1]),
+    (("latency", "accepted", "percentiles", "network_latency", "hops", "channel_use"),
+     ["packet latency (cycles)", "accepted load\n(flits/cycle/terminal)", "packet latency (cycles)",
+      "network latency (cycles)", "hops", "channel use (flits/cycle)"], [1, 1, 3, 1, 1, 2]),
+])
+@pytest.mark.parametrize(("width", "inches"), [("single", 3.5), ("double", 7.16), (6, 6)])
+@pytest.mark.parametrize("style", [None, "ieee"])
+def test_curves_are_drawn_in_chosen_panels(panels, labels, lines, width, inches, style):
+    with fl.style(style) if style else contextlib.nullcontext():
+        picture = fl.plot(TWO, panels=panels, width=width, labels=["x", "y"])
+        figure = picture.figure
+        figure.canvas.draw()
+    assert figure.get_figwidth() == inches
+    assert picture.panels == ((panels,) if isinstance(panels, str) else tuple(panels))
+    assert [axis.get_ylabel() for axis in picture] == labels and figure.axes == list(picture.axes)
+    for axis, wanted in zip(picture, lines, strict=True):
+        drawn = [line for line in axis.lines if len(line.get_xdata()) > 1 and line.get_xdata()[0] != line.get_xdata()[1]
+                 and line.get_linestyle() != "None" and line.get_label() != "accepted = offered"]
+        assert len(drawn) == 2 * wanted and axis.get_xlabel() in ("", "offered load (flits/cycle/terminal)")
+        assert len({line.get_color() for line in drawn}) == 2
+        assert len({line.get_linestyle() for line in drawn[:wanted]}) == wanted
+    (legend,) = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said[:2] == ["x", "y"] and len(set(said)) == len(said)
+    texts = [t for a in picture for t in (a.xaxis.label, a.yaxis.label, *a.get_xticklabels(), *a.get_yticklabels())]
+    assert all(7 <= text.get_fontsize() <= 8 for text in [*texts, *legend.get_texts()])
+    edge, window = figure.get_tightbbox(), legend.get_window_extent()
+    assert edge.x0 >= -0.01 and edge.x1 <= inches + 0.01 and edge.y0 >= -0.01  # nothing hangs out of the page
+    assert not any(window.overlaps(axis.get_window_extent()) for axis in picture)
+    for one, other in itertools.combinations(picture, 2):
+        assert not one.get_tightbbox().overlaps(other.get_tightbbox())
+
+
+def test_all_pictures_are_of_one_kind():
+    """The axes of a picture, which can be taken apart, and drawn into again."""
+    result = fl.run({"topology.shape": [4, 4], "run.warmup_cycles": 100, "run.measure_cycles": 200})
+    network = fl.Network({"topology.shape": [4, 4]}).step(20)
+    left, right = mine = TWO[0].plot()
+    pictures = [mine, result.channels.plot(), network.router(3).plot(), fl.plot(TWO)]
+    assert {type(picture) for picture in pictures} == {Picture}
+    assert [picture.panels for picture in pictures] == [
+        ("latency", "accepted"), ("channels",), ("buffers",), ("latency", "accepted")]
+    for picture in pictures:
+        assert all(axis.figure is picture.figure and hasattr(axis, "fill_between") for axis in picture)
+        assert pickle.loads(pickle.dumps(picture)).panels == picture.panels
+    assert tuple(TWO[1].plot(mine)) == (left, right) and len(left.get_legend_handles_labels()[1]) == 2
+    only = fl.plot(TWO[0], panels="hops")
+    assert TWO[1].plot(only).panels == ("hops",) and repr(only) == "<Picture: hops>"
+    assert tuple(result.channels.plot(only)) == tuple(only)
+
+
+def test_a_picture_is_written_the_same_twice(tmp_path):
+    picture = fl.plot(TWO, width="single")
+    for ending in ("pdf", "svg", "png"):
+        for again in (1, 2):
+            picture.savefig(tmp_path / f"{again}.{ending}")
+        assert (tmp_path / f"1.{ending}").stat().st_size > 5000
+    assert (tmp_path / "1.pdf").read_bytes() == (tmp_path / "2.pdf").read_bytes()
+    with pytest.raises(fl.ConfigError, match=r"ends in \.png, \.svg or \.pdf"):
+        picture.savefig(tmp_path / "c.doc")
+    with pytest.raises(fl.ConfigError, match=r"nowhere.* cannot be written"):
+        picture.savefig(tmp_path / "nowhere" / "c.png")
+
+
+@pytest.mark.parametrize(("wrong", "said"), [
+    ({"panels": "latencies"}, r"panels = 'latencies': 'latencies' is no panel; there are latency, accepted, "
+                              r"percentiles, network_latency, hops, channel_use, finish\. Did you mean latency\?"),
+    ({"panels": ["latency", 3]}, r"panels = \['latency', 3\]: 3 is no panel; there are latency, accepted,"),
+    ({"panels": []}, r"panels = \[\]: None is no panel; there are"),
+    ({"panels": 7}, r"panels = 7: 7 is no panel; there are"),
+    ({"panels": "finish"}, r"only batches and traces have a time to finish, and the runs of a are others; there are"),
+    ({"width": "douple"}, r"width = 'douple': it must be 'single' or 'double', or 1 to 100 inches\. Did you mean doub"),
+    ({"width": 0}, r"width = 0: it must be 'single' or 'double', or 1 to 100 inches\."),
+    ({"width": True}, r"width = True: it must be"),
+    ({"labels": ["x"]}, r"labels = \['x'\]: it must be a list of 2 names, one for each curve"),
+    ({"labels": "xy"}, r"labels = 'xy': it must be a list of 2 names"),
+    ({"curves": []}, r"plot\(\[\]\): it must be a curve, or a list of curves"),
+    ({"curves": "half_way"}, r"plot\('half_way'\): it must be a curve, or a list of curves, as fl\.sweep and"),
+    ({"curves": [3]}, r"plot\(\[3\]\): it must be a curve"),
+])
+def test_what_cannot_be_drawn_is_one_line(wrong, said):
+    with pytest.raises(fl.ConfigError, match=said) as error:
+        fl.plot(**{"curves": TWO} | wrong)
+    assert "\n" not in str(error.value)
+
+
+def test_a_long_line_has_no_band(tmp_path):
+    """Twenty thousand points, whose markers and bands would cover one another."""
+    long = curve([full(i / 20000) for i in range(20000)])
+    picture = fl.plot(long, panels="latency")
+    assert not picture[0].collections and len(picture[0].lines[0].get_xdata()) == 20000
+    assert fl.plot(TWO[0], panels="latency")[0].collections

@@ -75,6 +75,11 @@ use: list[float] = res.channels.use.tolist()
 busiest = res.channels.frame.nlargest(3, "use")
 with fl.style("ieee"):
     again.save_plot("curve.pdf")
+picture = fl.plot([again, refined], panels="latency", width="double", labels=["a", "b"])
+again.plot(picture, panels=["latency", "hops"], width=5.5).savefig("curve.pdf")
+res.channels.plot().savefig("channels.png")
+means: list[str] = list(again.table("accepted").columns) + list(fl.published("t3e.figure8").columns)
+whole: str = again.results[0].state_hash
 """
 SLIPS = {
     "res.acepted": "acepted",
@@ -92,6 +97,8 @@ SLIPS = {
     "fl.sweep(exp, {'traffic.load': fl.adaptive(0, 1, tolerence=0.1)})": "tolerence",
     "res.channels.frames": "frames",
     "fl.style(1)": "str",
+    "fl.plot(again, panels=3)": "int",
+    "again.results[0].state_hasch": "state_hasch",
     "fl.run(exp, backend='gpu')": "gpu",
     "fl.sweep(exp, {'traffic.load': [0.1]}, backend='gpu')": "gpu",
     "fl.find_saturation(exp, backend='gpu')": "gpu",
