@@ -36,7 +36,6 @@ struct PlanFacts {
   std::vector<u32> dead_terminals = {};    ///< that a trace must not name, since nothing leads from or to them
   u32 shortest_packet = 1;                 ///< flits
   u32 longest_packet = 1;                  ///< flits
-  bool sends_to_itself = true;             ///< what a terminal sends to itself goes through the network
   bool knows_arrivals = true;              ///< terminals know which packet of a trace it is that has arrived
   std::vector<std::string> warnings = {};  ///< of a configuration that can be run nevertheless
   std::string waits_for_software = "";     ///< what software must do between cycles before traffic can flow, and how

@@ -11,8 +11,9 @@
 
 namespace flitlab {
 
-void TerminalPlan::set_groups(const Groups& groups) {
+void TerminalPlan::set_groups(const Groups& groups, const std::vector<u32>& devices) {
   groups_.assign(table.terminals, TrafficGroup{0, 0, 0});
+  takes_part_.assign(table.terminals, false);
   for (const std::vector<u32>& group : groups) {
     const u32 first = static_cast<u32>(members_.size());
     for (u32 rank = 0; rank < group.size(); ++rank)
@@ -20,12 +21,17 @@ void TerminalPlan::set_groups(const Groups& groups) {
     members_.insert(members_.end(), group.begin(), group.end());
   }
   active = static_cast<u32>(members_.size());
+  for (u32 device : devices) {
+    groups_[device] = {static_cast<u32>(members_.size()), 0, 0};
+    members_.push_back(device);
+  }
+  for (u32 member : members_) takes_part_[member] = true;
   table.group = groups_.data();
   table.member = members_.data();
 }
 
 void TerminalPlan::require_active(std::string_view path, u32 terminal) const {
-  if (table.group && !groups_[terminal].count)
+  if (table.group && !takes_part_[terminal])
     throw ConfigError(std::string(path) + ": terminal " + std::to_string(terminal) +
                       " takes no part in the traffic, being idle or out of service. Choose others.");
 }
@@ -115,11 +121,12 @@ double inverse_log_continue(const Experiment& e) {
 
 }  // namespace
 
-TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, bool others_only, const Groups& groups) {
+TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const Groups& groups,
+                           const std::vector<u32>& devices) {
   table.terminals = topology.terminals;
-  table.others_only = others_only;
+  table.others_only = !e.flag(param::traffic.self);
   active = table.terminals;
-  if (!groups.empty()) set_groups(groups);
+  if (!groups.empty()) set_groups(groups, devices);
   mode = mode_of(e);
   if (mode == TrafficMode::kTrace || mode == TrafficMode::kBroadcast) return;
   if (mode == TrafficMode::kProgram) {
@@ -176,8 +183,8 @@ void TerminalPlan::read_matrix_of(const Experiment& e) {
       require_active(param::traffic.matrix_file.path, matrix_.column[i]);
       if (table.others_only && matrix_.column[i] == s)
         throw ConfigError("traffic.matrix_file: terminal " + std::to_string(s) +
-                          " sends to itself, which does not enter this network. Leave the line out, or set its weight "
-                          "to 0.");
+                          " sends to itself, and traffic.self = false. Leave the line out, set its weight to 0, or "
+                          "set traffic.self = true.");
     }
 }
 

@@ -19,13 +19,13 @@ struct PacketLengths {
   LengthTable set(const Lengths& lengths);
 };
 
-/// Tables of the traffic of an experiment. They point into the object, which must stay where it is. `others_only`: what
-/// a terminal sends to itself does not enter the network. `groups`: terminals that send to one another, each in the
-/// order in which patterns number them; without groups all do.
+/// Tables of the traffic of an experiment. They point into the object, which must stay where it is. `groups`: terminals
+/// that send to one another, each in the order in which patterns number them; without groups all do. `devices`:
+/// terminals outside of all groups, which send and receive only what a matrix, a trace or a program names.
 struct TerminalPlan {
   using Groups = std::vector<std::vector<u32>>;
-  TerminalPlan(const Experiment& experiment, const Topology& topology, bool others_only = false,
-               const Groups& groups = {});
+  TerminalPlan(const Experiment& experiment, const Topology& topology, const Groups& groups = {},
+               const std::vector<u32>& devices = {});
   TerminalPlan(const TerminalPlan&) = delete;
   TerminalPlan& operator=(const TerminalPlan&) = delete;
 
@@ -33,13 +33,13 @@ struct TerminalPlan {
   TrafficTable table;
   double mean_flits = 1;
   u32 shortest = 1, longest = 1;  ///< flits
-  u32 active = 0;                 ///< terminals that are in a group
+  u32 active = 0;                 ///< terminals in a group
 
   /// Packets of a batch, all terminals together; 0 in other modes, but 1 in a broadcast, whose root creates some.
   u64 batch_packets() const;
 
  private:
-  void set_groups(const Groups& groups);
+  void set_groups(const Groups& groups, const std::vector<u32>& devices);
   void set_injection(const Experiment& experiment);
   void set_pattern(const Experiment& experiment, const Topology& topology, const Groups& groups);
   void set_hot(const Experiment& experiment, const Topology& topology);
@@ -55,11 +55,12 @@ struct TerminalPlan {
   void set_region(const Experiment& experiment, const Topology& topology);
   /// Order and number of turns of a terminal that has so many destinations.
   void set_turns(const Experiment& experiment, u32 destinations);
-  /// Terminals that a parameter names must be in a group.
+  /// ConfigError unless a terminal that a parameter names is in a group or a device.
   void require_active(std::string_view path, u32 terminal) const;
 
   std::vector<TrafficGroup> groups_;
   std::vector<u32> members_;
+  std::vector<bool> takes_part_;  ///< [terminals] in a group, or a device
   TrafficMatrix matrix_;
   std::vector<u32> destinations_;
   PacketLengths packet_lengths_, reply_lengths_;

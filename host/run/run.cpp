@@ -46,7 +46,7 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   for (const Experiment& e : experiments) {
     if (e.str(param::traffic.mode) != "trace") continue;
     feeds.emplace_back(e.file(param::traffic.trace_file), plan.topology().terminals, facts.longest_packet,
-                       facts.sends_to_itself, facts.dead_terminals, facts.shortest_packet, facts.knows_arrivals);
+                       e.flag(param::traffic.self), facts.dead_terminals, facts.shortest_packet, facts.knows_arrivals);
   }
   return feeds;
 }

@@ -90,7 +90,7 @@ bool TraceFeed::read_line() {
            " is at a dead node, which nothing leads to. Leave the line out.");
   if (numbers[1] == numbers[2] && !to_itself_)
     fail("terminal " + std::to_string(numbers[1]) +
-         " sends to itself, which does not enter this network. Leave the line out.");
+         " sends to itself, and traffic.self = false. Leave the line out, or set traffic.self = true.");
   if (numbers[3] < min_flits_ || numbers[3] > max_flits_)
     fail("a packet must have " + std::to_string(min_flits_) + " to " + std::to_string(max_flits_) + " flits.");
   next_.cycle = last_cycle_ = static_cast<Cycle>(numbers[0]);

@@ -27,6 +27,16 @@ inline constexpr struct TrafficParams {
                           "divide: any neighbour in a binomial tree, as work is distributed and results are combined.",
                       .cite = "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1",
                       .only_if = "traffic.mode=open|batch|request_reply"};
+  ParamRecord self{
+      .path = "traffic.self",
+      .type = ParamType::kBool,
+      .default_value = "true",
+      .help =
+          "Whether a terminal is one of its own destinations. true: uniform traffic draws the sender as often as any "
+          "other terminal, and a packet to the sender passes through the sender's router. false: uniform traffic draws "
+          "other terminals, a terminal that a permutation maps to itself sends nothing, and flitlab rejects a matrix "
+          "or a trace in which a terminal sends to itself. all_to_all, all_to_region, fft and divide never draw the "
+          "sender."};
   ParamRecord load{.path = "traffic.load",
                    .type = ParamType::kFloat,
                    .default_value = "0.1",

@@ -14,8 +14,9 @@ import statistics
 import flitlab as fl
 from flitlab.runner import run_job
 
-POINTS = [("mesh", "8x8", 0.02), ("mesh", "8x8", 0.05), ("mesh", "8x8", 0.1), ("mesh", "8x8", 0.3),
-          ("mesh", "8x8", 0.36), ("mesh", "8x8", 0.38), ("torus", "8x8", 0.4), ("torus", "8x8", 0.48), ("torus", "8x8x8", 0.1)]
+MESH, TORUS, CUBE = (("mesh", "8x8"), ("torus", "8x8"), ("torus", "8x8x8"))
+POINTS = [(*MESH, 0.02), (*MESH, 0.05), (*MESH, 0.1), (*MESH, 0.3), (*MESH, 0.36), (*MESH, 0.38), (*TORUS, 0.4),
+          (*TORUS, 0.48), (*CUBE, 0.1)]
 
 
 def steady_results(experiment: fl.Experiment, runs: int) -> list[dict]:

@@ -30,13 +30,12 @@ TerminalPlan::Groups groups_of(u32 nodes, const std::vector<u32>& dead) {
 BglPlan::BglPlan(const Experiment& e)
     : dead_(e.ints(bgl::param::faults.nodes)),
       topology_(without_nodes(make_torus(e.ints(bgl::param::topology.shape), 1), dead_)),
-      traffic_(e, topology_, true, groups_of(topology_.terminals, dead_)) {
+      traffic_(e, topology_, groups_of(topology_.terminals, dead_)) {
   set_parameters(e);
   set_links(e);
   facts_ = {.active_terminals = traffic_.active,
             .dead_terminals = dead_,
             .longest_packet = bgl::kFullPacket,
-            .sends_to_itself = false,
             .warnings = set_dead_nodes(table_, topology_, dead_)};
   facts_.batch_packets = traffic_.batch_packets();
   facts_.cost = decltype(table_)::cost;

@@ -18,15 +18,12 @@ namespace flitlab {
 
 BlessPlan::BlessPlan(const Experiment& e)
     : topology_(make_topology(e)),
-      traffic_(e, topology_, true),
+      traffic_(e, topology_),
       longest_(traffic_.mode == TrafficMode::kTrace ? kLongestPacket : flitlab::longest_packet(e)) {
   set_network(e);
   set_places(e);
   set_layout();
-  facts_ = {.active_terminals = topology_.terminals,
-            .longest_packet = kLongestPacket,
-            .sends_to_itself = false,
-            .warnings = warnings()};
+  facts_ = {.active_terminals = topology_.terminals, .longest_packet = kLongestPacket, .warnings = warnings()};
   facts_.batch_packets = traffic_.batch_packets();
   facts_.cost = decltype(table_)::cost;
 }

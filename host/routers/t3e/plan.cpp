@@ -24,12 +24,17 @@ Topology wire_devices(Topology topology, const std::vector<u32>& nodes) {
   return topology;
 }
 
-/// Who sends to whom by itself: PEs to those of their application, devices to nobody.
+/// PEs that send to one another: those of an application.
 TerminalPlan::Groups groups_of(const t3e::Machine& machine) {
   if (machine.staff.everybody && machine.io_nodes.empty()) return {};
-  TerminalPlan::Groups groups = machine.staff.applications;
-  for (u32 i = 0; i < machine.io_nodes.size(); ++i) groups.push_back({machine.shape.nodes() + i});
-  return groups;
+  return machine.staff.applications;
+}
+
+/// Terminals of the I/O devices.
+std::vector<u32> devices_of(const t3e::Machine& machine) {
+  std::vector<u32> devices;
+  for (u32 i = 0; i < machine.io_nodes.size(); ++i) devices.push_back(machine.shape.nodes() + i);
+  return devices;
 }
 
 }  // namespace
@@ -37,12 +42,11 @@ TerminalPlan::Groups groups_of(const t3e::Machine& machine) {
 T3ePlan::T3ePlan(const Experiment& e)
     : machine_(e),
       topology_(wire_devices(t3e::make_topology(machine_.shape), machine_.io_nodes)),
-      traffic_(e, topology_, true, groups_of(machine_)) {
+      traffic_(e, topology_, groups_of(machine_), devices_of(machine_)) {
   set_parameters(e);
   set_layout();
-  facts_ = {.active_terminals = traffic_.active - static_cast<u32>(machine_.io_nodes.size()),
+  facts_ = {.active_terminals = traffic_.active,
             .longest_packet = t3e::kLongestPacket,
-            .sends_to_itself = false,
             .warnings = machine_.warnings,
             .conserved = {conserved("special packets", t3e::Count::kAuditedSpecial, t3e::Count::kSpecialSent,
                                     t3e::Count::kSpecialArrived, t3e::Count::kSpecialLost)}};

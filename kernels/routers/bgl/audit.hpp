@@ -83,6 +83,11 @@ struct AuditNode {
     }
     for (u32 f = 0; f < kInjectionFifos; ++f) {
       const Queue& state = queue_at(v, node, kInjectionQueue + f);
+      if (control.arriving & bit(kInjectionQueue + f)) {  // to the sender itself
+        to_software[reception_fifo(kInjectionQueue >> 3, state.route)] += chunks_of(state.route);
+        flits += chunks_of(state.route);
+        ++packets;
+      }
       u32 sum = terminal.at(t.software_fields.injection, f).room + state.held + in_hand[f], pending = 0;
       for (u32 slot = 0; slot <= t.software_mask; ++slot)
         pending += node.at(t.node_fields.from_software, slot).put >> f & 1;

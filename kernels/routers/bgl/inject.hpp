@@ -19,7 +19,7 @@ FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destinatio
   if (t.dynamic_threshold == kNone || draws.word[1] < t.dynamic_threshold) route |= kDynamic;
   if (draws.word[2] < t.priority_threshold) route = (route & ~u32{kDynamic}) | kHighPriority;
   if (draws.word[3] >> 31 && t.reception_groups == 2) route |= kSecondGroup;
-  if (t.dead_count | t.given_count)
+  if ((t.dead_count | t.given_count) && destination != index)
     route = software_route(t, t.address[index], t.address[destination], route, draws.word[0] << 3);
   return static_cast<u16>(route | (chunks - 1) << kLengthShift);
 }

@@ -57,6 +57,18 @@ FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control,
   return bypass;
 }
 
+/// Notes that a packet leaves its injection FIFO.
+template <class V>
+FLITLAB_INLINE void count_injection(const V& v, u32 index, u32 queue, u32 direction, u32 vc, Packet& packet,
+                                    Cycle now) {
+  packet.injected = now;
+  count(*v.shard, Total::kPacketsInjected);
+  count(*v.shard, Total::kFlitsInjected, packet.flits);
+  if constexpr (V::traced)
+    v.log.write(index, Event{packet.src, packet.id, EventKind::kInjected, 6, u8(queue & 7), u8(direction), u8(vc), 3,
+                             packet.flits});
+}
+
 /// The head of a queue starts to leave in the direction, and on the VC, that it has chosen. It no longer asks, and its
 /// link is no longer free, since that was granted. If it goes by the bypass channel its space is free at once, but
 /// where tokens come in packets of their own these also acknowledge that all of it has come.
@@ -73,14 +85,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   Packet copy;
   Packet& packet = t.protocol ? copy : packet_at(v, next, queue_of(direction ^ 1, vc), tail);
   packet = packet_at(v, node, queue, state.first);
-  if (queue >= kInjectionQueue) {
-    packet.injected = now;
-    count(*v.shard, Total::kPacketsInjected);
-    count(*v.shard, Total::kFlitsInjected, chunks);
-    if constexpr (V::traced)
-      v.log.write(index, Event{packet.src, packet.id, EventKind::kInjected, 6, u8(queue & 7), u8(direction), u8(vc), 3,
-                               packet.flits});
-  }
+  if (queue >= kInjectionQueue) count_injection(v, index, queue, direction, vc, packet, now);
   const u16 route = route_after_hop(t, state.route, packet.dst, control.address, direction);
   set_route(packet, route);
   ++packet.hops;
@@ -124,12 +129,14 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
                              u8(direction), u8(vc), 3, packet.flits});
 }
 
-/// The head of a queue starts to leave into its reception FIFO.
+/// The head of a queue starts to leave into its reception FIFO. A packet to the sender does so from its injection FIFO.
 template <class V, int W>
 FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
                            Cycle now) {
   Queue& state = queue_at(v, node, queue);
   const u32 chunks = chunks_of(state.route);
+  if (queue >= kInjectionQueue)
+    count_injection(v, index, queue, kReception, 0, packet_at(v, node, queue, state.first), now);
   u8& room = control.reception_room[reception_fifo(queue >> 3, state.route)];
   room = static_cast<u8>(room - chunks);
   state.direction = kReception;

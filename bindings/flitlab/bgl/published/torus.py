@@ -25,8 +25,8 @@ ONE_OF_ITS_NUMBERS = ("software's times, 116 processor cycles a packet and 10 a 
 def machine(shape: Iterable[int], **settings) -> Experiment:
     """A torus with packets of full size. Settings are dotted paths, with ``__`` for the dot."""
     flat = {key.replace("__", "."): value for key, value in settings.items()}
-    return Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.packet_flits": FULL}
-                                | flat)
+    return Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.packet_flits": FULL,
+                                 "traffic.self": False} | flat)
 
 
 def times(shape: Iterable[int]) -> str:

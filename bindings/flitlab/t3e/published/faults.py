@@ -21,7 +21,8 @@ SHAPE = (8, 8, 4)
 
 def _machine(**settings) -> Experiment:
     flat = {key.replace("__", "."): value for key, value in settings.items()}
-    return Experiment.from_dict({"router.kind": "t3e", "topology.shape": list(SHAPE)} | flat)
+    return Experiment.from_dict({"router.kind": "t3e", "topology.shape": list(SHAPE), "traffic.self": False}
+                                | flat)
 
 
 def _row(quantity: str, where: str, published: float | None, measured: float | Callable[[], float], unit: str = "",

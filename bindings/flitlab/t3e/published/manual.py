@@ -37,7 +37,7 @@ TABLE14 = [(0, 0, 0), (0, 0, 1), (0, 2, 0), (0, 2, 1)]  # and 15: X and Y withou
 def _machine(**settings) -> Experiment:
     flat = {key.replace("__", "."): value for key, value in settings.items()}
     return Experiment.from_dict({"router.kind": "t3e", "topology.shape": SHAPE, "topology.logical_format": FORMAT1,
-                                 "routing.half_way": "plus"} | flat)
+                                 "routing.half_way": "plus", "traffic.self": False} | flat)
 
 
 def _differing(table: str, what: str, entries: Iterable, measured: Iterable, reading: str = "") -> dict:

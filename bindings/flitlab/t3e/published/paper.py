@@ -27,7 +27,8 @@ GAP = 130  # clocks between packets that must not meet; longer than the longest 
 
 def _machine(shape: Iterable[int], **settings) -> Experiment:
     flat = {key.replace("__", "."): value for key, value in settings.items()}
-    return Experiment.from_dict({"router.kind": "t3e", "topology.shape": list(shape)} | flat)
+    return Experiment.from_dict({"router.kind": "t3e", "topology.shape": list(shape), "traffic.self": False}
+                                | flat)
 
 
 def _one_by_one(shape: tuple[int, int, int], packets: list[tuple[int, int]], folder: str, trace_events: bool,
