@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/config/cross_checks.hpp"
+#include "host/run/result.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
 
@@ -246,6 +247,39 @@ void TerminalPlan::set_program(const Experiment& e) {
   p.slots = program_.slots;
   for (u32 i = 0; i < table.terminals; ++i)
     if (p.first[i] != p.first[i + 1]) require_active(param::traffic.program_file.path, i);
+}
+
+namespace {
+
+/// Mean over the lengths of a table, weighted as length_from() draws.
+double mean_of_table(const LengthTable& table, const std::function<double(u32)>& value) {
+  double mean = 0, below = 0;
+  for (u32 i = 0; i < table.count; ++i) {
+    const double next = i + 1 == table.count ? 1 : table.cumulative[i] / 4294967296.0;
+    mean += (next - below) * value(table.flits[i]);
+    below = next;
+  }
+  return mean;
+}
+
+}  // namespace
+
+double TerminalPlan::mean_over_lengths(const std::function<double(u32)>& value) const {
+  if (!has_flows(mode)) return kNotMeasured;
+  if (table.length_law == LengthLaw::kGeometric) {
+    const double more = table.inverse_log_continue != 0 ? std::exp(1 / table.inverse_log_continue) : 0;
+    double mean = 0, longer = 1;  // probability of at least so many flits
+    for (u32 flits = 1; flits < table.max_flits; ++flits, longer *= more) mean += longer * (1 - more) * value(flits);
+    mean += longer * value(table.max_flits);
+    if (mode != TrafficMode::kRequestReply) return mean;
+    return (mean + mean_of_table(table.replies, value)) / 2;
+  }
+  const double mean = mean_of_table(table.packets, value);
+  return mode == TrafficMode::kRequestReply ? (mean + mean_of_table(table.replies, value)) / 2 : mean;
+}
+
+double TerminalPlan::mean_length() const {
+  return mean_over_lengths([](u32 flits) { return static_cast<double>(flits); });
 }
 
 LengthTable PacketLengths::set(const Lengths& lengths) {

@@ -2,10 +2,12 @@
 /// What the plans of all router models have in common: the tables of the traffic, the terminals' part of the layout,
 /// the choice of an engine.
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "host/plan/flows.hpp"
 #include "host/plan/plan.hpp"
 #include "host/programs/program.hpp"
 #include "host/topology/patterns.hpp"
@@ -29,9 +31,16 @@ struct TerminalPlan {
   TerminalPlan(const TerminalPlan&) = delete;
   TerminalPlan& operator=(const TerminalPlan&) = delete;
 
+  /// Mean of a quantity over all packets that the experiment creates (mean_over_packets()).
+  double mean_over(const PairValue& value) const { return mean_over_packets(table, mode, value); }
+  /// Mean over the same packets of a quantity that follows from a packet's length in flits.
+  double mean_over_lengths(const std::function<double(u32 flits)>& value) const;
+  /// Mean length of the same packets, flits: of a closed loop, of requests and replies.
+  double mean_length() const;
+
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable table;
-  double mean_flits = 1;
+  double mean_flits = 1;          ///< of open-loop packets or of requests
   u32 shortest = 1, longest = 1;  ///< flits
   u32 active = 0;                 ///< terminals in a group
 

@@ -1,6 +1,7 @@
 #include "host/topology/metrics.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace flitlab {
 
@@ -19,6 +20,28 @@ std::vector<u32> hops_from(const Topology& t, u32 from) {
   return hops;
 }
 
+std::vector<double> distance_sums(const std::vector<double>& weight, bool wraps) {
+  // below[m], moment[m]: sums of weight[i] and of i x weight[i] for i < m; coordinates go round twice.
+  const std::size_t k = weight.size();
+  std::vector<double> below(2 * k + 1), moment(2 * k + 1), sums(k);
+  for (std::size_t m = 0; m < 2 * k; ++m) {
+    const double w = weight[m < k ? m : m - k];
+    below[m + 1] = below[m] + w;
+    moment[m + 1] = moment[m] + static_cast<double>(m) * w;
+  }
+  for (std::size_t a = 0; a < k; ++a) {
+    const double at = static_cast<double>(a);
+    if (!wraps) {
+      sums[a] = at * below[a] - moment[a] + moment[k] - moment[a] - at * (below[k] - below[a]);
+      continue;
+    }
+    const std::size_t middle = a + k / 2 + 1, end = a + k;  // beyond the middle the other way is shorter
+    sums[a] = moment[middle] - moment[a] - at * (below[middle] - below[a]) +
+              (at + static_cast<double>(k)) * (below[end] - below[middle]) - (moment[end] - moment[middle]);
+  }
+  return sums;
+}
+
 DistanceMetrics distance_metrics(const Topology& t) {
   DistanceMetrics metrics;
   if (t.kind == "graph") {
@@ -31,17 +54,10 @@ DistanceMetrics distance_metrics(const Topology& t) {
     metrics.mean_hops = static_cast<double>(sum) / (static_cast<double>(t.routers) * t.routers);
     return metrics;
   }
-  for (u32 k : t.shape) {  // dimensions add up, and each is a short sum
-    u64 sum = 0;
-    u32 longest = 0;
-    for (u32 a = 0; a < k; ++a)
-      for (u32 b = 0; b < k; ++b) {
-        const u32 direct = a < b ? b - a : a - b, hops = t.wraps ? std::min(direct, k - direct) : direct;
-        sum += hops;
-        longest = std::max(longest, hops);
-      }
-    metrics.mean_hops += static_cast<double>(sum) / (static_cast<double>(k) * k);
-    metrics.diameter += longest;
+  for (u32 k : t.shape) {  // dimensions add up
+    const std::vector<double> sums = distance_sums(std::vector<double>(k, 1.0), t.wraps);
+    metrics.mean_hops += std::accumulate(sums.begin(), sums.end(), 0.0) / (static_cast<double>(k) * k);
+    metrics.diameter += t.wraps ? k / 2 : k - 1;
   }
   return metrics;
 }

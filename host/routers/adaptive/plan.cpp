@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "host/config/cross_checks.hpp"
+#include "host/plan/hops.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
@@ -102,13 +103,20 @@ void AdaptivePlan::set_layout() {
   terminal.finish();
 }
 
+double AdaptivePlan::mean_hops() const {
+  if (topology_.has_coordinates() && topology_.kind != "graph") return traffic_.mean_over(GridHops(topology_));
+  return traffic_.mean_over(TableHops(topology_, [&](u32 router, u32 to) {
+    return static_cast<u32>(lowest_bit(minimal_[std::size_t{router} * table_.routers + to]));
+  }));
+}
+
 std::vector<std::pair<std::string, double>> AdaptivePlan::derived() const {
   const adaptive::Table& t = table_;
   const DistanceMetrics distance = distance_metrics(topology_);
   const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
-  const double alone = uniform ? 2 + distance.mean_hops * t.delay : kNotMeasured;
+  const double hops = mean_hops(), alone = 2 + hops * t.delay;
   const double taken = t.ejection ? static_cast<double>(t.ejection) / t.concentration : 1.0;
-  const double carried = static_cast<double>(topology_.channels) / (distance.mean_hops * t.terminals);
+  const double carried = static_cast<double>(topology_.channels) / (hops * t.terminals);
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports},
@@ -116,7 +124,8 @@ std::vector<std::pair<std::string, double>> AdaptivePlan::derived() const {
           {"channels", static_cast<double>(topology_.channels)},
           {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
           {"diameter", distance.diameter},
-          {"hops_mean", distance.mean_hops},
+          {"topology_hops_mean", distance.mean_hops},
+          {"hops_mean", hops},
           {"buffers", most_buffers()},
           {"saturation_load_bound", uniform ? std::min({1.0, taken, carried}) : kNotMeasured},
           {"zero_load_latency_cycles", alone},

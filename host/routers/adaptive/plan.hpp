@@ -38,6 +38,8 @@ class AdaptivePlan final : public Plan, public Inspector {
   void set_priorities(const Experiment& e);
   void set_ways();
   void set_layout();
+  /// Mean over the experiment's packets of the hops of their shortest routes.
+  double mean_hops() const;
   u32 most_buffers() const;
 
   Topology topology_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/config/cross_checks.hpp"
+#include "host/plan/hops.hpp"
 #include "host/routers/bgl/console.hpp"
 #include "host/routers/bgl/faults.hpp"
 #include "host/routers/bgl/table.hpp"
@@ -99,40 +100,47 @@ double busiest_link(u32 k, bool register_ties) {
 std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   const bgl::Table& t = table_;
   const DistanceMetrics distance = distance_metrics(topology_);
-  const double others = t.terminals / (t.terminals - 1.0), hops = distance.mean_hops * others;
+  // Uniform traffic to others alone loads links by so much more than to all.
+  const double others =
+      t.traffic.others_only || t.traffic.pattern == Pattern::kAllToAll ? t.terminals / (t.terminals - 1.0) : 1;
   double busiest = 0;
   for (u32 k : topology_.shape) busiest = std::max(busiest, busiest_link(k, t.register_ties) * others);
   // Packets of a link with traffic one way, and both ways: each direction then carries the other's token packets.
   const double chunks = traffic_.mean_flits, one_way = bgl::kChunkBytes * chunks + t.overhead,
                cycles = one_way + (t.acks ? t.ack_cycles : 0);
   const bool regular = dead_.empty() && given_.empty();
-  const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen &&
-                       !t.processors;  // software's time depends on what it does at the moment
+  const bool uniform = t.mode == TrafficMode::kOpen &&
+                       (t.traffic.pattern == Pattern::kUniform || t.traffic.pattern == Pattern::kAllToAll);
+  // Dead nodes and given hint bits lead packets elsewhere; software's time depends on what it does at the moment.
+  const double hops = regular ? traffic_.mean_over(GridHops(topology_)) : kNotMeasured;
+  const double alone = t.processors ? kNotMeasured
+                                    : t.injection_delay + hops * (t.hop_delay + (t.bypass ? 0 : t.fifo_delay)) +
+                                          bgl::kChunkBytes * traffic_.mean_length() + 1;
+  const double uniform_bound = regular && busiest > 0 ? chunks / cycles / busiest : kNotMeasured;
   const auto only_if_regular = [&](double x) { return regular ? x : kNotMeasured; };
-  return {
-      {"routers", t.routers},
-      {"terminals", t.terminals},
-      {"ports", topology_.network_ports + 1.0},
-      {"vcs", t.vcs},
-      {"channels", static_cast<double>(topology_.channels)},
-      {"bisection_channels", only_if_regular(static_cast<double>(topology_.bisection_channels))},
-      {"diameter", only_if_regular(distance.diameter)},
-      {"hops_mean", only_if_regular(hops)},
-      {"link_cycles_per_packet", cycles},
-      {"link_cycles_one_way", one_way},
-      {"head_arbiters", 2 * t.dims * (t.vcs + t.bypass) + bgl::kInjectionFifos},
-      {"receiver_arbiters", 2 * t.dims},
-      {"sender_arbiters", 2 * t.dims},
-      {"saturation_load_bound", regular && busiest > 0 ? chunks / cycles / busiest : kNotMeasured},
-      {"zero_load_latency_cycles", uniform ? t.injection_delay + hops * (t.hop_delay + (t.bypass ? 0 : t.fifo_delay)) +
-                                                 bgl::kChunkBytes * chunks + 1
-                                           : kNotMeasured},
-      {"state_bytes", static_cast<double>(layout_.bytes(1))},
-      {"router_state_bytes", layout_.kinds[0].item_bytes},
-      {"router_hot_bytes", t.node_fields.tokens_back.offset},
-      {"terminal_state_bytes", layout_.kinds[1].item_bytes},
-      {"calendar_bytes", static_cast<double>(layout_.kinds[2].bytes(1))},
-      {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4)}};
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"ports", topology_.network_ports + 1.0},
+          {"vcs", t.vcs},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"bisection_channels", only_if_regular(static_cast<double>(topology_.bisection_channels))},
+          {"diameter", only_if_regular(distance.diameter)},
+          {"topology_hops_mean", only_if_regular(distance.mean_hops)},
+          {"hops_mean", hops},
+          {"link_cycles_per_packet", cycles},
+           {"link_cycles_one_way", one_way},
+          {"head_arbiters", 2 * t.dims * (t.vcs + t.bypass) + bgl::kInjectionFifos},
+          {"receiver_arbiters", 2 * t.dims},
+          {"sender_arbiters", 2 * t.dims},
+          {"uniform_load_bound", uniform_bound},
+          {"saturation_load_bound", uniform ? uniform_bound : kNotMeasured},
+          {"zero_load_latency_cycles", alone},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", layout_.kinds[0].item_bytes},
+          {"router_hot_bytes", t.node_fields.tokens_back.offset},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"calendar_bytes", static_cast<double>(layout_.kinds[2].bytes(1))},
+          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4)}};
 }
 
 std::string BglPlan::router_name(u32 router) const { return shown_node(topology_, router); }

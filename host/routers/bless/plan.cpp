@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "host/config/cross_checks.hpp"
+#include "host/plan/hops.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
@@ -94,20 +96,46 @@ std::vector<std::string> BlessPlan::warnings() const {
           std::to_string(most_partial()) + " on none does."};
 }
 
+namespace {
+
+/// Shortest routes, and 2 hops from a terminal to itself: a router ejects only what has come by a channel, so such a
+/// flit goes to a neighbour and back.
+class BlessHops final : public PairValue {
+ public:
+  explicit BlessHops(const Topology& topology) : grid_(topology) {}
+  double of(u32 source, u32 destination) const override {
+    return source == destination ? kToItself : grid_.of(source, destination);
+  }
+  std::function<double(u32)> sum_over(const TerminalSet& set) const override {
+    std::map<u32, u32> times;
+    for (u32 member : set) ++times[member];
+    return [sum = grid_.sum_over(set), times = std::move(times)](u32 source) {
+      const auto own = times.find(source);
+      return sum(source) + (own == times.end() ? 0 : kToItself * own->second);
+    };
+  }
+  bool symmetric() const override { return true; }
+
+ private:
+  static constexpr double kToItself = 2;
+  GridHops grid_;
+};
+
+}  // namespace
+
+double BlessPlan::mean_hops() const { return traffic_.mean_over(BlessHops(topology_)); }
+
 /// H (router + channel) + router + L - 1: an output for every flit in the cycle in which it arrives.
-double BlessPlan::zero_load_latency() const {
-  const bless::Table& t = table_;
-  if (t.traffic.pattern != Pattern::kUniform || t.mode != TrafficMode::kOpen) return kNotMeasured;
-  const double to_others = distance_metrics(topology_).mean_hops * t.terminals / (t.terminals - 1);
-  return to_others * t.hop_delay + t.delay + traffic_.mean_flits - 1;
+double BlessPlan::zero_load_latency(double hops) const {
+  return hops * table_.hop_delay + table_.delay + traffic_.mean_length() - 1;
 }
 
 std::vector<std::pair<std::string, double>> BlessPlan::derived() const {
   const bless::Table& t = table_;
   const DistanceMetrics distance = distance_metrics(topology_);
-  const double to_others = distance.mean_hops * t.terminals / (t.terminals - 1);
+  const double hops = mean_hops();
   const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
-  const double carried = static_cast<double>(topology_.channels) / (to_others * t.terminals);
+  const double carried = static_cast<double>(topology_.channels) / (hops * t.terminals);
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports},
@@ -115,10 +143,11 @@ std::vector<std::pair<std::string, double>> BlessPlan::derived() const {
           {"channels", static_cast<double>(topology_.channels)},
           {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
           {"diameter", distance.diameter},
-          {"hops_mean", to_others},
+          {"topology_hops_mean", distance.mean_hops},
+          {"hops_mean", hops},
           {"reassembly_places", t.places},
           {"saturation_load_bound", uniform ? std::min(1.0, carried) : kNotMeasured},
-          {"zero_load_latency_cycles", zero_load_latency()},
+          {"zero_load_latency_cycles", zero_load_latency(hops)},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", layout_.kinds[0].item_bytes},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes},

@@ -42,7 +42,8 @@ class BlessPlan final : public Plan, public Inspector {
   void set_places(const Experiment& e);
   void set_layout();
   std::vector<std::string> warnings() const;
-  double zero_load_latency() const;
+  double mean_hops() const;
+  double zero_load_latency(double mean_hops) const;
 
   Topology topology_;
   TerminalPlan traffic_;

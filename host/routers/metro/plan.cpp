@@ -104,20 +104,47 @@ void MetroPlan::set_layout() {
   terminal.finish();
 }
 
+namespace {
+
+/// Delay of all wires of a kind; `mixed` if they differ.
+struct WireDelay {
+  u32 cycles = kNone;
+  bool mixed = false;
+
+  void add(const metro::Wire& wire) {
+    mixed |= cycles != kNone && cycles != wire.delay;
+    cycles = cycles == kNone ? wire.delay : std::max<u32>(cycles, wire.delay);
+  }
+};
+
+}  // namespace
+
 std::vector<std::pair<std::string, double>> MetroPlan::derived() const {
   const metro::Table& t = table_;
-  // All ways of a multibutterfly are equally long.
-  const bool uniform = network_.levelled;
-  const double hop = t.stages;
-  u32 delay = 0, entry = 0;
+  WireDelay wire, entry;
   for (const metro::Wire& w : network_.wires)
-    if (w.item != kNone && !w.to_endpoint) delay = std::max<u32>(delay, w.delay);
-  for (u32 i = 0; i < t.terminals; ++i) {
-    entry = std::max<u32>(entry, network_.leaving(i, 0).delay);
-    delay = std::max<u32>(delay, network_.entering(i, 0).delay);
-  }
-  const double words = traffic_.mean_flits + (t.header_start[1] - t.header_start[0]);
-  const double way = t.most_stages * (hop + delay);
+    if (w.item != kNone && !w.to_endpoint) wire.add(w);
+  for (u32 i = 0; i < t.terminals; ++i)
+    for (u32 link = 0; link < t.links; ++link) {
+      entry.add(network_.leaving(i, link));
+      wire.add(network_.entering(i, link));
+    }
+  // All ways of a multibutterfly are equally long, others as long as their directions are many.
+  const auto routers_between = [&](u32 source, u32 destination) -> double {
+    return network_.levelled ? t.most_stages
+                             : static_cast<double>(metro_directions(network_, source, destination).size());
+  };
+  const auto header_words = [&](u32 source, u32 destination) -> double {
+    const u32 route = (t.route_by_pair ? source * t.terminals : 0) + destination;
+    return t.header_start[route + 1] - t.header_start[route];
+  };
+  constexpr u32 kFollowed = 1024;  // terminals; the ways between more take seconds
+  const bool known = network_.levelled || t.terminals <= kFollowed;
+  const double hops = known ? traffic_.mean_over(ValueOf(routers_between)) : kNotMeasured;
+  const double header = known ? traffic_.mean_over(ValueOf(header_words)) : kNotMeasured;
+  const double stage = t.stages + wire.cycles, words = traffic_.mean_length() + header, way = hops * stage;
+  // A fault makes sources try again, and only in an open loop is a message alone.
+  const bool alone = !t.damaging && !wire.mixed && !entry.mixed && t.mode == TrafficMode::kOpen;
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports()},
@@ -125,10 +152,11 @@ std::vector<std::pair<std::string, double>> MetroPlan::derived() const {
           {"stages", t.most_stages},
           {"links_per_endpoint", t.links},
           {"channel_bits", t.word_bits()},
-          {"header_words", t.header_start[1] - t.header_start[0]},
-          {"stage_cycles", hop + delay},
-          {"delivery_cycles", uniform ? way + words + entry : kNotMeasured},
-          {"zero_load_latency_cycles", uniform ? words + t.stages + 2 * way + 2 * entry : kNotMeasured},
+          {"header_words", network_.levelled ? t.header_start[1] - t.header_start[0] : header},
+          {"stage_cycles", stage},
+          {"hops_mean", hops},
+          {"delivery_cycles", alone ? way + words + entry.cycles : kNotMeasured},
+          {"zero_load_latency_cycles", alone ? words + t.stages + 2 * way + 2 * entry.cycles : kNotMeasured},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", layout_.kinds[0].item_bytes},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes},

@@ -206,13 +206,13 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
   constexpr u32 kSearched = 1024;
   const bool small = t.nodes <= kSearched && fabric_.kind != "graph";
   const SconnectMetrics metrics = small ? sconnect_metrics(fabric_) : SconnectMetrics{};
-  const ZeroLoad alone = t.table_given ? zero_load(fabric_, tables_.entry) : ZeroLoad{};
-  const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
+  const ZeroLoad alone = t.table_given ? zero_load(fabric_, tables_.entry, traffic_) : ZeroLoad{};
   return {{"routers", t.routers},
           {"nodes", t.nodes},
           {"terminals", t.terminals},
           {"channels", static_cast<double>(topology_.channels)},
-          {"hops_mean", t.table_given ? tables_.mean_hops : kNotMeasured},
+          {"topology_hops_mean", t.table_given ? tables_.mean_hops : kNotMeasured},
+          {"hops_mean", alone.hops},
           {"stretch", t.table_given ? tables_.stretch : kNotMeasured},
           {"shortest_kept", t.table_given ? tables_.kept : kNotMeasured},
           {"alternates", t.table_given ? tables_.alternates : kNotMeasured},
@@ -222,7 +222,7 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"bisection_links", small ? metrics.bisection : kNotMeasured},
           {"slots_per_round", round},
           {"buffers_in_flight", in_flight},
-          {"zero_load_latency_cycles", uniform ? alone.cycles + traffic_.mean_flits - 1 : kNotMeasured},
+          {"zero_load_latency_cycles", alone.cycles + traffic_.mean_length() - 1},
           {"zero_load_clocks", alone.clocks},
           {"zero_load_clocks_per_hop", alone.clocks_per_hop},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},

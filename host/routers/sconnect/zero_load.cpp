@@ -51,28 +51,28 @@ Journey journey(const SconnectFabric& fabric, const std::vector<u16>& entry, u32
   return walk(fabric, entry, places[from], fabric.node_of[places[to].tic]);
 }
 
-ZeroLoad zero_load(const SconnectFabric& fabric, const std::vector<u16>& entry) {
-  double cycles = 0, clocks = 0, hops = 0, channel_clocks = 0;
-  u64 journeys = 0;
-  // All pairs of a fabric of up to 256 nodes; of a larger one, from some of its ports.
+ZeroLoad zero_load(const SconnectFabric& fabric, const std::vector<u16>& entry, const TerminalPlan& traffic) {
+  constexpr u64 kMostPairs = 4000000;
+  if (u64{fabric.terminals} * fabric.terminals > kMostPairs) return {};
   const std::vector<Place> places = places_of(fabric);
-  const u32 step = fabric.terminals > 256 ? fabric.terminals / 64 : 1;
-  for (u32 from = 0; from < fabric.terminals; from += step) {
-    for (u32 node = 0; node < fabric.nodes; ++node) {
-      const Journey j = walk(fabric, entry, places[from], node);
-      if (j.cycles == kNone) return {};
-      cycles += j.cycles;
-      clocks += j.clocks;
-      if (j.hops) {
-        hops += j.hops;
-        // Into the first TIC and out of the last are no channels: what they take is what a message to oneself does.
-        channel_clocks += j.clocks;
-      }
-      ++journeys;
-    }
-  }
-  const double n = static_cast<double>(journeys);
-  return {cycles / n, clocks / n, hops > 0 ? channel_clocks / hops : kNotMeasured};
+  std::vector<Journey> known(std::size_t{fabric.terminals} * fabric.nodes);
+  const auto way = [&](u32 from, u32 to) -> const Journey& {
+    const u32 node = fabric.node_of[places[to].tic];
+    Journey& j = known[std::size_t{from} * fabric.nodes + node];
+    if (j.cycles == kNone) j = walk(fabric, entry, places[from], node);
+    return j;
+  };
+  const auto mean = [&](auto value) {
+    return traffic.mean_over(ValueOf([&](u32 from, u32 to) -> double {
+      const Journey& j = way(from, to);
+      return j.cycles == kNone ? kNotMeasured : value(j);
+    }));
+  };
+  const double hops = mean([](const Journey& j) { return j.hops; });
+  // Into the first TIC and out of the last are no channels: what they take is what a message to oneself does.
+  const double channel_clocks = mean([](const Journey& j) { return j.hops ? j.clocks : 0; });
+  return {mean([](const Journey& j) { return j.cycles; }), mean([](const Journey& j) { return j.clocks; }),
+          hops > 0 ? channel_clocks / hops : kNotMeasured, hops};
 }
 
 }  // namespace flitlab

@@ -7,6 +7,7 @@
 #include "host/routers/t3e/console.hpp"
 #include "host/routers/t3e/node_registers.hpp"
 #include "host/routers/t3e/table.hpp"
+#include "host/routers/t3e/ways.hpp"
 #include "host/routers/t3e/wiring.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
@@ -105,48 +106,68 @@ void T3ePlan::set_layout() {
   node.finish();
 }
 
+u32 T3ePlan::node_of(u32 terminal) const {
+  return terminal < table_.routers ? terminal : machine_.io_nodes[terminal - table_.routers];
+}
+
+T3ePlan::Way T3ePlan::shortest_way(u32 from, u32 to) const {
+  Way way;
+  for (u32 dim = 0; dim < 3; ++dim) {
+    const u32 a = machine_.shape.at(from, dim), b = machine_.shape.at(to, dim);
+    way.hops += distance_along(a, b, machine_.shape.radix(dim), machine_.shape.ring(dim));
+    way.dims += a != b;
+  }
+  return way;
+}
+
+double T3ePlan::mean_hops() const {
+  if (goes_straight())
+    return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
+      return shortest_way(node_of(source), node_of(destination)).hops;
+    }));
+  // Ways by tables that may lead around: an adaptive packet makes the hops of its deterministic way in another order.
+  constexpr u32 kWalked = 512;  // nodes; the ways of more take seconds
+  if (table_.routers > kWalked || machine_.next_change(1) != kNever) return kNotMeasured;
+  const t3e::Ways ways(machine_.shape, machine_.tables, machine_.broken, table_.any_direction);
+  return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
+    const u32 from = node_of(source), to = node_of(destination);
+    if (from == to) return 0;
+    const u32 hops = ways.hops(from, to, ways.tag(from, machine_.tables.registers[to].lwho));
+    return hops == kNone ? kNotMeasured : hops;
+  }));
+}
+
+double T3ePlan::zero_load_latency() const {
+  const t3e::Table& t = table_;
+  const bool flows = t.buffer_flits >= traffic_.longest;  // in a shorter buffer a packet may wait for credits
+  if (!goes_straight() || !flows || !machine_.io_nodes.empty()) return kNotMeasured;
+  return traffic_.mean_length() - 1 + traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
+    const Way way = shortest_way(source, destination);
+    return t3e::latency_formula(t, way.hops, way.dims);
+  }));
+}
+
 std::vector<std::pair<std::string, double>> T3ePlan::derived() const {
   const t3e::Table& t = table_;
-  double hops = 0, latency = 0;
-  u32 diameter = 0;
-  for (u32 s = 0; s < t.routers; ++s)
-    for (u32 d = 0; d < t.routers; ++d) {
-      if (s == d) continue;
-      u32 distance = 0, dims = 0;
-      for (u32 dim = 0; dim < 3; ++dim) {
-        const u32 k = machine_.shape.radix(dim), a = machine_.shape.at(s, dim), b = machine_.shape.at(d, dim);
-        const u32 ahead = (b + k - a) % k;
-        distance += machine_.shape.ring(dim) ? std::min(ahead, k - ahead) : (a < b ? b - a : a - b);
-        dims += a != b;
-      }
-      hops += distance;
-      diameter = std::max(diameter, distance);
-      latency += t3e::latency_formula(t, distance, dims - 1);
-    }
-  const double pairs = static_cast<double>(t.routers) * (t.routers - 1);
-  const bool regular = machine_.shape.full() && !machine_.breaks() && machine_.staff.everybody;
-  const auto only_if_regular = [&](double x) { return regular ? x : kNotMeasured; };
-  const bool uniform = regular && t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
-  const bool flows = t.buffer_flits >= traffic_.longest;  // in a shorter buffer a packet may wait for credits
+  const bool whole = machine_.shape.full() && !machine_.breaks();
+  const DistanceMetrics distance = distance_metrics(topology_);
   const ItemKind& kind = layout_.kinds[0];
-  return {
-      {"routers", t.routers},
-      {"terminals", t.terminals},
-      {"ports", machine_.io_nodes.empty() ? t3e::kIoPort : t3e::kPorts},
-      {"vcs", t.link_vcs},
-      {"channels", static_cast<double>(topology_.channels)},
-      {"bisection_channels",
-       machine_.shape.full() && !machine_.breaks() ? static_cast<double>(topology_.bisection_channels) : kNotMeasured},
-      {"diameter", only_if_regular(diameter)},
-      {"hops_mean", only_if_regular(hops / pairs)},
-      {"zero_load_latency_cycles",
-       uniform && flows && machine_.own_tables ? latency / pairs + traffic_.mean_flits - 1 : kNotMeasured},
-      {"lut_mode", machine_.tables.registers[0].lut_mode},
-      {"state_bytes", static_cast<double>(layout_.bytes(1))},
-      {"router_state_bytes", kind.item_bytes},
-      {"router_hot_bytes", static_cast<double>(kind.field("ring").offset)},
-      {"terminal_state_bytes", layout_.kinds[1].item_bytes},
-      {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + machine_.tables.lut.size() * 4)}};
+  return {{"routers", t.routers},
+          {"terminals", t.terminals},
+          {"ports", machine_.io_nodes.empty() ? t3e::kIoPort : t3e::kPorts},
+          {"vcs", t.link_vcs},
+          {"channels", static_cast<double>(topology_.channels)},
+          {"bisection_channels", whole ? static_cast<double>(topology_.bisection_channels) : kNotMeasured},
+          {"diameter", whole ? distance.diameter : kNotMeasured},
+          {"topology_hops_mean", whole ? distance.mean_hops : kNotMeasured},
+          {"hops_mean", mean_hops()},
+          {"zero_load_latency_cycles", zero_load_latency()},
+          {"lut_mode", machine_.tables.registers[0].lut_mode},
+          {"state_bytes", static_cast<double>(layout_.bytes(1))},
+          {"router_state_bytes", kind.item_bytes},
+          {"router_hot_bytes", static_cast<double>(kind.field("ring").offset)},
+          {"terminal_state_bytes", layout_.kinds[1].item_bytes},
+          {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) + machine_.tables.lut.size() * 4)}};
 }
 
 std::string T3ePlan::router_name(u32 router) const {

@@ -44,6 +44,17 @@ class T3ePlan final : public Plan, public Inspector {
   void set_machine();
   void set_layout();
   void set_barrier_trees(const Experiment& e);
+  struct Way {
+    u32 hops = 0, dims = 0;  ///< dims: dimensions in which it goes
+  };
+  u32 node_of(u32 terminal) const;
+  /// Between two nodes, in a machine without partial planes.
+  Way shortest_way(u32 from, u32 to) const;
+  /// Whether all packets take shortest ways during the whole run.
+  bool goes_straight() const { return machine_.shape.full() && !machine_.breaks() && machine_.own_tables; }
+  /// Means over the experiment's packets.
+  double mean_hops() const;
+  double zero_load_latency() const;
   Item<1> router(const std::vector<std::byte>& state, u32 index) const;
 
   t3e::Machine machine_;

@@ -148,10 +148,11 @@ std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::ve
   return tree;
 }
 
-u32 latency_formula(const Table& t, u32 hops, u32 turns) {
+u32 latency_formula(const Table& t, u32 hops, u32 dims) {
+  const u32 turns = dims - 1;
   const u32 turn = t.link_delay + t.wait, straight = t.short_circuit ? t.link_delay : turn;
-  if (!hops) return 0;
   const u32 source = t.inject_delay + t.link_delay, destination = t.wait + t.eject_delay;
+  if (!hops) return t.inject_delay + t.eject_delay;
   return source + turns * turn + (hops - 1 - turns) * straight + destination;
 }
 

@@ -45,7 +45,8 @@ constexpr Tag make_tag(u32 address, u32 signs, u32 initial, bool final, bool ada
 u32 shorter_way(const Shape& shape, u32 dim, u32 from, u32 to, bool plus_half_way);
 
 /// Clocks from the input of the source's router to the input of the destination's control chip for a head flit that
-/// meets no other traffic, by the latencies of the paper's Table 2.
-u32 latency_formula(const Table& table, u32 hops, u32 turns);
+/// meets no other traffic, by the latencies of the paper's Table 2. `dims`: dimensions in which the packet moves; a
+/// packet from a PE to itself moves in none.
+u32 latency_formula(const Table& table, u32 hops, u32 dims);
 
 }  // namespace flitlab::t3e

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/config/cross_checks.hpp"
+#include "host/plan/hops.hpp"
 #include "host/routers/vc/checks.hpp"
 #include "host/routers/vc/table.hpp"
 #include "host/run/result.hpp"
@@ -83,26 +84,34 @@ void VcPlan::set_layout() {
   terminal.finish();
 }
 
-/// docs/architecture.md, "Zero-load latency": under uniform traffic; not a number for other patterns, and where a
-/// buffer is too short to keep a packet flowing.
-double VcPlan::zero_load_latency(double mean_hops) const {
+double VcPlan::mean_hops() const {
   const vc::VcTable& t = table_;
-  const bool flows = traffic_.mean_flits == 1 || t.buffer_flits >= t.link_delay + t.credit_delay;
-  if (t.traffic.pattern != Pattern::kUniform || t.mode != TrafficMode::kOpen || !flows) return kNotMeasured;
-  const double hops = mean_hops * (t.algorithm == vc::Algorithm::kValiant ? 2 : 1);
+  if (t.algorithm != vc::Algorithm::kTable)  // all others are minimal, to the destination or to both of Valiant's
+    return traffic_.mean_over(GridHops(topology_, t.algorithm == vc::Algorithm::kValiant));
+  return traffic_.mean_over(TableHops(
+      topology_, [&](u32 router, u32 to) { return u32{routes_.port[std::size_t{router} * t.routers + to]}; }));
+}
+
+/// docs/architecture.md, "Zero-load latency"; not a number where a buffer is too short to keep a packet flowing.
+double VcPlan::zero_load_latency(double hops) const {
+  const vc::VcTable& t = table_;
+  const double flowing = traffic_.mean_over_lengths([&](u32 flits) {
+    return flits <= t.buffer_flits || t.buffer_flits >= t.link_delay + t.credit_delay ? 1.0 : kNotMeasured;
+  });
   const double allocation = t.speculative ? 0 : t.allocation_delay;
   // Store-and-forward routers wait for the tail, which overlaps route computation.
-  const double tail = t.flow_control == vc::FlowControl::kStoreAndForward
-                          ? std::max(traffic_.mean_flits - 1 - t.routing_delay, 0.0)
-                          : 0.0;
+  const double tail =
+      t.flow_control == vc::FlowControl::kStoreAndForward
+          ? traffic_.mean_over_lengths([&](u32 flits) { return std::max(flits - 1.0 - t.routing_delay, 0.0); })
+          : 0.0;
   const double each = t.routing_delay + allocation + tail;
-  return t.inject_delay + hops * (each + t.link_delay) + each + t.eject_delay + traffic_.mean_flits - 1;
+  return flowing * (t.inject_delay + hops * (each + t.link_delay) + each + t.eject_delay + traffic_.mean_length() - 1);
 }
 
 std::vector<std::pair<std::string, double>> VcPlan::derived() const {
   const vc::VcTable& t = table_;
   const DistanceMetrics distance = distance_metrics(topology_);
-  const double hops = distance.mean_hops;
+  const double hops = mean_hops();
   const ItemKind& kind = layout_.kinds[0];
   double tables = static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 +
                                       routes_.port.size() + routes_.layer.size());
@@ -113,6 +122,7 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
           {"channels", static_cast<double>(topology_.channels)},
           {"bisection_channels", static_cast<double>(topology_.bisection_channels)},
           {"diameter", distance.diameter},
+          {"topology_hops_mean", distance.mean_hops},
           {"hops_mean", hops},
           {"zero_load_latency_cycles", zero_load_latency(hops)},
           {"vc_layers", routes_.layers},

@@ -31,6 +31,8 @@ class VcPlan final : public Plan, public Inspector {
   u32 route_layers() const { return routes_.layers; }
 
  private:
+  /// Mean over the experiment's packets of the hops of their routes.
+  double mean_hops() const;
   double zero_load_latency(double mean_hops) const;
   void set_parameters(const Experiment& e);
   void set_classes(const Experiment& e);

@@ -1,0 +1,160 @@
+#include "host/plan/flows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/run/result.hpp"
+#include "kernels/traffic/all_to_all.hpp"
+
+namespace flitlab {
+namespace {
+
+constexpr double kDraws = 4294967296.0;  ///< 32-bit draws
+
+/// A value of the opposite direction.
+class Reversed final : public PairValue {
+ public:
+  explicit Reversed(const PairValue& value) : value_(value) {}
+  double of(u32 source, u32 destination) const override { return value_.of(destination, source); }
+
+ private:
+  const PairValue& value_;
+};
+
+/// Means of a value over the destinations of each terminal.
+class Destinations {
+ public:
+  Destinations(const TrafficTable& traffic, const PairValue& value) : t_(traffic), value_(value) {
+    find_groups();
+    hot_times_.assign(t_.terminals, 0);
+    if (t_.pattern != Pattern::kHot && t_.pattern != Pattern::kAllToRegion) return;
+    hot_.assign(t_.destination, t_.destination + t_.hot_count);
+    for (u32 hot : hot_) ++hot_times_[hot];
+    sum_of_hot_ = value_.sum_over(hot_);
+  }
+
+  /// Packets that a terminal creates, as a multiple of what the others create. (A matrix of rates belongs here.)
+  double rate(u32 source) const {
+    const bool silent = t_.pattern == Pattern::kAllToRegion ? hot_times_[source] > 0 : never_sends(t_, source);
+    if (silent) return 0;
+    return t_.injection == Injection::kAllAtOnce ? batch_size(t_, source) : 1.0;
+  }
+
+  /// Mean of the value over the packets of a terminal, weighted as packet_destination() draws.
+  double mean(u32 source) const {
+    switch (t_.pattern) {
+      case Pattern::kUniform: return even(source, t_.others_only);
+      case Pattern::kPermutation: return value_.of(source, t_.destination[source]);
+      case Pattern::kHot: return hot(source);
+      case Pattern::kMatrix: return row(source);
+      case Pattern::kAllToAll: return even(source, true);
+      case Pattern::kAllToRegion: return sum_of_hot_(source) / t_.hot_count;
+    }
+    return kNotMeasured;
+  }
+
+ private:
+  void find_groups() {
+    group_.assign(t_.terminals, 0);
+    std::vector<u32> set_at(t_.terminals, kNone);
+    for (u32 i = 0; i < t_.terminals; ++i) {
+      const TrafficGroup g = group_of(t_, i);
+      if (!g.count) continue;
+      if (set_at[g.first] == kNone) {
+        set_at[g.first] = static_cast<u32>(sets_.size());
+        sets_.emplace_back();
+        for (u32 rank = 0; rank < g.count; ++rank) sets_.back().push_back(member_of(t_, g, rank));
+      }
+      group_[i] = set_at[g.first];
+    }
+    for (const TerminalSet& set : sets_) sum_of_set_.push_back(value_.sum_over(set));
+  }
+
+  /// Mean over the members of the sender's group.
+  double even(u32 source, bool others_only) const {
+    const double sum = sum_of_set_[group_[source]](source), count = group_of(t_, source).count;
+    return others_only ? (sum - value_.of(source, source)) / (count - 1) : sum / count;
+  }
+
+  double row(u32 source) const {
+    const u32 begin = t_.row_start[source], end = t_.row_start[source + 1];
+    double sum = 0, below = 0;
+    for (u32 i = begin; i < end; ++i) {
+      const double next = i + 1 == end ? kDraws : t_.cumulative[i];
+      sum += (next - below) / kDraws * value_.of(source, t_.column[i]);
+      below = next;
+    }
+    return sum;
+  }
+
+  double hot(u32 source) const {
+    const double part = t_.hot_threshold / kDraws, each = part / t_.hot_count;
+    const double mean = (1 - part) * even(source, t_.others_only);
+    const u32 own = t_.others_only ? hot_times_[source] : 0;  // draws of the sender, which may not send to itself
+    if (sets_.size() == 1 && !own) return mean + each * sum_of_hot_(source);
+    double sum = sets_.size() == 1 ? sum_of_hot_(source) - own * value_.of(source, source) : 0;
+    for (u32 i = 0; i < t_.hot_count; ++i) {
+      const bool denied = (own && hot_[i] == source) || group_of(t_, hot_[i]).first != group_of(t_, source).first;
+      if (denied)
+        sum += even_of_slice(source, i);
+      else if (sets_.size() > 1)
+        sum += value_.of(source, hot_[i]);
+    }
+    return mean + each * sum;
+  }
+
+  /// Mean over the destinations of packets that were to go to hot terminal `i` and may not: the draw that chose it also
+  /// chooses the destination, so they are one slice of the sender's group.
+  double even_of_slice(u32 source, u32 i) const {
+    const TrafficGroup g = group_of(t_, source);
+    const u32 count = g.count - t_.others_only;
+    const double begin = static_cast<double>(i) * count / t_.hot_count,
+                 end = static_cast<double>(i + 1) * count / t_.hot_count;
+    double sum = 0;
+    for (u32 r = static_cast<u32>(begin); r < count && r < end; ++r) {
+      const double share = std::min(end, r + 1.0) - std::max(begin, static_cast<double>(r));
+      const u32 rank = r + (t_.others_only && r >= g.rank);
+      sum += share * value_.of(source, member_of(t_, g, rank));
+    }
+    return sum / (end - begin);
+  }
+
+  const TrafficTable& t_;
+  const PairValue& value_;
+  std::vector<TerminalSet> sets_;                              ///< groups
+  std::vector<u32> group_;                                     ///< [terminals] index in sets_
+  std::vector<std::function<double(u32 source)>> sum_of_set_;  ///< [groups]
+  TerminalSet hot_;
+  std::vector<u32> hot_times_;  ///< [terminals] how often a terminal is in hot_
+  std::function<double(u32 source)> sum_of_hot_;
+};
+
+}  // namespace
+
+std::function<double(u32)> PairValue::sum_over(const TerminalSet& set) const {
+  return [this, &set](u32 source) {
+    double sum = 0;
+    for (u32 destination : set) sum += of(source, destination);
+    return sum;
+  };
+}
+
+bool has_flows(TrafficMode mode) { return mode == TrafficMode::kOpen || mode == TrafficMode::kRequestReply; }
+
+double mean_over_packets(const TrafficTable& t, TrafficMode mode, const PairValue& value) {
+  if (!has_flows(mode)) return kNotMeasured;
+  const Destinations destinations(t, value);
+  double sum = 0, packets = 0;
+  for (u32 s = 0; s < t.terminals; ++s) {
+    const double rate = destinations.rate(s);
+    if (rate == 0) continue;
+    sum += rate * destinations.mean(s);
+    packets += rate;
+  }
+  if (packets == 0) return kNotMeasured;
+  const double there = sum / packets;
+  if (mode != TrafficMode::kRequestReply || value.symmetric()) return there;
+  return (there + mean_over_packets(t, TrafficMode::kOpen, Reversed(value))) / 2;
+}
+
+}  // namespace flitlab

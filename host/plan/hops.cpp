@@ -1,0 +1,86 @@
+#include "host/plan/hops.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "host/topology/metrics.hpp"
+
+namespace flitlab {
+
+GridHops::GridHops(const Topology& t, bool via_any) : topology_(t), via_any_(via_any) {
+  for (u32 k : t.shape) {
+    if (!via_any) break;
+    to_all_.push_back(distance_sums(std::vector<double>(k, 1.0 / k), t.wraps));
+  }
+}
+
+double GridHops::to_any(u32 router) const {
+  double hops = 0;
+  for (u32 d = 0; d < topology_.shape.size(); ++d) hops += to_all_[d][topology_.coordinate(router, d)];
+  return hops;
+}
+
+double GridHops::of(u32 source, u32 destination) const {
+  const Topology& t = topology_;
+  const u32 from = t.terminal_router(source), to = t.terminal_router(destination);
+  if (via_any_) return to_any(from) + to_any(to);
+  u32 hops = 0;
+  for (u32 d = 0; d < t.shape.size(); ++d)
+    hops += distance_along(t.coordinate(from, d), t.coordinate(to, d), t.shape[d], t.wraps);
+  return hops;
+}
+
+std::function<double(u32)> GridHops::sum_over(const TerminalSet& set) const {
+  const Topology& t = topology_;
+  if (via_any_) {
+    double from_any = 0;
+    for (u32 destination : set) from_any += to_any(t.terminal_router(destination));
+    const double count = static_cast<double>(set.size());
+    return [this, from_any, count](u32 source) { return count * to_any(topology_.terminal_router(source)) + from_any; };
+  }
+  std::vector<std::vector<double>> sums;  // [dims][coordinate]
+  for (u32 d = 0; d < t.shape.size(); ++d) {
+    std::vector<double> members(t.shape[d]);
+    for (u32 destination : set) ++members[t.coordinate(t.terminal_router(destination), d)];
+    sums.push_back(distance_sums(members, t.wraps));
+  }
+  return [this, sums = std::move(sums)](u32 source) {
+    double hops = 0;
+    for (u32 d = 0; d < sums.size(); ++d) hops += sums[d][topology_.coordinate(topology_.terminal_router(source), d)];
+    return hops;
+  };
+}
+
+TableHops::TableHops(const Topology& topology, std::function<u32(u32, u32)> port)
+    : topology_(topology), port_(std::move(port)) {}
+
+double TableHops::of(u32 source, u32 destination) const {
+  const u32 to = topology_.terminal_router(destination);
+  u32 hops = 0;
+  for (u32 r = topology_.terminal_router(source); r != to; ++hops) r = topology_.peer(r, port_(r, to)).item;
+  return hops;
+}
+
+/// Routes to one router form a tree, so the hops of all its routers take one step each.
+std::function<double(u32)> TableHops::sum_over(const TerminalSet& set) const {
+  const Topology& t = topology_;
+  std::vector<u32> members(t.routers);
+  for (u32 destination : set) ++members[t.terminal_router(destination)];
+  const auto sums = std::make_shared<std::vector<double>>(t.routers);
+  std::vector<u32> hops(t.routers), route;
+  for (u32 to = 0; to < t.routers; ++to) {
+    if (!members[to]) continue;
+    hops.assign(t.routers, kNone);
+    hops[to] = 0;
+    for (u32 from = 0; from < t.routers; ++from) {
+      route.clear();
+      u32 r = from;
+      for (; hops[r] == kNone; r = t.peer(r, port_(r, to)).item) route.push_back(r);
+      for (u32 known = hops[r]; !route.empty(); route.pop_back()) hops[route.back()] = ++known;
+      (*sums)[from] += static_cast<double>(members[to]) * hops[from];
+    }
+  }
+  return [this, sums](u32 source) { return (*sums)[topology_.terminal_router(source)]; };
+}
+
+}  // namespace flitlab

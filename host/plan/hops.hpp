@@ -1,0 +1,41 @@
+#pragma once
+/// Hops of routes, as quantities of which mean_over_packets() takes the mean.
+#include <functional>
+#include <vector>
+
+#include "host/plan/flows.hpp"
+#include "host/topology/topology.hpp"
+
+namespace flitlab {
+
+/// Shortest routes of a network with coordinates. `via_any`: a route goes to a router drawn among all, and from there
+/// to the destination (Valiant).
+class GridHops final : public PairValue {
+ public:
+  explicit GridHops(const Topology& topology, bool via_any = false);
+  double of(u32 source, u32 destination) const override;
+  std::function<double(u32 source)> sum_over(const TerminalSet& set) const override;
+  bool symmetric() const override { return true; }
+
+ private:
+  /// Mean hops from a router to all routers.
+  double to_any(u32 router) const;
+
+  const Topology& topology_;
+  bool via_any_;
+  std::vector<std::vector<double>> to_all_;  ///< [dims][coordinate] mean distance to all coordinates; if via_any
+};
+
+/// Routes that a table holds: `port(router, destination router)` is the output port.
+class TableHops final : public PairValue {
+ public:
+  TableHops(const Topology& topology, std::function<u32(u32 router, u32 destination)> port);
+  double of(u32 source, u32 destination) const override;
+  std::function<double(u32 source)> sum_over(const TerminalSet& set) const override;
+
+ private:
+  const Topology& topology_;
+  std::function<u32(u32, u32)> port_;
+};
+
+}  // namespace flitlab
