@@ -59,7 +59,7 @@ void BlessPlan::set_network(const Experiment& e) {
 }
 
 u64 BlessPlan::most_partial() const {
-  return longest_ == 1 ? 1 : topology_.channels * table_.hop_delay + topology_.terminals - 1;
+  return longest_ == 1 ? 1 : topology_.channels * table_.hop_delay + topology_.terminals - table_.traffic.others_only;
 }
 
 void BlessPlan::set_places(const Experiment& e) {

@@ -125,14 +125,17 @@ double T3ePlan::mean_hops() const {
     return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
       return shortest_way(node_of(source), node_of(destination)).hops;
     }));
-  // Ways by tables that may lead around: an adaptive packet makes the hops of its deterministic way in another order.
+  // Ways by tables that may lead around. An adaptive packet makes the hops of its deterministic way in another order,
+  // which is as long unless planes are partial.
   constexpr u32 kWalked = 512;  // nodes; the ways of more take seconds
   if (table_.routers > kWalked || machine_.next_change(1) != kNever) return kNotMeasured;
   const t3e::Ways ways(machine_.shape, machine_.tables, machine_.broken, table_.any_direction);
   return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
     const u32 from = node_of(source), to = node_of(destination);
     if (from == to) return 0;
-    const u32 hops = ways.hops(from, to, ways.tag(from, machine_.tables.registers[to].lwho));
+    const t3e::Tag tag = ways.tag(from, machine_.tables.registers[to].lwho);
+    if (!machine_.shape.full() && t3e::tag_adapt(tag)) return kNotMeasured;
+    const u32 hops = ways.hops(from, to, tag);
     return hops == kNone ? kNotMeasured : hops;
   }));
 }

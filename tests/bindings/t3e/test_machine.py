@@ -226,7 +226,7 @@ def test_what_a_pe_sends_to_itself_is_refused(tmp_path):
     path = tmp_path / "trace.csv"
     path.write_text("0,1,1,2\n")
     network = Network(Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 2, 1], "traffic.mode": "trace",
-                                            "traffic.trace_file": str(path)}))
+                                            "traffic.trace_file": str(path), "traffic.self": False}))
     with pytest.raises(ConfigError, match=r"trace\.csv:1: .*terminal 1 sends to itself"):
         network.step(1)
 
@@ -273,7 +273,8 @@ def test_misdelivered_packets_are_counted():
 
 def test_hot_spots_stay_in_their_partition():
     network = Network(build({"topology.shape": [2, 4, 2], "topology.partitions": [0, 7, 8, 7], "traffic.load": 0.1,
-                             "traffic.pattern": "hot_spot", "traffic.hot_terminals": [0], "traffic.hot_fraction": 0.5}),
+                             "traffic.self": False, "traffic.pattern": "hot_spot", "traffic.hot_terminals": [0],
+                             "traffic.hot_fraction": 0.5}),
                       trace=True).step(3000)
     to_hot = {e["src"] for e in network.events() if e["kind"] == "delivered" and e["index"] == 0}
     assert to_hot == set(range(1, 8))
@@ -292,10 +293,24 @@ def test_what_does_not_go_together(changes, text):
 
 def test_numbers_of_irregular_machines_are_not_invented():
     derived = build(LC424).derived()
-    keys = ("hops_mean", "diameter", "bisection_channels", "zero_load_latency_cycles")
+    keys = ("topology_hops_mean", "diameter", "bisection_channels", "zero_load_latency_cycles")
     assert all(derived[key] is None for key in keys)
     broken = build({"topology.shape": [4, 4, 2], "faults.links": [0, 0]}).derived()
     assert all(broken[key] is None for key in keys)
+    assert derived["hops_mean"] is None  # adaptive packets in partial planes
+    later = build({"topology.shape": [4, 4, 2], "faults.links": [0, 0], "faults.cycle": 500}).derived()
+    assert later["hops_mean"] is None
+
+
+@pytest.mark.parametrize("changes", [
+    {"topology.shape": [4, 4, 2], "faults.links": [0, 0, 5, 2]}, {"topology.shape": [4, 4, 2], "faults.nodes": [5]},
+    {"topology.shape": [4, 4, 2], "topology.partitions": [0, 7, 16, 11], "traffic.self": False},
+    {"topology.shape": [4, 4, 2], "faults.links": [0, 0], "routing.adaptive": False, "traffic.pattern": "bit_reverse"},
+    AC20 | {"traffic.self": False, "routing.adaptive": False},
+], ids=["links", "node", "partitions", "deterministic", "partial"])
+def test_hops_of_irregular_machines_are_those_of_their_tables(changes):
+    experiment = build(changes | {"traffic.load": 0.05, "run.warmup_cycles": 1000, "run.measure_cycles": 20000})
+    assert experiment.derived()["hops_mean"] == pytest.approx(run(experiment).hops_mean, rel=0.01)
 
 
 def test_no_latency_is_foretold_where_a_packet_waits_for_credits_or_has_no_way():

@@ -325,7 +325,7 @@ def test_nobody_sends_to_itself(tmp_path):
     matrix.write_text("".join(f"{i},{i},1\n" for i in range(16)))
     with pytest.raises(fl.ConfigError, match="terminal 0 sends to itself"):
         fl.run(fl.Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 4, 2], "traffic.pattern": "matrix",
-                                        "traffic.matrix_file": str(matrix)}))
+                                        "traffic.matrix_file": str(matrix), "traffic.self": False}))
 
 
 @pytest.mark.parametrize("form", ["vcd", "perfetto", "jsonl"])

@@ -59,8 +59,77 @@ TEST(Derived, ZeroLoadLatencyOfAT3eIsMeasured) {
   }
 }
 
+/// Hops and latency of the experiment, whatever its pattern, routing, packets and model: against runs at a low load.
+TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
+  std::string clockwise, ring;
+  for (u32 r = 0; r < 8; ++r) {
+    ring += std::to_string(r) + "," + std::to_string((r + 1) % 8) + "\n";
+    for (u32 to = 0; to < 8; ++to)  // edge n of the list is port 1 of router n, but for the first and the last
+      if (r != to) clockwise += std::to_string(r) + "," + std::to_string(to) + "," + (r == 0 ? "0" : "1") + "\n";
+  }
+  const testing::TextFile edges(ring), routes(clockwise);
+  const Lengths mixed{{1, 15.0}, {16, 1.0}};
+  const std::vector<RawConfig> settings{
+      {{"traffic.pattern", word("neighbour")}, {"topology.kind", word("mesh")}},
+      {{"traffic.pattern", word("transpose")}, {"routing.algorithm", word("valiant")}},
+      {{"traffic.pattern", word("tornado")}, {"routing.algorithm", word("minimal_adaptive")}},
+      {{"traffic.pattern", word("bit_reverse")}, {"traffic.self", false}, {"topology.concentration", integer(4)}},
+      {{"traffic.pattern", word("divide")},
+       {"topology.kind", word("hypercube")},
+       {"topology.channel_delay", integer(5)}},
+      {{"topology.kind", word("graph")},
+       {"topology.file", edges.path},
+       {"routing.algorithm", word("table")},
+       {"routing.table_file", routes.path}},
+      {{"router.flow_control", word("store_and_forward")},
+       {"router.buffer_flits", integer(32)},
+       {"traffic.packet_flits", mixed}},
+      {{"traffic.mode", word("request_reply")}, {"traffic.pattern", word("hot_spot")}, {"traffic.hot_fraction", 0.9}},
+      {{"router.kind", word("bless")}, {"traffic.pattern", word("hot_region")}, {"traffic.packet_flits", mixed}},
+      {{"router.kind", word("bless")}, {"traffic.pattern", word("transpose")}},
+      {{"router.kind", word("t3e")}, {"traffic.pattern", word("bit_reverse")}},
+      {{"router.kind", word("t3e")},
+       {"traffic.pattern", word("fft")},
+       {"traffic.packet_flits", mixed},
+       {"router.deterministic_buffer_flits", integer(16)}},
+      {{"router.kind", word("bgl")}, {"traffic.pattern", word("bit_reverse")}},
+      {{"router.kind", word("bgl")}, {"traffic.pattern", word("neighbour")}},
+      {{"router.kind", word("adaptive")}, {"traffic.pattern", word("neighbour")}},
+      {{"router.kind", word("sconnect")}, {"traffic.pattern", word("neighbour")}},
+      {{"router.kind", word("metro")}, {"topology.kind", word("fat_tree")}, {"traffic.pattern", word("neighbour")}},
+  };
+  for (RawConfig config : settings) {
+    const bool slow = config.count("router.kind") && config.at("router.kind") == word("bgl");  // 32 cycles a flit
+    config["traffic.load"] = slow ? 0.0003 : 0.004;
+    config["run.measure_cycles"] = integer(slow ? 800000 : 100000);
+    config["run.warmup_cycles"] = integer(1000);
+    const Experiment e = experiment(config);
+    const Result r = run_job({e}, {"cpu", 1, false}, nullptr).front();
+    EXPECT_NEAR(r.hops_mean, derived(e, "hops_mean"), 0.03 * r.hops_mean) << e.structure_key();
+    EXPECT_NEAR(r.latency.mean, derived(e, "zero_load_latency_cycles"), 0.02 * r.latency.mean + 1.5 * r.latency.ci95)
+        << e.structure_key();
+  }
+}
+
+/// 65,536 routers: no walk over all pairs.
+TEST(Derived, LargeNetworksAreSummedByCoordinates) {
+  const Experiment e = experiment({{"topology.shape", IntList{256, 256}},
+                                   {"traffic.pattern", word("hot_region")},
+                                   {"traffic.hot_shape", IntList{128, 256}},
+                                   {"traffic.self", false}});
+  EXPECT_NEAR(derived(e, "hops_mean"), 128, 0.01);
+}
+
+TEST(Derived, TopologyNumbersKeepTheirOwnNames) {
+  const Experiment e = experiment({{"topology.kind", word("mesh")}, {"traffic.pattern", word("neighbour")}});
+  EXPECT_EQ(derived(e, "topology_hops_mean"), 2.5);
+  EXPECT_EQ(derived(e, "hops_mean"), 3);
+  const Experiment hot = experiment({{"router.kind", word("bgl")}, {"traffic.pattern", word("hot_spot")}});
+  EXPECT_GT(derived(hot, "uniform_load_bound"), 0);
+  EXPECT_TRUE(std::isnan(derived(hot, "saturation_load_bound")));
+}
+
 TEST(Derived, ZeroLoadLatencyIsNotGuessed) {
-  EXPECT_TRUE(std::isnan(derived(experiment({{"traffic.pattern", word("tornado")}}), "zero_load_latency_cycles")));
   EXPECT_TRUE(std::isnan(derived(experiment({{"router.buffer_flits", integer(3)}}), "zero_load_latency_cycles")));
 }
 

@@ -18,7 +18,8 @@ PROPAGATION = ("the manual only says that hardware sets R_ORIENT of all other no
 def _boards(wiring: str, **settings: object) -> Network:
     return Network(Experiment.from_dict({
         "router.kind": "t3e", "topology.shape": [4, 4, 4], "topology.wiring_z": wiring, "special.enabled": True,
-        "traffic.load": 0.0, "traffic.self": False} | {key.replace("__", "."): value for key, value in settings.items()}))
+        "traffic.load": 0.0, "traffic.self": False}
+        | {key.replace("__", "."): value for key, value in settings.items()}))
 
 
 def _far_end(network: Network, port: str) -> tuple[int, int]:

@@ -195,8 +195,10 @@ TEST(BglTies, SetTheBoundOfTheLoad) {
   for (const IntList& shape : {IntList{8}, {7}, {6}, {2}, {10, 3}, {4, 4, 2}, {6, 6, 6}, {1, 5, 2}})
     for (const char* ties : {"registers", "random"}) {
       const Grid grid(shape);
-      const Network net(
-          experiment({{"router.kind", word("bgl")}, {"topology.shape", shape}, {"routing.ties", word(ties)}}));
+      const Network net(experiment({{"router.kind", word("bgl")},
+                                    {"topology.shape", shape},
+                                    {"routing.ties", word(ties)},
+                                    {"traffic.self", false}}));
       const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
       std::map<std::pair<u32, u32>, double> load;  // of a link, in packets of each node
       const bool random = std::string(ties) == "random";

@@ -81,6 +81,7 @@ TEST(BglTiming, ZeroLoadLatencyIsDerived) {
     const Experiment e = testing::experiment(odd({{"router.kind", word("bgl")},
                                                   {"topology.shape", shape},
                                                   {"router.bypass", bypass},
+                                                  {"traffic.self", false},
                                                   {"traffic.packet_flits", Lengths{{2, 1.0}, {7, 1.0}}}}));
     double hops = 0;
     for (u32 to = 1; to < 40; ++to) hops += distance(shape, 0, to) / 39.0;

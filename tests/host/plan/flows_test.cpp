@@ -1,0 +1,141 @@
+/// Means over the packets of an experiment, against packets drawn one by one and against routes followed one by one.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "host/plan/hops.hpp"
+#include "host/plan/plan.hpp"
+#include "host/plan/terminal_plan.hpp"
+#include "host/routing/tables.hpp"
+#include "host/topology/metrics.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::plan_flows_test {
+namespace {
+
+using testing::experiment;
+using testing::integer;
+using testing::word;
+
+/// A quantity that differs in every pair and in every direction.
+const ValueOf kPair([](u32 source, u32 destination) {
+  return std::fmod(source * 7.3 + destination * destination, 11.0);
+});
+
+/// The mean of kPair over packets that terminals draw, `each` of every terminal that sends.
+double drawn(const TerminalPlan& traffic, u32 each) {
+  const TrafficTable& t = traffic.table;
+  ReplicaRow row{};
+  row.seed = 5;
+  double sum = 0;
+  u64 packets = 0;
+  for (u32 s = 0; s < t.terminals; ++s) {
+    if (never_sends(t, s)) continue;
+    for (u32 i = 0; i < each; ++i) sum += kPair.of(s, packet_destination(t, row, s, i));
+    packets += each;
+  }
+  return sum / static_cast<double>(packets);
+}
+
+/// Every pattern, with and without the sender among the destinations; several hot terminals, and groups.
+TEST(Flows, WeighDestinationsAsTerminalsDrawThem) {
+  std::string lines;
+  for (u32 s = 0; s < 16; ++s)
+    for (u32 d = 0; d < 16; ++d)
+      if (s != d) lines += std::to_string(s) + "," + std::to_string(d) + "," + std::to_string((s * d) % 5) + "\n";
+  const testing::TextFile matrix(lines);
+  const TerminalPlan::Groups halves{{0, 1, 2, 5, 9, 13, 14}, {3, 4, 6, 7, 8}, {10}};
+  for (const char* pattern :
+       {"uniform", "bit_complement", "bit_reverse", "shuffle", "transpose", "tornado", "neighbour", "hot_spot",
+        "hot_region", "random_permutation", "matrix", "all_to_all", "all_to_region", "fft", "divide"})
+    for (bool self : {true, false})
+      for (bool grouped : {true, false}) {
+        const std::string name = pattern;
+        if (grouped && name != "uniform" && name != "hot_spot" && name != "all_to_all") continue;
+        RawConfig c{{"traffic.pattern", word(pattern)}, {"traffic.self", self}};
+        if (name == "matrix") c["traffic.matrix_file"] = matrix.path;
+        if (name == "hot_spot") {
+          c["traffic.hot_terminals"] = IntList{3, 5, 14};
+          c["traffic.hot_fraction"] = 0.7;
+        }
+        const Experiment e = experiment(c);
+        const Topology topology = make_topology(e);
+        const TerminalPlan traffic(e, topology, grouped ? halves : TerminalPlan::Groups{});
+        EXPECT_NEAR(traffic.mean_over(kPair), drawn(traffic, 2520 * 8), 0.02) << name << self << grouped;
+      }
+}
+
+/// Terminals of a batch count by their packets, replies as much as requests; nothing is known of a trace.
+TEST(Flows, CountPacketsOfEveryMode) {
+  const TerminalPlan::Groups groups{{0, 1, 2}, {3, 4}};
+  const ValueOf source([](u32 s, u32) { return s; });
+  const auto mean = [&](const RawConfig& c, const TerminalPlan::Groups& g) {
+    const Experiment e = experiment(c);
+    const Topology topology = make_topology(e);
+    return TerminalPlan(e, topology, g).mean_over(source);
+  };
+  // Two packets each of 0, 1 and 2, one each of 3 and 4.
+  EXPECT_DOUBLE_EQ(mean({{"traffic.mode", word("batch")}, {"traffic.pattern", word("all_to_all")}}, groups), 13 / 8.0);
+  EXPECT_DOUBLE_EQ(mean({{"traffic.pattern", word("all_to_all")}}, groups), 2);
+  // Half of the packets, the replies, begin at hot terminal 9.
+  EXPECT_NEAR(mean({{"traffic.mode", word("request_reply")},
+                    {"traffic.pattern", word("hot_spot")},
+                    {"traffic.hot_terminals", IntList{9}},
+                    {"traffic.hot_fraction", 1.0}},
+                   {}),
+              (7.5 + 9) / 2, 1e-6);
+  EXPECT_TRUE(std::isnan(mean({{"traffic.mode", word("trace")}, {"traffic.trace_file", word("any.csv")}}, {})));
+}
+
+TEST(Flows, MeansOverLengthsAreOverPackets) {
+  const auto tails = [&](const RawConfig& c) {
+    const Experiment e = experiment(c);
+    const Topology topology = make_topology(e);
+    return TerminalPlan(e, topology).mean_over_lengths([](u32 flits) { return flits > 2 ? flits - 2.0 : 0.0; });
+  };
+  EXPECT_DOUBLE_EQ(tails({{"traffic.packet_flits", Lengths{{1, 15.0}, {16, 1.0}}}}), 14 / 16.0);
+  EXPECT_DOUBLE_EQ(tails({{"traffic.mode", word("request_reply")},
+                          {"traffic.packet_flits", Lengths{{1, 1.0}}},
+                          {"traffic.reply_flits", Lengths{{6, 1.0}}}}),
+                   2);
+  // Geometric with mean 2, cut at 32: the sum of P(L >= n) for n from 3.
+  double longer = 0;
+  for (u32 n = 3; n <= 32; ++n) longer += std::pow(0.5, n - 1);
+  EXPECT_NEAR(tails({{"traffic.packet_length", word("geometric")}, {"traffic.packet_flits", Lengths{{2, 1.0}}}}),
+              longer, 1e-12);
+}
+
+TEST(Hops, SumsOverSetsAreThoseOfPairs) {
+  const auto check = [](const Topology& t, const PairValue& hops) {
+    const TerminalSet set{0, 3, 4, t.terminals - 1, 3};
+    const auto sum = hops.sum_over(set);
+    for (u32 s = 0; s < t.terminals; ++s) {
+      double one_by_one = 0;
+      for (u32 d : set) one_by_one += hops.of(s, d);
+      EXPECT_NEAR(sum(s), one_by_one, 1e-9) << t.kind << s;
+    }
+  };
+  for (const Topology& t : {make_mesh({5, 3}, 2), make_torus({6, 3, 2}, 1), make_torus({7}, 1), make_torus({1, 4}, 3),
+                            make_hypercube(4, 1)}) {
+    check(t, GridHops(t));
+    check(t, GridHops(t, true));
+    for (u32 a = 0; a < t.terminals; ++a) {  // against a search in the graph of channels
+      const std::vector<u32> hops = hops_from(t, t.terminal_router(a));
+      for (u32 b = 0; b < t.terminals; ++b) EXPECT_EQ(GridHops(t).of(a, b), hops[t.terminal_router(b)]);
+    }
+  }
+  std::string edges;
+  for (u32 r = 0; r < 7; ++r) edges += std::to_string(r) + "," + std::to_string((r + 1) % 7) + "\n";
+  const testing::TextFile file(edges + "0,3\n");
+  const Topology graph = make_graph(TextSource(file.path), 2);
+  const RouteTable routes = shortest_path_table(graph, 8);
+  const TableHops hops(graph, [&](u32 r, u32 to) { return u32{routes.port[r * graph.routers + to]}; });
+  check(graph, hops);
+  EXPECT_EQ(hops.of(0, 7), 1);  // over the chord from router 0 to 3
+}
+
+}  // namespace
+}  // namespace flitlab::plan_flows_test
