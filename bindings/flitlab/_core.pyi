@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 __version__: str
+VERDICTS: tuple[str, ...]
 END_OF_TIME: int  # cycles
 
 class ConfigError(ValueError):

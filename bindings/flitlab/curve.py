@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from flitlab._core import ConfigError
+from flitlab._core import VERDICTS, ConfigError
 from flitlab.arguments import did_you_mean, is_number, shown, writing
 from flitlab.over_seeds import by_point, mean_and_half
+from flitlab.result import precision_reached
 from flitlab.rows import Rows
 
 if TYPE_CHECKING:
@@ -23,16 +24,19 @@ if TYPE_CHECKING:
     from flitlab.result import Result
 
 COLUMNS = [
-    "offered", "accepted", "saturated", "latency_mean", "latency_ci95", "latency_p50", "latency_p95",
+    "offered", "accepted", "verdict", "saturated", "latency_mean", "latency_ci95", "latency_p50", "latency_p95",
     "latency_p99", "latency_max", "network_latency_mean", "hops_mean", "channel_use_mean", "channel_use_max",
     "packets_delivered", "warmup_steady", "window_capped", "cycles", "state_hash",
 ]
 
 
+_NOTES = {"saturated": "saturated", "too_short": "not enough epochs to tell", "not_drained": "not drained"}
+
+
 def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
     latency, packets = result["latency_cycles"], result["packets"]
     values = [
-        result["offered"], result["accepted"], result["saturated"], latency["mean"], latency["ci95"],
+        result["offered"], result["accepted"], result["verdict"], result["saturated"], latency["mean"], latency["ci95"],
         latency["p50"], latency["p95"], latency["p99"], latency["max"], result["network_latency_cycles"]["mean"],
         result["hops_mean"], result["channel_utilization"]["mean"], result["channel_utilization"]["max"],
         packets["delivered"], result["warmup_steady"], result["window_capped"], result["cycles"],
@@ -47,7 +51,7 @@ def is_result(result: Any) -> bool:
     """Whether a result has all that a row says, and numbers where numbers are. Raises KeyError or TypeError if it has
     not."""
     row = _row({}, result)
-    return (isinstance(row.pop("state_hash"), str)
+    return (isinstance(row.pop("state_hash"), str) and row.pop("verdict") in VERDICTS
             and all(value is None or isinstance(value, (int, float)) for value in row.values()))
 
 
@@ -234,14 +238,22 @@ class Curve:
 
         save_curve(self, path)
 
+    def _values_of(self, path: str) -> Iterator[Any]:
+        """Of each row the value of a parameter; None where nobody knows it."""
+        if path in self.rows.names:
+            return (value for (value,) in self.rows.pick(path))
+        return (config.get(path) for config in self.configs or [{}] * len(self.rows))
+
     def _cells(self) -> list[list[str]]:
         """The main columns as text, the head first."""
         seeds = {seed for (seed,) in self.rows.pick("run.seed")}
         keys = [*self.keys, *(["run.seed"] if len(seeds) > 1 and "run.seed" not in self.keys else [])]
         lines = [[*keys, "accepted", "latency", "+-", "p99", ""]]
-        for r in self.rows:
-            notes = (["saturated"] * r["saturated"] + ["warm-up not steady"] * (not r["warmup_steady"])
-                     + ["window capped"] * r["window_capped"])
+        requested = self._values_of("run.precision")
+        for r, precision in zip(self.rows, requested, strict=True):
+            notes = ([_NOTES[r["verdict"]]] * (r["verdict"] in _NOTES)
+                     + ["warm-up not steady"] * (not r["warmup_steady"])
+                     + [precision_reached(r["latency_mean"], r["latency_ci95"], precision)] * (r["window_capped"] and r["verdict"] == "steady"))
             lines.append([
                 *(str(r[k]) for k in keys), f"{r['accepted']:.4f}", _number(r["latency_mean"]),
                 _number(r["latency_ci95"]), _number(r["latency_p99"]), ", ".join(notes),

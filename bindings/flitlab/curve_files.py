@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from flitlab._core import ConfigError, __version__
+from flitlab._core import VERDICTS, ConfigError, __version__
 from flitlab.arguments import check_path, is_number, shown, writing
 from flitlab.curve import COLUMNS, Alike, Curve, is_result
 from flitlab.journal import entry_of
@@ -27,8 +27,8 @@ UNITS = {name: "flits/cycle/terminal" for name in ("offered", "accepted")} | {
 
 
 _TRUTHS = ("saturated", "warmup_steady", "window_capped")
-_NUMBERS = set(COLUMNS) - {*_TRUTHS, "state_hash"}
-_MAYBE = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # not measured where a run was saturated
+_NUMBERS = set(COLUMNS) - {*_TRUTHS, "verdict", "state_hash"}
+_MAYBE = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # not measured unless the verdict is "steady"
 
 
 def read(path: str | os.PathLike) -> Curve:
@@ -107,6 +107,8 @@ def _check_row(where: str, row: dict[str, Any]) -> None:
             must = "True or False"
         elif name in numbers and not is_number(value) and not (value is None and name in _MAYBE):
             must = "a number"
+        elif name == "verdict" and value not in VERDICTS:
+            must = f"one of {', '.join(VERDICTS)}"
         elif name == "state_hash" and not (isinstance(value, str) and re.fullmatch("[0-9a-f]{16}", value)):
             must = "16 hexadecimal digits"
         else:

@@ -237,7 +237,7 @@ class Result(Record):
                     f"{v['drain_cycles']} drain), seed {v['seed']}, {v['backend']}, {v['device']}"
                     + ("" if v["warmup_steady"] else
                        "   WARNING: not steady after the longest automatic warm-up; set run.warmup_cycles")
-                    + ("" if not v["window_capped"] else f"   {precision_reached(v)}; raise run.longest_window")),
+                    + ("" if not v["window_capped"] else f"   {_precision(v)}; raise run.longest_window")),
             ("offered load", f"{v['offered']:.4f} flits/cycle/terminal"),
             ("accepted load", f"{v['accepted']:.4f} flits/cycle/terminal"
                               + _WARNINGS.get(v["verdict"], "")),
@@ -270,12 +270,17 @@ _WARNINGS = {
 }
 
 
-def precision_reached(values: dict[str, Any]) -> str:
-    """How precisely a window knows its mean latency, beside what was requested: "precision 1.3 % (1 % requested)"."""
-    stats, requested = values["latency_cycles"], f"({100 * values['config']['run.precision']:g} % requested)"
-    if stats["ci95"] is None or not stats["mean"]:
-        return f"precision not known {requested}"
-    return f"precision {100 * stats['ci95'] / stats['mean']:.2g} % {requested}"
+def precision_reached(mean: float | None, half_width: float | None, requested: float | None) -> str:
+    """How precisely a window knows its mean latency, beside the request: "precision 1.3 % (1 % requested)"."""
+    reached = "not known" if half_width is None or not mean else f"{100 * half_width / mean:.2g} %"
+    return f"precision {reached}" + (f" ({100 * requested:g} % requested)" if requested else "")
+
+
+def _precision(values: dict[str, Any]) -> str:
+    latency, requested = values["latency_cycles"], values["config"].get("run.precision")
+    if values["verdict"] != "steady":
+        return f"accepted load not known to {100 * requested:g} %"
+    return precision_reached(latency["mean"], latency["ci95"], requested)
 
 
 def _latency(stats: dict[str, Any], values: dict[str, Any]) -> str:

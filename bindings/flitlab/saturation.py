@@ -159,4 +159,10 @@ class _Tests:
         self.runs += 1
         self.bar.update()
         self.cycles += result.cycles
+        if result.verdict == "too_short":
+            epoch = self.experiment.core.epoch_cycles()
+            raise _core.ConfigError(
+                f"find_saturation: run.measure_cycles = {self.experiment['run.measure_cycles']} is fewer than five epochs "
+                f"of {epoch} cycles, which do not tell whether load {load:g} is saturated; set it to {5 * epoch} or more, "
+                'or to "auto".')
         return result.saturated
