@@ -149,7 +149,8 @@ def main() -> None:
     print("| estimator | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
     for name, (estimator, before, first) in ESTIMATORS.items():
         cells = [judge(series, estimator, before, first) for series in recorded]
-        print(f"| {name} | " + " | ".join(f"{near:.1%}, {held:.1%}, {cycles:.0f}" for near, held, cycles in cells) + " |")
+        row = " | ".join(f"{near:.1%}, {held:.1%}, {cycles:.0f}" for near, held, cycles in cells)
+        print(f"| {name} | {row} |")
 
 
 if __name__ == "__main__":
