@@ -77,7 +77,7 @@ class Network:
 
     def check(self) -> Network:
         """Raises RunError if the network has lost flits, or if it cannot go on: channels wait for one another for ever,
-        a T3E's barrier unit has lost a message, or a closed loop, trace or program needs packets that were lost."""
+        another unit of the model has stopped, or a closed loop, trace or program needs packets that were lost."""
         self._core.check()
         return self
 
