@@ -311,6 +311,11 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"topology.plus_ports", IntList{1, 0, 1}},
          {"special.enabled", true},
          {"boot.state", word("cold")}});
+    add({{"traffic.load", 0.1},  // eurekas that come to a router before older completions have left it
+         {"topology.shape", IntList{8, 2, 1}},
+         {"topology.partitions", IntList{0, 1, 2, 13}},
+         {"barrier.units", integer(32)},
+         {"barrier.operation", word("eureka")}});
     return list;
   }
   for (const char* allocator : {"separable_output_first", "islip", "wavefront"})

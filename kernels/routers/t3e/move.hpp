@@ -88,9 +88,10 @@ FLITLAB_INLINE bool is_spoiled(const V& v, const Packet& packet, u32 flit, u32 h
 template <class V>
 FLITLAB_INLINE void correct_errors(const V& v, const Packet& packet) {
   for (u32 flit = 0; flit < packet.flits; ++flit) {
-    bool hit = false;
-    for (u32 hop = 0; hop < packet.hops && !hit; ++hop) hit = is_spoiled(v, packet, flit, hop);
-    if (hit) count(*v.shard, Count::kFlitsCorrected);
+    u32 hits = 0;
+    for (u32 hop = 0; hop < packet.hops; ++hop) hits += is_spoiled(v, packet, flit, hop);
+    if (hits) count(*v.shard, Count::kFlitsCorrected);
+    if (hits > 1) count(*v.shard, Count::kFlitsHitAgain);
   }
 }
 

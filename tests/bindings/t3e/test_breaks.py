@@ -117,10 +117,10 @@ def test_channel_errors_are_counted_and_corrected():
     assert low["flits_corrected"] == pytest.approx(low["channel_errors"], rel=0.1)
     always = build(shape | {"faults.error_rate": 1.0, "traffic.load": 0.05})
     totals = Network(always).step(3000).totals
-    assert totals["channel_errors"] > 2 * totals["flits_corrected"]  # most flits were hit on several links
+    assert totals["flits_corrected"] > totals["flits_hit_again"] > 0.5 * totals["flits_corrected"]
     assert totals["flits_corrected"] == pytest.approx(totals["flits_delivered"], rel=0.02)
     model = run(always.set({"run.warmup_cycles": 0, "run.measure_cycles": 2000})).model
-    assert model.flits_corrected > 0 and not hasattr(model, "flits_uncorrectable")
+    assert model.flits_corrected > model.flits_hit_again > 0
 
 
 @pytest.mark.parametrize("name", ["t3e.manual", "t3e.faults"])

@@ -144,8 +144,8 @@ def _errors(setting: str) -> list[dict]:
         _row("errors detected on the way, per flit and link", where, rate,
              totals["channel_errors"] / crossings, "", 0.1 * rate, check=True,
              reading="the emulator's own errors, counted against how often they were to come"),
-        _row("errors per flit that the destination corrects", where, None,
-             totals["channel_errors"] / totals["flits_corrected"], "", 0,
+        _row("corrected flits that were hit once", where, None,
+             1 - totals["flits_hit_again"] / totals["flits_corrected"], "of all", 0,
              reading="the code is not published; the paper names no limit to what it corrects, so a flit that was hit "
                      "on several links is corrected as well"),
     ]
