@@ -16,7 +16,8 @@ from flitlab.runner import run_job
 CODE = re.compile(r"std::|basic_|terminate called|0x[0-9a-f]{6}|nullptr|Traceback|defect of flitlab|\{\}")
 # What a network may rightly end with.
 ENDS = re.compile(r"wait for one another|needs? others that were lost|cannot go on|no packet has arrived|"
-                  r"Tables belong to software|routing tables|no entry|emulated time ends")
+                  r"Tables belong to software|routing tables|no entry|emulated time ends|"
+                  r"barrier units? ha(s|ve) stopped .*broken link")
 
 # What may deadlock, as its help says: there a message that shows who waits for whom is right.
 LANES = [0, 16, 32, 64]  # bytes
