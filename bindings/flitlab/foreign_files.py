@@ -7,12 +7,13 @@ import re
 from flitlab.vocabulary import KEYS, key_of
 
 _STATEMENT = re.compile(r"^\s*(\w+)\s*=\s*[^;=]+;", re.MULTILINE)  # of BookSim
+_LINE = re.compile(r"^\s*(\w+)\s*=", re.MULTILINE)  # of GPGPU-Sim's and ONNXim's files for BookSim, with or without ;
 _INSTEAD = "flitlab reads TOML: begin with a file of `flitlab configs vc-mesh-8x8`"
 
 
 def about_text(called: str, ending: str, text: str) -> str:
     """What a text that is no TOML is, as a message; "" if that is unknown. ``ending``: of the file's name."""
-    if words := _words_of_booksim(text):
+    if words := _words_of_booksim(text, _LINE if ending.lower() == ".icnt" else _STATEMENT):
         theirs = {found[0]: word for word in reversed(words) if (found := key_of(word))}
         first = sorted(theirs.items(), key=lambda item: words.index(item[1]))[:4]
         named = ", ".join(f"{word} is {path}" for path, word in first)
@@ -26,7 +27,7 @@ def about_text(called: str, ending: str, text: str) -> str:
     return ""
 
 
-def _words_of_booksim(text: str) -> list[str]:
-    """The parameters that statements ``NAME = VALUE;`` set, if BookSim has one of them at least."""
-    words = _STATEMENT.findall(re.sub(r"//.*", "", text))
+def _words_of_booksim(text: str, statement: re.Pattern) -> list[str]:
+    """The parameters that statements set, if BookSim has one of them at least."""
+    words = statement.findall(re.sub(r"//.*", "", text))
     return words if set(words) & set(KEYS["BookSim"]) else []

@@ -23,6 +23,7 @@ FOREIGN = {
                  "is a configuration of BookSim. flitlab reads TOML: begin with a file of `flitlab configs "
                  "vc-mesh-8x8`, where topology is topology.kind, k is topology.shape, routing_function is "
                  "routing.algorithm, num_vcs is router.vcs."),
+    "net.icnt": ("[config]\ntopology = mesh\nnum_vcs = 4\n", "is a configuration of BookSim. flitlab reads TOML"),
     "config.yaml": ("topology: MESH\nmesh_dim_x: 4\n", "is YAML, as Noxim's configurations are. flitlab reads TOML"),
     "config.json": ('{"network": {"topology": "torus"}}', "is JSON, as SuperSim's configurations are"),
     "main.cfg": ("Configuration\n{\n\trandom_seed: 42,\n}\n", "is a configuration of CAMINOS."),

@@ -5,6 +5,7 @@ import pytest
 import flitlab as fl
 from flitlab import _core, vocabulary
 from flitlab.experiment import known_paths
+from flitlab.records import parameters_of
 
 
 @pytest.mark.parametrize(("given", "says"), [
@@ -69,6 +70,8 @@ def test_what_words_are_translated_into_is_there():
         choices.setdefault(record["path"], set()).update(record["choices"])
     for path, words in vocabulary.VALUES.items():
         assert {w for w in words.values() if not isinstance(w, vocabulary.Lack)} <= choices[path]
+        lacks = {word for word, meaning in words.items() if isinstance(meaning, vocabulary.Lack)}
+        assert not lacks & set(parameters_of("vc")[path]["choices"])  # else translate it
         taken = [word for word, meaning in words.items() if word in choices[path] and not isinstance(
             meaning, vocabulary.Lack)]
         assert taken == []
