@@ -40,8 +40,13 @@ def did_you_mean(word: Any, known: Iterable[str]) -> str:
     """`` Did you mean ...?`` if something that is known is like the word, or nothing."""
     if not isinstance(word, str):
         return f" It must be a string, not {type(word).__name__}."
-    close = _core.nearest(word, list(known))
+    close = nearest(word, known)
     return f" Did you mean {close}?" if close else ""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """What a word probably means of what is known; "" if nothing is near. The word may hold bytes that are no text."""
+    return _core.nearest(word.encode(errors="replace").decode(), list(known))
 
 
 def whole(value: Any) -> int | None:

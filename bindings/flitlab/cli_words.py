@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from flitlab import _core
-from flitlab.arguments import did_you_mean
+from flitlab.arguments import did_you_mean, nearest
 
 
 class Parser(argparse.ArgumentParser):
@@ -62,7 +61,7 @@ def _close_parameter(word: str) -> str | None:
     """The parameter that is called like a word, whole or by its last part."""
     from flitlab.experiment import known_paths
 
-    return _core.nearest(word, sorted(known_paths())) or None
+    return nearest(word, sorted(known_paths())) or None
 
 
 def _parameter_called(word: str) -> tuple[str, str] | None:

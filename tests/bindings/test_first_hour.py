@@ -40,6 +40,11 @@ def test_a_file_of_another_simulator_is_named(cli, tmp_path, name):
     assert done.stderr.count("\n") == 1
 
 
+def test_words_that_are_no_text_have_no_neighbour():
+    with pytest.raises(fl.ConfigError, match=r"no such file, .*`flitlab configs` lists them"):
+        fl.load("\udcff\udcfe")
+
+
 def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
     text = '[topology]\nkind = "graph"\nfile = "ring.csv"\n[routing]\nalgorithm = "table"\n'
     (tmp_path / "marked.toml").write_text(text, encoding="utf-8-sig")
