@@ -291,10 +291,6 @@ std::vector<PortSnapshot> SconnectPlan::inspect_router(const std::vector<std::by
   return ports;
 }
 
-Fill SconnectPlan::fill(const std::vector<std::byte>& state, u32 index, const std::vector<PortSnapshot>&) const {
-  return {item_of(state, layout_, 0, index).at(table_.fields.control).used, table_.buffers};
-}
-
 TerminalSnapshot SconnectPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
   const Item<1> terminal = item_of(state, layout_, 1, index);
   const TerminalControl& c = terminal.at(table_.terminal_fields.control);

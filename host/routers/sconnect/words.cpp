@@ -1,8 +1,13 @@
-/// A TIC in the machine's words: its pool of buffers, the queues' promises, and the slots of its channels.
+/// A TIC in the machine's words: its pool of buffers, the queues' promises, and the slots of its channels; and how full
+/// it is.
 #include "host/routers/sconnect/plan.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 
 namespace flitlab {
+
+Fill SconnectPlan::fill(const std::vector<std::byte>& state, u32 index, const std::vector<PortSnapshot>&) const {
+  return {item_of(state, layout_, 0, index).at(table_.fields.control).used, table_.buffers};
+}
 
 void SconnectPlan::describe_router(const std::vector<std::byte>& state, u32 index, Cycle now,
                                    std::vector<PortSnapshot>& ports) const {
