@@ -80,7 +80,7 @@ def test_a_tolerance_that_is_measured_is_judged():
     one, same, far = (routers.Sample([x, x + 0.01]) for x in (1.0, 1.0, 2.0))
     common = {"experiment": "x", "quantity": "y", "source": "s", "setting": "t"}
     for other, verdict in ((same, "match"), (far, "out")):
-        assert row(**common, **routers.apart(partial(lambda s: s, other), lambda: one))["verdict"] == verdict
+        assert row(**common, **routers.apart_on_demand(partial(lambda s: s, other), lambda: one))["verdict"] == verdict
 
 
 def test_names():

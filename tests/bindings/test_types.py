@@ -97,7 +97,7 @@ SLIPS = {
     "fl.sweep(exp, {'traffic.load': fl.adaptive(0, 1, tolerence=0.1)})": "tolerence",
     "res.channels.frames": "frames",
     "fl.style(1)": "str",
-    "fl.plot(again, panels=3)": "int",
+    "fl.plot(again, panels=3)": "panels",
     "again.results[0].state_hasch": "state_hasch",
     "fl.run(exp, backend='gpu')": "gpu",
     "fl.sweep(exp, {'traffic.load': [0.1]}, backend='gpu')": "gpu",

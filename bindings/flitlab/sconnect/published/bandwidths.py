@@ -159,14 +159,16 @@ READING_LOG = (
     "of a square.")
 
 
-def waiting(kind: str, nodes: int, p: Callable[[], Point], cycles: int = 2000) -> list[dict]:
-    """What a fabric accepts whose hosts wait for replies, by the number of requests that a port may have without."""
+def waiting(kind: str, nodes: int, bound: float | Callable[[], float], cycles: int = 2000) -> list[dict]:
+    """What a fabric accepts whose hosts wait for replies, by the number of requests that a port may have without.
+    bound: of loads; or a function that measures it when a row needs it."""
+    bound_of = bound if callable(bound) else lambda: bound
     loops = {window: loaded(kind, nodes, cycles, traffic__mode="request_reply", traffic__window=window)
              for window in WINDOWS}
     return [row(experiment="sconnect.figure18", source=f"{PAPER}, 4.2, Figure 18", setting=f"{kind}, {nodes} nodes",
                 quantity=f"accepted of the bound, each port has up to {window} requests without a reply",
                 published=None, unit="", tolerance=0, reading=READING_WAITING,
-                measured=partial(lambda e: run(offered(e, 1)).accepted / p().bound, e))
+                measured=partial(lambda e: run(offered(e, 1)).accepted / bound_of(), e))
             for window, e in loops.items()]
 
 
@@ -233,7 +235,7 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 2000) -> l
                  for name, settings in TRIED.items()]
     for (kind, n), p in points.items():
         if n == WAITING_NODES:
-            rows += waiting(kind, n, p, cycles)
+            rows += waiting(kind, n, of(p, "bound"), cycles)
     for mesh, graph in (("2D mesh", "random, degree 4"), ("4D mesh", "random, degree 8")):
         for n in sizes.get(mesh, ()):
             if n < 64 or (graph, n) not in points:
