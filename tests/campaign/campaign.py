@@ -26,8 +26,8 @@ from flitlab import _core
 
 HERE = Path(__file__).resolve().parent
 CASES = 16  # of a process
-SECONDS = 60  # for a process to begin, and to try one configuration again
-SECONDS_A_CASE = 20
+SECONDS = 300  # for a process to begin, and to try one configuration again
+SECONDS_A_CASE = 120
 
 
 def work(what: str, folder: Path, arguments: list, seconds: float) -> list[dict]:

@@ -128,6 +128,13 @@ class Live:
         self.page.wait_for_selector(f'.flitlab-scope[data-detailed="{cycle}"]')
 
 
+def settle(page, milliseconds):
+    """Waits in the page's own time, in short turns: whatever the page asked before has been answered by then, however
+    late a busy machine lets the page run."""
+    for _ in range(-(-milliseconds // 100)):
+        page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
+
+
 def mutated(text, mutant):
     assert mutant[0] in text
     return text.replace(*mutant) if mutant[0] else text

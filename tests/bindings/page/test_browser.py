@@ -7,7 +7,7 @@ import threading
 
 import pytest
 import wasm_page
-from scope_pages import check_buffers, check_cycle, check_winners, choose, mutated
+from scope_pages import check_buffers, check_cycle, check_winners, choose, mutated, settle
 
 import flitlab as fl
 
@@ -121,7 +121,7 @@ def test_it_plays_and_pauses(opened):
     opened.wait_for_function("() => Number(document.querySelector('.flitlab-scope').dataset.cycle) > 105")
     opened.click("[data-do=play]")
     stopped = int(opened.locator(".flitlab-scope").get_attribute("data-cycle"))
-    opened.wait_for_timeout(400)
+    settle(opened, 400)
     assert int(opened.locator(".flitlab-scope").get_attribute("data-cycle")) == stopped
     last = int(opened.locator(".flitlab-scope").get_attribute("data-last"))
     check_hash(opened, fl.Network("vc-mesh-8x8").step(last))

@@ -4,7 +4,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from scope_pages import Live, check_buffers, check_cycle, check_winners, choose, shown_cycle
+from scope_pages import Live, check_buffers, check_cycle, check_winners, choose, settle, shown_cycle
 
 import flitlab as fl
 
@@ -109,7 +109,7 @@ def test_it_plays_and_pauses(page):
     stopped = shown_cycle(page)
     assert 204 < stopped <= network.cycle
     assert live.root.get_attribute("data-playing") == "false"
-    page.wait_for_timeout(400)
+    settle(page, 400)
     assert shown_cycle(page) == stopped
 
 
@@ -160,7 +160,9 @@ def test_load_pattern_and_routing_make_a_new_network_of_the_same_seed(page):
     page.select_option('[data-setting="traffic.pattern"]', "transpose")
     live.wait_for(0)
     page.select_option('[data-setting="routing.algorithm"]', "o1turn")
-    page.wait_for_timeout(200)
+    while view.network.experiment["routing.algorithm"] != "o1turn":
+        settle(page, 100)
+    settle(page, 200)
     live.do("step10")
     live.wait_for(10)
     exp = view.network.experiment
@@ -180,9 +182,9 @@ def test_many_cycles_run_on_with_progress_and_can_be_stopped(page):
     assert page.locator("progress").is_visible()
     live.do("run")  # which is called stop now
     page.wait_for_function("() => document.querySelector('progress').hidden")
-    page.wait_for_timeout(500)
+    settle(page, 500)
     stopped = network.cycle
-    page.wait_for_timeout(500)
+    settle(page, 500)
     assert network.cycle == stopped < 1_000_000_000
 
 
@@ -232,9 +234,9 @@ def test_what_begins_anew_ends_a_run(page, action):
     if action == "play":
         live.do("play")
     page.wait_for_function("() => document.querySelector('progress').hidden")
-    page.wait_for_timeout(1500)  # the answer that was on its way
+    settle(page, 1500)  # the answer that was on its way
     stopped = view.cycle
-    page.wait_for_timeout(700)
+    settle(page, 700)
     assert view.cycle == stopped and (action == "play" or stopped == 0)
 
 
