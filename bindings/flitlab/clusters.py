@@ -100,8 +100,8 @@ def _out_of_reach_of_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _closing_quietly() -> Iterator[None]:
-    """Warnings of Dask are not shown inside: it warns of each worker that has to be killed because it is in the middle
-    of a run, and of an event loop that a busy machine lets wait."""
+    """Hides Dask's warnings inside. Dask warns of each worker that it kills in the middle of a run, and of an event loop
+    that a busy machine delays; both are expected when a cluster closes."""
     handlers = logging.getLogger("distributed").handlers[:]
     levels = [handler.level for handler in handlers]
     for handler in handlers:

@@ -110,9 +110,8 @@ class Curve:
 
     @property
     def results(self) -> Sequence[Result]:
-        """The whole result of each row, with what the table does not have: ``curve.results[0].config``. It is read from
-        the sweep's folder, or its temporary file, when it is asked for. Raises ConfigError for a curve that was read
-        from a table alone."""
+        """The whole result of each row, such as ``curve.results[0].config``. Each access reads it from the sweep's
+        folder or temporary file. Raises ConfigError for a curve that was read from a table alone."""
         if self._results is None:
             raise ConfigError("curve.results: this curve is a table without results. They are in points.jsonl of the "
                               "sweep's folder; read the folder with fl.Curve.read.")

@@ -1,5 +1,5 @@
-"""Where the results of a sweep are while it runs and afterwards: in points.jsonl of its folder, or without a folder in
-a temporary file. In memory a result takes a number: its place in the file."""
+"""Results of a sweep, during the sweep and afterwards. They are in points.jsonl of its folder, or without a folder in a
+temporary file; memory holds only their places in the file."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class InFolder:
 
 
 class InTemporary:
-    """A temporary file that nobody else sees, gone with the last curve that reads it. Results of a sweep have most of
-    their text in common, so each is compressed with the first one as its dictionary."""
+    """A temporary file, which is deleted with the last curve that reads it. Results of a sweep share most of their
+    text, so each is compressed with the first one as its dictionary."""
 
     def __init__(self) -> None:
         # It is closed with this object.

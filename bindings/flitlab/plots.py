@@ -156,8 +156,9 @@ def plot_curve(curve: Curve, axes: Any = None, label: str | None = None, panels:
 
 def _draw_lines(axis: Any, rows: Rows, key: str, columns: Sequence[str], panel: Panel, label: str,
                 look: dict[str, Any]) -> dict[str, Any]:
-    """The lines of a curve in a panel and their bands; hollow squares, and a dashed line, for what is saturated.
-    Returns the look of the curve, which it has in all panels; without one, the next of the figure's style."""
+    """Draws the lines of a curve in a panel and their bands, and marks saturated points with hollow squares or a dashed
+    line. look: colour, marker and dashes of the curve, which all panels share; {}: the next ones of the figure's style.
+    Returns the look."""
     import matplotlib.pyplot as plt
 
     looks = look or ({} if "marker" in plt.rcParams["axes.prop_cycle"].keys else {"marker": "o", "ms": 4})
@@ -224,8 +225,8 @@ def _small_text(picture: Picture) -> None:
 
 
 def _legends(picture: Picture, for_paper: bool) -> None:
-    """Names of the curves, and what the dashes of a panel mean. For a paper they stand once, above the panels, with
-    what dashed lines and squares mean."""
+    """Draws the legends: names of the curves and meanings of dashes in each panel. For a paper there is one legend above
+    the panels, which also explains dashed lines and squares."""
     from matplotlib.lines import Line2D
 
     dashes = {name: [Line2D([], [], ls=ls, marker="", color="0.3", label=word)
@@ -256,8 +257,8 @@ def plot(curves: Curve | Sequence[Curve], panels: str | Sequence[str] | None = N
     panels: a word or a list of them: latency, accepted, percentiles, network_latency, hops, channel_use, finish (of
     batches and traces). Without: latency, and accepted or finish. width: "single" or "double", as wide as one or two
     columns of a paper (3.5 and 7.16 inches), or inches; the legend then is above the panels, which have no titles.
-    Without: that of the style. labels: a name for each curve instead of its own. Raises ConfigError for what there is
-    not, and for curves over different keys.
+    Without: that of the style. labels: a name for each curve instead of its own. Raises ConfigError for an
+    unknown panel or width, and for curves over different keys.
     """
     from flitlab.curve import Curve
 

@@ -19,7 +19,7 @@ _CONSTANTS = {_NONE: None, _FALSE: False, _TRUE: True}
 
 
 class _Column:
-    """Cells of one name. Rows behind the last cell have none."""
+    """The cells of one column. Rows after the last cell have none."""
 
     __slots__ = ("bits", "kinds", "places", "words")
 
@@ -94,8 +94,8 @@ class _Column:
 
 
 class Rows(Sequence[dict[str, Any]]):
-    """Rows of a table, read as a list of dictionaries; each is made when it is asked for, so a change to one stays
-    there. Columns are in the order in which they first came."""
+    """Rows of a table, read as a list of dictionaries. Each access makes a new dictionary, so changing one does not
+    change the table. Columns are in the order in which they first came."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]] = ()):
         self._columns: dict[str, _Column] = {}
@@ -176,6 +176,6 @@ class Rows(Sequence[dict[str, Any]]):
         return (tuple(column.get(at) for column in columns) for at in map(self._at, range(len(self))))
 
     def column(self, name: str) -> Any:
-        """A column for a pandas.DataFrame: an array, or a list of what are not all numbers or truth values."""
+        """A column for a pandas.DataFrame: an array if all cells are numbers or all are truth values, else a list."""
         rows = np.arange(self._count) if self._chosen is None else np.array(self._chosen, dtype=np.int64)
         return self._columns[name].values(rows, self._count)
