@@ -100,8 +100,8 @@ def _out_of_reach_of_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _closing_quietly() -> Iterator[None]:
-    """Hides Dask's warnings inside. Dask warns of each worker that it kills in the middle of a run, and of an event loop
-    that a busy machine delays; both are expected when a cluster closes."""
+    """Hides the warnings of Dask inside. It warns of each worker that it kills in the middle of a run, and of event
+    loops that a busy machine delays; both are expected when a cluster closes."""
     handlers = logging.getLogger("distributed").handlers[:]
     levels = [handler.level for handler in handlers]
     for handler in handlers:

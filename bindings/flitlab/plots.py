@@ -225,8 +225,8 @@ def _small_text(picture: Picture) -> None:
 
 
 def _legends(picture: Picture, for_paper: bool) -> None:
-    """Draws the legends: names of the curves and meanings of dashes in each panel. For a paper there is one legend above
-    the panels, which also explains dashed lines and squares."""
+    """Draws the legends: names of the curves and meanings of dashes in each panel. For a paper there is one legend
+    above the panels, which also explains dashed lines and squares."""
     from matplotlib.lines import Line2D
 
     dashes = {name: [Line2D([], [], ls=ls, marker="", color="0.3", label=word)
