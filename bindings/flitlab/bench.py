@@ -62,7 +62,8 @@ def main(args) -> int:
     if "traffic.load" not in experiment.flat():  # the network would be empty for most of the time measured
         raise ConfigError(f'bench needs traffic that goes on, and traffic.mode = "{experiment["traffic.mode"]}" '
                           'ends; set traffic.mode to "open" or "request_reply".')
-    most = experiment.derived().get("saturation_load_bound")
+    derived = experiment.derived()
+    most = derived.get("saturation_load_bound") or derived.get("uniform_load_bound")
     if settings.get("traffic.load") is not None:
         loads = [settings["traffic.load"]]
     else:  # a model that knows what its links allow is run at parts of that

@@ -1,7 +1,7 @@
 #include "host/plan/flows.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 
 #include "host/run/result.hpp"
 #include "kernels/traffic/all_to_all.hpp"
@@ -26,16 +26,18 @@ class Destinations {
  public:
   Destinations(const TrafficTable& traffic, const PairValue& value) : t_(traffic), value_(value) {
     find_groups();
-    hot_times_.assign(t_.terminals, 0);
     if (t_.pattern != Pattern::kHot && t_.pattern != Pattern::kAllToRegion) return;
     hot_.assign(t_.destination, t_.destination + t_.hot_count);
-    for (u32 hot : hot_) ++hot_times_[hot];
+    for (u32 i = 0; i < t_.hot_count; ++i) hot_place_.emplace(hot_[i], i);
+    // A device is in no group, so nothing is sent to it at random.
+    one_group_ = sets_.size() == 1 &&
+                 std::all_of(hot_.begin(), hot_.end(), [&](u32 hot) { return group_of(t_, hot).count > 0; });
     sum_of_hot_ = value_.sum_over(hot_);
   }
 
   /// Packets that a terminal creates, as a multiple of what the others create. (A matrix of rates belongs here.)
   double rate(u32 source) const {
-    const bool silent = t_.pattern == Pattern::kAllToRegion ? hot_times_[source] > 0 : never_sends(t_, source);
+    const bool silent = t_.pattern == Pattern::kAllToRegion ? hot_place_.count(source) > 0 : never_sends(t_, source);
     if (silent) return 0;
     return t_.injection == Injection::kAllAtOnce ? batch_size(t_, source) : 1.0;
   }
@@ -90,15 +92,19 @@ class Destinations {
   double hot(u32 source) const {
     const double part = t_.hot_threshold / kDraws, each = part / t_.hot_count;
     const double mean = (1 - part) * even(source, t_.others_only);
-    const u32 own = t_.others_only ? hot_times_[source] : 0;  // draws of the sender, which may not send to itself
-    if (sets_.size() == 1 && !own) return mean + each * sum_of_hot_(source);
-    double sum = sets_.size() == 1 ? sum_of_hot_(source) - own * value_.of(source, source) : 0;
+    double sum = 0;
+    if (one_group_) {  // any hot terminal may be chosen, but for the sender itself
+      sum = sum_of_hot_(source);
+      if (!t_.others_only) return mean + each * sum;
+      const auto own = hot_place_.equal_range(source);
+      for (auto place = own.first; place != own.second; ++place)
+        sum += even_of_slice(source, place->second) - value_.of(source, source);
+      return mean + each * sum;
+    }
     for (u32 i = 0; i < t_.hot_count; ++i) {
-      const bool denied = (own && hot_[i] == source) || group_of(t_, hot_[i]).first != group_of(t_, source).first;
-      if (denied)
-        sum += even_of_slice(source, i);
-      else if (sets_.size() > 1)
-        sum += value_.of(source, hot_[i]);
+      const bool own = t_.others_only && hot_[i] == source;
+      const bool chosen = !own && group_of(t_, hot_[i]).first == group_of(t_, source).first;
+      sum += chosen ? value_.of(source, hot_[i]) : even_of_slice(source, i);
     }
     return mean + each * sum;
   }
@@ -125,7 +131,8 @@ class Destinations {
   std::vector<u32> group_;                                     ///< [terminals] index in sets_
   std::vector<std::function<double(u32 source)>> sum_of_set_;  ///< [groups]
   TerminalSet hot_;
-  std::vector<u32> hot_times_;  ///< [terminals] how often a terminal is in hot_
+  bool one_group_ = false;             ///< of all hot terminals and of all that send
+  std::multimap<u32, u32> hot_place_;  ///< terminal, its index in hot_
   std::function<double(u32 source)> sum_of_hot_;
 };
 

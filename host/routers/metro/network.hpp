@@ -62,6 +62,7 @@ struct MetroRoutes {
   bool by_pair = false;
   std::vector<u32> start;  ///< [terminals, or their square, + 1]
   std::vector<u16> words;
+  std::vector<u8> routers;  ///< on the way from each source to each destination; of a levelled network empty
   u16 first_word[metro::kMaxStages] = {};     ///< the first that the router of a stage passes on as it is
   u32 deciding_word[metro::kMaxStages] = {};  ///< with which it knows where to
 };

@@ -130,18 +130,15 @@ std::vector<std::pair<std::string, double>> MetroPlan::derived() const {
       wire.add(network_.entering(i, link));
     }
   // All ways of a multibutterfly are equally long, others as long as their directions are many.
-  const auto routers_between = [&](u32 source, u32 destination) -> double {
-    return network_.levelled ? t.most_stages
-                             : static_cast<double>(metro_directions(network_, source, destination).size());
+  const auto route = [&](u32 source, u32 destination) {
+    return (t.route_by_pair ? source * t.terminals : 0) + destination;
   };
-  const auto header_words = [&](u32 source, u32 destination) -> double {
-    const u32 route = (t.route_by_pair ? source * t.terminals : 0) + destination;
-    return t.header_start[route + 1] - t.header_start[route];
-  };
-  constexpr u32 kFollowed = 1024;  // terminals; the ways between more take seconds
-  const bool known = network_.levelled || t.terminals <= kFollowed;
-  const double hops = known ? traffic_.mean_over(ValueOf(routers_between)) : kNotMeasured;
-  const double header = known ? traffic_.mean_over(ValueOf(header_words)) : kNotMeasured;
+  const double hops = traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
+    return network_.levelled ? t.most_stages : routes_.routers[route(source, destination)];
+  }));
+  const double header = traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
+    return t.header_start[route(source, destination) + 1] - t.header_start[route(source, destination)];
+  }));
   const double stage = t.stages + wire.cycles, words = traffic_.mean_length() + header, way = hops * stage;
   // A fault makes sources try again, and only in an open loop is a message alone.
   const bool alone = !t.damaging && !wire.mixed && !entry.mixed && t.mode == TrafficMode::kOpen;

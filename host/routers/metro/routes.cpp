@@ -182,6 +182,7 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words, bool
       }
       n.stages = std::max(n.stages, static_cast<u32>(bits.size()));
       add_header(routes, packing, width, ways[d], bits);
+      routes.routers.push_back(static_cast<u8>(bits.size()));
     }
   }
   return routes;

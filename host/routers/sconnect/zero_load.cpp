@@ -52,8 +52,8 @@ Journey journey(const SconnectFabric& fabric, const std::vector<u16>& entry, u32
 }
 
 ZeroLoad zero_load(const SconnectFabric& fabric, const std::vector<u16>& entry, const TerminalPlan& traffic) {
-  constexpr u64 kMostPairs = 4000000;
-  if (u64{fabric.terminals} * fabric.terminals > kMostPairs) return {};
+  constexpr u32 kFollowed = 1024;
+  if (fabric.terminals > kFollowed) return {};
   const std::vector<Place> places = places_of(fabric);
   std::vector<Journey> known(std::size_t{fabric.terminals} * fabric.nodes);
   const auto way = [&](u32 from, u32 to) -> const Journey& {

@@ -23,8 +23,8 @@ struct Journey {
 };
 Journey journey(const SconnectFabric& fabric, const std::vector<u16>& entry, u32 from, u32 to);
 
-/// Follows the ways of the tables, from each terminal to each of its destinations. Not measured if there are more than
-/// four million pairs of terminals, since that would take seconds.
+/// Follows the ways of the tables, from each terminal to each of its destinations. Not measured if a fabric has more
+/// than 1024 terminals, since the walks between all pairs would take seconds.
 ZeroLoad zero_load(const SconnectFabric& fabric, const std::vector<u16>& entry, const TerminalPlan& traffic);
 
 }  // namespace flitlab

@@ -90,7 +90,7 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
       {{"router.kind", word("t3e")}, {"traffic.pattern", word("bit_reverse")}},
       {{"router.kind", word("t3e")},
        {"traffic.pattern", word("fft")},
-       {"traffic.packet_flits", mixed},
+       {"traffic.packet_flits", Lengths{{2, 3.0}, {10, 1.0}}},
        {"router.deterministic_buffer_flits", integer(16)}},
       {{"router.kind", word("bgl")}, {"traffic.pattern", word("bit_reverse")}},
       {{"router.kind", word("bgl")}, {"traffic.pattern", word("neighbour")}},
@@ -100,8 +100,8 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
   };
   for (RawConfig config : settings) {
     const bool slow = config.count("router.kind") && config.at("router.kind") == word("bgl");  // 32 cycles a flit
-    config["traffic.load"] = slow ? 0.0003 : 0.004;
-    config["run.measure_cycles"] = integer(slow ? 800000 : 100000);
+    config["traffic.load"] = slow ? 0.0006 : 0.004;
+    config["run.measure_cycles"] = integer(slow ? 2000000 : 100000);
     config["run.warmup_cycles"] = integer(1000);
     const Experiment e = experiment(config);
     const Result r = run_job({e}, {"cpu", 1, false}, nullptr).front();

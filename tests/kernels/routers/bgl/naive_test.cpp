@@ -55,7 +55,8 @@ std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan&
 }
 
 /// Runs both side by side. Returns how many packets have been delivered.
-u32 compare(const RawConfig& config, u32 cycles) {
+u32 compare(RawConfig config, u32 cycles) {
+  config.insert({"traffic.self", false});  // the naive torus has links alone
   const Experiment e = experiment(config);
   Network net(e, {"cpu", 1, true, 1});
   const auto& plan = dynamic_cast<const BglPlan&>(*net.plan);

@@ -166,6 +166,7 @@ TEST(BlessTiming, OfWiderEjection) {
                                  {"traffic.mode", word("batch")},
                                  {"traffic.batch_packets", integer(1)},
                                  {"traffic.packet_flits", Lengths{{1, 1.0}}},
+                                 {"traffic.self", false},
                                  {"traffic.pattern", word("hot_spot")},
                                  {"traffic.hot_terminals", IntList{1}},
                                  {"traffic.hot_fraction", 1.0}}));
@@ -250,7 +251,10 @@ TEST(BlessChecks, BadInputIsRefused) {
   refused({{"traffic.mode", word("broadcast")}}, "traffic.mode = \"broadcast\"");
   refused({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}, {"router.ejection_width", integer(2)}},
           "router.ejection_width = 2");
-  refused({{"topology.shape", IntList{2}}, {"traffic.pattern", word("matrix")}, {"traffic.matrix_file", matrix.path}},
+  refused({{"topology.shape", IntList{2}},
+           {"traffic.self", false},
+           {"traffic.pattern", word("matrix")},
+           {"traffic.matrix_file", matrix.path}},
           "terminal 1 sends to itself");
   refused({{"router.reassembly_packets", integer(0)}}, "router.reassembly_packets = 0");
   refused({{"router.reassembly_packets", word("all")}}, "router.reassembly_packets = \"all\"");
