@@ -2,25 +2,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "host/config/csv.hpp"
 #include "host/routing/dependency.hpp"
 #include "host/run/memory.hpp"
 #include "host/topology/metrics.hpp"
 #include "host/topology/params.hpp"
+#include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
 
-/// Channels (router * network_ports + port) from source to destination; empty if the table loops.
-std::vector<u32> path_channels(const Topology& t, const RouteTable& table, u32 source, u32 destination) {
-  std::vector<u32> channels;
-  for (u32 r = source; r != destination; r = t.peer(r, channels.back() % t.network_ports).item) {
-    if (channels.size() > t.routers) return {};
-    channels.push_back(r * t.network_ports + table.port[std::size_t{r} * t.routers + destination]);
+/// A hop of a path: the channels out of `router` that packets may take there.
+struct Hop {
+  u32 router;
+  u32 ports;  ///< bit p: port p
+};
+
+/// The hops from source to destination; empty if the table loops.
+std::vector<Hop> path_hops(const Topology& t, const RouteTable& table, u32 source, u32 destination) {
+  std::vector<Hop> hops;
+  for (u32 r = source; r != destination; r = t.peer(r, lowest_bit(hops.back().ports)).item) {
+    if (hops.size() > t.routers) return {};
+    hops.push_back({r, ports_toward(t, table, r, destination)});
   }
-  return channels;
+  return hops;
+}
+
+/// Calls `f(from, to)` for the channels (router * network_ports + port) that a packet on the path can hold and wait
+/// for at a time: every channel of a hop with every one of the next. Ends early and returns false if `f` does.
+template <class F>
+bool for_each_dependency(const Topology& t, const std::vector<Hop>& hops, F f) {
+  for (std::size_t i = 0; i + 1 < hops.size(); ++i)
+    for (u32 from = hops[i].ports; from; from &= from - 1)
+      for (u32 to = hops[i + 1].ports; to; to &= to - 1)
+        if (!f(hops[i].router * t.network_ports + lowest_bit(from),
+               hops[i + 1].router * t.network_ports + lowest_bit(to)))
+          return false;
+  return true;
 }
 
 std::string show_cycle(const Topology& t, const std::vector<u32>& cycle) {
@@ -33,20 +54,23 @@ std::string show_cycle(const Topology& t, const std::vector<u32>& cycle) {
 }
 
 /// Adds a path's dependencies to a layer if that closes no cycle; returns the cycle otherwise.
-std::vector<u32> try_path(DependencyGraph& layer, const std::vector<u32>& channels) {
+std::vector<u32> try_path(const Topology& t, DependencyGraph& layer, const std::vector<Hop>& hops) {
   std::vector<std::pair<u32, u32>> added;
-  for (std::size_t i = 0; i + 1 < channels.size(); ++i) {
-    const u32 from = channels[i], to = channels[i + 1];
-    if (layer.has(from, to)) continue;
-    if (std::vector<u32> back = layer.path(to, from); !back.empty()) {
-      for (const auto& [a, b] : added) layer.remove(a, b);
+  std::vector<u32> back;
+  for_each_dependency(t, hops, [&](u32 from, u32 to) {
+    if (layer.has(from, to)) return true;
+    back = layer.path(to, from);
+    if (!back.empty()) {
       back.push_back(to);
-      return back;
+      return false;
     }
     layer.add(from, to);
     added.emplace_back(from, to);
-  }
-  return {};
+    return true;
+  });
+  if (!back.empty())
+    for (const auto& [a, b] : added) layer.remove(a, b);
+  return back;
 }
 
 /// Tables have an entry for every pair, and the search for layers follows every path.
@@ -57,7 +81,9 @@ void check_size(const Topology& t) {
                       " routers, and table routing takes at "
                       "most " +
                       std::to_string(kMost) + ". Use a mesh, torus or hypercube for larger networks.");
-  require_memory(param::topology.file.path, u64{2} * t.routers * t.routers,
+  const u64 channels = u64{t.routers} * t.network_ports;
+  const u64 dependencies = channels * (sizeof(std::vector<u32>) + 2 * sizeof(u32) * t.network_ports);  // of a layer
+  require_memory(param::topology.file.path, u64{2} * t.routers * t.routers + 2 * dependencies,
                  "Routing tables have an entry for every pair.");
 }
 
@@ -68,9 +94,9 @@ void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
   table.layer.assign(std::size_t{t.routers} * t.routers, 0);
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.routers; ++d) {
-      const std::vector<u32> path = path_channels(t, table, s, d);
+      const std::vector<Hop> path = path_hops(t, table, s, d);
       u32 layer = 0;
-      for (std::vector<u32> cycle; !(cycle = try_path(layers[layer], path)).empty(); ++layer) {
+      for (std::vector<u32> cycle; !(cycle = try_path(t, layers[layer], path)).empty(); ++layer) {
         if (layer + 1 < layers.size()) continue;
         if (layers.size() == max_layers)
           throw ConfigError("router.vcs: the routes of this graph need more than " + std::to_string(max_layers) +
@@ -84,13 +110,59 @@ void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
   table.layers = static_cast<u32>(layers.size());
 }
 
+/// A line of a user's table whose router and destination have had a line before.
+struct PortLine {
+  u32 destination, port;
+  std::size_t line;
+};
+
+/// Makes one entry of all lines with the same destination at a router: together they name all of its channels to the
+/// next router.
+void join_lines(const std::string& file, const Topology& t, RouteTable& table, u32 router,
+                const std::vector<PortLine>& lines) {
+  std::map<u32, u32> named;  // destination -> ports
+  u8* const row = &table.port[std::size_t{router} * t.routers];
+  for (const auto& [d, port, line] : lines) {
+    const std::string where = file + ":" + std::to_string(line) + ": router " + std::to_string(router) +
+                              " has a line for destination " + std::to_string(d) + " with port " +
+                              std::to_string(row[d]) + ", ";
+    if (t.peer(router, port).item != t.peer(router, row[d]).item)
+      throw ConfigError(where + "and port " + std::to_string(port) + " leads to another router. Remove one of them.");
+    u32& ports = named.try_emplace(d, 1u << row[d]).first->second;
+    ports |= 1u << port;
+  }
+  for (const auto& [d, ports] : named) {
+    if (bit_count(ports) == 1) continue;
+    if (ports != t.parallel_ports(router, row[d]))
+      throw ConfigError(file + ": the lines of router " + std::to_string(router) + " and destination " +
+                        std::to_string(d) + " name " + std::to_string(bit_count(ports)) + " of " +
+                        std::to_string(bit_count(t.parallel_ports(router, row[d]))) +
+                        " channels to the next router. Name one of them, or all.");
+    row[d] |= kAnyParallel;
+  }
+}
+
 }  // namespace
+
+u32 ports_toward(const Topology& t, const RouteTable& table, u32 router, u32 destination) {
+  const u8 entry = table.port[std::size_t{router} * t.routers + destination];
+  const u32 port = entry & ~u32{kAnyParallel};
+  return entry & kAnyParallel ? t.parallel_ports(router, port) : 1u << port;
+}
+
+bool has_parallel_ports(const RouteTable& table) {
+  return std::any_of(table.port.begin(), table.port.end(), [](u8 entry) { return entry & kAnyParallel; });
+}
 
 RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
   check_size(t);
   RouteTable table;
   table.port.assign(std::size_t{t.routers} * t.routers, 0);
-  std::vector<u32> use(std::size_t{t.routers} * t.network_ports, 0);
+  std::vector<u32> use(std::size_t{t.routers} * t.network_ports, 0);  // destinations, by the first of parallel ports
+  std::vector<u32> parallel(use.size(), 0);
+  for (u32 r = 0; r < t.routers; ++r)
+    for (u32 p = 0; p < t.network_ports; ++p)
+      if (t.peer(r, p).item != kNone) parallel[r * t.network_ports + p] = t.parallel_ports(r, p);
   for (u32 d = 0; d < t.routers; ++d) {
     const std::vector<u32> hops = hops_from(t, d);
     for (u32 r = 0; r < t.routers; ++r) {
@@ -99,10 +171,13 @@ RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
       for (u32 p = 0; p < t.network_ports; ++p) {
         const u32 next = t.peer(r, p).item;
         if (next == kNone || hops[next] + 1 != hops[r]) continue;
-        if (best == kNone || use[r * t.network_ports + p] < use[r * t.network_ports + best]) best = p;
+        const u32 here = r * t.network_ports + p, there = r * t.network_ports + best;
+        if (lowest_bit(parallel[here]) != p) continue;
+        if (best == kNone || use[here] * bit_count(parallel[there]) < use[there] * bit_count(parallel[here])) best = p;
       }
       ++use[r * t.network_ports + best];
-      table.port[std::size_t{r} * t.routers + d] = static_cast<u8>(best);
+      const bool several = bit_count(parallel[r * t.network_ports + best]) > 1;
+      table.port[std::size_t{r} * t.routers + d] = static_cast<u8>(best | (several ? kAnyParallel : 0u));
     }
   }
   assign_layers(t, table, max_layers);
@@ -117,6 +192,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
   table.port.assign(pairs, 0xFF);
   table.layer.assign(pairs, 0);
   bool with_layers = false;
+  std::vector<std::vector<PortLine>> more(t.routers);  // lines of a pair after its first, by router
   read_csv(key, text, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = std::string(key) + ": " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3 && f.size() != 4) throw ConfigError(where + "a line is router,destination,port[,layer].");
@@ -129,7 +205,11 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
     if (f[2] >= t.network_ports || t.peer(r, static_cast<u32>(f[2])).item == kNone)
       throw ConfigError(where + "router " + std::to_string(r) + " has no channel at port " +
                         std::to_string(static_cast<u32>(f[2])) + ".");
-    table.port[std::size_t{r} * t.routers + d] = static_cast<u8>(f[2]);
+    u8& entry = table.port[std::size_t{r} * t.routers + d];
+    if (entry == 0xFF)
+      entry = static_cast<u8>(f[2]);
+    else
+      more[r].push_back({d, static_cast<u32>(f[2]), line});
     if (f.size() == 4) {
       if (f[3] >= max_layers)
         throw ConfigError(where + "layer " + std::to_string(static_cast<u32>(f[3])) + " needs more than the " +
@@ -144,9 +224,11 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
       if (s != d && table.port[std::size_t{s} * t.routers + d] == 0xFF)
         throw ConfigError(std::string(key) + ": " + path + ": router " + std::to_string(s) +
                           " has no entry for destination " + std::to_string(d) + ", which is unreachable from it.");
+  for (u32 r = 0; r < t.routers; ++r) table.port[std::size_t{r} * t.routers + r] = 0;  // not used
+  for (u32 r = 0; r < t.routers; ++r) join_lines(std::string(key) + ": " + path, t, table, r, more[r]);
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.routers; ++d)
-      if (s != d && path_channels(t, table, s, d).empty())
+      if (s != d && path_hops(t, table, s, d).empty())
         throw ConfigError(std::string(key) + ": " + path + ": packets from router " + std::to_string(s) + " to " +
                           std::to_string(d) + " go around in a loop and never arrive.");
   if (!with_layers) {
@@ -156,9 +238,11 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
   std::vector<DependencyGraph> layers(table.layers, DependencyGraph(t.routers * t.network_ports));
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.routers; ++d) {
-      const std::vector<u32> channels = path_channels(t, table, s, d);
-      for (std::size_t i = 0; i + 1 < channels.size(); ++i)
-        layers[table.layer[std::size_t{s} * t.routers + d]].add(channels[i], channels[i + 1]);
+      DependencyGraph& layer = layers[table.layer[std::size_t{s} * t.routers + d]];
+      for_each_dependency(t, path_hops(t, table, s, d), [&](u32 from, u32 to) {
+        layer.add(from, to);
+        return true;
+      });
     }
   for (u32 layer = 0; layer < table.layers; ++layer)
     if (const std::vector<u32> cycle = layers[layer].cycle(); !cycle.empty())

@@ -28,8 +28,10 @@ Topology cartesian(std::string kind, const std::vector<u32>& shape, u32 concentr
   }
   t.network_ports = static_cast<u32>(shape.size()) * ports_per_dim;
   t.ports = t.network_ports + concentration;
-  require_memory(param::topology.shape.path, u64{t.routers} * t.ports * sizeof(Peer),
-                 "The wiring alone takes that much.");
+  const bool by_dimensions = t.kind == "hypercube";
+  require_memory(std::string((by_dimensions ? param::topology.dimensions : param::topology.shape).path) + " = " +
+                     (by_dimensions ? std::to_string(shape.size()) : shown(Value{IntList(shape.begin(), shape.end())})),
+                 t.routers * (t.ports * sizeof(Peer) + sizeof(u32)), "The wiring alone takes that much.");
   t.peers.resize(std::size_t{t.routers} * t.ports);
   t.address.resize(t.routers);
   std::vector<u32> at(shape.size(), 0);
@@ -75,6 +77,13 @@ Topology make_grid(const std::vector<u32>& shape, u32 concentration, bool wraps)
 }
 
 }  // namespace
+
+u32 Topology::parallel_ports(u32 router, u32 port) const {
+  u32 set = 0;
+  for (u32 p = 0; p < network_ports; ++p)
+    if (peer(router, p).item == peer(router, port).item) set |= 1u << p;
+  return set;
+}
 
 u32 count_terminals(const std::vector<u32>& shape, u32 concentration) {
   constexpr u64 kMost = 1u << 24;

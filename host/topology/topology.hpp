@@ -29,6 +29,8 @@ struct Topology {
   u64 bisection_channels = 0;  ///< unidirectional channels cut by halving the largest dimension; 0 if unknown
 
   const Peer& peer(u32 router, u32 port) const { return peers[std::size_t{router} * ports + port]; }
+  /// Network ports of `router` whose channels lead where that of `port` leads, itself among them: bit p is port p.
+  u32 parallel_ports(u32 router, u32 port) const;
   u32 terminal_router(u32 terminal) const { return terminal / concentration; }
   u32 terminal_port(u32 terminal) const { return network_ports + terminal % concentration; }
   /// Whether addresses are packed coordinates of `shape`; those of a graph or of several stages are mere numbers.

@@ -11,4 +11,7 @@ struct Peer {
 };
 static_assert(sizeof(Peer) == 8);
 
+/// Mark on a port number in a routing table: the packet may also take any port whose channel leads to the same router.
+inline constexpr u8 kAnyParallel = 0x80;
+
 }  // namespace flitlab

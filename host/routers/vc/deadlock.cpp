@@ -114,6 +114,13 @@ class Search final : public WaitsFor {
       for (; mask; mask &= mask - 1) list.push_back(port * t_.vcs + lowest_bit(mask));
     };
     add(in.out_port, in.allowed);
+    if (t_.parallel && in.out_port < t_.network_ports) {
+      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      const u8 entry = t_.next_port[std::size_t{index} * t_.routers + packet.dst];
+      if (entry & kAnyParallel)
+        for (u32 set = topology_.parallel_ports(index, in.out_port) & ~(1u << in.out_port); set; set &= set - 1)
+          add(lowest_bit(set), in.allowed);
+    }
     if (t_.algorithm == vc::Algorithm::kMinimalAdaptive) {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
       const u32 here = t_.address[index];

@@ -28,6 +28,7 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   const bool by_flit = table_.flow_control == vc::FlowControl::kWormhole;
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = by_flit ? kLongestPacket : table_.buffer_flits};
   facts_.batch_packets = traffic_.batch_packets();
+  warn(traffic_.warnings);
   facts_.cost = vc::lanes::fits_device_lanes(table_) ? table_.cost_in_lanes : table_.cost;
   if (facts_.cost.crew && table_.ports > 5) facts_.cost.crews = table_.kCrewsOfMorePorts;
 }
@@ -52,7 +53,13 @@ void VcPlan::set_classes(const Experiment& e) {
             : read_table(vc::param::routing.table_file.path, e.text(vc::param::routing.table_file), topology_, layers);
     t.next_port = routes_.port.data();
     t.layer = routes_.layer.data();
+    if (has_parallel_ports(routes_)) {
+      for (u32 r = 0; r < t.routers; ++r)
+        for (u32 p = 0; p < t.network_ports; ++p) parallel_.push_back(topology_.parallel_ports(r, p));
+      t.parallel = parallel_.data();
+    }
   }
+  t.adapts = t.algorithm == vc::Algorithm::kMinimalAdaptive || t.parallel;
   // Message classes divide the VCs first, routing classes divide what each of them has.
   for (u32 m = 0; m < t.message_classes; ++m) {
     const u32 first = m * t.vcs / t.message_classes, end = (m + 1) * t.vcs / t.message_classes;
@@ -114,7 +121,7 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
   const double hops = mean_hops();
   const ItemKind& kind = layout_.kinds[0];
   double tables = static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 +
-                                      routes_.port.size() + routes_.layer.size());
+                                      routes_.port.size() + routes_.layer.size() + parallel_.size() * 4);
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports},

@@ -41,6 +41,7 @@ class VcPlan final : public Plan, public Inspector {
   Topology topology_;
   TerminalPlan traffic_;
   RouteTable routes_;
+  std::vector<u32> parallel_;  ///< VcTable::parallel
   vc::VcTable table_{};
   StateLayout layout_;
 };

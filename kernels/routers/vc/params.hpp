@@ -123,7 +123,9 @@ inline constexpr struct RoutingParams {
   ParamRecord table_file{.path = "routing.table_file",
                          .type = ParamType::kFile,
                          .default_value = "",
-                         .help = "Routing table instead of computed shortest paths: CSV lines router,destination,port.",
+                         .help =
+                             "Routing table instead of computed shortest paths: CSV lines router,destination,port. A "
+                             "line for each of several channels to the next router lets packets take any of them.",
                          .only_if = "routing.algorithm=table"};
 } routing{};
 

@@ -145,6 +145,32 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Ou
   return dimension_order(t, packet, here, packet.dst, false, 0, in_port, in_vc);
 }
 
+/// Table routing. Of several channels to the next router a packet takes the one that has a free VC and the most
+/// credits; ties, and a choice where no VC is free, go by a hash of the packet's name. Taken anew every cycle.
+template <class T, class Out>
+FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& outputs, u32 router, u32 target) {
+  const u32 source = packet.src / t.concentration, entry = t.next_port[std::size_t{router} * t.routers + target];
+  const u16 allowed = t.class_mask[packet.message_class][t.layer[std::size_t{source} * t.routers + target]];
+  if (!(entry & kAnyParallel)) return Route{entry, allowed};
+  const u32 parallel = t.parallel[router * t.network_ports + (entry ^ kAnyParallel)], ports = bit_count(parallel);
+  const u32 needed = t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
+  u32 first = parallel;  // without the ports before the one that the hash names, which come last
+  for (u64 skip = mix64((u64{packet.src} << 32) | packet.id) % ports; skip; --skip) first &= first - 1;
+  u32 best = lowest_bit(first), most = 0;
+  for (u32 pass = 0; pass < 2; ++pass)
+    for (u32 set = pass ? parallel & ~first : first; set; set &= set - 1) {
+      const u32 port = lowest_bit(set);
+      if (!outputs.free(port, allowed, needed)) continue;
+      u32 credits = 1;
+      for (u32 vcs = allowed; vcs; vcs &= vcs - 1) credits += outputs.credits(port, lowest_bit(vcs));
+      if (credits > most) {
+        most = credits;
+        best = port;
+      }
+    }
+  return Route{best, allowed};
+}
+
 /// The route of the packet at the front of input VC (in_port, in_vc) of a router.
 template <class T, class Out>
 FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
@@ -168,11 +194,7 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
   }
   if (here == target) return out;
   switch (t.algorithm) {
-    case Algorithm::kTable: {
-      const u32 source = packet.src / t.concentration;
-      return Route{t.next_port[std::size_t{router_index} * t.routers + target],
-                   t.class_mask[packet.message_class][t.layer[std::size_t{source} * t.routers + target]]};
-    }
+    case Algorithm::kTable: return table_route(t, packet, outputs, router_index, target);
     case Algorithm::kMinimalAdaptive: return minimal_adaptive(t, packet, outputs, here, in_port, in_vc);
     case Algorithm::kO1Turn: {
       const bool reverse = packet.route_bits & kReverseOrder;

@@ -148,6 +148,7 @@ struct VcTable {
   u8 one_port_per_dim;  ///< hypercube
   u32 dims;
   u32 message_classes;
+  u8 adapts;                             ///< routes of waiting packets are computed anew in every cycle
   u32 atomic_adaptive;                   ///< adaptive VCs are taken only when empty (wormhole; Duato's condition)
   u16 message_mask[kMaxMessageClasses];  ///< VCs of a message class
   u16 class_mask[kMaxMessageClasses][kMaxVcs];  ///< VCs of a routing class of a message class
@@ -157,8 +158,9 @@ struct VcTable {
   u8 dim_of_bit[32];    ///< dimension that an address bit belongs to
   const Peer* peers;    ///< [routers][ports]
   const u32* address;   ///< [routers]
-  const u8* next_port;  ///< [routers][routers] table routing
+  const u8* next_port;  ///< [routers][routers] table routing: port toward a router, with or without kAnyParallel
   const u8* layer;      ///< [routers][routers] routing class of (source, destination)
+  const u32* parallel;  ///< [routers][network_ports] Topology::parallel_ports(); null if no entry has kAnyParallel
   TrafficTable traffic;
   RouterFields router_fields;
   TerminalFields terminal_fields;
@@ -172,6 +174,7 @@ void for_each_array(VcTable& t, F f) {
   f(t.address, n);
   f(t.next_port, n * n);
   f(t.layer, n * n);
+  f(t.parallel, t.parallel ? n * t.network_ports : 0);
 }
 
 /// The most common allocators and arbiters, known at compile time: the constants hide the members of the same name, so
@@ -216,6 +219,7 @@ struct PlainVcTable : OpenVcTable {
   static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
   static constexpr bool kDimensionOrder = true;
   static constexpr u8 one_port_per_dim = 0;
+  static constexpr u8 adapts = 0;
   static constexpr u32 atomic_adaptive = 0;
 
   static bool fits(const VcTable& t) {

@@ -21,7 +21,7 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
   if (static_cast<i32>(now - in.ready_at) < 0) return false;
   const u32 flat = port * t.vcs + vc;
   Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-  if (in.stage == Stage::kRouting || t.algorithm == Algorithm::kMinimalAdaptive) {
+  if (in.stage == Stage::kRouting || t.adapts) {
     const Route route = compute_route(t, outputs_of(t, router, control), index, packet, port, vc);
     if (route.port >= t.ports || !route.allowed) {
       raise_fault(control.fault, kFaultNoRoute, port);

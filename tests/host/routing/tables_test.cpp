@@ -1,6 +1,7 @@
 /// Tables of routes through any graph: shortest, free of cycles by a search of its own, and those of the user.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "host/routing/dependency.hpp"
 #include "host/routing/tables.hpp"
 #include "host/topology/metrics.hpp"
+#include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "tests/support/temporary.hpp"
@@ -41,12 +43,22 @@ void expect_good_table(const Topology& t, const RouteTable& table) {
   for (u32 s = 0; s < t.routers; ++s) {
     const std::vector<u32> hops = hops_from(t, s);
     for (u32 d = 0; d < t.routers; ++d) {
-      u32 r = s, count = 0, before = kNone;
+      u32 r = s, count = 0;
+      std::vector<u32> before;
       while (r != d) {
-        const u32 port = table.port[r * t.routers + d], channel = r * t.network_ports + port;
-        if (before != kNone) layers[table.layer[s * t.routers + d]][before].insert(channel);
-        before = channel;
-        r = t.peer(r, port).item;
+        std::vector<u32> channels;  // all that a packet may take here
+        u32 next = kNone;
+        for (u32 set = ports_toward(t, table, r, d); set; set &= set - 1) {
+          channels.push_back(r * t.network_ports + lowest_bit(set));
+          ASSERT_TRUE(next == kNone || t.peer(r, lowest_bit(set)).item == next);
+          next = t.peer(r, lowest_bit(set)).item;
+        }
+        for (u32 p = 0; p < t.network_ports; ++p)  // no channel to the next router is left out
+          ASSERT_EQ(std::count(channels.begin(), channels.end(), r * t.network_ports + p), t.peer(r, p).item == next);
+        for (u32 from : before)
+          for (u32 to : channels) layers[table.layer[s * t.routers + d]][from].insert(to);
+        before = channels;
+        r = next;
         ASSERT_NE(r, kNone);
         ASSERT_LE(++count, hops[d]);
       }
@@ -86,6 +98,50 @@ TEST(Tables, AreShortestAndFreeOfCycles) {
     const Topology g = make_graph(TextSource(file.path), 1);
     expect_good_table(g, shortest_path_table(g, 16));
   }
+}
+
+TEST(Tables, UseAllOfSeveralChannelsBetweenTwoRouters) {
+  const TextFile file(graph_text({{0, 1}, {0, 1}, {1, 2}, {0, 1}}));
+  const Topology t = make_graph(TextSource(file.path), 1);
+  const RouteTable table = shortest_path_table(t, 4);
+  EXPECT_EQ(ports_toward(t, table, 0, 1), 0b111u);
+  EXPECT_EQ(ports_toward(t, table, 0, 2), 0b111u);
+  EXPECT_EQ(ports_toward(t, table, 1, 0), 0b1011u);
+  EXPECT_EQ(ports_toward(t, table, 1, 2), 0b0100u);
+  EXPECT_TRUE(has_parallel_ports(table));
+  // A ring of three with a second channel each way between two of the routers: paths over either need a second layer.
+  const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 1}}));
+  const Topology r = make_graph(TextSource(ring.path), 1);
+  expect_good_table(r, shortest_path_table(r, 4));
+}
+
+/// A user's line is one port; lines for all channels to a router make one entry of them.
+TEST(Tables, OfTheUserNameOnePortOrAllParallelOnes) {
+  const TextFile file(graph_text({{0, 1}, {0, 1}, {1, 2}, {0, 1}}));
+  const Topology t = make_graph(TextSource(file.path), 1);
+  const std::string rest = "0,2,1\n1,2,2\n2,0,0\n2,1,0\n";
+  const auto table = [&](const std::string& lines) {
+    const TextFile routes(lines + rest);
+    return read_table("routing.table_file", TextSource(routes.path), t, 4);
+  };
+  const auto message = [&](const std::string& lines) -> std::string {
+    try {
+      table(lines);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const RouteTable one = table("0,1,2\n1,0,0\n");
+  EXPECT_EQ(ports_toward(t, one, 0, 1), 0b100u);
+  EXPECT_EQ(ports_toward(t, one, 0, 2), 0b010u);
+  EXPECT_FALSE(has_parallel_ports(one));
+  const RouteTable all = table("0,1,0\n1,0,0\n1,0,3\n0,1,2\n1,0,1\n0,1,1\n0,1,1\n");
+  EXPECT_EQ(ports_toward(t, all, 0, 1), 0b111u);
+  EXPECT_EQ(ports_toward(t, all, 0, 2), 0b010u);
+  EXPECT_EQ(ports_toward(t, all, 1, 0), 0b1011u);
+  EXPECT_NE(message("0,1,0\n1,0,0\n1,0,3\n").find("name 2 of 3 channels"), std::string::npos);
+  EXPECT_NE(message("0,1,0\n1,0,0\n1,0,2\n").find("port 2 leads to another router"), std::string::npos);
 }
 
 TEST(Tables, NeedOneLayerOnATreeAndTwoOnARing) {

@@ -134,7 +134,7 @@ struct Heads {
   FLITLAB_INLINE bool is_wormhole() const { return v.t.flow_control == FlowControl::kWormhole; }
   FLITLAB_INLINE bool stores_first() const { return v.t.flow_control == FlowControl::kStoreAndForward; }
   /// Routes are computed in every cycle until there is an output VC.
-  FLITLAB_INLINE bool adapts() const { return v.t.algorithm == Algorithm::kMinimalAdaptive; }
+  FLITLAB_INLINE bool adapts() const { return v.t.adapts; }
 
   /// VC allocation, separable and input first, of all that are due. Each step is done for all before the next of any,
   /// with few branches, so that a processor works on several heads at once.
