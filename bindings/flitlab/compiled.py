@@ -13,6 +13,7 @@ from flitlab._core import ConfigError
 from flitlab.arguments import shown, whole
 
 MATRIX, TABLE, GRAPH = "traffic.matrix_file", "routing.table_file", "topology.file"
+VALUES = "traffic.matrix_values"
 FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.program_file": "program"}
 
 # Of a source: its only destination, destinations with weights, a weight for every terminal, or None: it sends nothing.
@@ -151,20 +152,23 @@ def links_text(core: _core.Experiment) -> bytes:
     return "".join(f"{a},{b}\n" for a, p, b, q in links if (a, p) < (b, q)).encode()
 
 
-def ports_of(edges: bytes) -> list[dict[int, int]]:
-    """Per router: neighbour -> port, of parallel channels the first. Edges take ports in their order."""
-    ports: dict[int, list[int]] = {}
+def ports_of(edges: bytes) -> list[dict[int, list[int]]]:
+    """Per router: neighbour -> ports of the channels to it. Edges take ports in their order."""
+    neighbours: dict[int, list[int]] = {}
     for line in edges.decode().splitlines():
         if line.strip() and not line.startswith("#"):
             a, b = (int(float(x)) for x in line.split(","))
-            ports.setdefault(a, []).append(b)
-            ports.setdefault(b, []).append(a)
-    return [{b: len(to) - 1 - i for i, b in enumerate(reversed(to))}
-            for to in (ports.get(r, []) for r in range(max(ports, default=-1) + 1))]
+            neighbours.setdefault(a, []).append(b)
+            neighbours.setdefault(b, []).append(a)
+    ports: list[dict[int, list[int]]] = [{} for _ in range(max(neighbours, default=-1) + 1)]
+    for router, leads_to in neighbours.items():
+        for port, neighbour in enumerate(leads_to):
+            ports[router].setdefault(neighbour, []).append(port)
+    return ports
 
 
-def table_text(routes: Routes, ports: Sequence[Mapping[int, int]]) -> bytes:
-    """Lines router,destination,port[,layer]."""
+def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]]) -> bytes:
+    """Lines router,destination,port[,layer]: one for each channel to the next router."""
     if not callable(routes):
         raise ConfigError(f"with_routes({shown(routes)}): it must be a function of a router and a destination router "
                           "that gives the next router.")
@@ -187,7 +191,8 @@ def table_text(routes: Routes, ports: Sequence[Mapping[int, int]]) -> bytes:
                 raise ConfigError(f"{where}: give a layer for every pair of routers, or for none.")
             layered = isinstance(given, tuple)
             following[router] = following_router
-            lines.append(f"{router},{destination},{ports[router][following_router]}" + f",{layer}" * layered + "\n")
+            lines += [f"{router},{destination},{port}" + f",{layer}" * layered + "\n"
+                      for port in ports[router][following_router]]
         _check_arrival(following, destination, name)
     return "".join(lines).encode()
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, shown, writing
-from flitlab.compiled import GRAPH, MATRIX, TABLE, Graph, Pattern, Routes
+from flitlab.compiled import GRAPH, MATRIX, TABLE, VALUES, Graph, Pattern, Routes
 from flitlab.foreign_files import about_text
 from flitlab.programs import program_text
 from flitlab.records import applies, parameters_of
@@ -96,15 +96,21 @@ class Experiment:
             records = parameters_of(values["router.kind"])
             texts = {path: text for path, text in texts.items() if path in records and applies(records[path], values)}
             gone = self._texts.keys() - texts.keys() - changes.keys()
+            if MATRIX in gone:
+                gone |= {VALUES} - changes.keys()
             given = {path: value for path, value in given.items() if path not in gone}
         return Experiment(given, self.base_dir, self.name, texts)
 
-    def with_pattern(self, pattern: Pattern | Any) -> Experiment:
+    def with_pattern(self, pattern: Pattern | Any, values: str | None = None) -> Experiment:
         """A copy whose destinations are those of a function, compiled once to a traffic matrix.
 
         ``pattern(source, terminals)`` is a terminal; a dictionary of terminals and weights; a weight for every
         terminal; or None, and the source sends nothing. A dictionary of these by source will do too, or an array, a
         DataFrame or a sparse matrix of weights [source][destination].
+
+        ``values="rates"``: weights are loads in flits/cycle. A source then offers the sum of its own, and what was set
+        of ``traffic.load`` is dropped. ``values="weights"``: every source offers ``traffic.load``, which its weights
+        divide. Left out: as ``traffic.matrix_values`` has been set, or weights.
 
         >>> import flitlab as fl
         >>> exp = fl.load("vc-mesh-8x8").with_pattern(lambda source, terminals: (source + 3) % terminals)
@@ -116,6 +122,8 @@ class Experiment:
         terminals = self.core.terminals() or int(self.derived()["terminals"])  # only a file may know
         text = compiled.matrix_text(pattern, terminals)
         changes = {"traffic.pattern": "matrix", MATRIX: compiled.name_of(pattern, "pattern")}
+        if values is not None:
+            changes[VALUES] = values
         return self._compiled(changes, {MATRIX: text})
 
     def with_topology(self, graph: Graph) -> Experiment:
@@ -134,9 +142,9 @@ class Experiment:
     def with_routes(self, routes: Routes) -> Experiment:
         """A copy routed by a function, compiled once to a routing table.
 
-        ``routes(router, destination)`` is the next router on the way to a destination router, by the first channel that
-        leads there; or that and the layer of virtual channels for packets that start at ``router``. Layers that are not
-        given are found, so that no packets can wait for one another in a circle. A mesh, torus or hypercube becomes the
+        ``routes(router, destination)`` is the next router on the way to a destination router; or that and the layer of
+        virtual channels for packets that start at ``router``. Packets use all channels to the next router. Layers that
+        are not given are found, so that no packets can wait for one another in a circle. A mesh, torus or hypercube becomes the
         graph of its channels, with its numbers; its patterns by coordinates then need :meth:`with_pattern`.
 
         Raises ConfigError if a next router is no neighbour, packets never arrive, or they can deadlock.

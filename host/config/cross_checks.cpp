@@ -68,7 +68,7 @@ void check_pattern(const Experiment& e) {
                       " needs coordinates, which this network does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str(param::traffic.matrix_file).empty())
-    throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,weight).");
+    throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,value).");
   // A graph's size is in its file; who takes part in a machine that is not whole, its plan knows.
   if (!graph && is_whole(e)) check_permutation(pattern, grid_shape(e), terminal_count(e));
   if (pattern == "hot_spot" && !graph)
@@ -87,7 +87,7 @@ void check_pattern(const Experiment& e) {
 }
 
 void check_injection(const Experiment& e) {
-  if (!e.has(param::traffic.burst_load)) return;
+  if (!e.has(param::traffic.burst_load) || !e.has(param::traffic.load)) return;
   const double load = e.f64(param::traffic.load), burst = e.f64(param::traffic.burst_load);
   if (load > 0 && load >= burst)
     throw ConfigError("traffic.load = " + to_text(Value{load}) +
@@ -135,6 +135,15 @@ void for_each_length(const Experiment& e, F f) {
 }
 
 }  // namespace
+
+std::string size_text(const Experiment& e) {
+  // Of networks that have several of them, the first one sets most of the size.
+  for (std::string_view key : {"file", "shape", "dimensions", "nodes", "levels", "radix", "ports"}) {
+    const std::string path = "topology." + std::string(key);
+    if (e.has(path)) return path + " = " + shown(e.at(path));
+  }
+  return "topology";
+}
 
 bool is_graph(const Experiment& e) {
   return e.has(param::topology.kind) &&

@@ -21,6 +21,9 @@ std::string quoted_kind(const Experiment& experiment);
 /// A list as it would be written in a configuration.
 std::string list_text(const std::vector<u32>& list);
 
+/// The parameter that sets the size of a network and its value, as messages show them: `topology.dimensions = 20`.
+std::string size_text(const Experiment& experiment);
+
 /// Whether the network is read from a file, which says how large it is.
 bool is_graph(const Experiment& experiment);
 /// Terminals of any topology but a graph; 0 for a graph.

@@ -26,9 +26,10 @@ struct Condition {
       if (word != "true" && word != "false") word = to_text(word);
   }
 
-  /// Whether it holds for what is resolved so far.
+  /// Whether it holds for what is resolved so far. A key that does not apply has no word.
   bool holds(const Experiment& e) const {
-    return e.has(key) && (std::find(words.begin(), words.end(), to_text(e.at(key))) == words.end()) == other;
+    if (!e.has(key)) return other;
+    return (std::find(words.begin(), words.end(), to_text(e.at(key))) == words.end()) == other;
   }
 
   std::string key;

@@ -26,25 +26,34 @@ Topology make_topology(const Experiment& e) {
   return make_torus(e.ints(param::topology.shape), concentration);
 }
 
-ReplicaRow make_row(const Experiment& e) {
-  ReplicaRow row;
-  row.seed = static_cast<u64>(e.i64(param::run.seed));
-  if (!e.has(param::traffic.load)) return row;
-  const double load = e.f64(param::traffic.load), packets = load / mean_packet(e);
-  row.silent = load == 0;
-  if (row.silent) return row;
-  row.inverse_log_miss = inverse_log_miss(packets);
-  row.period = 1 / packets;
+SourceRate make_rate(const Experiment& e, double load) {
+  const double packets = load / mean_packet(e);
+  SourceRate rate{inverse_log_miss(packets), 1 / packets, 0};
   if (e.has(param::traffic.burst_load)) {
     const double burst_load = e.f64(param::traffic.burst_load), on = e.f64(param::traffic.burst_cycles);
     const double off = on * (burst_load / load - 1);
-    row.inverse_log_miss = inverse_log_miss(burst_load / mean_packet(e));
-    row.inverse_log_stay_on = inverse_log_miss(1 / on);
-    row.inverse_log_stay_off = inverse_log_miss(1 / std::max(1.0, off));
+    rate.inverse_log_miss = inverse_log_miss(burst_load / mean_packet(e));
+    rate.inverse_log_stay_off = inverse_log_miss(1 / std::max(1.0, off));
   }
+  return rate;
+}
+
+ReplicaRow make_row(const Experiment& e) {
+  ReplicaRow row;
+  row.seed = static_cast<u64>(e.i64(param::run.seed));
+  if (e.has(param::traffic.burst_load))
+    row.inverse_log_stay_on = inverse_log_miss(1 / e.f64(param::traffic.burst_cycles));
+  if (!e.has(param::traffic.load)) return row;
+  const double load = e.f64(param::traffic.load);
+  row.silent = load == 0;
+  if (!row.silent) static_cast<SourceRate&>(row) = make_rate(e, load);
   return row;
 }
 
-std::unique_ptr<Plan> make_plan(const Experiment& e) { return model_of(e.kind()).make_plan(e); }
+std::unique_ptr<Plan> make_plan(const Experiment& e) {
+  std::unique_ptr<Plan> plan = model_of(e.kind()).make_plan(e);
+  plan->size = size_text(e);
+  return plan;
+}
 
 }  // namespace flitlab

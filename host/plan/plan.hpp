@@ -54,6 +54,8 @@ class Plan {
   /// What numbers of a state stay below if they say where something lies: all that routers and terminals believe.
   virtual std::vector<Bound> bounds() const = 0;
   const PlanFacts& facts() const { return facts_; }
+  /// The parameter that sets the size of the network and its value, which make_plan() writes here.
+  std::string size = "topology";
   /// Cycle, not before `now`, before which the plan changes the state of running replicas by itself; kNever: none.
   virtual u64 next_change(u64) const { return kNever; }
   /// Makes the change that is due now.
@@ -77,6 +79,10 @@ class Plan {
   virtual std::unique_ptr<Console> console() const { return nullptr; }
 
  protected:
+  void warn(const std::vector<std::string>& texts) {
+    facts_.warnings.insert(facts_.warnings.end(), texts.begin(), texts.end());
+  }
+
   PlanFacts facts_;  ///< which the constructors fill in
 };
 
@@ -86,6 +92,8 @@ std::unique_ptr<Plan> make_plan(const Experiment& experiment);
 /// Topology of an experiment.
 Topology make_topology(const Experiment& experiment);
 
+/// How often a terminal of an experiment that offers `load` (not 0) creates packets.
+SourceRate make_rate(const Experiment& experiment, double load);
 /// Run parameters of one replica, except its measurement window.
 ReplicaRow make_row(const Experiment& experiment);
 

@@ -43,6 +43,7 @@ struct TerminalPlan {
   double mean_flits = 1;          ///< of open-loop packets or of requests
   u32 shortest = 1, longest = 1;  ///< flits
   u32 active = 0;                 ///< terminals in a group
+  std::vector<std::string> warnings;
 
   /// Packets of a batch, all terminals together; 0 in other modes, but 1 in a broadcast, whose root creates some.
   u64 batch_packets() const;
@@ -59,6 +60,10 @@ struct TerminalPlan {
   void set_program(const Experiment& experiment);
   void set_matrix(TrafficMatrix matrix);
   void read_matrix_of(const Experiment& experiment);
+  /// The rows of the matrix are rates, flits/cycle.
+  void set_rates(const Experiment& experiment);
+  /// Warns if rows of weights differ in their sums, which do not count.
+  void compare_sums();
   /// A pattern of exchange_partners(), within each group if there are any.
   void set_exchange(const std::string& pattern, const Groups& groups);
   void set_region(const Experiment& experiment, const Topology& topology);
@@ -71,6 +76,7 @@ struct TerminalPlan {
   std::vector<u32> members_;
   std::vector<bool> takes_part_;  ///< [terminals] in a group, or a device
   TrafficMatrix matrix_;
+  std::vector<SourceRate> rates_;
   std::vector<u32> destinations_;
   PacketLengths packet_lengths_, reply_lengths_;
   Program program_;

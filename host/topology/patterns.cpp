@@ -147,6 +147,7 @@ TrafficMatrix even_matrix(const std::vector<std::vector<u32>>& rows) {
   TrafficMatrix matrix;
   matrix.row_start.push_back(0);
   for (const std::vector<u32>& row : rows) {
+    matrix.sum.push_back(static_cast<double>(row.size()));
     matrix.column.insert(matrix.column.end(), row.begin(), row.end());
     for (u32 threshold : cumulative_thresholds(std::vector<double>(row.size(), 1.0)))
       matrix.cumulative.push_back(threshold);
@@ -161,12 +162,12 @@ TrafficMatrix read_matrix(const TextSource& text, u32 terminals) {
   std::vector<bool> listed(terminals, false);
   read_csv(param::traffic.matrix_file.path, text, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = "traffic.matrix_file: " + path + ":" + std::to_string(line) + ": ";
-    if (f.size() != 3) throw ConfigError(where + "a line is source,destination,weight.");
+    if (f.size() != 3) throw ConfigError(where + "a line is source,destination,value.");
     for (int i = 0; i < 2; ++i)
       if (f[i] < 0 || f[i] >= terminals || f[i] != std::floor(f[i]))
         throw ConfigError(where + "terminals are numbered 0 to " + std::to_string(terminals - 1) + ".");
     if (!(f[2] >= 0 && f[2] <= 1e100))  // their sum must be a number too
-      throw ConfigError(where + "the weight must be a number from 0 to 1e100.");
+      throw ConfigError(where + "the value must be a number from 0 to 1e100.");
     listed[static_cast<u32>(f[0])] = true;
     if (f[2] > 0) rows[static_cast<u32>(f[0])].emplace_back(static_cast<u32>(f[1]), f[2]);
   });
@@ -176,12 +177,13 @@ TrafficMatrix read_matrix(const TextSource& text, u32 terminals) {
     const std::string name = std::to_string(s);
     if (!listed[s])
       throw ConfigError("traffic.matrix_file: " + path + ": terminal " + name + " has no line. Add one, " + name +
-                        ",DESTINATION,WEIGHT; with weight 0 if it sends nothing.");
+                        ",DESTINATION,VALUE; with value 0 if it sends nothing.");
     std::vector<double> weights;
     for (const auto& [destination, weight] : rows[s]) {
       matrix.column.push_back(destination);
       weights.push_back(weight);
     }
+    matrix.sum.push_back(std::accumulate(weights.begin(), weights.end(), 0.0));
     if (!weights.empty())
       for (u32 threshold : cumulative_thresholds(weights)) matrix.cumulative.push_back(threshold);
     matrix.row_start.push_back(static_cast<u32>(matrix.column.size()));

@@ -35,6 +35,7 @@ std::vector<std::vector<u32>> exchange_partners(const std::string& pattern, u32 
 
 /// Rows of weights, as rising 32-bit thresholds.
 struct TrafficMatrix {
+  std::vector<double> sum;      ///< [terminals] of the row's values
   std::vector<u32> row_start;   ///< [terminals + 1]
   std::vector<u32> column;      ///< [entries] destination
   std::vector<u32> cumulative;  ///< [entries] draws below this, and not below the entry before, go to this column
@@ -43,7 +44,7 @@ struct TrafficMatrix {
 /// Rows of destinations that are equally likely; one without any sends nothing.
 TrafficMatrix even_matrix(const std::vector<std::vector<u32>>& rows);
 
-/// Reads CSV lines source,destination,weight. Every terminal needs a line; one with weight 0 alone sends nothing.
+/// Reads CSV lines source,destination,value. Every terminal needs a line; one with value 0 alone sends nothing.
 TrafficMatrix read_matrix(const TextSource& text, u32 terminals);
 
 /// Rising thresholds for weights that add up to anything positive.

@@ -4,15 +4,20 @@
 
 namespace flitlab {
 
-struct ReplicaRow {
+/// How often a terminal creates packets.
+struct SourceRate {
+  double inverse_log_miss = 0;      ///< Bernoulli: 1 / ln(1 - packets per cycle); 0: a packet every cycle
+  double period = 0;                ///< periodic: cycles per packet
+  double inverse_log_stay_off = 0;  ///< on-off: 1 / ln(1 - 1 / mean pause)
+};
+
+/// The rate is that of all terminals, unless TrafficTable::rates has one for each.
+struct ReplicaRow : SourceRate {
   u64 seed = 1;
   Cycle window_begin = kNever;  ///< packets created in [window_begin, window_end) are measured
   Cycle window_end = kNever;
-  double inverse_log_miss = 0;      ///< Bernoulli: 1 / ln(1 - packets per cycle); 0: a packet every cycle
-  double period = 0;                ///< periodic: cycles per packet
-  double inverse_log_stay_on = 0;   ///< on-off: 1 / ln(1 - 1 / mean burst)
-  double inverse_log_stay_off = 0;  ///< on-off: 1 / ln(1 - 1 / mean pause)
-  u32 silent = 0;                   ///< 1: load is zero, nothing is ever created
+  double inverse_log_stay_on = 0;  ///< on-off: 1 / ln(1 - 1 / mean burst)
+  u32 silent = 0;                  ///< 1: load is zero, nothing is ever created
   u32 pad = 0;
 };
 

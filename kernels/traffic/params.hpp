@@ -37,6 +37,16 @@ inline constexpr struct TrafficParams {
           "other terminals, a terminal that a permutation maps to itself sends nothing, and flitlab rejects a matrix "
           "or a trace in which a terminal sends to itself. all_to_all, all_to_region, fft and divide never draw the "
           "sender."};
+  ParamRecord matrix_values{
+      .path = "traffic.matrix_values",
+      .type = ParamType::kChoice,
+      .default_value = "weights",
+      .choices = "weights|rates",
+      .help =
+          "Values of a traffic matrix. weights: every source offers traffic.load, and each row divides it among the "
+          "destinations; rates: each value is the load from a source to a destination, in flits/cycle. A source then "
+          "offers the sum of its row, and there is no traffic.load.",
+      .only_if = "traffic.pattern=matrix&traffic.mode=open|request_reply"};
   ParamRecord load{.path = "traffic.load",
                    .type = ParamType::kFloat,
                    .default_value = "0.1",
@@ -44,7 +54,7 @@ inline constexpr struct TrafficParams {
                    .max = 1,
                    .unit = "flits/cycle/terminal",
                    .help = "Offered load; in a closed loop, load of requests while the window is open (Bernoulli).",
-                   .only_if = "traffic.mode=open|request_reply",
+                   .only_if = "traffic.mode=open|request_reply&traffic.matrix_values!=rates",
                    .per_replica = true};
   ParamRecord start{.path = "traffic.start",
                     .type = ParamType::kInt,
@@ -75,7 +85,7 @@ inline constexpr struct TrafficParams {
                          .min = 0.0001,
                          .max = 1,
                          .unit = "flits/cycle/terminal",
-                         .help = "Load within a burst; it must exceed traffic.load.",
+                         .help = "Load within a burst; it must exceed the mean load of each source.",
                          .only_if = "traffic.injection=on_off"};
   ParamRecord packet_flits{.path = "traffic.packet_flits",
                            .type = ParamType::kLengths,
@@ -120,7 +130,7 @@ inline constexpr struct TrafficParams {
   ParamRecord matrix_file{.path = "traffic.matrix_file",
                           .type = ParamType::kFile,
                           .default_value = "",
-                          .help = "Traffic matrix: CSV lines source,destination,weight.",
+                          .help = "Traffic matrix: CSV lines source,destination,value; see traffic.matrix_values.",
                           .only_if = "traffic.pattern=matrix"};
   ParamRecord batch_packets{.path = "traffic.batch_packets",
                             .type = ParamType::kInt,

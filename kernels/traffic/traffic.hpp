@@ -44,11 +44,12 @@ struct TrafficTable {
   Cycle start = 0;                      ///< first cycle in which packets may be created
   const u32* destination = nullptr;     ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] the hot ones
   u32 hot_count = 0;
-  u32 hot_threshold = 0;            ///< kHot: a 32-bit draw below this goes to a hot terminal
-  const u32* row_start = nullptr;   ///< [terminals + 1] kMatrix
-  const u32* column = nullptr;      ///< [entries] kMatrix: destination terminal
-  const u32* cumulative = nullptr;  ///< [entries] kMatrix: 32-bit draws below this take this entry
-  LengthTable packets;              ///< packets of open loops, requests of closed ones
+  u32 hot_threshold = 0;              ///< kHot: a 32-bit draw below this goes to a hot terminal
+  const u32* row_start = nullptr;     ///< [terminals + 1] kMatrix
+  const u32* column = nullptr;        ///< [entries] kMatrix: destination terminal
+  const u32* cumulative = nullptr;    ///< [entries] kMatrix: 32-bit draws below this take this entry
+  const SourceRate* rates = nullptr;  ///< [terminals] kMatrix; null: all terminals have the rate of the ReplicaRow
+  LengthTable packets;                ///< packets of open loops, requests of closed ones
   LengthTable replies;
   double inverse_log_continue = 0;  ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
   u32 max_flits = 0;                ///< kGeometric: the length at which it is cut
@@ -73,6 +74,7 @@ void for_each_array(TrafficTable& t, F f) {
   f(t.column, entries);
   f(t.cumulative, entries);
   f(t.row_start, t.row_start ? t.terminals + std::size_t{1} : 0);
+  f(t.rates, t.rates ? t.terminals : 0);
   for (LengthTable* lengths : {&t.packets, &t.replies}) {
     f(lengths->flits, lengths->count);
     f(lengths->cumulative, lengths->count);
@@ -96,6 +98,11 @@ FLITLAB_HD inline u32 batch_size(const TrafficTable& t, u32 terminal) {
   return t.pattern == Pattern::kAllToAll ? t.batch_packets * (group_of(t, terminal).count - 1) : t.batch_packets;
 }
 
+/// How often a terminal creates packets.
+FLITLAB_HD inline const SourceRate& rate_of(const TrafficTable& t, const ReplicaRow& row, u32 terminal) {
+  return t.rates ? t.rates[terminal] : row;
+}
+
 /// A place in a terminal's sequence of creations.
 struct SourceCursor {
   FLITLAB_MEMBERS(SourceCursor,
@@ -107,9 +114,10 @@ struct SourceCursor {
 
 namespace detail {
 
-FLITLAB_HD inline void next_burst(const ReplicaRow& row, u32 terminal, SourceCursor& cursor, Cycle& at) {
+FLITLAB_HD inline void next_burst(const SourceRate& rate, const ReplicaRow& row, u32 terminal, SourceCursor& cursor,
+                                  Cycle& at) {
   const Random4 r = philox(row.seed, stream::kBurst, terminal, cursor.burst++);
-  at = cursor.on_until + geometric_trials(unit_interval(r.word[0]), row.inverse_log_stay_off);
+  at = cursor.on_until + geometric_trials(unit_interval(r.word[0]), rate.inverse_log_stay_off);
   if (at < kEndOfTime) cursor.on_until = at + geometric_trials(unit_interval(r.word[1]), row.inverse_log_stay_on);
 }
 
@@ -123,16 +131,17 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
     cursor.at = kNever;
     return;
   }
+  const SourceRate& rate = rate_of(t, row, terminal);
   switch (t.injection) {
     case Injection::kBernoulli: {
       const Random4 r = philox(row.seed, stream::kInjection, terminal, cursor.index);
-      cursor.at = from + geometric_trials(unit_interval(r.word[0]), row.inverse_log_miss) - 1;
+      cursor.at = from + geometric_trials(unit_interval(r.word[0]), rate.inverse_log_miss) - 1;
       return;
     }
     case Injection::kPeriodic: {
       // A random phase per terminal, then packet n at floor(phase + n * period).
       const Random4 r = philox(row.seed, stream::kInjection, terminal, 0);
-      const double when = t.start + (unit_interval(r.word[0]) + static_cast<double>(cursor.index)) * row.period;
+      const double when = t.start + (unit_interval(r.word[0]) + static_cast<double>(cursor.index)) * rate.period;
       cursor.at = when < 4294967294.0 ? static_cast<Cycle>(when) : kNever;
       return;
     }
@@ -140,11 +149,11 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
       // Memoryless on both sides: a gap that would end in the pause starts again with the next burst.
       const Random4 r = philox(row.seed, stream::kInjection, terminal, cursor.index);
       Cycle at = from;
-      if (at >= cursor.on_until) detail::next_burst(row, terminal, cursor, at);
-      u32 gap = geometric_trials(unit_interval(r.word[0]), row.inverse_log_miss) - 1;
+      if (at >= cursor.on_until) detail::next_burst(rate, row, terminal, cursor, at);
+      u32 gap = geometric_trials(unit_interval(r.word[0]), rate.inverse_log_miss) - 1;
       while (at < kEndOfTime && gap >= cursor.on_until - at) {
         gap -= cursor.on_until - at;
-        detail::next_burst(row, terminal, cursor, at);
+        detail::next_burst(rate, row, terminal, cursor, at);
       }
       cursor.at = at < kEndOfTime ? at + gap : kNever;
       return;

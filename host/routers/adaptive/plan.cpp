@@ -22,10 +22,11 @@ AdaptivePlan::AdaptivePlan(const Experiment& e)
       traffic_(e, topology_),
       message_units_(e.u32_of(adaptive::param::router.message_units)) {
   set_parameters(e);
-  set_ways();
+  set_ways(e);
   set_layout();
   facts_ = {.active_terminals = topology_.terminals};
   facts_.batch_packets = traffic_.batch_packets();
+  warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;
 }
 
@@ -62,10 +63,10 @@ void AdaptivePlan::set_priorities(const Experiment& e) {
   std::copy_n(below.begin(), t.priorities, t.priority_below);
 }
 
-void AdaptivePlan::set_ways() {
+void AdaptivePlan::set_ways(const Experiment& e) {
   adaptive::Table& t = table_;
   const std::size_t n = t.routers;
-  require_memory("topology.kind = \"" + topology_.kind + "\" with " + std::to_string(n) + " routers", n * n * 4,
+  require_memory(size_text(e), n * n * 4,
                  "The routing tables of adaptive routers have an entry for each pair of routers. Use fewer routers.");
   wired_.assign(n, 0);
   minimal_.assign(n * n, 0);

@@ -36,7 +36,7 @@ class AdaptivePlan final : public Plan, public Inspector {
   void set_parameters(const Experiment& e);
   /// Channels that are there, and those on shortest ways to each router.
   void set_priorities(const Experiment& e);
-  void set_ways();
+  void set_ways(const Experiment& e);
   void set_layout();
   /// Mean over the experiment's packets of the hops of their shortest routes.
   double mean_hops() const;

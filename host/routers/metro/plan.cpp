@@ -58,6 +58,7 @@ MetroPlan::MetroPlan(const Experiment& e)
             .longest_packet = kLongestPacket,
             .knows_arrivals = false};
   facts_.batch_packets = traffic_.batch_packets();
+  warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;
 }
 

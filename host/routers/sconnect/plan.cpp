@@ -87,6 +87,7 @@ SconnectPlan::SconnectPlan(const Experiment& e)
             .warnings = warnings(e),
             .waits_for_software = waits_for_software()};
   facts_.batch_packets = traffic_.batch_packets();
+  warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;
 }
 

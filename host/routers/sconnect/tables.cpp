@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/config/cross_checks.hpp"
 #include "host/config/experiment.hpp"
 #include "host/plan/interrupt.hpp"
 #include "host/routers/sconnect/grid.hpp"
@@ -75,11 +76,14 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
   if (places) t.alternates = static_cast<double>(options) / static_cast<double>(places);
 }
 
+constexpr const char* kTableAdvice = "Routing tables have an entry for every TIC and node.";
+
+u64 table_bytes(const SconnectFabric& f) { return u64{f.tics} * f.nodes * sizeof(u16); }
+
 SconnectTables blank(const SconnectFabric& f) {
-  const u64 size = u64{f.tics} * f.nodes;
-  require_memory("topology", size * sizeof(u16), "Routing tables have an entry for every TIC and node.");
+  require_memory("topology", table_bytes(f), kTableAdvice);
   SconnectTables t;
-  t.entry.resize(size);
+  t.entry.resize(std::size_t{f.tics} * f.nodes);
   return t;
 }
 
@@ -177,6 +181,7 @@ std::vector<u16> sconnect_host_entries(const SconnectFabric& f) {
 
 SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f) {
   const std::string& how = e.str(sconnect::param::routing.tables);
+  require_memory(size_text(e), 2 * table_bytes(f), kTableAdvice);  // one of them is kept for the next network
   if (how == "none") {
     SconnectTables t = blank(f);
     t.entry.assign(t.entry.size(), 0);

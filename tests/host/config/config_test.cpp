@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
               {{"router.flow_control", word("store_and_forward")}, {"traffic.packet_flits", integer(9)}},
               {"router.buffer_flits = 8", "9 flits"}},
         Wrong{"graph", {{"topology.kind", word("graph")}}, {"topology.file"}},
-        Wrong{"no_matrix", {{"traffic.pattern", word("matrix")}}, {"traffic.matrix_file", "source,destination,weight"}},
+        Wrong{"no_matrix", {{"traffic.pattern", word("matrix")}}, {"traffic.matrix_file", "source,destination,value"}},
         Wrong{"matrix_nowhere",
               {{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", word("nowhere.csv")}},
               {"traffic.matrix_file = \"./nowhere.csv\"", "cannot be read", "Give the name"}},
@@ -255,11 +255,11 @@ TEST(BadMatrix, IsNamedWithItsLine) {
   };
   refused("0,1,1\n1;0;1\n", {":2: \"1;0;1\"", "comma-separated numbers", "Correct it"});
   refused(std::string("\x01\0\xff\n", 4), {":1: \"\\u0001", "comma-separated numbers"});
-  refused("0,1,1\n", {"terminal 1", "has no line", "Add one, 1,DESTINATION,WEIGHT"});
+  refused("0,1,1\n", {"terminal 1", "has no line", "Add one, 1,DESTINATION,VALUE"});
   refused("", {"terminal 0", "has no line"});
   refused("0,2,1\n", {":1: ", "0 to 1"});
   refused("0,nan,1\n", {":1: ", "0 to 1"});
-  refused("0,1\n", {":1: ", "source,destination,weight"});
+  refused("0,1\n", {":1: ", "source,destination,value"});
   refused("0,1,-1\n", {":1: ", "0 to 1e100"});
   refused("0,1,inf\n", {":1: ", "0 to 1e100"});
 }

@@ -74,13 +74,13 @@ struct Ahead {
   FLITLAB_INLINE bool knows(u32 packet) const { return packet - first < known; }
 
   template <int L>
-  [[gnu::noinline]] void draw(const ReplicaRow& row, u32 terminal, u32 packet) {
+  [[gnu::noinline]] void draw(const ReplicaRow& row, const SourceRate& rate, u32 terminal, u32 packet) {
     constexpr u32 kLanes = Side<L>::lanes;
     first = packet;
     known = kPackets;
     for (u32 i = 0; i < kPackets; i += kLanes) {
       const auto gaps =
-          Side<L>::trials(Side<L>::draws(row.seed, stream::kInjection, terminal, packet + i), row.inverse_log_miss);
+          Side<L>::trials(Side<L>::draws(row.seed, stream::kInjection, terminal, packet + i), rate.inverse_log_miss);
       const auto targets = Side<L>::draws(row.seed, stream::kPacket, terminal, packet + i);
       for (u32 j = 0; j < kLanes && i + j < kPackets; ++j) {
         gap[i + j] = static_cast<u32>(gaps[j]);

@@ -38,7 +38,8 @@ FLITLAB_INLINE void advance(const V& v, const State<C, S>& s, u32 index, SourceC
     ++cursor.index;
     if (!ahead.knows(cursor.index)) {
       const u32 oldest = s.terminal[index].oldest.index;  // it is asked for next, unless the queue is long
-      ahead.template draw<C::lanes>(*v.row, index, cursor.index - oldest < Ahead::kPackets ? oldest : cursor.index);
+      ahead.template draw<C::lanes>(*v.row, rate_of(traffic, *v.row, index), index,
+                                    cursor.index - oldest < Ahead::kPackets ? oldest : cursor.index);
     }
     cursor.at += ahead.gap[cursor.index - ahead.first];
   }

@@ -219,7 +219,7 @@ TEST(VcLanesAhead, DrawsAreThoseOfOneByOne) {
     const u32 terminal = static_cast<u32>(random()), packet = static_cast<u32>(random() % 2 ? random() : i);
     vc::lanes::Ahead ahead{};
     EXPECT_FALSE(ahead.knows(packet));
-    ahead.draw<16>(row, terminal, packet);
+    ahead.draw<16>(row, row, terminal, packet);
     for (u32 j = 0; j < vc::lanes::Ahead::kPackets; ++j) {
       const Random4 gap = philox(row.seed, stream::kInjection, terminal, packet + j);
       const u32 trials = geometric_trials(unit_interval(gap.word[0]), row.inverse_log_miss);
