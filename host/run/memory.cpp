@@ -19,6 +19,7 @@ namespace flitlab {
 
 /// A page's memory grows up to its maximum.
 u64 free_memory() { return emscripten_get_heap_max() - mallinfo().uordblks; }
+u64 stack_bytes() { return 0; }
 
 #else
 
@@ -53,6 +54,16 @@ u64 free_memory() {
   }
 #endif
   return bytes;
+}
+
+u64 stack_bytes() {
+#if defined(__unix__)
+  constexpr u64 kGuard = 1 << 16, kLargest = u64{16} << 20;
+  rlimit of_process{}, of_stack{};
+  if (getrlimit(RLIMIT_AS, &of_process) == 0 && of_process.rlim_cur != RLIM_INFINITY)
+    return kGuard + (getrlimit(RLIMIT_STACK, &of_stack) == 0 ? std::min<u64>(of_stack.rlim_cur, kLargest) : kLargest);
+#endif
+  return 0;
 }
 
 #endif

@@ -9,6 +9,10 @@ namespace flitlab {
 /// process (ulimit -v) says so.
 u64 free_memory();
 
+/// Address space that the stack of a thread takes where a limit of the process counts it; 0 where only memory in use
+/// counts.
+u64 stack_bytes();
+
 /// Throws ConfigError naming `what` (and what else the user should know) if `bytes` are more than there are.
 void require_memory(std::string_view what, u64 bytes, const std::string& advice);
 /// The same where something else is free: `where`, " on the device".

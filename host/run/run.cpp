@@ -9,6 +9,7 @@
 
 #include "host/run/advance.hpp"
 #include "host/run/conservation.hpp"
+#include "host/run/footprint.hpp"
 #include "host/run/measurement.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/params.hpp"
@@ -22,12 +23,11 @@
 namespace flitlab {
 
 void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas, u32 threads) {
-  constexpr u64 kStateBytes = u64{1} << 28;  // of the states that are looked at together
   struct Found {
     std::string deadlock, stopped;
   };
   std::vector<Found> found(replicas.size());
-  engine.each_state(replicas, static_cast<u32>(std::clamp<u64>(kStateBytes / engine.layout().bytes(1), 1, threads)),
+  engine.each_state(replicas, searched_together(engine.layout().bytes(1), threads),
                     [&](std::size_t i, const std::vector<std::byte>& state) {
                       found[i] = {plan.find_deadlock(state), plan.find_stopped(state, engine.now())};
                     });
@@ -51,19 +51,24 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   return feeds;
 }
 
-EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked) {
+EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked, u32 kept_states) {
   const u64 on_device = cuda_bytes(plan.layout());
   const JobSize job{plan.layout().kinds[0].count, replicas};
   EngineChoice choice = resolve_backend(asked, job, on_device * replicas, plan.facts().cost);
-  const bool cuda = choice.backend == "cuda";
-  const u64 each = cuda ? on_device : plan.layout().bytes(1) + sizeof(CounterShard), needed = each * replicas;
-  const u64 available = cuda ? cuda_free_memory() : free_memory();
-  require_memory(param::topology.shape.path, needed, available, cuda ? " on the device" : "",
-                 available >= each
-                     ? "The state takes " + std::to_string(each / 1000000) +
-                           " MB a replica: " + std::to_string(available / each) + " replicas would fit."
-                     : "About " + std::to_string(available / (each / plan.topology().routers)) + " routers would fit.");
-  choice.lane_bytes = cuda ? 0 : available - needed;
+  const Footprint needed = footprint_of(plan, replicas, choice, kept_states),
+                  one = footprint_of(plan, 1, choice, kept_states), two = footprint_of(plan, 2, choice, kept_states);
+  const auto require = [&](u64 all, u64 first, u64 further, u64 available, const char* where) {
+    const u64 fit = available < first ? 0 : 1 + (available - first) / further;
+    require_memory(
+        plan.size, all, available, where,
+        fit ? "A replica takes " + std::to_string(further / 1000000) + " MB: " + std::to_string(fit) +
+                  (fit == 1 ? " replica would fit." : " replicas would fit.")
+            : "About " + std::to_string(available / (first / plan.topology().routers + 1)) + " routers would fit.");
+  };
+  const u64 free_here = free_memory();
+  if (needed.device) require(needed.device, one.device, two.device - one.device, cuda_free_memory(), " on the device");
+  require(needed.host, one.host, two.host - one.host, free_here, "");
+  choice.lane_bytes = needed.device ? 0 : free_here - needed.host;
   return choice;
 }
 

@@ -45,7 +45,8 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
 void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas, u32 threads);
 
 /// The engine for a job of `replicas`: the backend that "auto" means for it, and how much memory is left beside what it
-/// needs. Throws ConfigError if it needs more than there is free where it would lie, in the machine or on the device.
-EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked);
+/// takes at its peak. Throws ConfigError if that is more than is free in the machine or on the device.
+/// `kept_states`: copies of a state that the caller keeps.
+EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked, u32 kept_states = 0);
 
 }  // namespace flitlab

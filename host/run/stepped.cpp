@@ -12,6 +12,7 @@
 #include "host/run/checkpoint.hpp"
 #include "host/run/conservation.hpp"
 #include "host/run/lost_for_ever.hpp"
+#include "host/run/memory.hpp"
 #include "host/run/run.hpp"
 #include "kernels/common/error.hpp"
 
@@ -23,7 +24,7 @@ SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& 
       idle_(experiment_, *plan_),
       pace_(plan_->facts().cost),
       trace_(trace) {
-  engine_ = plan_->make_engine({experiment_}, choose_engine(*plan_, 1, {backend, threads, trace}));
+  engine_ = plan_->make_engine({experiment_}, choose_engine(*plan_, 1, {backend, threads, trace}, kKeptStates));
   feeds_ = make_feeds({experiment_}, *plan_);
   console_ = plan_->console();
 }
@@ -200,6 +201,12 @@ std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(eve
 
 std::string_view SteppedNetwork::own_event() const { return model_of(experiment_.kind()).own_event; }
 
+void SteppedNetwork::require_room_to_load() const {
+  constexpr u64 kStates = 4;  // the present one in a stream that grows by doubling, and the new one
+  require_memory(plan_->size, kStates * layout().bytes(1),
+                 "A network that takes over another state keeps its own until the new one has been checked.");
+}
+
 void SteppedNetwork::save_state(Saver& saver) const {
   saver(engine_->now());
   save_replica(saver, *engine_, 0);
@@ -225,6 +232,7 @@ void SteppedNetwork::save(const std::string& path) {
 
 /// A file that turns out to be none of this network leaves it as it was.
 void SteppedNetwork::load(const std::string& path) {
+  require_room_to_load();
   load_checkpoint(path, configuration_hash({experiment_}), [this](Loader& loader) {
     std::stringstream before;
     Saver saver(before);
@@ -242,6 +250,7 @@ void SteppedNetwork::load(const std::string& path) {
 void SteppedNetwork::go_on_from(const SteppedNetwork& other) {
   if (configuration_hash({experiment_}) != configuration_hash({other.experiment_}))
     throw ConfigError("the other network has another configuration; go on from one of the same.");
+  require_room_to_load();
   std::stringstream memory;
   Saver saver(memory);
   other.save_state(saver);

@@ -92,6 +92,8 @@ class SteppedNetwork {
   void advance(u32 cycles);
   /// The canonical state. Whoever looks at all routers, one by one, copies it once.
   const std::vector<std::byte>& state() const;
+  static constexpr u32 kKeptStates = 1;  ///< `state_`, whose memory is not freed when the state changes
+  void require_room_to_load() const;
   void save_state(Saver& saver) const;
   void load_state(Loader& loader);
 

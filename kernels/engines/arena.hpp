@@ -24,13 +24,13 @@ class Arena {
 
   std::byte* get() const { return memory_.get(); }
 
- private:
-  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
-
-  /// All but small arenas take whole huge pages.
+  /// Memory that an arena of so many bytes takes: all but small arenas take whole huge pages.
   static std::size_t taken(std::size_t bytes) {
     return bytes < kHugePage / 4 ? bytes : (bytes + kHugePage - 1) / kHugePage * kHugePage;
   }
+
+ private:
+  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
   struct Free {
     void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{kHugePage}); }

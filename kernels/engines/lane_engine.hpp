@@ -28,7 +28,7 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
       : Base(table, std::move(layout), std::move(rows), choice.threads, choice.grain),
         lanes_(this->table_),
         always_(choice.lanes == LaneUse::kAlways),
-        room_(lanes_.bytes() * this->rows_.size() <= choice.lane_bytes),
+        room_(Arena::taken(lanes_.bytes()) * this->rows_.size() <= choice.lane_bytes),
         items_(this->layout_.kinds[0].count),
         replicas_(this->rows_.size()) {}
 

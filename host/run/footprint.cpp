@@ -1,0 +1,51 @@
+#include "host/run/footprint.hpp"
+
+#include <algorithm>
+
+#include "host/run/memory.hpp"
+#include "kernels/engines/arena.hpp"
+#include "kernels/engines/make_engine.hpp"
+
+namespace flitlab {
+namespace {
+
+/// Of a channel and replica: flits at the begin and the end of the window and between them, in results and their
+/// copies, and the list that Python makes of them.
+constexpr u64 kChannelBytes = 64;
+/// Of a port: what engines with lanes look up, whether there is room for lanes or not.
+constexpr u64 kWireBytes = 16;
+/// Of everything that does not depend on the network: files, numbers of a run.
+constexpr u64 kRestBytes = u64{4} << 20;
+
+/// Events that a CPU engine keeps of an item until the host takes them.
+constexpr u64 kEventBytes = 512 * sizeof(Event) + sizeof(u32);
+
+}  // namespace
+
+u32 searched_together(u64 state_bytes, u32 threads) {
+  constexpr u64 kStateBytes = u64{1} << 28;
+  return static_cast<u32>(std::clamp<u64>(kStateBytes / state_bytes, 1, threads));
+}
+
+Footprint footprint_of(const Plan& plan, u32 replicas, const EngineChoice& choice, u32 kept_states) {
+  const StateLayout& layout = plan.layout();
+  const Topology& topology = plan.topology();
+  const u64 state = layout.bytes(1), threads = std::max(choice.threads, 1u);
+  u64 items = 0;
+  for (const ItemKind& kind : layout.kinds) items += kind.count;
+  // Results, checkpoints and the search for deadlock copy states.
+  const u64 copies = state * (std::min(searched_together(state, threads), replicas) + kept_states);
+  Footprint f;
+  f.host = (threads - 1) * stack_bytes() + copies + replicas * topology.channels * kChannelBytes + kRestBytes;
+  if (choice.backend == "cuda") {
+    f.device = cuda_bytes(layout) * replicas;
+    return f;
+  }
+  f.host += Arena::taken((layout.bytes(choice.width) + 63) / 64 * 64 * replicas);
+  f.host += replicas * threads * sizeof(CounterShard);
+  f.host += u64{topology.routers} * topology.ports * kWireBytes;
+  if (choice.traced) f.host += replicas * items * kEventBytes;
+  return f;
+}
+
+}  // namespace flitlab
