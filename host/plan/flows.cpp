@@ -35,10 +35,11 @@ class Destinations {
     sum_of_hot_ = value_.sum_over(hot_);
   }
 
-  /// Packets that a terminal creates, as a multiple of what the others create. (A matrix of rates belongs here.)
+  /// Packets that a terminal creates, as a multiple of a number that is the same for all terminals.
   double rate(u32 source) const {
     const bool silent = t_.pattern == Pattern::kAllToRegion ? hot_place_.count(source) > 0 : never_sends(t_, source);
     if (silent) return 0;
+    if (t_.rates) return t_.rates[source].period > 0 ? 1 / t_.rates[source].period : 0;
     return t_.injection == Injection::kAllAtOnce ? batch_size(t_, source) : 1.0;
   }
 

@@ -50,10 +50,13 @@ double mean_network_latency(const Totals& c) {
   return number(c, Total::kMeasuredNetworkLatencySum) / number(c, Total::kMeasuredDelivered);
 }
 
-/// Mean cycles from one burst of an on-off source to its next; 0: sources have no bursts.
+/// Mean cycles from one burst of an on-off source to its next; 0: sources have no bursts. Sources of a matrix of rates
+/// differ; it is the length of a burst then, which is the least that it can be.
 double burst_period(const Experiment& e) {
-  if (!e.has(param::traffic.burst_load) || e.f64(param::traffic.load) == 0) return 0;
-  return e.f64(param::traffic.burst_cycles) * e.f64(param::traffic.burst_load) / e.f64(param::traffic.load);
+  if (!e.has(param::traffic.burst_load)) return 0;
+  const double burst_load = e.f64(param::traffic.burst_load);
+  const double load = e.has(param::traffic.load) ? e.f64(param::traffic.load) : burst_load;
+  return load > 0 ? e.f64(param::traffic.burst_cycles) * burst_load / load : 0;
 }
 
 }  // namespace
