@@ -14,7 +14,7 @@ demo:
 	@python3 tests/tools/install.py package
 	@rm -rf out/demo
 	@.venv/bin/flitlab sweep configs/vc-torus-8x8x8.toml --over traffic.load=0.05:0.65:0.05 --out out/demo
-	@echo "\nflitlab is in .venv/bin. Next, a run of your own, and the first notebook:\n"
+	@printf '\n%s\n\n' "flitlab is in .venv/bin. Next, a run of your own, and the first notebook:"
 	@echo "    .venv/bin/flitlab run vc-mesh-8x8 --set traffic.load=0.3"
 	@echo "    .venv/bin/jupyter lab$(AS_ROOT) notebooks/00_quickstart.ipynb"
 
