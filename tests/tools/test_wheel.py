@@ -45,8 +45,10 @@ def test_a_first_curve_needs_no_compiler(installed):
     assert done.returncode == 0 and "curve/curve.png" in done.stdout, done.stderr
 
 
-def test_the_line_of_the_readme_installs_its_extra(installed, tmp_path):
+def test_the_line_of_the_readme_installs_its_extra():
     """Without what it depends on, which needs the network: the requirement itself is what was an error."""
+    if not WHEELS:
+        pytest.skip("tests/tools/install.py has built no wheel")
     line = 'install --no-deps --dry-run "$(echo {}/flitlab-*.whl)[notebook]"'
     readme = (WHEELS[0].parents[2] / "README.md").read_text(encoding="utf-8")
     assert line.replace(" --no-deps --dry-run", "").format("build/wheel") in readme
