@@ -18,7 +18,8 @@ COMPARED = ("packets_created", "flits_created", "packets_injected", "flits_injec
 def values_of(torus, shape, **router):
     router = {f"router.{key}": value for key, value in router.items() if key != "channel_delay"} | {
         "topology.channel_delay": router.get("channel_delay", 1)}
-    return {"router.kind": "bless", "topology.kind": "torus" if torus else "mesh", "topology.shape": shape} | router
+    return {"router.kind": "bless", "topology.kind": "torus" if torus else "mesh", "topology.shape": shape,
+            "traffic.self": False} | router
 
 
 def traced(tmp_path, packets):
