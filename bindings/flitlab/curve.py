@@ -250,9 +250,11 @@ class Curve:
         lines = [[*keys, "accepted", "latency", "+-", "p99", ""]]
         requested = self._values_of("run.precision")
         for r, precision in zip(self.rows, requested, strict=True):
-            notes = ([_NOTES[r["verdict"]]] * (r["verdict"] in _NOTES)
-                     + ["warm-up not steady"] * (not r["warmup_steady"])
-                     + [precision_reached(r["latency_mean"], r["latency_ci95"], precision)] * (r["window_capped"] and r["verdict"] == "steady"))
+            notes = [_NOTES[r["verdict"]]] if r["verdict"] in _NOTES else []
+            if not r["warmup_steady"]:
+                notes.append("warm-up not steady")
+            if r["window_capped"] and r["verdict"] == "steady":
+                notes.append(precision_reached(r["latency_mean"], r["latency_ci95"], precision))
             lines.append([
                 *(str(r[k]) for k in keys), f"{r['accepted']:.4f}", _number(r["latency_mean"]),
                 _number(r["latency_ci95"]), _number(r["latency_p99"]), ", ".join(notes),

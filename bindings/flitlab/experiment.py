@@ -144,8 +144,8 @@ class Experiment:
 
         ``routes(router, destination)`` is the next router on the way to a destination router; or that and the layer of
         virtual channels for packets that start at ``router``. Packets use all channels to the next router. Layers that
-        are not given are found, so that no packets can wait for one another in a circle. A mesh, torus or hypercube becomes the
-        graph of its channels, with its numbers; its patterns by coordinates then need :meth:`with_pattern`.
+        are not given are found, so that no packets can wait for one another in a circle. A mesh, torus or hypercube
+        becomes the graph of its channels, with its numbers; its patterns by coordinates then need :meth:`with_pattern`.
 
         Raises ConfigError if a next router is no neighbour, packets never arrive, or they can deadlock.
         """
