@@ -163,6 +163,6 @@ class _Tests:
             epoch = self.experiment.core.epoch_cycles()
             raise _core.ConfigError(
                 f"find_saturation: run.measure_cycles = {self.experiment['run.measure_cycles']} is fewer than five "
-                f"epochs of {epoch} cycles, which do not tell whether load {load:g} is saturated; set it to {5 * epoch} "
-                'or more, or to "auto".')
+                f"epochs of {epoch} cycles, which do not tell whether load {load:g} is saturated; set it to "
+                f'{5 * epoch} or more, or to "auto".')
         return result.saturated

@@ -230,7 +230,8 @@ PYBIND11_MODULE(_core, m) {
   });
   m.attr("__version__") = FLITLAB_VERSION;
   m.attr("END_OF_TIME") = kEndOfTime;
-  m.attr("VERDICTS") = py::tuple(py::cast(std::vector<std::string>(std::begin(kVerdictNames), std::end(kVerdictNames))));
+  m.attr("VERDICTS") =
+      py::tuple(py::cast(std::vector<std::string>(std::begin(kVerdictNames), std::end(kVerdictNames))));
   py::register_exception<ConfigError>(m, "ConfigError", PyExc_ValueError);
   py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
 

@@ -41,6 +41,7 @@ struct PlanFacts {
   std::string waits_for_software = "";     ///< what software must do between cycles before traffic can flow, and how
   std::vector<Conserved> conserved = {};   ///< beside flits and packets
   EngineCost cost = {};                    ///< of a cycle, by which backend = auto chooses
+  u32 search_copies = 1;                   ///< copies of a state that a search for deadlock takes
 };
 
 class Plan {

@@ -34,7 +34,8 @@ Footprint footprint_of(const Plan& plan, u32 replicas, const EngineChoice& choic
   u64 items = 0;
   for (const ItemKind& kind : layout.kinds) items += kind.count;
   // Results, checkpoints and the search for deadlock copy states.
-  const u64 copies = state * (std::min(searched_together(state, threads), replicas) + kept_states);
+  const u64 copies =
+      state * (u64{std::min(searched_together(state, threads), replicas)} * plan.facts().search_copies + kept_states);
   Footprint f;
   f.host = (threads - 1) * stack_bytes() + copies + replicas * topology.channels * kChannelBytes + kRestBytes;
   if (choice.backend == "cuda") {

@@ -236,7 +236,7 @@ def test_a_matrix_may_send_to_the_sender_where_that_is_traffic(network, tmp_path
     net = fl.Network(experiment(network, **settings)[0]).step(1000)
     net.check()
     assert net.terminal(2).received > 0
-    with pytest.raises(fl.ConfigError, match="terminal 2 sends to itself, and traffic.self = false"):
+    with pytest.raises(fl.ConfigError, match=r"terminal 2 sends to itself, and traffic\.self = false"):
         fl.Network(experiment(network, **settings, traffic__self=False)[0])
 
 

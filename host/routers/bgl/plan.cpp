@@ -129,7 +129,7 @@ std::vector<std::pair<std::string, double>> BglPlan::derived() const {
           {"topology_hops_mean", only_if_regular(distance.mean_hops)},
           {"hops_mean", hops},
           {"link_cycles_per_packet", cycles},
-           {"link_cycles_one_way", one_way},
+          {"link_cycles_one_way", one_way},
           {"head_arbiters", 2 * t.dims * (t.vcs + t.bypass) + bgl::kInjectionFifos},
           {"receiver_arbiters", 2 * t.dims},
           {"sender_arbiters", 2 * t.dims},

@@ -87,6 +87,7 @@ SconnectPlan::SconnectPlan(const Experiment& e)
             .warnings = warnings(e),
             .waits_for_software = waits_for_software()};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.search_copies = 2;  // it writes to one
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;
 }

@@ -95,8 +95,9 @@ double VcPlan::mean_hops() const {
   const vc::VcTable& t = table_;
   if (t.algorithm != vc::Algorithm::kTable)  // all others are minimal, to the destination or to both of Valiant's
     return traffic_.mean_over(GridHops(topology_, t.algorithm == vc::Algorithm::kValiant));
-  return traffic_.mean_over(TableHops(
-      topology_, [&](u32 router, u32 to) { return u32{routes_.port[std::size_t{router} * t.routers + to]}; }));
+  return traffic_.mean_over(TableHops(topology_, [&](u32 router, u32 to) {  // parallel channels are as long
+    return routes_.port[std::size_t{router} * t.routers + to] & ~u32{kAnyParallel};
+  }));
 }
 
 /// docs/architecture.md, "Zero-load latency"; not a number where a buffer is too short to keep a packet flowing.
