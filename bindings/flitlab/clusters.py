@@ -32,8 +32,9 @@ SCHEDULER = "scheduler"  # one that runs already
 KEYS = {"kind", "workers", "options", "address", "file"}
 OWN_KEYS = {"ssh": {"kind", "options"}, SCHEDULER: {"kind", "address", "file"}}
 QUEUE_KEYS = {"kind", "workers", "options"}  # of all others
-# What a worker runs first: a job that is given up when its cluster closes is no news to who closes it.
-CLOSES_QUIETLY = "import logging; logging.getLogger('distributed.worker.state_machine').setLevel('ERROR')"
+# What a local worker runs first. A closing cluster interrupts jobs and heartbeats, which workers log as warnings and
+# errors; errors of jobs come back as results.
+CLOSES_QUIETLY = "import logging; logging.disable(logging.ERROR)"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -127,8 +128,9 @@ def start(path: str | os.PathLike) -> Any:
     if given["kind"] == "local":
         preload = imported("dask.config", "get")("distributed.worker.preload")  # a list, or one of it
         preload = [CLOSES_QUIETLY, *([preload] if isinstance(preload, str) else preload)]
+        # No dashboard. Without a port Dask takes 8787 for other pages, and warns if another cluster has it.
         options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None,
-                   "preload": preload} | options
+                   "scheduler_kwargs": {"dashboard_address": ":0"}, "preload": preload} | options
     try:
         with _out_of_reach_of_interrupts() if given["kind"] == "local" else nullcontext():
             cluster = make(**options)

@@ -293,6 +293,13 @@ def test_ctrl_c_ends_a_sweep_on_a_cluster_as_any_other(cluster_file, tmp_path):
     assert lines == ["flitlab: interrupted. Finished points: 1, in part; go on with --resume."], done.stderr
 
 
+def test_two_clusters_may_run_on_one_machine(cluster_file, recwarn):
+    """Each takes free ports, without a warning."""
+    pytest.importorskip("distributed")
+    with fl.cluster(cluster_file(LOCAL)), fl.cluster(cluster_file(LOCAL)):
+        assert not [warning for warning in recwarn if "8787" in str(warning.message)]
+
+
 def test_workers_that_are_still_busy_are_ended_without_a_warning():
     """Dask warns of each process that has to be killed, which a worker in the middle of a long run has to be."""
     logging = pytest.importorskip("distributed").nanny.logging
