@@ -33,7 +33,7 @@ def test_what_cannot_be_explored_is_refused():
         explore_protocol(3)
     with pytest.raises(fl.ConfigError, match="9 messages"):
         explore_protocol(singles=(5, 4))
-    with pytest.raises(fl.ConfigError, match="nearest is \"takes_void\""):
+    with pytest.raises(fl.ConfigError, match=r"did you mean takes_void\? Defects are ignores_sequence"):
         explore_protocol(defect="takes_voids")
 
 
