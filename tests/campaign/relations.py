@@ -218,7 +218,7 @@ def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) ->
     terminals, predicted = int(e.derived()["terminals"]), e.derived().get("zero_load_latency_cycles")
     if not predicted:
         return False
-    to_itself = e["router.kind"] not in ("t3e", "bgl", "bless")
+    to_itself = e["traffic.self"]
     pairs = [(s, d) for s in range(terminals) for d in range(terminals) if s != d or to_itself]
     result = _trace(e, [(GAP * n, s, d) for n, (s, d) in enumerate(pairs)], flits, folder / "pairs.csv")
     if not isinstance(result, list):
