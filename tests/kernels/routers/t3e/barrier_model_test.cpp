@@ -14,7 +14,7 @@
 #include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
 
-namespace flitlab::t3e_barrier_test {
+namespace flitlab::t3e_barrier_model_test {
 namespace {
 
 using t3e::BarrierState;
@@ -304,4 +304,4 @@ TEST(T3eBarrierModel, TheWatchReportsAnyLostMessage) {
 }
 
 }  // namespace
-}  // namespace flitlab::t3e_barrier_test
+}  // namespace flitlab::t3e_barrier_model_test
