@@ -61,7 +61,7 @@ class Curve:
     Columns: the keys that were varied, run.seed, those of ``COLUMNS``, and ``model.*``, what is special to the router
     or the traffic. :class:`flitlab.result.Latency` says how exact percentiles are. ``mode`` is the traffic.mode of its
     runs, "mixed" if they differ: loads of closed loops count replies too. ``kind`` is their router.kind, "" if they
-    differ. ``configs``: of each row, the parameters that were not varied; empty if nobody knows them. ``rows`` is read
+    differ. ``configs``: of each row, the parameters that were not varied; empty if they are not known. ``rows`` is read
     as a list of dictionaries; ``results`` has the whole result of each row.
     """
 
@@ -238,7 +238,7 @@ class Curve:
         save_curve(self, path)
 
     def _values_of(self, path: str) -> Iterator[Any]:
-        """Of each row the value of a parameter; None where nobody knows it."""
+        """Of each row the value of a parameter; None where it is not known."""
         if path in self.rows.names:
             return (value for (value,) in self.rows.pick(path))
         return (config.get(path) for config in self.configs or [{}] * len(self.rows))

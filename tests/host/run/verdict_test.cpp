@@ -116,7 +116,7 @@ TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
     }
 }
 
-/// Packets that were created at the window's end are still under way when it ends, and nobody may wait for them.
+/// Packets that were created at the window's end are still under way when it ends, and run.drain_cycles = 0 allows no wait.
 TEST(Drain, ThatIsTooShortIsNoSaturation) {
   const Result r = run({{"traffic.load", 0.1},
                         {"topology.channel_delay", integer(20)},
