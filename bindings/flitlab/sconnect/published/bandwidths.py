@@ -97,7 +97,10 @@ def mean_over_busiest(e: Experiment) -> float:
 
 def kept_up_with(e: Experiment, bound: float) -> float:
     """The highest of PARTS of the bound that the fabric keeps up with, by bisection; 0: none."""
-    return ([0.0, *PARTS])[bisect_left(PARTS, True, key=lambda part: run(offered(e, part * bound)).saturated)]
+    def falls_behind(part: float) -> bool:
+        return run(offered(e, part * bound)).verdict != "steady"
+
+    return ([0.0, *PARTS])[bisect_left(PARTS, True, key=falls_behind)]
 
 
 def offered(e: Experiment, load: float) -> Experiment:
