@@ -189,7 +189,8 @@ def ideal(traffic: str, dimension_order: bool = True) -> float:
 def keeps_up(e: Experiment, load: float) -> bool:
     """Whether most of three seeds are steady; the third is run only if the others disagree."""
     def saturated(seeds: tuple[int, ...]) -> int:
-        return sum(r["verdict"] != "steady" for r in run_job([e.set({"traffic.load": load, "run.seed": s}) for s in seeds]))
+        runs = run_job([e.set({"traffic.load": load, "run.seed": s}) for s in seeds])
+        return sum(r["verdict"] != "steady" for r in runs)
 
     of_two = saturated((1, 2))
     return not (of_two if of_two != 1 else saturated((3,)))
