@@ -251,8 +251,7 @@ class Curve:
         requested = self._values_of("run.precision")
         for r, precision in zip(self.rows, requested, strict=True):
             notes = [_NOTES[r["verdict"]]] if r["verdict"] in _NOTES else []
-            if not r["warmup_steady"]:
-                notes.append("warm-up not steady")
+            notes += ["warm-up not steady"] * (not r["warmup_steady"])
             if r["window_capped"] and r["verdict"] == "steady":
                 notes.append(precision_reached(r["latency_mean"], r["latency_ci95"], precision))
             lines.append([

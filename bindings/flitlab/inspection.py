@@ -169,7 +169,7 @@ class Router:
         vcs = max(len(port.vcs) for port in self.ports)
         if axes is None:
             _, axes = plt.subplots(figsize=(1.2 + 0.5 * vcs, 0.6 + 0.4 * len(self.ports)), layout="constrained")
-        axes = one_axes("router.plot", axes)
+        axes = one_axes("Router.plot", axes)
         fullest = max(1, *(vc.flits for port in self.ports for vc in port.vcs))
         share = np.full((len(self.ports), vcs), np.nan)  # ports may differ in their number of VCs
         for row, port in enumerate(self.ports):

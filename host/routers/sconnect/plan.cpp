@@ -340,7 +340,6 @@ std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const
   figures["clocks_at_limit"] = limited;
   return figures;
 }
-
 std::unique_ptr<Console> SconnectPlan::console() const { return std::make_unique<SconnectConsole>(*this); }
 
 std::unique_ptr<Engine> SconnectPlan::make_engine(const std::vector<Experiment>& replicas,

@@ -1,0 +1,105 @@
+/// What a measurement reports when it is complete.
+#include <algorithm>
+#include <numeric>
+
+#include "host/config/registry.hpp"
+#include "host/run/measurement.hpp"
+#include "host/run/params.hpp"
+#include "host/run/statistics.hpp"
+#include "host/run/totals.hpp"
+#include "kernels/traffic/params.hpp"
+
+namespace flitlab {
+
+void Measurement::finish(const Totals& c) {
+  const bool batch = phase_ == Phase::kToTheEnd;
+  // A network that has stopped is not saturated, and in a closed loop, whose sources stop too, it looks idle.
+  constexpr u64 kPacketTimes = 100;  // that the longest packet may take to cross the network
+  if (!batch)
+    give_up_if_stalled(c, param::run.watchdog_cycles,
+                       std::max(measured_cycles_, kPacketTimes * plan_.facts().longest_packet));
+  phase_ = Phase::kDone;
+  const Topology& topology = plan_.topology();
+  const std::vector<std::byte> state = engine_.state(index_);
+  const CounterShard counters = engine_.counters(index_);
+  if (batch) {
+    const u64 end = std::max(get(c, Total::kLastDelivery) + 1, get(c, Total::kLastProgramEnd));
+    measured_cycles_ = end > start_ ? end - start_ : 1;
+    channel_end_ = channel_flits(plan_, state);
+    channel_start_.assign(channel_end_.size(), 0);
+    if (runs_program())
+      result.model["program_cycles"] = static_cast<double>(get(c, Total::kLastProgramEnd));
+    else
+      result.model[feed_ ? "trace_cycles" : "batch_cycles"] = static_cast<double>(measured_cycles_);
+  }
+  Result& r = result;
+  r.backend = engine_.backend();
+  r.device = engine_.device();
+  r.threads = engine_.threads();
+  r.seed = engine_.row(index_).seed;
+  r.routers = topology.routers;
+  r.terminals = plan_.facts().active_terminals;
+  r.channels = topology.channels;
+  r.cycles = engine_.now();
+  r.state_bytes = plan_.layout().bytes(1);
+  r.state_hash = engine_.state_hash(index_);
+  const double flit_slots = static_cast<double>(measured_cycles_) * r.terminals;
+  r.offered = (batch ? number(c, Total::kFlitsCreated) : window_.offered()) / flit_slots;
+  r.accepted = (batch ? number(c, Total::kFlitsDelivered) : sum(window_.accepted())) / flit_slots;
+  r.window_created = get(c, Total::kMeasuredCreated);
+  r.window_delivered = get(c, Total::kMeasuredDelivered);
+  r.window_dropped = get(c, Total::kMeasuredDropped);
+  r.created = get(c, Total::kPacketsCreated);
+  r.injected = get(c, Total::kPacketsInjected);
+  r.delivered = get(c, Total::kPacketsDelivered);
+  r.dropped = get(c, Total::kPacketsDropped);
+  r.in_flight = r.injected - r.delivered - r.dropped;
+  r.queued = r.created - r.injected;
+  r.warmup_cycles = window_begin_;
+  r.measured_cycles = measured_cycles_;
+  r.drain_cycles = drain_cycles_;
+  const double measured = static_cast<double>(get(c, Total::kMeasuredDelivered));
+  if (measured > 0) r.hops_mean = static_cast<double>(get(c, Total::kMeasuredHops)) / measured;
+  if (r.verdict == Verdict::kSteady && measured > 0) {
+    r.latency = stats(get(c, Total::kMeasuredLatencySum), half_width_, counters.latency, get(c, Total::kLatencyMax));
+    r.network_latency = stats(get(c, Total::kMeasuredNetworkLatencySum), network_half_width_, counters.network_latency,
+                              get(c, Total::kNetworkLatencyMax));
+  }
+  const Inspector* inspector = plan_.inspector();
+  for (const TotalRecord& total : model_of(experiment_.kind()).totals)
+    for (u32 i = 0; i < total.count; ++i)
+      if (!total.figure.empty() && (!inspector || inspector->shows(total, i, counters)))
+        r.model[element_name(total.figure, i)] = static_cast<double>(c[total.first + i]);
+  if (inspector)
+    for (const auto& [name, value] : inspector->figures(counters, state)) r.model[name] = value;
+  if (get(c, Total::kPacketsMisdelivered))
+    r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
+  if (experiment_.str(param::traffic.mode) == "request_reply") {
+    const double trips = static_cast<double>(get(c, Total::kRoundTrips));
+    if (trips > 0) {
+      r.model["round_trip_cycles_mean"] = static_cast<double>(get(c, Total::kRoundTripSum)) / trips;
+      r.model["round_trip_cycles_max"] = static_cast<double>(get(c, Total::kRoundTripMax));
+    }
+    r.model["transactions_per_cycle_per_terminal"] = transactions_ / flit_slots;
+  }
+  double sum = 0, most = 0;
+  r.channel_flits.clear();
+  for (std::size_t i = 0; i < channel_end_.size(); ++i) {
+    r.channel_flits.push_back(channel_end_[i] - channel_start_[i]);  // counters wrap around
+    const double use = r.channel_flits.back() / static_cast<double>(measured_cycles_);
+    sum += use;
+    most = std::max(most, use);
+  }
+  r.channel_utilization_mean = channel_end_.empty() ? 0 : sum / static_cast<double>(channel_end_.size());
+  r.channel_utilization_max = most;
+}
+
+/// `sum`: of all packets of the histogram, cycles.
+LatencyStats Measurement::stats(u64 sum, double half_width, const u64* histogram, u64 most) const {
+  const auto quantile = [&](double q) { return histogram_quantile(histogram, q, sum, most); };
+  const double packets = static_cast<double>(std::accumulate(histogram, histogram + kHistogramBins, u64{0}));
+  return {static_cast<double>(sum) / packets, quantile(0.50), quantile(0.95), quantile(0.99),
+          static_cast<double>(most),          half_width};
+}
+
+}  // namespace flitlab
