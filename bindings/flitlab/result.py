@@ -240,7 +240,7 @@ class Result(Record):
                     + ("" if not v["window_capped"] else f"   {_precision(v)}; raise run.longest_window")),
             ("offered load", f"{v['offered']:.4f} flits/cycle/terminal"),
             ("accepted load", f"{v['accepted']:.4f} flits/cycle/terminal"
-                              + _WARNINGS.get(v["verdict"], "")),
+                              + _warning(v)),
             ("latency", _latency(latency, v)),
             ("network latency", _latency(network, v)),
             ("hops", _short(v["hops_mean"])),
@@ -263,11 +263,15 @@ class Result(Record):
         return f"<table>{cells}</table>"
 
 
-_WARNINGS = {
-    "saturated": "   SATURATED: latency has no steady value",
-    "too_short": "   NOT ENOUGH EPOCHS TO TELL whether the network is saturated: source queues grew; measure for five "
-                 "epochs or more (raise run.measure_cycles or lower run.epoch_cycles)",
-}
+def _warning(values: dict[str, Any]) -> str:
+    if values["verdict"] == "saturated":
+        return "   SATURATED: latency has no steady value"
+    if values["verdict"] != "too_short":
+        return ""
+    few = "   NOT ENOUGH {} TO TELL whether the network is saturated: source queues grew; measure for {}"
+    if values["config"].get("traffic.injection") == "on_off":
+        return few.format("BURSTS", "ten periods of bursts (raise run.longest_window or run.measure_cycles)")
+    return few.format("EPOCHS", "four epochs or more (raise run.measure_cycles or lower run.epoch_cycles)")
 
 
 def precision_reached(mean: float | None, half_width: float | None, requested: float | None) -> str:

@@ -159,10 +159,10 @@ class _Tests:
         self.runs += 1
         self.bar.update()
         self.cycles += result.cycles
-        if result.verdict == "too_short":
+        if result.verdict == "too_short" and result.measured_cycles < 4 * self.experiment.core.epoch_cycles():
             epoch = self.experiment.core.epoch_cycles()
             raise _core.ConfigError(
-                f"find_saturation: run.measure_cycles = {self.experiment['run.measure_cycles']} is fewer than five "
+                f"find_saturation: run.measure_cycles = {self.experiment['run.measure_cycles']} is fewer than four "
                 f"epochs of {epoch} cycles, which do not tell whether load {load:g} is saturated; set it to "
-                f'{5 * epoch} or more, or to "auto".')
-        return result.saturated
+                f'{4 * epoch} or more, or to "auto".')
+        return result.verdict in ("saturated", "too_short")

@@ -129,6 +129,10 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
   set_injection(e);
   set_lengths(e);
   set_pattern(e, topology, groups);
+  if (e.str(param::traffic.mode) == "batch" && batch_packets() == 0)
+    throw ConfigError(
+        "traffic.mode = \"batch\": no terminal has another terminal to send to, so there is no packet. Let "
+        "more terminals take part, choose another traffic.pattern, or set traffic.self = true.");
   if (mode == TrafficMode::kRequestReply) set_replies(e);
 }
 

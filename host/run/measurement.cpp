@@ -130,8 +130,8 @@ void Measurement::record_epoch(const Totals& now) {
 void Measurement::look_in_window(const Totals& now) {
   record_epoch(now);
   transactions_ += delta(now, Total::kTransactions);
-  window_.add({delta(now, Total::kFlitsCreated), delta(now, Total::kFlitsDelivered), delta(now, Total::kFlitsDropped),
-               delta(now, Total::kPacketsCreated), queued_packets(now)});
+  window_.add({delta(now, Total::kFlitsCreated), delta(now, Total::kFlitsDelivered), delta(now, Total::kPacketsCreated),
+               queued_packets(now)});
   if (window_over(now)) end_window(now);
 }
 
@@ -229,12 +229,11 @@ void Measurement::give_up_if_stalled(const Totals& now, const ParamRecord& patie
   const u64 quiet = engine_.now() - progress_at_, created = get(now, Total::kPacketsCreated);
   if (quiet < std::max<u64>(experiment_.u32_of(patience), least)) return;
   const u64 expected = plan_.facts().batch_packets;
-  throw RunError(
-      "no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " + std::to_string(progress_at_) +
-      "), " + std::to_string(created - settled_) + " are under way" +
-      (expected > created ? ", and " + std::to_string(expected - created) + " are still to be created" : "") +
-      ": something refuses them, loses them or sends them in circles. If they only need more time, raise " +
-      std::string(patience.path) + ".");
+  throw RunError("no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " +
+                 std::to_string(progress_at_) + "), and " + std::to_string(created - settled_) + " are under way" +
+                 (expected > created ? " and " + std::to_string(expected - created) + " still to be created" : "") +
+                 ": something refuses them, loses them or sends them in circles. If they only need more time, raise " +
+                 std::string(patience.path) + ".");
 }
 
 double Measurement::half_width_of(const std::vector<double>& sums) const {
@@ -271,16 +270,21 @@ void Measurement::end_window(const Totals& now) {
   measured_cycles_ = engine_.now() - window_begin_;
   channel_end_ = channel_flits(plan_, engine_.state(index_));
   const double cycles = static_cast<double>(measured_cycles_);
-  if (cycles >= kBurstsOfWindow * burst_period(experiment_)) {
+  const bool sees_bursts = cycles >= kBurstsOfWindow * burst_period(experiment_);
+  if (sees_bursts) {
     half_width_ = half_width_of(latency_sums_);
     network_half_width_ = half_width_of(network_sums_);
   }
   // An automatic window that reached its precision is short. Its few epochs tell less than all epochs before.
   const bool ended_early = automatic_ && !result.window_capped;
+  Verdict verdict = Verdict::kSteady;
   if (transient_.saturated())
-    set_verdict(Verdict::kSaturated);
+    verdict = Verdict::kSaturated;
   else if (!ended_early)
-    set_verdict(window_.verdict(cycles, mean_network_latency(now)));
+    verdict = window_.verdict(cycles, mean_network_latency(now));
+  // A few bursts overload a network that carries the load of many.
+  if (!sees_bursts && verdict == Verdict::kSaturated) verdict = Verdict::kTooShort;
+  set_verdict(verdict);
   phase_ = Phase::kDrain;
   if (result.verdict != Verdict::kSteady) return finish(now);
   end_drain(now);

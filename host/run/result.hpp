@@ -21,7 +21,7 @@ struct LatencyStats {
 enum class Verdict : u8 {
   kSteady,      ///< the network carries the load, and latencies are measured
   kSaturated,   ///< it does not: latency has no steady value
-  kTooShort,    ///< source queues grew, in a window of too few epochs to tell whether that was chance
+  kTooShort,    ///< source queues grew, in a window of too few epochs, or bursts, to tell growth from chance
   kNotDrained,  ///< packets of the window had not arrived within run.drain_cycles
 };
 inline constexpr std::string_view kVerdictNames[] = {"steady", "saturated", "too_short", "not_drained"};

@@ -1,16 +1,16 @@
 #include "host/run/window_load.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "host/run/statistics.hpp"
+#include "host/run/totals.hpp"
 
 namespace flitlab {
 namespace {
 
-constexpr std::size_t kFewestEpochs = 5;  ///< that show whether a growth is more than chance
-constexpr double kShortfall = 0.02;       ///< of the offered load
+constexpr std::size_t kFewestEpochs = 4;  ///< that show whether a growth is more than chance
+constexpr double kShortfall = 0.02;       ///< of the packets created
 constexpr double kLongerWait = 0.1;       ///< of the network latency
 constexpr double kErrors = 3;             ///< standard errors that chance does not exceed
 
@@ -21,30 +21,39 @@ bool more_than_chance(double before, double after) { return after - before > kEr
 }  // namespace
 
 void WindowLoad::add(const Epoch& epoch) {
-  shortfall_.push_back(epoch.created_flits - epoch.delivered_flits - epoch.dropped_flits);
+  created_.push_back(epoch.created_packets);
   queued_.push_back(epoch.queued);
   accepted_.push_back(epoch.delivered_flits);
   offered_ += epoch.created_flits;
-  created_ += epoch.created_packets;
 }
+
+double WindowLoad::packets() const { return sum(created_); }
+
+double WindowLoad::growth_in_second_half() const { return queued_.back() - queued_[(epochs() - 1) / 2]; }
 
 /// Source queues grew, or, by Little's law, packets wait longer in them than they spend in the network.
 bool WindowLoad::may_be_saturated(double cycles, double network_latency) const {
   const double last = queued_.back();
   return more_than_chance(first_queued_, last) ||
-         (more_than_chance(0, last) && last * cycles > network_latency * created_);
+         (more_than_chance(0, last) && last * cycles > network_latency * packets());
 }
 
 bool WindowLoad::falls_short() const {
-  const double n = static_cast<double>(epochs());
-  const double mean = std::accumulate(shortfall_.begin(), shortfall_.end(), 0.0) / n;
-  double squares = 0;
-  for (double x : shortfall_) squares += (x - mean) * (x - mean);
-  return mean * n > kShortfall * offered_ && mean > kErrors * std::sqrt(squares / (n * (n - 1)));
+  const std::size_t half = (epochs() + 1) / 2;  // epochs up to the middle, at whose end the second half begins
+  const double created = std::accumulate(created_.begin() + static_cast<std::ptrdiff_t>(half), created_.end(), 0.0);
+  if (growth_in_second_half() <= kShortfall * created) return false;
+  const double n = static_cast<double>(epochs()), mean = (queued_.back() - first_queued_) / n;
+  double squares = 0, before = first_queued_;
+  for (double now : queued_) {
+    squares += (now - before - mean) * (now - before - mean);
+    before = now;
+  }
+  return mean > kErrors * std::sqrt(squares / (n * (n - 1)));
 }
 
 bool WindowLoad::waits_grow(double cycles, double network_latency) const {
-  return rise(queued_) * cycles / created_ > kLongerWait * network_latency;
+  return 4 * growth_in_second_half() >= queued_.back() - first_queued_ &&
+         rise(queued_) * cycles / packets() > kLongerWait * network_latency;
 }
 
 Verdict WindowLoad::verdict(double cycles, double network_latency) const {
@@ -53,7 +62,9 @@ Verdict WindowLoad::verdict(double cycles, double network_latency) const {
     return may_be_saturated(cycles, network_latency) ? Verdict::kTooShort : Verdict::kSteady;
   // The epochs tell how much longer queues vary; here the packets that were added must be more than a few.
   const bool grew = more_than_chance(0, queued_.back() - first_queued_);
-  return grew && (falls_short() || waits_grow(cycles, network_latency)) ? Verdict::kSaturated : Verdict::kSteady;
+  if (grew && (falls_short() || waits_grow(cycles, network_latency))) return Verdict::kSaturated;
+  const bool few = epochs() < 2 * kFewestEpochs;  // of which the second half is too short as well
+  return few && more_than_chance(queued_[(epochs() - 1) / 2], queued_.back()) ? Verdict::kTooShort : Verdict::kSteady;
 }
 
 }  // namespace flitlab

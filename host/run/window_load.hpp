@@ -11,7 +11,7 @@ class WindowLoad {
  public:
   /// What an epoch brought; `queued`: packets in source queues at its end.
   struct Epoch {
-    double created_flits, delivered_flits, dropped_flits, created_packets, queued;
+    double created_flits, delivered_flits, created_packets, queued;
   };
 
   /// Starts the window; `queued`: packets in source queues.
@@ -24,35 +24,38 @@ class WindowLoad {
 
   /// kSaturated, kTooShort or kSteady. A window is saturated if one of these holds:
   ///
-  /// - Less than 98 % of the offered load was accepted, and the shortfall exceeds three standard errors of its epochs.
-  ///   From five epochs on.
+  /// - The source queues grow in the second half of the window by more than 2 % of the packets created there, and along
+  ///   the whole window by more than three standard errors of an epoch's growth. From four epochs on.
   /// - A few sources alone cannot keep up, which the total hardly shows: the source queues rise along the window
-  ///   (`rise`), and by Little's law packets wait longer at its end, by more than a tenth of the network latency. From
-  ///   six epochs on.
+  ///   (`rise`), and by Little's law packets wait longer at its end, by more than a tenth of the network latency. A
+  ///   quarter of the growth must lie in the second half. From six epochs on.
   ///
-  /// Both need source queues that have grown by ten packets or more: fewer may be chance. With fewer than five epochs
-  /// growth cannot be told from chance. The window is kTooShort then if source queues show that it may be saturated
-  /// (`may_be_saturated`), and kSteady if they do not.
+  /// A network that fills, since the window begins with an empty one, grows in the first half alone. Both need source
+  /// queues that have grown by ten packets or more: fewer may be chance. With fewer than four epochs growth cannot be
+  /// told from chance. The window is kTooShort then if source queues show that it may be saturated
+  /// (`may_be_saturated`), and kSteady if they do not. With fewer than eight it is kTooShort, too, if they grew in the
+  /// second half.
   ///
   /// `cycles`: of the window. `network_latency`: mean of the window's packets, cycles.
   Verdict verdict(double cycles, double network_latency) const;
 
   template <class Archive, class Self>
   static void visit(Archive& archive, Self& self) {
-    archive(self.shortfall_, self.queued_, self.accepted_, self.offered_, self.created_, self.first_queued_);
+    archive(self.created_, self.queued_, self.accepted_, self.offered_, self.first_queued_);
   }
 
  private:
+  double packets() const;
+  double growth_in_second_half() const;
   bool may_be_saturated(double cycles, double network_latency) const;
   bool falls_short() const;
   bool waits_grow(double cycles, double network_latency) const;
 
-  std::vector<double> shortfall_;  ///< per epoch: flits created minus flits delivered or lost
-  std::vector<double> queued_;     ///< per epoch: packets in source queues at its end
-  std::vector<double> accepted_;   ///< per epoch: flits delivered
-  double offered_ = 0;             ///< flits created
-  double created_ = 0;             ///< packets
-  double first_queued_ = 0;        ///< packets in source queues when the window began
+  std::vector<double> created_;   ///< per epoch: packets created
+  std::vector<double> queued_;    ///< per epoch: packets in source queues at its end
+  std::vector<double> accepted_;  ///< per epoch: flits delivered
+  double offered_ = 0;            ///< flits created
+  double first_queued_ = 0;       ///< packets in source queues when the window began
 };
 
 }  // namespace flitlab

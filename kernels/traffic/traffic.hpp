@@ -220,7 +220,7 @@ FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
     for (u32 i = 0; i < t.hot_count; ++i) inside |= t.destination[i] == terminal;
     return inside;
   }
-  return t.group && t.group[terminal].count <= t.others_only;
+  return group_of(t, terminal).count <= t.others_only;
 }
 
 FLITLAB_HD inline u32 uniform_destination(const TrafficTable& t, u32 terminal, u32 draw) {

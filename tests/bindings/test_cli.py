@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from interrupted import interrupted
 
-SMALL = ["--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=1000"]
+SMALL = ["--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=2000"]
 
 
 def test_run_json_has_the_promised_keys(cli, config):

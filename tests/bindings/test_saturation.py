@@ -14,6 +14,8 @@ import flitlab as fl
 from flitlab import saturation
 from flitlab.saturation import Border
 
+VERDICT = {True: "saturated", False: "steady"}
+
 
 def search(true: float, width: float, tolerance: float, seed: int) -> tuple[float, float, int]:
     """Of a border at ``true`` where answers turn within ``width``: the interval found, and the answers it took."""
@@ -88,7 +90,7 @@ def test_every_run_has_a_seed_of_its_own(mesh, monkeypatch):
 
     def run(experiment, backend, advanced):
         asked.append((experiment["run.seed"], experiment["traffic.load"]))
-        return type("Run", (), {"saturated": experiment["traffic.load"] > 0.4, "cycles": 1000})
+        return type("Run", (), {"verdict": VERDICT[experiment["traffic.load"] > 0.4], "cycles": 1000})
 
     monkeypatch.setattr(saturation, "run_keeping", run)
     found = fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.05)
@@ -136,7 +138,7 @@ def slow_runs():
             for _ in range(6):
                 time.sleep(0.25)
                 advanced(1000)
-        return type("Run", (), {"saturated": experiment["traffic.load"] > 0.4, "cycles": 1000})
+        return type("Run", (), {"verdict": VERDICT[experiment["traffic.load"] > 0.4], "cycles": 1000})
 
     return run
 
@@ -153,7 +155,7 @@ def test_ctrl_c_says_what_is_known(mesh, monkeypatch, runs, known):
             os.kill(os.getpid(), signal.SIGTERM)  # as Ctrl-C
             time.sleep(1)
         left.pop()
-        return type("Run", (), {"saturated": experiment["traffic.load"] > 0.4, "cycles": 1000})
+        return type("Run", (), {"verdict": VERDICT[experiment["traffic.load"] > 0.4], "cycles": 1000})
 
     monkeypatch.setattr(saturation, "run_keeping", run)
     with pytest.raises(KeyboardInterrupt, match=f"^find_saturation was stopped after {runs} runs: {known}\\.$"):

@@ -77,3 +77,18 @@ def test_routes_of_ones_own_and_graphs_count_with_the_pattern():
     graph = ring.with_topology(nx.path_graph(5)).set("traffic.self", False)
     assert graph.derived()["hops_mean"] == pytest.approx(nx.average_shortest_path_length(nx.path_graph(5)))
     assert fl.load("vc-mesh-8x8").set("traffic.pattern", "neighbour").derived()["hops_mean"] == 3.5
+
+
+@pytest.mark.parametrize("shape", [[1], [1, 1]])
+@pytest.mark.parametrize("settings", [{}, {"traffic.pattern": "hot_spot"}, {"traffic.mode": "request_reply"}])
+def test_a_terminal_without_another_sends_nothing(shape, settings):
+    """The draw among no terminals was one of a terminal that does not exist."""
+    flat = {"topology.kind": "mesh", "topology.shape": shape, "traffic.self": False, "traffic.load": 0.2} | settings
+    net = fl.Network(fl.Experiment.from_dict(flat)).step(500)
+    assert net.check().totals["packets_created"] == 0
+
+
+def test_a_batch_without_a_destination_is_an_error():
+    flat = {"topology.kind": "mesh", "topology.shape": [1], "traffic.self": False, "traffic.mode": "batch"}
+    with pytest.raises(fl.ConfigError, match="no terminal has another terminal to send to"):
+        fl.run(flat, progress=False)

@@ -57,9 +57,9 @@ def test_curves_name_verdicts_in_a_column_and_in_the_margin(tmp_path):
         fl.Curve.read(tmp_path / "odd.csv")
 
 
-def test_a_search_for_saturation_needs_five_epochs():
+def test_a_search_for_saturation_needs_four_epochs():
     short = fl.Experiment.from_dict(MESH | {"run.warmup_cycles": 1000, "run.measure_cycles": 500})
-    with pytest.raises(fl.ConfigError, match=r"run.measure_cycles = 500 is fewer than five epochs of 500 cycles"):
+    with pytest.raises(fl.ConfigError, match=r"run.measure_cycles = 500 is fewer than four epochs of 500 cycles"):
         fl.find_saturation(short, progress=False)
 
 

@@ -21,7 +21,7 @@ void check_bless(const Experiment& e) {
                       " does not fit router.kind = \"bless\", whose routers have one terminal each. Set it to 1.");
   if (terminal_count(e) < 2)
     throw ConfigError("topology.shape = " + list_text(e.ints(param::topology.shape)) +
-                      " is one router, which has nobody to send to with router.kind = \"bless\". Use two or more.");
+                      " is one router, and router.kind = \"bless\" sends from router to router. Use two or more.");
   const std::string& mode = e.str(param::traffic.mode);
   if (const u32 width = e.u32_of(bless::param::router.ejection_width); mode == "trace" && width != 1)
     throw ConfigError("router.ejection_width = " + std::to_string(width) +

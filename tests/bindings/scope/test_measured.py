@@ -111,7 +111,8 @@ def test_a_router_is_full_when_every_buffer_is():
 @pytest.mark.parametrize("model", MODELS)
 def test_the_picture_of_a_router_compares_each_buffer_with_its_size(model):
     router = fl.Network(fl.Experiment.from_dict(MODELS[model])).step(200).router(0)
-    share = router.plot().images[0]
+    (axes,) = router.plot()
+    share = axes.images[0]
     assert share.get_clim() == (0, 1)
     for row, port in zip(share.get_array(), router.ports, strict=True):
         for value, vc in zip(row, port.vcs, strict=False):
