@@ -34,7 +34,7 @@ class WindowLoad {
   /// queues that have grown by ten packets or more: fewer may be chance. With fewer than four epochs growth cannot be
   /// told from chance. The window is kTooShort then if source queues show that it may be saturated
   /// (`may_be_saturated`), and kSteady if they do not. With fewer than eight it is kTooShort, too, if they grew in the
-  /// second half.
+  /// second half; and in any window if packets wait in them and none arrived in the second half.
   ///
   /// `cycles`: of the window. `network_latency`: mean of the window's packets, cycles.
   Verdict verdict(double cycles, double network_latency) const;
@@ -49,6 +49,7 @@ class WindowLoad {
   double growth_in_second_half() const;
   bool may_be_saturated(double cycles, double network_latency) const;
   bool falls_short() const;
+  bool stands_still() const;
   bool waits_grow(double cycles, double network_latency) const;
 
   std::vector<double> created_;   ///< per epoch: packets created

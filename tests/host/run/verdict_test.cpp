@@ -89,6 +89,14 @@ TEST(WindowLoad, OfANetworkThatFillsIsSteady) {
   EXPECT_EQ(window.verdict(800, 30), Verdict::kSteady);
 }
 
+/// A closed loop that has stopped: no packet is created any more, and none arrives.
+TEST(WindowLoad, OfANetworkThatStandsStillIsNotSteady) {
+  WindowLoad window;
+  window.begin(10);
+  for (int i = 0; i < 10; ++i) window.add({0, i < 5 ? 8.0 : 0.0, 0, 10});
+  EXPECT_EQ(window.verdict(1000, 30), Verdict::kTooShort);
+}
+
 class ShortWindowAt : public ::testing::TestWithParam<double> {};
 
 TEST_P(ShortWindowAt, IsNotSaturated) {
