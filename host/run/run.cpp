@@ -58,7 +58,9 @@ EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& a
   const Footprint needed = footprint_of(plan, replicas, choice, kept_states),
                   one = footprint_of(plan, 1, choice, kept_states), two = footprint_of(plan, 2, choice, kept_states);
   const auto require = [&](u64 all, u64 first, u64 further, u64 available, const char* where) {
-    const u64 fit = available < first ? 0 : 1 + (available - first) / further;
+    const u64 more =
+        further ? (available - first) / further : replicas;  // on the host a device's replicas take nothing
+    const u64 fit = available < first ? 0 : 1 + more;
     require_memory(
         plan.size, all, available, where,
         fit ? "A replica takes " + std::to_string(further / 1000000) + " MB: " + std::to_string(fit) +
