@@ -33,8 +33,8 @@ class InFolder:
 
     def add(self, key: str, result: dict[str, Any]) -> int:
         """Appends a line and waits until the disk has it; its place."""
-        line = line_of(key, result).encode()
         with writing(self.path.parent), self.path.open("ab") as file:
+            line = line_of(key, result).encode()
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
