@@ -129,7 +129,7 @@ def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> 
 
 
 def seeds_from(seeds: Any, first: int) -> Sequence[int]:
-    """The seeds of a sweep: so many from ``first`` on, or those of a list."""
+    """The seeds of a sweep: a number of seeds from ``first`` on, or the seeds in a list."""
     if (number := whole(seeds)) is not None:
         listed: Sequence[int | None] = range(first, first + number)
     elif isinstance(seeds, (str, Mapping)) or not isinstance(seeds, Sized) or not isinstance(seeds, Iterable):

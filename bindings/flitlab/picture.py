@@ -66,7 +66,7 @@ def picture_ending(call: str, path: Any) -> str:
 
 
 def one_axes(call: str, axes: Any) -> Any:
-    """The axes to draw a single panel into: those of a Picture with one panel, or matplotlib's."""
+    """The axes to draw a single panel into: the axes of a Picture with one panel, or matplotlib's."""
     given = list(axes) if isinstance(axes, Iterable) else [axes]
     if len(given) != 1 or not hasattr(given[0], "fill_between"):
         raise ConfigError(f"{call}(axes={shown(axes)}): it must be axes, such as matplotlib.pyplot.subplots()[1].")

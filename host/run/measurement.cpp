@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "host/config/registry.hpp"
-#include "host/run/lost_for_ever.hpp"
+#include "host/run/cannot_go_on.hpp"
 #include "host/run/params.hpp"
 #include "host/run/run.hpp"
 #include "host/run/statistics.hpp"
@@ -95,7 +95,7 @@ void Measurement::load(Loader& loader) {
 void Measurement::look(const Totals& now) {
   note_progress(now);
   if (phase_ != Phase::kDone)
-    if (const std::string why = lost_for_ever(experiment_, plan_, engine_, index_, now, feed_); !why.empty())
+    if (const std::string why = cannot_go_on(experiment_, plan_, engine_, index_, now, feed_); !why.empty())
       throw RunError(why);
   switch (phase_) {
     case Phase::kWarmup:

@@ -9,9 +9,9 @@
 #include "host/config/registry.hpp"
 #include "host/plan/fields_tree.hpp"
 #include "host/run/advance.hpp"
+#include "host/run/cannot_go_on.hpp"
 #include "host/run/checkpoint.hpp"
 #include "host/run/conservation.hpp"
-#include "host/run/lost_for_ever.hpp"
 #include "host/run/memory.hpp"
 #include "host/run/run.hpp"
 #include "kernels/common/error.hpp"
@@ -193,7 +193,7 @@ void SteppedNetwork::check() {
   check_deadlock(*engine_, *plan_, only, 1);
   const Totals totals = std::to_array(engine_->counters(0).total);
   const TraceFeed* feed = feeds_.empty() ? nullptr : &feeds_.front();
-  if (const std::string why = lost_for_ever(experiment_, *plan_, *engine_, 0, totals, feed); !why.empty())
+  if (const std::string why = cannot_go_on(experiment_, *plan_, *engine_, 0, totals, feed); !why.empty())
     throw RunError(why);
 }
 

@@ -22,7 +22,7 @@ std::vector<double> distance_sums(const std::vector<double>& weight, bool wraps)
 /// Numbers of the topology: shortest paths between the routers, whatever traffic and routing are.
 struct DistanceMetrics {
   u32 diameter = 0;
-  double mean_hops = 0;  ///< over all pairs of routers, those of a router with itself among them
+  double mean_hops = 0;  ///< over all pairs of routers, pairs of a router with itself included
 };
 
 DistanceMetrics distance_metrics(const Topology& topology);

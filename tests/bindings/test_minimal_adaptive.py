@@ -25,7 +25,7 @@ def test_an_adaptive_channel_between_routers_must_be_empty(tmp_path):
 
 
 def test_a_channel_to_a_terminal_need_not_be_empty(tmp_path):
-    """A terminal takes every flit that arrives, so nothing waits for ever in front of it. Packets of four neighbours
+    """A terminal takes every flit that arrives, so no packet waits in front of it. Packets of four neighbours
     come to one router in cycle 6, and leave it in four cycles in a row over two channels. The first, granted in 7, wins
     the switch in 8, arrives in 11 and has its credit back in 14; its channel is free for the third one in 9."""
     lines = [(neighbour, 4) for neighbour in (1, 3, 5, 7)]

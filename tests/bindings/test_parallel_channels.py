@@ -9,7 +9,7 @@ SHORT = {"run.warmup_cycles": 500, "run.measure_cycles": 2000, "run.drain_cycles
 
 
 def across(source, terminals):
-    """From the terminals of one of two routers to those of the other."""
+    """From the terminals of one of two routers to the terminals of the other."""
     return (source + terminals // 2) % terminals
 
 

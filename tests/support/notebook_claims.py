@@ -79,7 +79,7 @@ def assertions(code: str) -> Iterator[ast.Assert]:
 
 
 def quotes(code: str) -> list[str]:
-    """Messages of the assertions in a cell; those that are not texts are left out."""
+    """Messages of the assertions in a cell; messages that are no texts are left out."""
     return [a.msg.value for a in assertions(code) if isinstance(a.msg, ast.Constant) and isinstance(a.msg.value, str)]
 
 

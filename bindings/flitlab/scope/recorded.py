@@ -49,7 +49,7 @@ class Recorded:
             raise ConfigError(f"step({shown(cycles)}): the number of cycles must be whole, and not negative.")
         in_step = self._recorder.in_step()
         frames = self._recorder.step(cycles)
-        # in_step: nobody else has stepped the network in between
+        # in_step: no other caller has stepped the network in between
         self._follow(frames if in_step and cycles <= MOST_AT_ONCE else None)
         return self
 

@@ -25,7 +25,7 @@ Topology wire_devices(Topology topology, const std::vector<u32>& nodes) {
   return topology;
 }
 
-/// PEs that send to one another: those of an application.
+/// PEs that send to one another: the PEs of an application.
 TerminalPlan::Groups groups_of(const t3e::Machine& machine) {
   if (machine.staff.everybody && machine.io_nodes.empty()) return {};
   return machine.staff.applications;

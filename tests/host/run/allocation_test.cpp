@@ -12,6 +12,7 @@
 #include "kernels/common/error.hpp"
 #include "kernels/common/philox.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/networks.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::run_allocation_test {
@@ -120,13 +121,7 @@ TEST_P(AllocationOf, NetworksAndRuns) {
   EXPECT_EQ(work(), whole);
 }
 
-std::vector<std::string> kinds() {
-  std::vector<std::string> names;
-  for (const ModelRecord& model : models()) names.emplace_back(model.kind);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, AllocationOf, ::testing::ValuesIn(kinds()),
+INSTANTIATE_TEST_SUITE_P(Models, AllocationOf, ::testing::ValuesIn(testing::kinds()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "kernels/common/error.hpp"
 #include "kernels/routers/sconnect/state.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/networks.hpp"
 #include "tests/support/variations.hpp"
 
 namespace flitlab::run_forged_test {
@@ -291,13 +292,8 @@ TEST(Bounds, OfWhatNoStateHasAreAMistakeOfTheModel) {
   EXPECT_NO_THROW(check_bounds(layout, {{"router.input_matrix", below(1)}}, state));  // this router has none
 }
 
-std::vector<std::string> kinds() {
-  std::vector<std::string> names;
-  for (const ModelRecord& model : models()) names.emplace_back(model.kind);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, Forged, ::testing::ValuesIn(kinds()), [](const auto& kind) { return kind.param; });
+INSTANTIATE_TEST_SUITE_P(Models, Forged, ::testing::ValuesIn(testing::kinds()),
+                         [](const auto& kind) { return kind.param; });
 
 }  // namespace
 }  // namespace flitlab::run_forged_test

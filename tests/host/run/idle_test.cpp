@@ -7,6 +7,7 @@
 #include "host/config/registry.hpp"
 #include "host/run/statistics.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/networks.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::run_idle_test {
@@ -66,13 +67,8 @@ TEST_P(IdleOf, APacketABillionCyclesAwayIsReached) {
   EXPECT_GT(result.measured_cycles, 1'000'000'003u);
 }
 
-std::vector<std::string> kinds() {
-  std::vector<std::string> names;
-  for (const ModelRecord& model : models()) names.emplace_back(model.kind);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, IdleOf, ::testing::ValuesIn(kinds()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Models, IdleOf, ::testing::ValuesIn(testing::kinds()),
+                         [](const auto& info) { return info.param; });
 
 /// What a run says of a trace does not depend on how it got over the idle time: the same bursts, near and far.
 TEST(Idle, ARunMeasuresWhatItWouldWithoutTheGap) {

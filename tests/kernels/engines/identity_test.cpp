@@ -4,6 +4,7 @@
 #include "host/config/registry.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/networks.hpp"
 #include "tests/support/variations.hpp"
 
 namespace flitlab::engines_identity_test {
@@ -103,12 +104,6 @@ TEST_P(Identity, IsNotTrivial) {
   EXPECT_NE(x.engine->state_hash(0), before);
 }
 
-std::vector<std::string> kinds() {
-  std::vector<std::string> list;
-  for (const ModelRecord& model : models()) list.emplace_back(model.kind);
-  return list;
-}
-
 /// A network too large for caches goes router by router, small ones in batches.
 TEST(IdentityOfLarge, RoutersOneByOne) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
@@ -123,7 +118,7 @@ TEST(IdentityOfLarge, RoutersOneByOne) {
   EXPECT_EQ(one.engine->state_hash(0), wide.engine->state_hash(0));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Identity, ::testing::ValuesIn(kinds()));
+INSTANTIATE_TEST_SUITE_P(Models, Identity, ::testing::ValuesIn(testing::kinds()));
 
 }  // namespace
 }  // namespace flitlab::engines_identity_test

@@ -232,7 +232,7 @@ TEST(T3eBarrierModel, UnitsDoWhatANaiveModelDoes) {
   EXPECT_GT(rounds, testing::trials(40) * u64{1000});
 }
 
-/// PEs' own programs in small and large applications that share routers: every unit goes on for ever.
+/// PEs' own programs in small and large applications that share routers: no unit stops.
 TEST(T3eBarrierModel, NoUnitStops) {
   struct Case {
     IntList shape, partitions;

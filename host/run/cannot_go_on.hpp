@@ -9,7 +9,7 @@ namespace flitlab {
 
 /// "" if the traffic of a replica may go on, else a line that says what waits for which packets. `feed`: null unless a
 /// trace is replayed.
-std::string lost_for_ever(const Experiment& experiment, const Plan& plan, const Engine& engine, u32 replica,
-                          const Totals& totals, const TraceFeed* feed);
+std::string cannot_go_on(const Experiment& experiment, const Plan& plan, const Engine& engine, u32 replica,
+                         const Totals& totals, const TraceFeed* feed);
 
 }  // namespace flitlab

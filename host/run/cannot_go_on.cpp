@@ -1,4 +1,4 @@
-#include "host/run/lost_for_ever.hpp"
+#include "host/run/cannot_go_on.hpp"
 
 #include <algorithm>
 
@@ -38,8 +38,8 @@ std::string lost_transactions(const Experiment& e, const Engine& engine, u32 rep
 
 }  // namespace
 
-std::string lost_for_ever(const Experiment& e, const Plan& plan, const Engine& engine, u32 replica,
-                          const Totals& totals, const TraceFeed* feed) {
+std::string cannot_go_on(const Experiment& e, const Plan& plan, const Engine& engine, u32 replica, const Totals& totals,
+                         const TraceFeed* feed) {
   const u64 created = total_of(totals, Total::kPacketsCreated), dropped = total_of(totals, Total::kPacketsDropped),
             misdelivered = total_of(totals, Total::kPacketsMisdelivered);
   if (created != total_of(totals, Total::kPacketsDelivered) + dropped) return "";
