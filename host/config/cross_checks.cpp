@@ -51,8 +51,8 @@ void check_program(const Experiment& e) {
 }
 
 void check_pattern(const Experiment& e) {
-  if (e.str(param::traffic.mode) == "program" || e.str(param::traffic.mode) == "broadcast") return;
-  if (e.str(param::traffic.mode) == "trace") {
+  if (e.is({param::traffic.mode, "program"}) || e.is({param::traffic.mode, "broadcast"})) return;
+  if (e.is({param::traffic.mode, "trace"})) {
     if (e.str(param::traffic.trace_file).empty())
       throw ConfigError(
           "traffic.mode = \"trace\" needs traffic.trace_file (CSV lines "
@@ -100,7 +100,7 @@ void check_injection(const Experiment& e) {
                       ". Lengthen traffic.burst_cycles or raise traffic.burst_load.");
 }
 
-bool geometric(const Experiment& e) { return e.str(param::traffic.packet_length) == "geometric"; }
+bool geometric(const Experiment& e) { return e.is({param::traffic.packet_length, "geometric"}); }
 
 void check_lengths(const Experiment& e) {
   if (!e.has(param::traffic.packet_flits)) return;
@@ -115,8 +115,8 @@ void check_lengths(const Experiment& e) {
 template <class F>
 void for_each_length(const Experiment& e, F f) {
   // Lines of a trace are checked when they are read; packets of a broadcast are as long as its model has them.
-  if (e.str(param::traffic.mode) == "trace" || e.str(param::traffic.mode) == "broadcast") return f(1);
-  if (e.str(param::traffic.mode) == "program") {
+  if (e.is({param::traffic.mode, "trace"}) || e.is({param::traffic.mode, "broadcast"})) return f(1);
+  if (e.is({param::traffic.mode, "program"})) {
     const PacketFormat format = packet_format(e);
     f(format.flits(0));
     return f(format.flits(format.payload_bytes));
@@ -225,7 +225,7 @@ void check_topology(const Experiment& e) {
 void check_together(const Experiment& e) {
   check_lengths(e);
   check_mode(e);
-  if (e.str(param::traffic.mode) == "program") check_program(e);
+  if (e.is({param::traffic.mode, "program"})) check_program(e);
   model_of(e.kind()).check(e);
   check_pattern(e);
   check_injection(e);

@@ -125,7 +125,7 @@ u32 Experiment::u32_of(const ParamRecord& p) const { return static_cast<u32>(i64
 double Experiment::f64(const ParamRecord& p) const { return std::get<double>(at(p)); }
 const std::string& Experiment::str(const ParamRecord& p) const { return std::get<std::string>(at(p)); }
 
-u8 Experiment::choice(const ParamRecord& p) const {
+u8 Experiment::position(const ParamRecord& p) const {
   const std::vector<std::string> words = split_words(p.choices);
   return static_cast<u8>(std::find(words.begin(), words.end(), str(p)) - words.begin());
 }

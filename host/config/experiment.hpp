@@ -12,6 +12,31 @@
 
 namespace flitlab {
 
+/// A parameter whose words are those of E. One with other words does not compile.
+template <class E>
+struct ChoiceOf {
+  const ParamRecord& record;
+
+  consteval ChoiceOf(const ParamRecord& p) : record(p) {
+    if (p.choices != words_of(E{})) throw "The parameter has other words than the enumeration.";
+  }
+};
+
+/// A parameter and one of its words. A word that it does not have does not compile.
+struct WordOf {
+  const ParamRecord& record;
+  std::string_view word;
+
+  consteval WordOf(const ParamRecord& p, std::string_view w) : record(p), word(w) {
+    for (std::string_view rest = p.choices;;) {
+      const std::size_t end = rest.find('|');
+      if (rest.substr(0, end) == w) return;
+      if (end == rest.npos) throw "The parameter does not have this word.";
+      rest.remove_prefix(end + 1);
+    }
+  }
+};
+
 class Experiment {
  public:
   /// Checks a configuration and fills in the defaults. `base_dir` is where relative file names start; parameters in
@@ -28,8 +53,13 @@ class Experiment {
   u32 u32_of(const ParamRecord& p) const;
   double f64(const ParamRecord& p) const;
   const std::string& str(const ParamRecord& p) const;
-  /// kChoice: position of the word in the record's list, which enumerations follow.
-  u8 choice(const ParamRecord& p) const;
+  /// kChoice: the enumerator that belongs to the word (FLITLAB_CHOICES).
+  template <class E>
+  E choice(ChoiceOf<E> p) const {
+    return static_cast<E>(position(p.record));
+  }
+  /// kChoice: whether the parameter has this word: `e.is({param::traffic.mode, "trace"})`.
+  bool is(WordOf p) const { return str(p.record) == p.word; }
   std::vector<u32> ints(const ParamRecord& p) const;
   const Lengths& lengths(const ParamRecord& p) const;
   /// kIntOrAuto: true if the value is the word "auto".
@@ -52,6 +82,9 @@ class Experiment {
   bool has(std::string_view path) const;
 
  private:
+  /// Index of the value among the record's choices.
+  u8 position(const ParamRecord& p) const;
+
   std::vector<std::pair<std::string, Value>> values_;
   std::vector<bool> per_replica_;
   std::vector<const ParamRecord*> files_;  ///< the parameters that name one

@@ -30,7 +30,7 @@ void TerminalPlan::read_matrix_of(const Experiment& e) {
                           "set traffic.self = true.");
     }
   if (!e.has(param::traffic.matrix_values)) return;  // a batch has no rate
-  if (e.str(param::traffic.matrix_values) == "rates")
+  if (e.is({param::traffic.matrix_values, "rates"}))
     set_rates(e);
   else
     compare_sums();

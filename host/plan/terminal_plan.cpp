@@ -67,7 +67,7 @@ void TerminalPlan::set_all_to_all(const Experiment& e) {
 
 void TerminalPlan::set_turns(const Experiment& e, u32 destinations) {
   TrafficTable& t = table;
-  t.order = static_cast<Order>(e.choice(param::traffic.order));
+  t.order = e.choice<Order>(param::traffic.order);
   t.in_a_row = e.u32_of(param::traffic.in_a_row);
   if (!e.has(param::traffic.rounds)) return;
   const u64 rounds = e.u32_of(param::traffic.rounds), packets = rounds * t.in_a_row * destinations;
@@ -129,7 +129,7 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
   set_injection(e);
   set_lengths(e);
   set_pattern(e, topology, groups);
-  if (e.str(param::traffic.mode) == "batch" && batch_packets() == 0)
+  if (e.is({param::traffic.mode, "batch"}) && batch_packets() == 0)
     throw ConfigError(
         "traffic.mode = \"batch\": no terminal has another terminal to send to, so there is no packet. Let "
         "more terminals take part, choose another traffic.pattern, or set traffic.self = true.");
@@ -147,11 +147,11 @@ u64 TerminalPlan::batch_packets() const {
 
 void TerminalPlan::set_injection(const Experiment& e) {
   table.start = e.u32_of(param::traffic.start);
-  if (e.str(param::traffic.mode) == "batch") {
+  if (e.is({param::traffic.mode, "batch"})) {
     table.injection = Injection::kAllAtOnce;
     if (e.has(param::traffic.batch_packets)) table.batch_packets = e.u32_of(param::traffic.batch_packets);
   } else if (e.has(param::traffic.injection)) {
-    table.injection = static_cast<Injection>(e.choice(param::traffic.injection));
+    table.injection = e.choice<Injection>(param::traffic.injection);
   }
 }
 
@@ -174,7 +174,7 @@ void TerminalPlan::set_pattern(const Experiment& e, const Topology& topology, co
 
 void TerminalPlan::set_hot(const Experiment& e, const Topology& topology) {
   table.pattern = Pattern::kHot;
-  const bool by_name = e.str(param::traffic.pattern) == "hot_spot";
+  const bool by_name = e.is({param::traffic.pattern, "hot_spot"});
   destinations_ =
       by_name ? e.ints(param::traffic.hot_terminals) : hot_region(topology, e.ints(param::traffic.hot_shape));
   for (u32 hot : destinations_)
@@ -205,7 +205,7 @@ void TerminalPlan::set_lengths(const Experiment& e) {
   shortest = shortest_packet(e);
   longest = longest_packet(e);
   table.packets = packet_lengths_.set(e.lengths(param::traffic.packet_flits));
-  if (e.str(param::traffic.packet_length) != "geometric") return;
+  if (!e.is({param::traffic.packet_length, "geometric"})) return;
   table.max_flits = geometric_longest(e);
   table.length_law = LengthLaw::kGeometric;
   table.inverse_log_continue = inverse_log_continue(e);

@@ -149,7 +149,7 @@ void Measurement::look_to_the_end(const Totals& now) {
   give_up_if_stalled(now, param::run.stall_cycles, 0);
 }
 
-bool Measurement::runs_program() const { return experiment_.str(param::traffic.mode) == "program"; }
+bool Measurement::runs_program() const { return experiment_.is({param::traffic.mode, "program"}); }
 
 double Measurement::delta(const Totals& now, Total total) const {
   return static_cast<double>(get(now, total) - get(last_, total));

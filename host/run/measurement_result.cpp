@@ -74,7 +74,7 @@ void Measurement::finish(const Totals& c) {
     for (const auto& [name, value] : inspector->figures(counters, state)) r.model[name] = value;
   if (get(c, Total::kPacketsMisdelivered))
     r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
-  if (experiment_.str(param::traffic.mode) == "request_reply") {
+  if (experiment_.is({param::traffic.mode, "request_reply"})) {
     const double trips = static_cast<double>(get(c, Total::kRoundTrips));
     if (trips > 0) {
       r.model["round_trip_cycles_mean"] = static_cast<double>(get(c, Total::kRoundTripSum)) / trips;

@@ -44,7 +44,7 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   std::vector<TraceFeed> feeds;
   const PlanFacts& facts = plan.facts();
   for (const Experiment& e : experiments) {
-    if (e.str(param::traffic.mode) != "trace") continue;
+    if (!e.is({param::traffic.mode, "trace"})) continue;
     feeds.emplace_back(e.file(param::traffic.trace_file), plan.topology().terminals, facts.longest_packet,
                        e.flag(param::traffic.self), facts.dead_terminals, facts.shortest_packet, facts.knows_arrivals);
   }

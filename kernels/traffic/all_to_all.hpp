@@ -4,10 +4,9 @@
 #include "kernels/common/bits.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/common/streams.hpp"
+#include "kernels/traffic/choices.hpp"
 
 namespace flitlab {
-
-enum class Order : u8 { kRandom, kRotated, kSame };
 
 /// Number `place` of those below `count`, when `key` has shuffled them. A keyed bijection of the next power of two is
 /// repeated until it stays below `count`, once or twice as a rule (cycle walking: Black & Rogaway, "Ciphers with

@@ -1,6 +1,7 @@
 #pragma once
 /// Parameters of the traffic that terminals offer.
 #include "kernels/common/param.hpp"
+#include "kernels/traffic/choices.hpp"
 
 namespace flitlab::param {
 
@@ -67,7 +68,7 @@ inline constexpr struct TrafficParams {
   ParamRecord injection{.path = "traffic.injection",
                         .type = ParamType::kChoice,
                         .default_value = "bernoulli",
-                        .choices = "bernoulli|periodic|on_off",
+                        .choices = words_of(Injection{}),
                         .help = "Injection process of each terminal.",
                         .cite = "Dally & Towles 24.2",
                         .only_if = "traffic.mode=open"};
@@ -143,7 +144,7 @@ inline constexpr struct TrafficParams {
   ParamRecord order{.path = "traffic.order",
                     .type = ParamType::kChoice,
                     .default_value = "random",
-                    .choices = "random|rotated|same",
+                    .choices = words_of(Order{}),
                     .help =
                         "How a terminal goes through its destinations, round after round: all others, or, from "
                         "outside, all of the hot region. random: every round of every terminal is a random order of "

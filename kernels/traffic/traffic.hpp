@@ -8,13 +8,13 @@
 #include "kernels/common/replica.hpp"
 #include "kernels/common/streams.hpp"
 #include "kernels/traffic/all_to_all.hpp"
+#include "kernels/traffic/choices.hpp"
 #include "kernels/traffic/program_state.hpp"
 
 namespace flitlab {
 
 /// Where a terminal's packets come from.
 enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram, kBroadcast };
-enum class Injection : u8 { kBernoulli, kPeriodic, kOnOff, kAllAtOnce };
 enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll, kAllToRegion };
 enum class LengthLaw : u8 { kTable, kGeometric };
 

@@ -46,7 +46,7 @@ void AdaptivePlan::set_parameters(const Experiment& e) {
   t.ejection = e.u32_of(adaptive::param::router.ejection);
   t.delay = e.u32_of(param::topology.channel_delay);
   t.slot_mask = std::bit_ceil(t.delay + 1) - 1;
-  t.assignment = static_cast<adaptive::Assignment>(e.choice(adaptive::param::router.assignment));
+  t.assignment = e.choice<adaptive::Assignment>(adaptive::param::router.assignment);
   set_priorities(e);
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;

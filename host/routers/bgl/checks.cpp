@@ -26,7 +26,7 @@ void check_dead_nodes(const Experiment& e) {
   if (dead.size() + 2 > nodes)
     throw ConfigError("faults.nodes = " + list_text(dead) + " leaves " + std::to_string(nodes - dead.size()) + " of " +
                       std::to_string(nodes) + " nodes: at least two have to live.");
-  if (!dead.empty() && e.str(bgl::param::router.escape_order) != "dimension")
+  if (!dead.empty() && !e.is({bgl::param::router.escape_order, "dimension"}))
     throw ConfigError("faults.nodes: hint bits that avoid dead nodes are chosen for the order of the machine: set " +
                       quoted(e, bgl::param::router.escape_order) + " to \"dimension\", or leave the nodes out.");
 }
@@ -59,19 +59,19 @@ void check_bgl(const Experiment& e) {
   if (terminal_count(e) < 2)
     throw ConfigError("topology.shape = " + list_text(shape) + " has one node; give two or more.");
   if (longest_packet(e) > bgl::kFullPacket) {
-    const std::string key = e.str(param::traffic.mode) == "program"
+    const std::string key = e.is({param::traffic.mode, "program"})
                                 ? "traffic.payload_bytes = " + std::to_string(e.u32_of(param::traffic.payload_bytes))
                                 : std::string(param::traffic.packet_flits.path);
     throw ConfigError(key + " makes packets of " + std::to_string(longest_packet(e)) +
                       " chunks: Blue Gene/L's have 1 to 8 of 32 bytes. Make them shorter.");
   }
   check_dead_nodes(e);
-  const bool bubble = e.str(bgl::param::router.escape) == "bubble";
+  const bool bubble = e.is({bgl::param::router.escape, "bubble"});
   if (bubble && e.u32_of(bgl::param::router.escape_flits) < 2 * bgl::kFullPacket)
     throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of(bgl::param::router.escape_flits)) +
                       ": packets enter the bubble channel only into space for two of full size, so it must have 16 "
                       "chunks or more.");
-  if (e.str(bgl::param::router.acks) == "packets" && !e.u32_of(bgl::param::router.ack_bytes))
+  if (e.is({bgl::param::router.acks, "packets"}) && !e.u32_of(bgl::param::router.ack_bytes))
     throw ConfigError(
         "router.acks = \"packets\" and router.ack_bytes = 0: a packet takes time. Give it bytes, or set "
         "router.acks to \"charged\".");
@@ -87,7 +87,7 @@ void check_bgl(const Experiment& e) {
           "router.retransmission_timeout = " + std::to_string(e.u32_of(bgl::param::router.retransmission_timeout)) +
           ": an acknowledgment can take " + std::to_string(answer) + " cycles; give more than that.");
   }
-  if (e.str(param::traffic.mode) == "broadcast") {
+  if (e.is({param::traffic.mode, "broadcast"})) {
     const std::vector<u32>& dims = e.ints(bgl::param::broadcast.dimensions);
     bool fits = dims.size() == 1 || (dims.size() == 2 && dims[0] != dims[1]);
     for (u32 d : dims) fits = fits && d < shape.size() && shape[d] > 1;

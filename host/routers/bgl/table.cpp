@@ -74,8 +74,8 @@ void set_network(Table& t, const Topology& topology) {
 }
 
 void set_vcs(Table& t, const Experiment& e) {
-  const bool bubble = e.str(param::router.escape) == "bubble";
-  const bool full_size = !bubble || e.str(param::router.bubble_rule) == "full_size";
+  const bool bubble = e.is({param::router.escape, "bubble"});
+  const bool full_size = !bubble || e.is({param::router.bubble_rule, "full_size"});
   t.dynamic_vcs = e.u32_of(param::router.dynamic_vcs);
   t.escape_vcs = bubble ? 1 : 2;
   t.high_vc = t.dynamic_vcs + t.escape_vcs;
@@ -84,7 +84,7 @@ void set_vcs(Table& t, const Experiment& e) {
   t.dynamic_set = static_cast<u8>(escape - 1);
   t.bubble_set = static_cast<u8>(high | (bubble ? escape : 0));
   t.full_size_set = static_cast<u8>(high | (bubble && full_size ? escape : 0));
-  t.order = static_cast<Order>(e.choice(param::router.escape_order));
+  t.order = e.choice<Order>(param::router.escape_order);
 }
 
 void set_buffers(Table& t, const Experiment& e, u32 shortest) {
@@ -116,7 +116,7 @@ void set_choices(Table& t, const Experiment& e) {
   t.bypass = e.flag(param::router.bypass);
   t.jsq = e.flag(param::router.jsq);
   t.gap = e.flag(param::router.arbitration_gap);
-  t.register_ties = e.str(param::routing.ties) == "registers";
+  t.register_ties = e.is({param::routing.ties, "registers"});
   t.statistics = e.flag(param::router.count_unblocking);
   t.acks = has_token_packets(e);
   t.defer = !t.statistics && !e.flag(param::router.link_protocol);

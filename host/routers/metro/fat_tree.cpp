@@ -19,7 +19,7 @@ class FatTree {
         ports_(e.u32_of(metro::param::topology.ports)),
         delay_(e.u32_of(metro::param::topology.wire_delay)),
         entry_delay_(e.u32_of(metro::param::topology.entry_delay)),
-        random_(e.str(metro::param::topology.wiring) == "random"),
+        random_(e.is({metro::param::topology.wiring, "random"})),
         seed_(random_ ? e.u32_of(metro::param::topology.wiring_seed) : 0) {
     n_.terminals = metro_endpoints(e);
     n_.links = e.u32_of(metro::param::topology.links);

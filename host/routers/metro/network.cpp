@@ -110,7 +110,7 @@ u32 metro_endpoints(const Experiment& e) {
 MetroNetwork make_multibutterfly(const Experiment& e) {
   const std::vector<u32> radix = e.ints(metro::param::topology.radix),
                          dilation = e.ints(metro::param::topology.dilation);
-  const bool random = e.str(metro::param::topology.wiring) == "random";
+  const bool random = e.is({metro::param::topology.wiring, "random"});
   const u64 seed = random ? e.u32_of(metro::param::topology.wiring_seed) : 0;
   const u32 delay = e.u32_of(metro::param::topology.wire_delay), entry = e.u32_of(metro::param::topology.entry_delay);
   MetroNetwork n;

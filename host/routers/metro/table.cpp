@@ -72,16 +72,16 @@ void set_router(Table& t, const Experiment& e) {
 }
 
 void set_endpoint(Table& t, const Experiment& e) {
-  t.stalls = e.flag(param::endpoint.stalls) || e.str(flitlab::param::traffic.mode) == "request_reply";
+  t.stalls = e.flag(param::endpoint.stalls) || e.is({flitlab::param::traffic.mode, "request_reply"});
   if (!e.is_auto(param::endpoint.think_cycles)) t.think_cycles = e.u32_of(param::endpoint.think_cycles);
-  t.backoff = e.str(param::endpoint.retry) == "backoff";
+  t.backoff = e.is({param::endpoint.retry, "backoff"});
   if (t.backoff) {
     t.backoff_cycles = e.u32_of(param::endpoint.backoff_cycles);
     t.backoff_doublings = static_cast<u8>(e.u32_of(param::endpoint.backoff_doublings));
   }
-  t.source_closes = e.str(param::endpoint.closed_by) == "source";
+  t.source_closes = e.is({param::endpoint.closed_by, "source"});
   t.most_attempts = e.u32_of(param::endpoint.most_attempts);
-  t.crc = kCrcs[e.choice(param::endpoint.checksum)];
+  t.crc = kCrcs[static_cast<u32>(e.choice<Checksum>(param::endpoint.checksum))];
 }
 
 void set_words(Table& t) {
@@ -93,7 +93,7 @@ void set_words(Table& t) {
 
 void check_lengths(const Table& t, const Experiment& e) {
   const ParamRecord &messages = flitlab::param::traffic.packet_flits, &replies = flitlab::param::traffic.reply_flits;
-  if (e.has(flitlab::param::traffic.packet_length) && e.str(flitlab::param::traffic.packet_length) == "geometric")
+  if (e.has(flitlab::param::traffic.packet_length) && e.is({flitlab::param::traffic.packet_length, "geometric"}))
     throw ConfigError(
         "traffic.packet_length = \"geometric\" makes messages of one word, which cannot say where they are "
         "from (router.kind = \"metro\"). Use \"list\".");

@@ -32,7 +32,7 @@ std::vector<u32> sconnect_priorities(const Experiment& e, u32 port) {
 
 namespace {
 
-bool is_loop(const Experiment& e) { return e.str(param::traffic.mode) == "request_reply"; }
+bool is_loop(const Experiment& e) { return e.is({param::traffic.mode, "request_reply"}); }
 
 bool has_quads(const Experiment& e, const ParamRecord& lengths) {
   if (!e.has(lengths)) return false;
@@ -70,7 +70,7 @@ SconnectPromises sconnect_promises(const Experiment& e) {
              reply_quads = has_quads(e, param::traffic.reply_flits);
   const u32 buffers = e.u32_of(sconnect::param::router.buffers), hosts = e.u32_of(sconnect::param::topology.host_ports);
   const bool many =
-      e.str(sconnect::param::topology.node) == "dual" || e.str(sconnect::param::topology.kind) == "tree" || is_graph(e);
+      e.is({sconnect::param::topology.node, "dual"}) || e.str(sconnect::param::topology.kind) == "tree" || is_graph(e);
   // Queues of a priority at the TIC that has the most: those of four serial channels and, as the case may be, of hosts'
   // ports or of a parallel port to another TIC (two, in a switch of three).
   const u32 queues =
@@ -97,7 +97,7 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
   if (!given) {
     // A trace may have quads if there is room for them.
-    reserve = least(quads || (e.str(param::traffic.mode) == "trace" && sum(least(true)) <= buffers));
+    reserve = least(quads || (e.is({param::traffic.mode, "trace"}) && sum(least(true)) <= buffers));
     // Three quarters of the pool, the rest being for who comes first.
     std::vector<u32> more = reserve;
     for (u32& r : more)
@@ -151,7 +151,7 @@ void check_loop(const Experiment& e) {
 }  // namespace
 
 void check_sconnect(const Experiment& e) {
-  if (e.has(param::traffic.packet_length) && e.str(param::traffic.packet_length) == "geometric")
+  if (e.has(param::traffic.packet_length) && e.is({param::traffic.packet_length, "geometric"}))
     throw ConfigError(
         "traffic.packet_length = \"geometric\": messages of S-Connect are all of one length, or quads of four. "
         "Use \"list\".");
@@ -177,7 +177,7 @@ void check_sconnect(const Experiment& e) {
   const std::string& kind = e.str(sconnect::param::topology.kind);
   if (kind == "graph" && e.str(sconnect::param::topology.file).empty())
     throw ConfigError("topology.kind = \"graph\" needs topology.file (CSV lines a,b).");
-  if (e.str(sconnect::param::routing.tables) == "file" && e.str(sconnect::param::routing.file).empty())
+  if (e.is({sconnect::param::routing.tables, "file"}) && e.str(sconnect::param::routing.file).empty())
     throw ConfigError(
         "routing.tables = \"file\" needs routing.file (CSV lines TIC,destination node,port,virtual channel).");
 }

@@ -97,7 +97,7 @@ void set_clocks(const Experiment& e, const SconnectFabric& fabric, SconnectClock
   t.outer_gain = std::llround(e.f64(sconnect::param::clock.outer_gain) * 256);
   t.tuning = fixed(e.f64(sconnect::param::clock.tuning) * kRadiansPerPpm);
   t.word = fixed(2 * 3.14159265358979323846);
-  t.sums = e.str(sconnect::param::clock.detector) == "sum";
+  t.sums = e.is({sconnect::param::clock.detector, "sum"});
   t.free = clocks.free.data();
   t.phase = clocks.phase.data();
   t.offset = clocks.offset.data();

@@ -10,10 +10,10 @@ namespace {
 
 SconnectFabric wired(const Experiment& e) {
   SconnectNodes nodes;
-  nodes.dual = e.str(sconnect::param::topology.node) == "dual";
+  nodes.dual = e.is({sconnect::param::topology.node, "dual"});
   nodes.host_ports = e.u32_of(sconnect::param::topology.host_ports);
   nodes.delay = e.u32_of(sconnect::param::topology.channel_delay);
-  if (e.str(sconnect::param::topology.phases) == "random")
+  if (e.is({sconnect::param::topology.phases, "random"}))
     nodes.phase_seed = e.u32_of(sconnect::param::topology.phase_seed);
   const std::string& kind = e.str(sconnect::param::topology.kind);
   if (kind == "mesh") return make_sconnect_mesh(e.ints(sconnect::param::topology.shape), nodes);
@@ -23,7 +23,7 @@ SconnectFabric wired(const Experiment& e) {
                                 e.u32_of(sconnect::param::topology.wiring_seed), nodes);
   if (kind == "tree")
     return make_sconnect_tree(e.u32_of(sconnect::param::topology.arity), e.u32_of(sconnect::param::topology.levels),
-                              e.str(sconnect::param::topology.inner) == "switches", nodes);
+                              e.is({sconnect::param::topology.inner, "switches"}), nodes);
   return read_sconnect_graph(e.text(sconnect::param::topology.file), nodes);
 }
 
@@ -32,7 +32,7 @@ SconnectFabric wired(const Experiment& e) {
 SconnectFabric make_sconnect_fabric(const Experiment& e) {
   SconnectFabric f = wired(e);
   f.parallel_vcs = e.u32_of(sconnect::param::topology.parallel_vcs);
-  f.mixed_entries = e.str(sconnect::param::routing.entries) == "mixed";
+  f.mixed_entries = e.is({sconnect::param::routing.entries, "mixed"});
   return f;
 }
 

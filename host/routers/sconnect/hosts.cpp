@@ -37,7 +37,7 @@ void SconnectPlan::set_hosts(const Experiment& e) {
     u32 used = kinds.quads ? 1u << t.quad_priority : 0;
     for (u32 priority = 0; kinds.singles && priority < sconnect::kPriorities; ++priority)
       if (below[priority] > (priority ? below[priority - 1] : 0)) used |= 1u << priority;
-    const bool apart = e.str(sconnect::param::host.queues) == "priorities" && bit_count(used) > 1;
+    const bool apart = e.is({sconnect::param::host.queues, "priorities"}) && bit_count(used) > 1;
     t.queues[port] = static_cast<u8>(apart ? used : 0);
   }
   if (t.loops()) t.reply_priority = static_cast<u8>(sconnect_reply_priority(e));

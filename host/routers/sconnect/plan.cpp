@@ -118,7 +118,7 @@ void SconnectPlan::set_buffers(const Experiment& e) {
   std::copy(reserve.begin(), reserve.end(), t.reserve);
   t.control_buffers = static_cast<u8>(control_buffers);
   t.host_buffers = static_cast<u8>(host_buffers(e));
-  t.age = static_cast<sconnect::Age>(e.choice(sconnect::param::routing.age));
+  t.age = e.choice<sconnect::Age>(sconnect::param::routing.age);
   t.quad_priority = static_cast<u8>(e.u32_of(sconnect::param::host.quad_priority));
   quads_fit_ = reserve[t.quad_priority] >= sconnect::kQuadParts;
 }
@@ -132,7 +132,7 @@ void SconnectPlan::set_nodes(const Experiment& e) {
   for (u32 i = 0; i < t.routers * kPorts; ++i)
     if (fabric_.links[i].kind == LinkKind::kHost)
       terminal_node_[fabric_.links[i].far] = static_cast<u16>(fabric_.node_of[i / kPorts]);
-  t.table_given = e.str(sconnect::param::routing.tables) != "none";
+  t.table_given = !e.is({sconnect::param::routing.tables, "none"});
   t.entry = tables_.entry.data();
   t.address = address_.data();
   t.terminal_node = terminal_node_.data();

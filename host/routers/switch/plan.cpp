@@ -31,8 +31,8 @@ SwitchPlan::SwitchPlan(const Experiment& e)
   sw::Table& t = table_;
   t.terminals = topology_.terminals;
   t.output_buffers = e.u32_of(sw::param::router.output_buffers);
-  t.stored = e.str(sw::param::router.organisation) == "crossbar";
-  t.release_by_tail = e.has(sw::param::router.input_release) && e.str(sw::param::router.input_release) == "tail";
+  t.stored = e.is({sw::param::router.organisation, "crossbar"});
+  t.release_by_tail = e.has(sw::param::router.input_release) && e.is({sw::param::router.input_release, "tail"});
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
   set_layout();

@@ -44,7 +44,7 @@ void check_t3e(const Experiment& e) {
   if (e.u32_of(t3e::param::barrier.root) >= shape.nodes())
     throw ConfigError("barrier.root = " + std::to_string(e.u32_of(t3e::param::barrier.root)) +
                       ": nodes are numbered 0 to " + std::to_string(shape.nodes() - 1) + ".");
-  if (e.str(t3e::param::boot.state) == "cold" && e.str(t3e::param::routing.vc_select) == "full")
+  if (e.is({t3e::param::boot.state, "cold"}) && e.is({t3e::param::routing.vc_select, "full"}))
     throw ConfigError(
         "boot.state = \"cold\": routing.vc_select = \"full\" has tables that are in no register, so nobody could load "
         "them. Set routing.vc_select = \"optimised\".");

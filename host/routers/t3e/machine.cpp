@@ -83,16 +83,16 @@ Machine::Machine(const Experiment& e, bool checked)
     rerouted = make(e, broken, broken_nodes, true, later);
   }
 
-  const bool cold = e.str(flitlab::t3e::param::boot.state) == "cold";
+  const bool cold = e.is({flitlab::t3e::param::boot.state, "cold"});
   const bool breaks_later = breaks() && !at_once;
   if (cold && breaks_later)
     throw ConfigError("boot.state = \"cold\" with faults.cycle = " + std::to_string(break_cycle) +
                       ": new tables would be loaded into a machine that software has numbered. Use faults.cycle = 0.");
-  if (e.str(flitlab::t3e::param::routing.vc_select) == "full" && breaks_later)
+  if (e.is({flitlab::t3e::param::routing.vc_select, "full"}) && breaks_later)
     throw ConfigError("routing.vc_select = \"full\" with faults.cycle = " + std::to_string(break_cycle) +
                       ": the machine has no registers that hold such tables, so that they cannot be changed in a run. "
                       "Use \"optimised\", or faults.cycle = 0.");
-  if (breaks_later && e.str(flitlab::param::traffic.mode) == "request_reply")
+  if (breaks_later && e.is({flitlab::param::traffic.mode, "request_reply"}))
     warnings.push_back(
         "faults.cycle: transactions of which a packet is lost keep their places in traffic.window; PEs "
         "that lose many send less and less.");
@@ -105,8 +105,8 @@ Machine::Machine(const Experiment& e, bool checked)
     warnings.push_back(
         "boot.state = \"cold\": packets are created from cycle 0, and no table says where they go. Boot "
         "first, and set traffic.start.");
-  const bool any = e.str(flitlab::t3e::param::router.adaptive_choice) == "any";
-  const bool refuse = e.str(flitlab::t3e::param::faults.unconnected) == "refuse";
+  const bool any = e.is({flitlab::t3e::param::router.adaptive_choice, "any"});
+  const bool refuse = e.is({flitlab::t3e::param::faults.unconnected, "refuse"});
   if (!shape.full() || (breaks() && at_once))
     check_connected(check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service), refuse);
   if (!rerouted.registers.empty()) {
@@ -195,7 +195,7 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
   const std::string& select = e.str(flitlab::t3e::param::routing.vc_select);
   TableOptions options;
   options.adaptive = e.flag(flitlab::t3e::param::routing.adaptive);
-  options.balanced = e.str(flitlab::t3e::param::routing.half_way) == "balanced";
+  options.balanced = e.is({flitlab::t3e::param::routing.half_way, "balanced"});
   options.optimised = select != "time_of_crossing";
   options.full_select = select == "full";
   if (options.optimised) options.seed = e.u32_of(flitlab::t3e::param::routing.vc_seed);
@@ -208,7 +208,7 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
   Tables made = make_tables(shape, options);
   const bool sound = std::all_of(links.begin(), links.end(), [](u8 set) { return set == 0; });
   if (shape.full() && sound) return made;
-  const bool any = e.str(flitlab::t3e::param::router.adaptive_choice) == "any";
+  const bool any = e.is({flitlab::t3e::param::router.adaptive_choice, "any"});
   route_around(shape, made, options, any, who.in_service, true);
   if (check_ways(shape, made, links, any, who.in_service).circle.empty()) return made;
   made = make_tables(shape, options);  // without extra hops direction order alone rules circles out

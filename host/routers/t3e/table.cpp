@@ -65,7 +65,7 @@ void set_barrier_delays(Table& t, const Experiment& e) {
     t.barrier_eject = barrier_eject(e);
   }
   t.barrier_work = e.u32_of(param::barrier.work);
-  t.barrier_program = static_cast<BarrierProgram>(e.choice(param::barrier.operation));
+  t.barrier_program = e.choice<BarrierProgram>(param::barrier.operation);
 }
 
 void set_special_delays(Table& t, const Experiment& e) {
@@ -87,7 +87,7 @@ void set_sizes(Table& t, const Experiment& e, u32 shortest) {
 
 void set_choices(Table& t, const Experiment& e) {
   t.short_circuit = e.flag(param::router.short_circuit);
-  t.any_direction = e.str(param::router.adaptive_choice) == "any";
+  t.any_direction = e.is({param::router.adaptive_choice, "any"});
   t.ordered_requests = e.flag(param::routing.ordered_requests);
   t.error_threshold = error_threshold(e);
 }

@@ -54,7 +54,7 @@ void check_buffers(const Experiment& e) {
 u32 routing_classes(const Experiment& e) {
   const std::string& algorithm = e.str(vc::param::routing.algorithm);
   const bool ring = is_ring(e);
-  if (ring && e.str(vc::param::routing.vc_assignment) == "any") return 1;
+  if (ring && e.is({vc::param::routing.vc_assignment, "any"})) return 1;
   if (algorithm == "valiant") return ring ? 4 : 2;
   if (algorithm == "romm" || algorithm == "o1turn") return 2;
   if (algorithm == "minimal_adaptive") return ring ? 3 : 2;

@@ -75,16 +75,14 @@ void set_sizes(VcTable& t, const Experiment& e, u32 shortest) {
 }
 
 void set_choices(VcTable& t, const Experiment& e) {
-  const auto allocator = [&](const ParamRecord& p) { return static_cast<Allocator>(e.choice(p)); };
-  t.flow_control = static_cast<FlowControl>(e.choice(param::router.flow_control));
-  t.vc_allocator = allocator(param::router.vc_allocator);
-  t.switch_allocator = allocator(param::router.switch_allocator);
+  t.flow_control = e.choice<FlowControl>(param::router.flow_control);
+  t.vc_allocator = e.choice<Allocator>(param::router.vc_allocator);
+  t.switch_allocator = e.choice<Allocator>(param::router.switch_allocator);
   t.iterations = static_cast<u8>(e.u32_of(param::router.allocator_iterations));
-  t.arbiter = static_cast<ArbiterKind>(e.choice(param::router.arbiter));
+  t.arbiter = e.choice<ArbiterKind>(param::router.arbiter);
   t.speculative = e.flag(param::router.speculative);
-  t.algorithm = static_cast<Algorithm>(e.choice(param::routing.algorithm));
-  if (e.has(param::routing.vc_assignment))
-    t.vc_assignment = static_cast<VcAssignment>(e.choice(param::routing.vc_assignment));
+  t.algorithm = e.choice<Algorithm>(param::routing.algorithm);
+  if (e.has(param::routing.vc_assignment)) t.vc_assignment = e.choice<VcAssignment>(param::routing.vc_assignment);
 }
 
 }  // namespace flitlab::vc

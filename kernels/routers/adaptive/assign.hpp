@@ -2,6 +2,7 @@
 /// Which message goes to which channel in a routing cycle (S-Connect, 2.2, Figure 4). Messages are given in the order
 /// of steps 2.1 a to d, the one to be preferred first.
 #include "kernels/common/bits.hpp"
+#include "kernels/routers/adaptive/choices.hpp"
 
 namespace flitlab::adaptive {
 
@@ -9,8 +10,6 @@ inline constexpr u32 kMaxChannels = 32;
 inline constexpr u32 kMaxSpare = 96;
 /// A router has as many buffers as channels and spare ones; as many messages as it has channels may come to full ones.
 inline constexpr u32 kMaxMessages = 2 * kMaxChannels + kMaxSpare;
-
-enum class Assignment : u8 { kGreedy, kFixed, kOptimal };
 
 /// Messages by their numbers in the order.
 struct MessageSet {

@@ -1,6 +1,7 @@
 #pragma once
 /// Parameters of the adaptive router. A cycle is a routing cycle, the time of a message; a flit is a message.
 #include "kernels/common/param.hpp"
+#include "kernels/routers/adaptive/choices.hpp"
 
 namespace flitlab::adaptive::param {
 
@@ -8,7 +9,7 @@ inline constexpr struct RouterParams {
   ParamRecord assignment{.path = "router.assignment",
                          .type = ParamType::kChoice,
                          .default_value = "greedy",
-                         .choices = "greedy|fixed|optimal",
+                         .choices = words_of(Assignment{}),
                          .help =
                              "How a router assigns messages to channels. greedy: the channel that the fewest messages "
                              "wait for chooses first; fixed: channels choose in the order of their numbers; optimal: "

@@ -1,6 +1,7 @@
 #pragma once
 /// Parameters of Blue Gene/L's torus. A cycle is a byte time of a link; a flit is a chunk of 32 bytes.
 #include "kernels/common/param.hpp"
+#include "kernels/routers/bgl/choices.hpp"
 #include "kernels/routers/bgl/software_params.hpp"
 
 namespace flitlab::bgl::param {
@@ -51,7 +52,7 @@ inline constexpr struct RouterParams {
   ParamRecord escape_order{.path = "router.escape_order",
                            .type = ParamType::kChoice,
                            .default_value = "dimension",
-                           .choices = "dimension|direction",
+                           .choices = words_of(Order{}),
                            .help = "Order of the hops on an escape channel: x, y, z, or x+, y+, z+, x-, y-, z-.",
                            .cite = "BG/L torus, Virtual channel architecture"};
   ParamRecord escape_flits{.path = "router.escape_flits",

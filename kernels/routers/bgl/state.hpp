@@ -7,12 +7,11 @@
 #include "kernels/common/peer.hpp"
 #include "kernels/common/view.hpp"
 #include "kernels/engines/engine_cost.hpp"
+#include "kernels/routers/bgl/choices.hpp"
 #include "kernels/routers/bgl/node_state.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
 namespace flitlab::bgl {
-
-enum class Order : u8 { kDimension, kDirection };
 
 inline constexpr u32 kMostDead = 8;  ///< dead nodes
 

@@ -2,6 +2,7 @@
 /// Parameters of METRO: routers, networks made of them, endpoints, faults. A cycle is a clock; a flit is a word of a
 /// channel, w bits of each router that is cascaded.
 #include "kernels/common/param.hpp"
+#include "kernels/routers/metro/choices.hpp"
 
 namespace flitlab::metro::param {
 
@@ -231,7 +232,7 @@ inline constexpr struct EndpointParams {
   ParamRecord checksum{.path = "endpoint.checksum",
                        .type = ParamType::kChoice,
                        .default_value = "crc16",
-                       .choices = "none|crc8|crc16|crc32",
+                       .choices = words_of(Checksum{}),
                        .help = "Checksum of a message from end to end, part of its words.",
                        .cite = "METRO, 4; Table 3 (checksum included)"};
   ParamRecord retry{.path = "endpoint.retry",

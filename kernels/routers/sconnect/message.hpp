@@ -2,6 +2,7 @@
 /// A message, 80 bits in a TIC (S-Connect, 3.1); here with what the emulator measures. A quad is one with four flits.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/types.hpp"
+#include "kernels/routers/sconnect/choices.hpp"
 #include "kernels/routers/sconnect/link.hpp"
 
 namespace flitlab::sconnect {
@@ -25,9 +26,6 @@ struct alignas(16) Message {
     (u8, tag, "", "number of a control message, or of the transaction of a request or reply"))
 };
 static_assert(sizeof(Message) == 32);
-
-/// What the age of messages decides (routing.age).
-enum class Age : u8 { kRequeued, kHead, kAll };
 
 /// Whether a message that waits in a queue goes before one that enters it. Both have the same priority. What has come
 /// back in this TIC is known by the port that it has tried.

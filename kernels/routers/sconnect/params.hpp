@@ -2,6 +2,7 @@
 /// Parameters of S-Connect: fabrics of TICs, their channels, buffers and hosts. A cycle is a routing cycle of 6 clocks;
 /// a flit is a message of fixed length, 80 bits and what protects them.
 #include "kernels/common/param.hpp"
+#include "kernels/routers/sconnect/choices.hpp"
 #include "kernels/routers/sconnect/clock_params.hpp"
 
 namespace flitlab::sconnect::param {
@@ -160,7 +161,7 @@ inline constexpr struct RoutingParams {
       .path = "routing.age",
       .type = ParamType::kChoice,
       .default_value = "requeued",
-      .choices = "requeued|head|all",
+      .choices = words_of(Age{}),
       .help =
           "What a message's age decides, which is how often it has come back. requeued: what comes back goes to the "
           "head of a queue, behind what has come back there and is older; head: before that too, so no age decides; "

@@ -4,6 +4,7 @@
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/types.hpp"
+#include "kernels/routers/t3e/choices.hpp"
 
 namespace flitlab::t3e {
 
@@ -52,9 +53,6 @@ struct BarrierUnit {
     (u8, pad))
 };
 static_assert(sizeof(BarrierUnit) == 16);
-
-/// What PEs do with their units.
-enum class BarrierProgram : u8 { kBarrier, kEureka, kByHand };
 
 /// Of a router that has barrier units.
 struct BarrierFields {

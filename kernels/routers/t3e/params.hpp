@@ -1,6 +1,7 @@
 #pragma once
 /// Parameters of the Cray T3E. "Paper" is Scott and Thorson, "The Cray T3E Network"; "manual" is HMM-146-0.
 #include "kernels/common/param.hpp"
+#include "kernels/routers/t3e/choices.hpp"
 #include "kernels/routers/t3e/upkeep_params.hpp"
 
 namespace flitlab::t3e::param {
@@ -228,7 +229,7 @@ inline constexpr struct BarrierParams {
       .path = "barrier.operation",
       .type = ParamType::kChoice,
       .default_value = "barrier",
-      .choices = "barrier|eureka|by_hand",
+      .choices = words_of(BarrierProgram{}),
       .help =
           "What PEs do over and over. barrier: every PE joins; eureka: one PE, drawn anew each time, signals first, "
           "and all join when they learn of it. by_hand: PEs do what they are told between cycles.",

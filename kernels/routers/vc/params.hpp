@@ -1,6 +1,7 @@
 #pragma once
 /// Parameters of the canonical virtual-channel router.
 #include "kernels/common/param.hpp"
+#include "kernels/routers/vc/choices.hpp"
 
 namespace flitlab::vc::param {
 
@@ -23,7 +24,7 @@ inline constexpr struct RouterParams {
   ParamRecord flow_control{.path = "router.flow_control",
                            .type = ParamType::kChoice,
                            .default_value = "wormhole",
-                           .choices = "wormhole|virtual_cut_through|store_and_forward",
+                           .choices = words_of(FlowControl{}),
                            .help =
                                "When a packet moves on. wormhole: flit by flit; virtual_cut_through: only into room "
                                "for all of it; store_and_forward: the same, and only after all of it has arrived.",
@@ -31,13 +32,13 @@ inline constexpr struct RouterParams {
   ParamRecord vc_allocator{.path = "router.vc_allocator",
                            .type = ParamType::kChoice,
                            .default_value = "separable_input_first",
-                           .choices = "separable_input_first|separable_output_first|islip|wavefront",
+                           .choices = words_of(Allocator{}),
                            .help = "Allocator of output virtual channels.",
                            .cite = "Dally & Towles 19.3-19.4"};
   ParamRecord switch_allocator{.path = "router.switch_allocator",
                                .type = ParamType::kChoice,
                                .default_value = "separable_input_first",
-                               .choices = "separable_input_first|separable_output_first|islip|wavefront",
+                               .choices = words_of(Allocator{}),
                                .help = "Allocator of the crossbar.",
                                .cite = "Dally & Towles 19.3-19.4"};
   ParamRecord allocator_iterations{.path = "router.allocator_iterations",
@@ -50,7 +51,7 @@ inline constexpr struct RouterParams {
   ParamRecord arbiter{.path = "router.arbiter",
                       .type = ParamType::kChoice,
                       .default_value = "round_robin",
-                      .choices = "round_robin|matrix|oldest_first",
+                      .choices = words_of(ArbiterKind{}),
                       .help = "Arbiters that the allocators are made of.",
                       .cite = "Dally & Towles 18.4-18.5"};
   ParamRecord speculative{.path = "router.speculative",
@@ -104,7 +105,7 @@ inline constexpr struct RoutingParams {
       .path = "routing.algorithm",
       .type = ParamType::kChoice,
       .default_value = "dimension_order",
-      .choices = "dimension_order|o1turn|valiant|romm|minimal_adaptive|table",
+      .choices = words_of(Algorithm{}),
       .help = "How a packet's route is found. Graphs use table, all other topologies the other algorithms.",
       .cite =
           "Dally & Towles ch. 8-11; O1TURN: Seo et al. 2005; ROMM: Nesson & Johnsson 1995; adaptive "
@@ -113,7 +114,7 @@ inline constexpr struct RoutingParams {
       .path = "routing.vc_assignment",
       .type = ParamType::kChoice,
       .default_value = "dateline",
-      .choices = "dateline|balanced|by_crossing|any",
+      .choices = words_of(VcAssignment{}),
       .help =
           "Classes of virtual channels on rings. dateline: class 0 until a packet has crossed the wrap-around channel, "
           "then 1; balanced: packets that never cross it may use both; by_crossing: 1 all along the ring for packets "

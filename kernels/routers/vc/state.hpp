@@ -11,6 +11,7 @@
 #include "kernels/common/peer.hpp"
 #include "kernels/common/view.hpp"
 #include "kernels/engines/engine_cost.hpp"
+#include "kernels/routers/vc/choices.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -21,12 +22,6 @@ inline constexpr u32 kMaxPorts = 32;
 inline constexpr u32 kMaxDims = 20;
 inline constexpr u32 kMaxMessageClasses = 2;
 inline constexpr u16 kNoOwner = 0xFFFF;
-
-enum class FlowControl : u8 { kWormhole, kVirtualCutThrough, kStoreAndForward };
-enum class Allocator : u8 { kInputFirst, kOutputFirst, kIslip, kWavefront };
-enum class ArbiterKind : u8 { kRoundRobin, kMatrix, kOldestFirst };
-enum class Algorithm : u8 { kDimensionOrder, kO1Turn, kValiant, kRomm, kMinimalAdaptive, kTable };
-enum class VcAssignment : u8 { kDateline, kBalanced, kByCrossing, kAny };
 
 /// Life of the packet at the front of an input virtual channel.
 enum class Stage : u8 {

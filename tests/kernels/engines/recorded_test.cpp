@@ -1,25 +1,29 @@
-/// What every variation of every model ended with when it was last looked at: state, counters and events. A change that
-/// should change no behaviour leaves all of it as it is. After one that should,
+/// Recorded hashes of state, counters and events, for every variation of every model and for each choice of each
+/// parameter. A change that should not change behaviour leaves all of them as they are. After one that should,
 ///
 ///     FLITLAB_RECORD=1 build/release/flitlab_tests --gtest_filter='RecordedList.*'
 ///
-/// writes recorded.csv anew. That what is on record is right is for other tests to say.
+/// writes recorded.csv anew. Other tests check that the recorded behaviour is right.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "host/config/registry.hpp"
 #include "kernels/common/bits.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/each_choice.hpp"
 #include "tests/support/variations.hpp"
 
 namespace flitlab::engines_recorded_test {
 namespace {
 
+using testing::EachChoice;
+using testing::NamedExperiment;
 using testing::Network;
 using testing::variations;
 
@@ -68,46 +72,61 @@ std::string found(const Experiment& e) {
   return line.str();
 }
 
-/// What is on record: model and number of the variation, and its hashes.
-struct Line {
-  std::string kind;
-  u32 number;
-  std::string hashes;
-};
-
-std::vector<Line> recorded() {
-  std::vector<Line> lines;
-  std::ifstream file(kFile);
-  std::string kind, number, hashes;
-  while (std::getline(file, kind, ',') && std::getline(file, number, ',') && std::getline(file, hashes))
-    lines.push_back({kind, static_cast<u32>(std::stoul(number)), hashes});
-  return lines;
+/// Experiments of a model by name: its variations by number, and one for each choice of each parameter.
+std::vector<NamedExperiment> experiments(std::string_view kind) {
+  std::vector<NamedExperiment> list;
+  for (const Experiment& e : variations(kind)) list.push_back({std::to_string(list.size()), e});
+  for (const NamedExperiment& e : EachChoice(kind).all()) list.push_back(e);
+  return list;
 }
 
-class Recorded : public ::testing::TestWithParam<Line> {};
+/// name -> hashes, as recorded.csv has them.
+using Hashes = std::map<std::string, std::string>;
+
+Hashes recorded(std::string_view of) {
+  Hashes hashes;
+  std::ifstream file(kFile);
+  std::string kind, name, values;
+  while (std::getline(file, kind, ',') && std::getline(file, name, ',') && std::getline(file, values))
+    if (kind == of) hashes[name] = values;
+  return hashes;
+}
+
+class Recorded : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(Recorded, EndsAsItDid) {
-  const std::vector<Experiment> all = variations(GetParam().kind);
-  ASSERT_LT(GetParam().number, all.size());
-  EXPECT_EQ(found(all[GetParam().number]), GetParam().hashes);
+  const std::vector<NamedExperiment> all = experiments(GetParam());
+  const Hashes hashes = recorded(GetParam());
+  EXPECT_EQ(all.size(), hashes.size());
+  for (const NamedExperiment& e : all) {
+    const auto line = hashes.find(e.name);
+    EXPECT_EQ(found(e.experiment), line == hashes.end() ? "" : line->second) << GetParam() << ", " << e.name;
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Variations, Recorded, ::testing::ValuesIn(recorded()),
-                         [](const auto& line) { return line.param.kind + "_" + std::to_string(line.param.number); });
+std::vector<std::string_view> kinds() {
+  std::vector<std::string_view> list;
+  for (const ModelRecord& model : models()) list.push_back(model.kind);
+  return list;
+}
 
-TEST(RecordedList, HasEveryVariation) {
-  if (std::getenv("FLITLAB_RECORD")) {
-    std::ofstream file(kFile);
-    for (const ModelRecord& model : models()) {
-      u32 number = 0;
-      for (const Experiment& e : variations(model.kind))
-        file << model.kind << ',' << number++ << ',' << found(e) << '\n';
-    }
-  }
-  std::map<std::string, std::size_t> lines;
-  for (const Line& line : recorded()) ++lines[line.kind];
-  for (const ModelRecord& model : models())
-    EXPECT_EQ(lines[std::string(model.kind)], variations(model.kind).size()) << model.kind;
+INSTANTIATE_TEST_SUITE_P(Models, Recorded, ::testing::ValuesIn(kinds()),
+                         [](const auto& kind) { return std::string(kind.param); });
+
+void record() {
+  std::ofstream file(kFile);
+  for (std::string_view kind : kinds())
+    for (const NamedExperiment& e : experiments(kind))
+      file << kind << ',' << e.name << ',' << found(e.experiment) << '\n';
+}
+
+TEST(RecordedList, HasEveryModel) {
+  if (std::getenv("FLITLAB_RECORD")) record();
+  std::set<std::string, std::less<>> listed;
+  std::ifstream file(kFile);
+  for (std::string kind, rest; std::getline(file, kind, ',') && std::getline(file, rest);) listed.insert(kind);
+  for (std::string_view kind : kinds()) EXPECT_TRUE(listed.contains(kind)) << kind;
+  EXPECT_EQ(listed.size(), models().size());
 }
 
 }  // namespace

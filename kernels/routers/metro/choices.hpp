@@ -1,0 +1,10 @@
+#pragma once
+/// What a configuration chooses of METRO's endpoints.
+#include "kernels/common/choices.hpp"
+
+namespace flitlab::metro {
+
+/// Check that follows a message (endpoint.checksum).
+FLITLAB_CHOICES(Checksum, (kNone, "none"), (kCrc8, "crc8"), (kCrc16, "crc16"), (kCrc32, "crc32"))
+
+}  // namespace flitlab::metro

@@ -1,0 +1,17 @@
+#pragma once
+/// What a configuration chooses of the canonical router: flow control, allocators, arbiters, routing, use of VCs.
+#include "kernels/common/choices.hpp"
+
+namespace flitlab::vc {
+
+FLITLAB_CHOICES(FlowControl, (kWormhole, "wormhole"), (kVirtualCutThrough, "virtual_cut_through"),
+                (kStoreAndForward, "store_and_forward"))
+FLITLAB_CHOICES(Allocator, (kInputFirst, "separable_input_first"), (kOutputFirst, "separable_output_first"),
+                (kIslip, "islip"), (kWavefront, "wavefront"))
+FLITLAB_CHOICES(ArbiterKind, (kRoundRobin, "round_robin"), (kMatrix, "matrix"), (kOldestFirst, "oldest_first"))
+FLITLAB_CHOICES(Algorithm, (kDimensionOrder, "dimension_order"), (kO1Turn, "o1turn"), (kValiant, "valiant"),
+                (kRomm, "romm"), (kMinimalAdaptive, "minimal_adaptive"), (kTable, "table"))
+FLITLAB_CHOICES(VcAssignment, (kDateline, "dateline"), (kBalanced, "balanced"), (kByCrossing, "by_crossing"),
+                (kAny, "any"))
+
+}  // namespace flitlab::vc

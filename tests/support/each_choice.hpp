@@ -1,0 +1,163 @@
+#pragma once
+/// One small experiment for each choice of each parameter of a model, with everything else at its default.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/config/cross_checks.hpp"
+#include "host/config/registry.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+
+namespace flitlab::testing {
+
+struct NamedExperiment {
+  std::string name;  ///< "router.arbiter=matrix"
+  Experiment experiment;
+};
+
+/// Collects the experiments of one model. Files that choices need are written when it is made.
+class EachChoice {
+ public:
+  explicit EachChoice(std::string_view kind)
+      : kind_(kind), model_(model_of(kind)), records_(parameters_of(kind)), needs_(needs()) {}
+
+  std::vector<NamedExperiment> all() const {
+    std::vector<NamedExperiment> list;
+    for (const ParamRecord* record : records_) {
+      if (record->path == model_choice().path) continue;
+      for (const std::string& choice : choices_of(*record)) add(*record, choice, list);
+    }
+    return list;
+  }
+
+ private:
+  static std::vector<std::string> split(std::string_view text, char by) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+      const std::size_t end = text.find(by);
+      parts.emplace_back(text.substr(0, end));
+      text = end == text.npos ? "" : text.substr(end + 1);
+    }
+    return parts;
+  }
+
+  static std::vector<std::string> choices_of(const ParamRecord& record) {
+    if (record.type == ParamType::kBool) return {"false", "true"};
+    return record.type == ParamType::kChoice ? split(record.choices, '|') : std::vector<std::string>{};
+  }
+
+  static Value value_of(const ParamRecord& record, const std::string& choice) {
+    return record.type == ParamType::kBool ? Value{choice == "true"} : Value{choice};
+  }
+
+  /// Whether the model rejects this choice, whatever else is set.
+  bool is_rejected(const ParamRecord& record, const std::string& choice) const {
+    const auto& modes = model_.modes;
+    if (record.path == "traffic.mode") return std::find(modes.begin(), modes.end(), choice) == modes.end();
+    static const std::set<std::string> kRejected{"t3e:geometric",      "bgl:geometric",      "metro:geometric",
+                                                 "sconnect:geometric", "adaptive:geometric", "bless:graph",
+                                                 "bless:hypercube",    "switch:hot_region",  "switch:all_to_region"};
+    return kRejected.contains(std::string(kind_) + ':' + choice);
+  }
+
+  /// Sets the parameters on which `record` depends so that it applies.
+  void enable(const ParamRecord& record, RawConfig& raw) const {
+    for (const std::string& condition : split(record.only_if, '&')) {
+      const std::size_t equals = condition.find('=');
+      if (condition[equals - 1] == '!') continue;  // the default is another
+      const std::string key = condition.substr(0, equals);
+      const std::vector<std::string> words = split(std::string_view(condition).substr(equals + 1), '|');
+      for (const ParamRecord* other : records_)
+        if (other->path == key && std::find(words.begin(), words.end(), other->default_value) == words.end()) {
+          raw[key] = value_of(*other, words.front());
+          add_needs(key + "=" + words.front(), raw);
+          enable(*other, raw);
+        }
+    }
+  }
+
+  void add_needs(const std::string& name, RawConfig& raw) const {
+    for (const std::string& key : {name, std::string(kind_) + ":" + name})
+      if (const auto found = needs_.find(key); found != needs_.end())
+        for (const auto& [path, value] : found->second) raw.emplace(path, value);
+  }
+
+  void add(const ParamRecord& record, const std::string& choice, std::vector<NamedExperiment>& list) const {
+    const std::string path(record.path), name = path + "=" + choice;
+    RawConfig raw{{"router.kind", std::string(kind_)}, {path, value_of(record, choice)}};
+    add_needs(name, raw);
+    enable(record, raw);
+    const auto mode = raw.find("traffic.mode");
+    const bool closed = mode != raw.end() && mode->second == Value{std::string("request_reply")};
+    if ((mode == raw.end() || closed) && name != "traffic.matrix_values=rates") raw.emplace("traffic.load", 0.35);
+    const bool rejected = is_rejected(record, choice);
+    try {
+      const Experiment e = experiment(raw);
+      make_plan(e);  // some conditions need the plan
+      list.push_back({name, e});
+      if (rejected) ADD_FAILURE() << kind_ << ", " << name << ": remove it from is_rejected().";
+    } catch (const ConfigError& error) {
+      if (!rejected)
+        ADD_FAILURE() << kind_ << ", " << name << ": no experiment has this choice (" << error.what()
+                      << "). Add the settings that it needs to EachChoice::needs().";
+    }
+  }
+
+  /// Settings that choices need beside themselves, by "path=choice" or "model:path=choice".
+  std::map<std::string, RawConfig> needs() const {
+    const std::string edges = written(".edges.csv", "0,1\n1,2\n2,3\n3,4\n4,0\n0,2\n");
+    const std::string matrix = written(".matrix.csv", matrix_text());
+    const std::string calls = written(".calls.csv", "ranks,3\n0,send,1,100\n1,recv,0,100\n2,compute,40\n");
+    const std::string table = written(".table.csv", "0,1,0,0\n1,0,0,0\n");
+    const std::string wiring =
+        (std::filesystem::path(__FILE__).parent_path() / "../../configs/metro-wiring.csv").string();
+    std::string packets;
+    for (const char* packet : {"0,0,3", "5,1,2", "5,2,0", "9,3,1", "40,0,2"})
+      packets += std::string(packet) + (kind_ == "metro" ? ",20\n" : ",1\n");
+    const std::string trace = written(".trace.csv", packets);
+    return {{"topology.kind=graph", {{"topology.file", edges}}},
+            {"topology.kind=ring", {{"topology.shape", IntList{9}}}},
+            {"routing.algorithm=o1turn", {{"topology.kind", word("mesh")}}},
+            {"routing.algorithm=romm", {{"topology.kind", word("mesh")}}},
+            {"routing.algorithm=table", {{"topology.kind", word("graph")}, {"topology.file", edges}}},
+            {"traffic.mode=trace", {{"traffic.trace_file", trace}}},
+            {"traffic.mode=program", {{"traffic.program_file", calls}}},
+            {"traffic.pattern=matrix", {{"traffic.matrix_file", matrix}}},
+            {"t3e:traffic.pattern=transpose", {{"topology.shape", IntList{4, 2, 2}}}},
+            {"switch:traffic.pattern=transpose", {{"topology.ports", integer(16)}}},
+            {"sconnect:routing.tables=file", {{"topology.shape", IntList{2}}, {"routing.file", table}}},
+            {"metro:endpoint.checksum=crc32", {{"traffic.packet_flits", integer(20)}}},
+            {"metro:topology.kind=file", {{"topology.file", wiring}}}};
+  }
+
+  /// A matrix in which each terminal sends to its two successors, with unequal weights.
+  std::string matrix_text() const {
+    std::string text;
+    const u32 terminals = terminal_count(experiment({{"router.kind", std::string(kind_)}}));
+    for (u32 i = 0; i < terminals; ++i)
+      for (u32 step : {1u, 2u})
+        text += std::to_string(i) + ',' + std::to_string((i + step) % terminals) + ",0." +
+                std::to_string(step + i % 3) + '\n';
+    return text;
+  }
+
+  static std::string written(const std::string& suffix, const std::string& text) {
+    const std::string path = temporary(suffix);
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  std::string_view kind_;
+  const ModelRecord& model_;
+  std::vector<const ParamRecord*> records_;
+  std::map<std::string, RawConfig> needs_;
+};
+
+}  // namespace flitlab::testing
