@@ -142,17 +142,26 @@ def timed_by_name(name: str, full: bool, keep: str) -> Timed:
     return timed(chosen((name,), full, keep)[name])
 
 
-def each(names: tuple[str, ...], full: bool, keep: str, jobs: int) -> Iterator[tuple[str, Timed]]:
-    """Runs experiments, so many at a time, and yields what they gave in their order. Most keep one core busy."""
+def rows_or_error(result: Callable[[], Timed]) -> Timed | Exception:
+    """An experiment that fails must not take the rows of the others with it."""
+    try:
+        return result()
+    except Exception as error:
+        return error
+
+
+def each(names: tuple[str, ...], full: bool, keep: str, jobs: int) -> Iterator[tuple[str, Timed | Exception]]:
+    """Runs ``jobs`` experiments at a time and yields their rows, or the error of one that failed, in their order. Most
+    experiments keep one core busy."""
     runs = chosen(names, full, keep)
     if min(jobs, len(runs)) <= 1:
-        yield from ((name, timed(run)) for name, run in runs.items())
+        yield from ((name, rows_or_error(partial(timed, run))) for name, run in runs.items())
         return
     pool = ProcessPoolExecutor(min(jobs, len(runs)), multiprocessing.get_context("spawn"))
     try:
         with TerminateAsInterrupt():
             futures = {name: pool.submit(timed_by_name, name, full, keep) for name in runs}
-            yield from ((name, future.result()) for name, future in futures.items())
+            yield from ((name, rows_or_error(future.result)) for name, future in futures.items())
     except BaseException:  # nobody waits for what is still running
         for process in multiprocessing.active_children():
             process.terminate()
@@ -209,7 +218,12 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
         raise ConfigError(f"--jobs {jobs}: it must be 1 or more, or 0 for one to a core.")
     jobs, start = jobs or _core.backends()["cpu"]["threads"], time.monotonic()
     done: dict[str, Timed] = {}
+    errors: list[Exception] = []
     for name, result in each(tuple(names), full, keep, jobs):
+        if isinstance(result, Exception):
+            print(f"{name:<26} failed: {result}", file=sys.stderr, flush=True)
+            errors.append(result)
+            continue
         done[name] = result
         rows = result[0]
         if markdown:  # the page is all that goes to stdout
@@ -231,4 +245,6 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
         if len(done) > 1:
             print("", *table(done), sep="\n")
         print(", ".join(f"{n} {v}" for v, n in counts(everything).items() if n))
+    if errors:
+        raise errors[0]
     return 1 if any(line["verdict"] in FAILED for line in everything) else 0

@@ -64,6 +64,20 @@ def test_several_experiments_end_with_one_table(monkeypatch, capsys):
     assert "experiment " not in capsys.readouterr().out
 
 
+def test_an_experiment_that_fails_loses_no_rows_of_the_others(monkeypatch, capsys):
+    def fails():
+        raise TypeError("must be real number, not NoneType")
+
+    rows = [row(experiment="x.two", source="s", setting="", quantity="q", published=None, measured=4.5, unit="",
+                tolerance=0)]
+    monkeypatch.setattr(reproduction, "experiments", lambda: {"x.one": ("help", fails), "x.two": ("help", lambda: rows)})
+    with pytest.raises(TypeError, match="must be real number"):
+        reproduction.main([], False, False, False, "out", jobs=1)
+    printed = capsys.readouterr()
+    assert "x.one                      failed: must be real number, not NoneType" in printed.err
+    assert "measured 4.5" in printed.out
+
+
 def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
     one = [measured(2, 2.5), measured(2, 3, reading="a | b"), measured(None, 7)]
     done = {"x.one": (one, 90.4), "x.two": ([measured(None, 1, "x.two")], 60.2)}

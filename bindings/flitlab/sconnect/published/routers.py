@@ -64,7 +64,7 @@ def saturated(settings: dict, seed: int = 1, warmup: int = 1000, cycles: int = 2
 def latencies(assignment: str) -> list[Sample]:
     """Mean latency in routing cycles at each of LOADS."""
     e = Experiment.from_dict(FIGURE5 | {"router.assignment": assignment, "run.warmup_cycles": 500,
-                                        "run.measure_cycles": 2500})
+                                        "run.measure_cycles": 2500, "run.epoch_cycles": 250})
     rows = sweep(e, {"traffic.load": LOADS}, seeds=SEEDS, progress=False).rows
     return [Sample([r["latency_mean"] for r in rows if r["traffic.load"] == load]) for load in LOADS]
 
